@@ -1,0 +1,6 @@
+#pragma once
+/// One function per room; each lives in a file of that name.
+#include <nanobind/nanobind.h>
+
+void bind_network(nanobind::module_& m);
+void bind_schedule(nanobind::module_& m);

@@ -1,0 +1,41 @@
+#include "bindings.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "hocket/error.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+nb::object make_exception(nb::module_& m, const char* name, PyObject* base) {
+  const std::string qualified = std::string("hocket._core.") + name;
+  nb::object type = nb::steal(PyErr_NewException(qualified.c_str(), base, nullptr));
+  m.attr(name) = type;
+  return type;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of Hocket: networks, schedules, verifier, model, plans.";
+
+  // Kept alive by the module; the translator needs plain pointers.
+  static PyObject* input_error = make_exception(m, "InputError", PyExc_ValueError).ptr();
+  static PyObject* network_problem = make_exception(m, "NetworkProblem", input_error).ptr();
+  static PyObject* plan_problem = make_exception(m, "PlanProblem", input_error).ptr();
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const hocket::NetworkProblem& e) {
+      PyErr_SetObject(network_problem, nb::make_tuple(e.what(), e.node, e.link).ptr());
+    } catch (const hocket::PlanProblem& e) {
+      PyErr_SetString(plan_problem, e.what());
+    } catch (const hocket::InputError& e) {
+      PyErr_SetString(input_error, e.what());
+    }
+  });
+
+  bind_network(m);
+  bind_schedule(m);
+}

@@ -1,0 +1,114 @@
+#include "bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "hocket/network/network.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using hocket::Network;
+using hocket::NetworkSpec;
+using hocket::Shape;
+
+namespace {
+
+using Names = std::vector<std::string>;
+using Numbers = std::vector<std::uint32_t>;
+using Reals = std::vector<double>;
+using Routes = std::vector<std::tuple<std::uint32_t, std::uint32_t, Numbers>>;
+
+Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates,
+                     const Reals& latencies) {
+  if (a.size() != b.size() || a.size() != rates.size() || a.size() != latencies.size())
+    throw hocket::InputError("the lists that describe the links differ in length");
+  NetworkSpec spec;
+  spec.shape = shape;
+  spec.names = std::move(names);
+  spec.ranks = std::move(ranks);
+  for (std::size_t i = 0; i < a.size(); ++i) spec.links.push_back({a[i], b[i], rates[i], latencies[i]});
+  nb::gil_scoped_release release;
+  return Network(std::move(spec));
+}
+
+Shape grid_shape(const std::string& kind) {
+  if (kind == "torus") return Shape::torus;
+  if (kind == "mesh") return Shape::mesh;
+  if (kind == "hypercube") return Shape::hypercube;
+  throw hocket::InputError("'" + kind + "' is not torus, mesh or hypercube");
+}
+
+Network build_routed(Names names, Numbers ranks, const Names& channels, const Reals& rates, const Reals& latencies,
+                     const Routes& routes) {
+  if (channels.size() != rates.size() || channels.size() != latencies.size())
+    throw hocket::InputError("the lists that describe the channels differ in length");
+  NetworkSpec spec;
+  spec.shape = Shape::routed;
+  spec.names = std::move(names);
+  spec.ranks = std::move(ranks);
+  for (std::size_t i = 0; i < channels.size(); ++i) spec.channels.push_back({channels[i], rates[i], latencies[i]});
+  for (const auto& [src, dst, route] : routes) spec.routes.push_back({src, dst, route});
+  return Network(std::move(spec));
+}
+
+std::vector<std::pair<hocket::Node, hocket::Node>> links_of(const Network& network) {
+  std::vector<std::pair<hocket::Node, hocket::Node>> links;
+  for (const hocket::LinkSpec& link : network.spec().links) links.emplace_back(link.a, link.b);
+  return links;
+}
+
+}  // namespace
+
+void bind_network(nb::module_& m) {
+  nb::enum_<Shape>(m, "Shape")
+      .value("tree", Shape::tree)
+      .value("graph", Shape::graph)
+      .value("torus", Shape::torus)
+      .value("mesh", Shape::mesh)
+      .value("hypercube", Shape::hypercube)
+      .value("routed", Shape::routed);
+
+  nb::class_<Network>(m, "Network", "Hosts, switches and directed channels; immutable and checked.")
+      .def_prop_ro("shape", &Network::shape)
+      .def_prop_ro("nodes", &Network::nodes)
+      .def_prop_ro("ranks", &Network::ranks)
+      .def_prop_ro("channels", &Network::channels)
+      .def_prop_ro("names", [](const Network& n) { return n.spec().names; })
+      .def_prop_ro("ranks_per_node", [](const Network& n) { return n.spec().ranks; })
+      .def_prop_ro("links", &links_of, "(node, node) per link; channel 2i goes from the first to the second")
+      .def_prop_ro("sides", [](const Network& n) { return n.spec().sides; })
+      .def_prop_ro("hosts", [](const Network& n) { return Numbers(n.hosts().begin(), n.hosts().end()); })
+      .def_prop_ro("host_rate", &Network::host_rate, "full host speed, bytes per second")
+      .def_prop_ro("equal_rates", &Network::equal_rates)
+      .def("host_of", [](const Network& n, hocket::Rank rank) {
+        if (rank >= n.ranks()) throw hocket::InputError("no such rank");
+        return n.host_of(rank);
+      })
+      .def("rate", [](const Network& n, hocket::Channel c) { return n.rate(c); }, "bytes per second")
+      .def("latency", [](const Network& n, hocket::Channel c) { return n.latency(c); }, "seconds")
+      .def("capacity", [](const Network& n, hocket::Channel c) { return n.capacity(c); },
+           "messages at full host speed that the channel carries at once")
+      .def("channel_name", &Network::channel_name)
+      .def("route", [](const Network& n, hocket::Rank src, hocket::Rank dst) {
+        if (src >= n.ranks() || dst >= n.ranks()) throw hocket::InputError("no such rank");
+        return n.route(src, dst);
+      }, "src"_a, "dst"_a, "the channels from one rank to another, in order");
+
+  m.def("build_network", [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates,
+                            const Reals& latencies) {
+    return build_linked(Shape::tree, std::move(names), std::move(ranks), a, b, rates, latencies);
+  }, "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "A tree of switches.");
+  m.def("build_graph", [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates,
+                          const Reals& latencies) {
+    return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies);
+  }, "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a,
+        "Any connected graph, routed along shortest paths.");
+  m.def("build_grid", [](const std::string& kind, const Numbers& sides, double rate, double latency) {
+    return Network(hocket::grid_spec(grid_shape(kind), sides, rate, latency));
+  }, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "A torus, mesh or hypercube.");
+  m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
+        "channel_latencies"_a, "routes"_a, "Hosts, channels and explicit routes.");
+}

@@ -1,0 +1,150 @@
+#include "bindings.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "hocket/schedule/bounds.hpp"
+#include "hocket/schedule/verify.hpp"
+#include "hocket/schedule/waits.hpp"
+#include "hocket/schedulers/scheduler.hpp"
+#include "hocket/schedulers/tree_phases.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+namespace {
+
+/// Bytes and phases both fit: (phase, src, dst, origin, target, offset, length).
+using Row = std::tuple<std::uint64_t, Rank, Rank, Rank, Rank, std::uint64_t, std::uint64_t>;
+
+std::vector<Row> rows_of(const Schedule& schedule) {
+  std::vector<Row> rows;
+  rows.reserve(schedule.size());
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
+    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
+      const Hop hop = schedule.hops()[i];
+      const Piece piece = schedule.piece(i);
+      rows.emplace_back(phase, hop.src, hop.dst, piece.origin, piece.target, piece.offset, piece.length);
+    }
+  return rows;
+}
+
+Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std::vector<Row>& rows) {
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  std::vector<Piece> pieces;
+  bool direct = true;
+  for (const auto& [phase, src, dst, origin, target, offset, length] : rows) {
+    if (phase + 1 < begin.size()) throw InputError("transfers must be sorted by phase");
+    if (phase > rows.size() + begin.size() + 1000000) throw InputError("a phase number is absurd");
+    while (begin.size() <= phase) begin.push_back(hops.size());
+    hops.push_back({src, dst});
+    pieces.push_back({origin, target, offset, length});
+    direct = direct && origin == src && target == dst && offset == 0 && length == bytes;
+  }
+  if (!hops.empty()) begin.push_back(hops.size());
+  if (direct) pieces.clear();
+  return {ranks, bytes, std::move(begin), std::move(hops), std::move(pieces)};
+}
+
+}  // namespace
+
+void bind_schedule(nb::module_& m) {
+  nb::class_<Demand>(m, "Demand", "All-to-all of `bytes` bytes per message among `ranks` ranks.")
+      .def("__init__", [](Demand* self, std::uint32_t ranks, std::uint64_t bytes) {
+        new (self) Demand{Pattern::all_to_all, ranks, bytes};
+      }, "ranks"_a, "bytes"_a)
+      .def_prop_ro("pattern", [](const Demand& d) { return to_string(d.pattern); })
+      .def_ro("ranks", &Demand::ranks)
+      .def_ro("bytes", &Demand::bytes)
+      .def_prop_ro("messages", &Demand::messages);
+
+  nb::class_<Schedule>(m, "Schedule", "Phases of transfers.")
+      .def_prop_ro("ranks", &Schedule::ranks)
+      .def_prop_ro("message_bytes", &Schedule::message_bytes)
+      .def_prop_ro("phases", &Schedule::phases)
+      .def("__len__", &Schedule::size)
+      .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per transfer")
+      .def_static("from_rows", &schedule_from_rows, "ranks"_a, "bytes"_a, "rows"_a);
+
+  nb::class_<Bounds>(m, "Bounds", "What no schedule can beat.")
+      .def_ro("load", &Bounds::load, "messages per channel")
+      .def_ro("phases", &Bounds::phases)
+      .def_ro("seconds", &Bounds::seconds)
+      .def_ro("bottleneck", &Bounds::bottleneck, "channel");
+  m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
+
+  nb::class_<Waits>(m, "Waits", "Which transfer waits for which earlier ones.")
+      .def_ro("window", &Waits::window)
+      .def_ro("derived", &Waits::derived, "waits before redundant ones were removed")
+      .def("__len__", &Waits::size)
+      .def("of", [](const Waits& w, std::uint64_t transfer) {
+        if (transfer + 1 >= w.begin.size()) throw InputError("no such transfer");
+        return std::vector<std::uint32_t>(w.of(transfer).begin(), w.of(transfer).end());
+      })
+      .def_static("from_lists", [](const std::vector<std::vector<std::uint32_t>>& before, std::uint32_t window) {
+        Waits waits;
+        waits.window = window;
+        waits.begin = {0};
+        for (const auto& list : before) {
+          waits.before.insert(waits.before.end(), list.begin(), list.end());
+          waits.begin.push_back(waits.before.size());
+        }
+        waits.derived = waits.before.size();
+        return waits;
+      }, "before"_a, "window"_a = 1);
+  m.def("derive_waits", &derive_waits, "network"_a, "schedule"_a, "window"_a = 1,
+        nb::call_guard<nb::gil_scoped_release>());
+
+  nb::enum_<PortModel>(m, "PortModel").value("one_port", PortModel::one_port).value("all_port", PortModel::all_port);
+  nb::class_<Certificate>(m, "Certificate", "What the verifier found.")
+      .def_ro("transfers", &Certificate::transfers)
+      .def_ro("phases", &Certificate::phases)
+      .def_ro("worst_channel_use", &Certificate::worst_channel_use)
+      .def_prop_ro("contention_free", &Certificate::contention_free)
+      .def_prop_ro("complete", &Certificate::complete)
+      .def_prop_ro("ok", &Certificate::ok)
+      .def_prop_ro("counts", [](const Certificate& c) {
+        nb::dict counts;
+        for (std::size_t i = 0; i < violation_kinds; ++i)
+          if (c.counts[i] > 0) counts[nb::cast(to_string(static_cast<Violation>(i)))] = c.counts[i];
+        return counts;
+      }, "violations by kind")
+      .def_prop_ro("findings", [](const Certificate& c) {
+        std::vector<std::tuple<std::string, std::uint64_t, std::string>> findings;
+        for (const Finding& f : c.findings) findings.emplace_back(to_string(f.kind), f.phase, f.text);
+        return findings;
+      }, "(kind, phase, text) of the first few of each kind");
+  m.def("verify", &verify, "network"_a, "demand"_a, "schedule"_a, "ports"_a = PortModel::one_port,
+        nb::call_guard<nb::gil_scoped_release>());
+
+  nb::class_<Scheduler>(m, "Scheduler")
+      .def_ro("name", &Scheduler::name)
+      .def_ro("summary", &Scheduler::summary)
+      .def_ro("source", &Scheduler::source)
+      .def_ro("contention_free", &Scheduler::contention_free)
+      .def("why_not", [](const Scheduler& s, const Network& n, const Demand& d) { return s.why_not(n, d); },
+           "network"_a, "demand"_a, "empty if it serves them, else the reason")
+      .def("make", [](const Scheduler& s, const Network& n, const Demand& d) {
+        if (const auto reason = s.why_not(n, d); !reason.empty())
+          throw InputError("scheduler '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
+        return s.make(n, d);
+      }, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
+  m.def("schedulers", [] { return std::vector<Scheduler>(schedulers().begin(), schedulers().end()); });
+  m.def("find_scheduler", &find_scheduler, "name"_a, nb::rv_policy::reference);
+  m.def("choose_scheduler", &choose_scheduler, "network"_a, "demand"_a, nb::rv_policy::reference);
+
+  nb::class_<TreePhases>(m, "TreePhases", "The tree schedule in closed form (Faraj and Yuan, section 4).")
+      .def(nb::init<const Network&>(), "network"_a)
+      .def_prop_ro("phases", &TreePhases::phases)
+      .def_prop_ro("branches", &TreePhases::branches)
+      .def("phase", [](const TreePhases& t, const Network& n, Rank src, Rank dst) {
+        if (src >= n.ranks() || dst >= n.ranks() || src == dst) throw InputError("no such message");
+        return t.phase(src, dst);
+      }, "network"_a, "src"_a, "dst"_a);
+}

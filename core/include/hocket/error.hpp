@@ -1,0 +1,31 @@
+#pragma once
+/// Errors of the core. Each carries one clear message; nothing is half done when one is thrown.
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace hocket {
+
+/// Bad input of any kind.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A network that cannot exist. `node` and `link` index the specification (-1: none), so that a
+/// reader can say in which line of its file the trouble lies.
+class NetworkProblem : public InputError {
+ public:
+  explicit NetworkProblem(const std::string& what, std::int64_t node = -1, std::int64_t link = -1)
+      : InputError(what), node(node), link(link) {}
+  std::int64_t node;
+  std::int64_t link;
+};
+
+/// A plan file that is damaged, truncated, or of another version.
+class PlanProblem : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+}  // namespace hocket

@@ -1,0 +1,77 @@
+#pragma once
+/// Hosts, switches and directed channels, and the route between any two ranks.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hocket/error.hpp"
+#include "hocket/network/routing.hpp"
+#include "hocket/network/spec.hpp"
+
+namespace hocket {
+
+/// An immutable, checked network. Ranks are numbered in host order: the ranks of the first host
+/// come first. Ranks on one host reach each other through memory: their route is empty.
+class Network {
+ public:
+  /// Throws NetworkProblem with the offending node or link.
+  explicit Network(NetworkSpec spec);
+
+  [[nodiscard]] const NetworkSpec& spec() const { return spec_; }
+  [[nodiscard]] Shape shape() const { return spec_.shape; }
+  [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(spec_.names.size()); }
+  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(host_of_.size()); }
+  [[nodiscard]] std::span<const Node> hosts() const { return hosts_; }
+  [[nodiscard]] bool is_host(Node node) const { return spec_.ranks[node] > 0; }
+  [[nodiscard]] Node host_of(Rank rank) const { return host_of_[rank]; }
+  [[nodiscard]] Rank first_rank(Node host) const { return first_rank_[host]; }
+  [[nodiscard]] const std::string& name(Node node) const { return spec_.names[node]; }
+  [[nodiscard]] std::optional<Node> find(const std::string& name) const;
+
+  [[nodiscard]] std::uint32_t channels() const { return static_cast<std::uint32_t>(rate_.size()); }
+  [[nodiscard]] double rate(Channel channel) const { return rate_[channel]; }        ///< bytes/s
+  [[nodiscard]] double latency(Channel channel) const { return latency_[channel]; }  ///< s
+  [[nodiscard]] std::string channel_name(Channel channel) const;
+  /// Full host speed: the highest rate of a channel that leaves or enters a host (bytes/s).
+  [[nodiscard]] double host_rate() const { return host_rate_; }
+  /// Messages at full host speed that a channel carries at once, at least 1.
+  [[nodiscard]] std::uint32_t capacity(Channel channel) const { return capacity_[channel]; }
+  /// True when every channel has the same rate.
+  [[nodiscard]] bool equal_rates() const { return equal_rates_; }
+
+  /// Appends the channels of the route between two ranks to `route`.
+  void append_route(Rank src, Rank dst, std::vector<Channel>& route) const {
+    if (host_of_[src] != host_of_[dst]) routing_->append(host_of_[src], host_of_[dst], route);
+  }
+  [[nodiscard]] std::vector<Channel> route(Rank src, Rank dst) const {
+    std::vector<Channel> channels;
+    append_route(src, dst, channels);
+    return channels;
+  }
+  /// The rooted tree, for networks of shape tree; null otherwise.
+  [[nodiscard]] const Tree* tree() const { return tree_ ? &*tree_ : nullptr; }
+
+  /// The same network holding only the given ranks of this one, renumbered in the given order of
+  /// hosts: hosts without a listed rank become switches. For tree, graph and routed shapes.
+  [[nodiscard]] Network restricted_to(std::span<const std::uint32_t> ranks_per_node) const;
+
+ private:
+  void check_nodes() const;
+  void check_links() const;
+
+  NetworkSpec spec_;
+  std::vector<Node> hosts_;
+  std::vector<Node> host_of_;
+  std::vector<Rank> first_rank_;
+  std::vector<double> rate_, latency_;
+  std::vector<std::uint32_t> capacity_;
+  double host_rate_ = 0;
+  bool equal_rates_ = true;
+  std::optional<Tree> tree_;
+  std::shared_ptr<const Routing> routing_;
+};
+
+}  // namespace hocket

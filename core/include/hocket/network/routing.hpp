@@ -1,0 +1,39 @@
+#pragma once
+/// How messages travel: one interface, one implementation per family of networks.
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hocket/network/spec.hpp"
+
+namespace hocket {
+
+using Node = std::uint32_t;     ///< host or switch, index into NetworkSpec::names
+using Channel = std::uint32_t;  ///< one direction of a link
+using Rank = std::uint32_t;     ///< MPI rank, numbered in host order
+
+class Routing {
+ public:
+  virtual ~Routing() = default;
+  /// Appends the channels of the route from host src to host dst, in order.
+  virtual void append(Node src, Node dst, std::vector<Channel>& route) const = 0;
+};
+
+/// A rooted view of a tree network, shared by its routing and by the tree scheduler.
+struct Tree {
+  static constexpr Node none = ~Node{0};
+  std::vector<Node> parent;       ///< none for the root
+  std::vector<std::uint32_t> depth;
+  std::vector<Channel> up;        ///< channel from a node to its parent; its reverse is up ^ 1
+  std::vector<Node> order;        ///< parents before children
+};
+
+/// Throws NetworkProblem (with the link that closes a cycle, or a node that is not connected).
+[[nodiscard]] Tree root_tree(const NetworkSpec& spec);
+
+[[nodiscard]] std::unique_ptr<Routing> tree_routing(const Tree& tree);
+[[nodiscard]] std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec);
+[[nodiscard]] std::unique_ptr<Routing> shortest_path_routing(const NetworkSpec& spec);
+[[nodiscard]] std::unique_ptr<Routing> table_routing(const NetworkSpec& spec);
+
+}  // namespace hocket

@@ -1,0 +1,54 @@
+#pragma once
+/// What a network is made of, before anything is derived from it: this is what topology readers
+/// fill in and what a plan file stores.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hocket {
+
+enum class Shape : std::uint8_t {
+  tree,       ///< switches and hosts without cycles; every host has one link
+  graph,      ///< any connected graph; shortest-path routes
+  torus,      ///< direct network of `sides`, wrap-around, dimension-order routes
+  mesh,       ///< direct network of `sides`, no wrap-around, dimension-order routes
+  hypercube,  ///< `sides[0]` dimensions, e-cube routes
+  routed,     ///< channels and explicit routes, as in a SimGrid platform
+};
+
+/// A full-duplex link: channel 2·i runs from a to b, channel 2·i+1 from b to a.
+struct LinkSpec {
+  std::uint32_t a = 0, b = 0;
+  double rate = 0;     ///< bytes per second, each direction
+  double latency = 0;  ///< seconds, each direction
+};
+
+/// A single channel of a routed network.
+struct ChannelSpec {
+  std::string name;
+  double rate = 0;
+  double latency = 0;
+};
+
+/// An explicit route between two hosts (node indices).
+struct RouteSpec {
+  std::uint32_t src = 0, dst = 0;
+  std::vector<std::uint32_t> channels;
+};
+
+struct NetworkSpec {
+  Shape shape = Shape::tree;
+  std::vector<std::string> names;    ///< one per node
+  std::vector<std::uint32_t> ranks;  ///< one per node: MPI ranks on a host, 0 for a switch
+  std::vector<LinkSpec> links;
+  std::vector<std::uint32_t> sides;    ///< torus, mesh, hypercube
+  std::vector<ChannelSpec> channels;   ///< routed
+  std::vector<RouteSpec> routes;       ///< routed
+};
+
+/// The specification of a torus, mesh or hypercube: nodes and links in row-major order of the
+/// coordinates. Throws NetworkProblem for sides of 0 or more than 2^20 nodes.
+[[nodiscard]] NetworkSpec grid_spec(Shape shape, const std::vector<std::uint32_t>& sides, double rate,
+                                    double latency);
+
+}  // namespace hocket

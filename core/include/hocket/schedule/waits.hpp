@@ -1,0 +1,32 @@
+#pragma once
+/// Synchronisation: which transfer must wait for which, so that phases need no barrier.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+namespace hocket {
+
+/// For each transfer, the earlier transfers that must be over before it may start (Faraj and Yuan,
+/// section 5). A transfer also follows the earlier sends of its own sender; those need no token
+/// and are not listed.
+struct Waits {
+  std::uint32_t window = 1;          ///< transfers allowed in flight on one channel unit
+  std::vector<std::uint64_t> begin;  ///< transfer i waits for before[begin[i] .. begin[i+1])
+  std::vector<std::uint32_t> before;
+  std::uint64_t derived = 0;         ///< waits before the redundant ones were removed
+
+  [[nodiscard]] std::uint64_t size() const { return before.size(); }
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint64_t transfer) const {
+    return {before.data() + begin[transfer], before.data() + begin[transfer + 1]};
+  }
+};
+
+/// Derives the waits from schedule and network. A transfer waits, on every channel of its route,
+/// for the one that uses the channel capacity·window places earlier. Then removes a wait that
+/// follows from others (a wait for x is redundant if another predecessor already waits for x).
+[[nodiscard]] Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window = 1);
+
+}  // namespace hocket

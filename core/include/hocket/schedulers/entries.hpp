@@ -1,0 +1,27 @@
+#pragma once
+/// The functions behind the registry's table: one pair per scheduler file.
+#include <string_view>
+
+#include "hocket/demand/demand.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+namespace hocket::algorithms {
+
+/// Explicit schedules end at this many ranks; beyond, each rank computes its own row.
+inline constexpr std::uint32_t max_explicit_ranks = 8192;
+
+/// What no explicit scheduler serves: demand and network of different sizes, or too many ranks.
+std::string_view common_why_not(const Network& network, const Demand& demand);
+
+std::string_view tree_why_not(const Network& network, const Demand& demand);
+Schedule tree(const Network& network, const Demand& demand);
+
+Schedule packing(const Network& network, const Demand& demand);
+
+Schedule linear(const Network& network, const Demand& demand);
+Schedule ring(const Network& network, const Demand& demand);
+std::string_view pairwise_why_not(const Network& network, const Demand& demand);
+Schedule pairwise(const Network& network, const Demand& demand);
+
+}  // namespace hocket::algorithms

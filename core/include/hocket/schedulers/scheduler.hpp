@@ -1,0 +1,33 @@
+#pragma once
+/// The registry of schedulers. Adding one means one file, one declaration in registry.cpp and one
+/// line in its table.
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "hocket/demand/demand.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+namespace hocket {
+
+struct Scheduler {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view source;  ///< paper and section, or the library that uses it
+  bool contention_free;     ///< its schedules pass the verifier wherever `serves` says so
+  /// Empty if the scheduler serves this network and demand, else the reason why not.
+  std::string_view (*why_not)(const Network&, const Demand&);
+  Schedule (*make)(const Network&, const Demand&);
+};
+
+[[nodiscard]] std::span<const Scheduler> schedulers();
+
+/// Throws InputError that lists the known names.
+[[nodiscard]] const Scheduler& find_scheduler(std::string_view name);
+
+/// The scheduler that serves the demand best: the first contention-free one in the order of the
+/// registry, which goes from the most special to the most general.
+[[nodiscard]] const Scheduler& choose_scheduler(const Network& network, const Demand& demand);
+
+}  // namespace hocket

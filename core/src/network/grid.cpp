@@ -1,0 +1,111 @@
+/// Tori, meshes and hypercubes: hosts wired to each other, dimension-order routes.
+#include <string>
+
+#include "hocket/error.hpp"
+#include "hocket/network/routing.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint64_t max_grid_nodes = 1u << 20;
+
+/// Row-major coordinates, and which of them have a link to the next one.
+class Grid {
+ public:
+  Grid(Shape shape, const std::vector<std::uint32_t>& given) : wraps(shape == Shape::torus), sides(given) {
+    if (shape == Shape::hypercube) {
+      if (given.size() != 1 || given[0] > 20)
+        throw NetworkProblem("a hypercube has one number of 0 to 20 dimensions");
+      sides.assign(given[0], 2);
+    }
+    if (sides.empty() && shape != Shape::hypercube) throw NetworkProblem("a torus or mesh needs at least one side");
+    std::uint64_t stride = 1;
+    strides_.resize(sides.size());
+    for (std::size_t d = sides.size(); d-- > 0;) {
+      if (sides[d] == 0) throw NetworkProblem("a side of 0");
+      strides_[d] = static_cast<std::uint32_t>(stride);
+      stride *= sides[d];
+      if (stride > max_grid_nodes) throw NetworkProblem("more than 2^20 nodes");
+    }
+    nodes = static_cast<Node>(stride);
+  }
+
+  [[nodiscard]] std::uint32_t coordinate(Node node, std::size_t d) const { return node / strides_[d] % sides[d]; }
+
+  [[nodiscard]] Node neighbour(Node node, std::size_t d, bool up) const {
+    const std::uint32_t from = coordinate(node, d);
+    const std::uint32_t to = (from + (up ? 1 : sides[d] - 1)) % sides[d];
+    return node - from * strides_[d] + to * strides_[d];
+  }
+
+  /// One link per node and dimension; none where a mesh ends, and one, not two, on a side of 2.
+  [[nodiscard]] bool has_link_up(Node node, std::size_t d) const {
+    return coordinate(node, d) + 1 < sides[d] || (wraps && sides[d] > 2);
+  }
+
+  bool wraps;
+  Node nodes;
+  std::vector<std::uint32_t> sides;
+
+ private:
+  std::vector<std::uint32_t> strides_;
+};
+
+class GridRouting final : public Routing {
+ public:
+  explicit GridRouting(const NetworkSpec& spec)
+      : grid_(spec.shape, spec.sides), up_(std::size_t{grid_.nodes} * grid_.sides.size()), down_(up_) {
+    Channel channel = 0;
+    for (Node node = 0; node < grid_.nodes; ++node)
+      for (std::size_t d = 0; d < grid_.sides.size(); ++d)
+        if (grid_.has_link_up(node, d)) {
+          up_[index(node, d)] = channel++;
+          down_[index(grid_.neighbour(node, d, true), d)] = channel++;
+          // On a side of 2 the one link serves both senses.
+          if (grid_.wraps && grid_.sides[d] == 2) up_[index(grid_.neighbour(node, d, true), d)] = channel - 1;
+        }
+  }
+
+  void append(Node src, Node dst, std::vector<Channel>& route) const override {
+    for (std::size_t d = 0; d < grid_.sides.size(); ++d) {
+      const std::uint32_t side = grid_.sides[d], from = grid_.coordinate(src, d), to = grid_.coordinate(dst, d);
+      // The shorter way round; half-way ties go up.
+      const bool up = grid_.wraps ? 2 * ((to + side - from) % side) <= side : to > from;
+      for (; grid_.coordinate(src, d) != to; src = grid_.neighbour(src, d, up))
+        route.push_back((up ? up_ : down_)[index(src, d)]);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(Node node, std::size_t d) const { return node * grid_.sides.size() + d; }
+
+  Grid grid_;
+  std::vector<Channel> up_, down_;
+};
+
+}  // namespace
+
+NetworkSpec grid_spec(Shape shape, const std::vector<std::uint32_t>& sides, double rate, double latency) {
+  const Grid grid(shape, sides);
+  NetworkSpec spec;
+  spec.shape = shape;
+  spec.sides = sides;
+  spec.ranks.assign(grid.nodes, 1);
+  spec.names.reserve(grid.nodes);
+  for (Node node = 0; node < grid.nodes; ++node) {
+    std::string name = "h";
+    for (std::size_t d = 0; d < grid.sides.size(); ++d)
+      name += (d ? "-" : "") + std::to_string(grid.coordinate(node, d));
+    spec.names.push_back(grid.sides.empty() ? "h0" : std::move(name));
+    for (std::size_t d = 0; d < grid.sides.size(); ++d)
+      if (grid.has_link_up(node, d)) spec.links.push_back({node, grid.neighbour(node, d, true), rate, latency});
+  }
+  return spec;
+}
+
+std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec) {
+  auto routing = std::make_unique<GridRouting>(spec);
+  return routing;
+}
+
+}  // namespace hocket

@@ -1,0 +1,143 @@
+#include "hocket/network/network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace hocket {
+namespace {
+
+constexpr double min_rate = 1e3, max_rate = 1e13;  // bytes/s; outside this a unit was mistaken
+constexpr double max_latency = 10;                 // seconds
+constexpr std::uint32_t max_ranks = 1u << 22;
+
+bool is_grid(Shape shape) {
+  return shape == Shape::torus || shape == Shape::mesh || shape == Shape::hypercube;
+}
+
+std::string number(double value) {
+  std::string text = std::to_string(value);
+  if (const auto dot = text.find('.'); dot != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+  }
+  return text;
+}
+
+void check_rate(double rate, double latency, std::int64_t link) {
+  if (!(rate >= min_rate && rate <= max_rate))
+    throw NetworkProblem("rate of " + number(rate) + " bytes/s is not between 1 kB/s and 10 TB/s", -1, link);
+  if (!(latency >= 0 && latency <= max_latency))
+    throw NetworkProblem("latency of " + number(latency) + " s is not between 0 and 10 s", -1, link);
+}
+
+}  // namespace
+
+Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
+  check_nodes();
+  check_links();
+
+  first_rank_.assign(nodes(), 0);
+  for (Node node = 0; node < nodes(); ++node) {
+    if (!is_host(node)) continue;
+    first_rank_[node] = ranks();
+    hosts_.push_back(node);
+    host_of_.insert(host_of_.end(), spec_.ranks[node], node);
+  }
+
+  if (spec_.shape == Shape::routed) {
+    for (const ChannelSpec& channel : spec_.channels) {
+      rate_.push_back(channel.rate);
+      latency_.push_back(channel.latency);
+      host_rate_ = std::max(host_rate_, channel.rate);
+    }
+    // Full host speed: what the first channel of a route (the host's own) carries at most.
+    if (!spec_.routes.empty()) host_rate_ = 0;
+    for (const RouteSpec& route : spec_.routes)
+      if (!route.channels.empty()) host_rate_ = std::max(host_rate_, rate_[route.channels.front()]);
+    routing_ = table_routing(spec_);
+  } else {
+    for (const LinkSpec& link : spec_.links) {
+      rate_.insert(rate_.end(), 2, link.rate);
+      latency_.insert(latency_.end(), 2, link.latency);
+      if (is_host(link.a) || is_host(link.b)) host_rate_ = std::max(host_rate_, link.rate);
+    }
+    if (spec_.shape == Shape::tree) {
+      tree_ = root_tree(spec_);
+      routing_ = tree_routing(*tree_);
+    } else if (spec_.shape == Shape::graph) {
+      routing_ = shortest_path_routing(spec_);
+    } else {
+      routing_ = grid_routing(spec_);
+    }
+  }
+
+  capacity_.reserve(channels());
+  for (const double rate : rate_) {
+    const double units = std::floor(rate / host_rate_ * (1 + 1e-9));
+    capacity_.push_back(static_cast<std::uint32_t>(std::clamp(units, 1.0, 1e6)));
+    equal_rates_ = equal_rates_ && rate == rate_.front();
+  }
+}
+
+void Network::check_nodes() const {
+  if (spec_.names.size() != spec_.ranks.size()) throw InputError("a network needs one rank count per node");
+  std::unordered_map<std::string, std::size_t> seen;
+  seen.reserve(spec_.names.size());
+  std::uint64_t total = 0;
+  for (std::size_t node = 0; node < spec_.names.size(); ++node) {
+    const auto at = static_cast<std::int64_t>(node);
+    if (spec_.names[node].empty()) throw NetworkProblem("a node has an empty name", at);
+    if (!seen.emplace(spec_.names[node], node).second)
+      throw NetworkProblem("the name '" + spec_.names[node] + "' is used twice", at);
+    total += spec_.ranks[node];
+    if (total > max_ranks) throw NetworkProblem("more than " + std::to_string(max_ranks) + " ranks", at);
+  }
+  if (total == 0) throw NetworkProblem("the network has no hosts");
+}
+
+void Network::check_links() const {
+  if (spec_.shape == Shape::routed) {
+    for (const ChannelSpec& channel : spec_.channels) check_rate(channel.rate, channel.latency, -1);
+    return;
+  }
+  const bool direct = is_grid(spec_.shape);
+  std::vector<std::int64_t> link_of(spec_.names.size(), -1);
+  for (std::size_t i = 0; i < spec_.links.size(); ++i) {
+    const LinkSpec& link = spec_.links[i];
+    const auto at = static_cast<std::int64_t>(i);
+    if (link.a >= nodes() || link.b >= nodes()) throw NetworkProblem("a link joins an unknown node", -1, at);
+    if (link.a == link.b) throw NetworkProblem("'" + name(link.a) + "' is linked to itself", -1, at);
+    check_rate(link.rate, link.latency, at);
+    for (const Node end : {link.a, link.b}) {
+      if (spec_.shape == Shape::tree && is_host(end) && link_of[end] >= 0)
+        throw NetworkProblem("host '" + name(end) + "' is wired twice", end, at);
+      link_of[end] = at;
+    }
+  }
+  if (nodes() == 1) return;
+  for (Node node = 0; node < nodes(); ++node)
+    if (!direct && link_of[node] < 0)
+      throw NetworkProblem("'" + name(node) + "' is not connected to anything", node);
+}
+
+std::optional<Node> Network::find(const std::string& name) const {
+  const auto it = std::find(spec_.names.begin(), spec_.names.end(), name);
+  if (it == spec_.names.end()) return std::nullopt;
+  return static_cast<Node>(it - spec_.names.begin());
+}
+
+std::string Network::channel_name(Channel channel) const {
+  if (spec_.shape == Shape::routed) return spec_.channels[channel].name;
+  const LinkSpec& link = spec_.links[channel / 2];
+  const bool forward = channel % 2 == 0;
+  return name(forward ? link.a : link.b) + "->" + name(forward ? link.b : link.a);
+}
+
+Network Network::restricted_to(std::span<const std::uint32_t> ranks_per_node) const {
+  NetworkSpec part = spec_;
+  part.ranks.assign(ranks_per_node.begin(), ranks_per_node.end());
+  return Network(std::move(part));
+}
+
+}  // namespace hocket

@@ -1,0 +1,28 @@
+#include "hocket/schedule/schedule.hpp"
+
+#include "hocket/error.hpp"
+
+namespace hocket {
+
+Schedule::Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector<std::uint64_t> begin,
+                   std::vector<Hop> hops, std::vector<Piece> pieces)
+    : ranks_(ranks), bytes_(message_bytes), begin_(std::move(begin)), hops_(std::move(hops)), pieces_(std::move(pieces)) {
+  bool ordered = !begin_.empty() && begin_.front() == 0 && begin_.back() == hops_.size();
+  for (std::size_t p = 1; ordered && p < begin_.size(); ++p) ordered = begin_[p - 1] <= begin_[p];
+  if (!ordered) throw InputError("the phases of a schedule do not cover its transfers in order");
+  if (!pieces_.empty() && pieces_.size() != hops_.size())
+    throw InputError("a schedule has pieces for some transfers only");
+}
+
+Schedule group_by_phase(std::uint32_t ranks, std::uint64_t message_bytes, std::uint64_t phases,
+                        std::span<const std::uint32_t> phase_of, std::span<const Hop> hops) {
+  std::vector<std::uint64_t> begin(phases + 1, 0);
+  for (const std::uint32_t phase : phase_of) ++begin[phase + 1];
+  for (std::uint64_t p = 0; p < phases; ++p) begin[p + 1] += begin[p];
+  std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
+  std::vector<Hop> sorted(hops.size());
+  for (std::size_t i = 0; i < hops.size(); ++i) sorted[fill[phase_of[i]]++] = hops[i];
+  return {ranks, message_bytes, std::move(begin), std::move(sorted)};
+}
+
+}  // namespace hocket

@@ -1,0 +1,278 @@
+#include "hocket/schedule/verify.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace hocket {
+namespace {
+
+constexpr std::size_t findings_per_kind = 3;
+
+void report(Certificate& certificate, Violation kind, std::uint64_t phase, const std::string& text) {
+  if (certificate.counts[static_cast<std::size_t>(kind)]++ < findings_per_kind)
+    certificate.findings.push_back({kind, phase, text});
+}
+
+std::string pair_name(Rank src, Rank dst) { return std::to_string(src) + "->" + std::to_string(dst); }
+
+std::string piece_name(const Piece& piece) {
+  return "bytes " + std::to_string(piece.offset) + ".." + std::to_string(piece.offset + piece.length) +
+         " of message " + pair_name(piece.origin, piece.target);
+}
+
+/// Ports and channels, phase by phase. Counters carry the phase they were last used in, so that
+/// nothing is cleared between phases.
+class PhaseCheck {
+ public:
+  PhaseCheck(const Network& network, PortModel ports, Certificate& certificate)
+      : network_(network), one_port_(ports == PortModel::one_port), certificate_(certificate),
+        sends_(network.ranks()), receives_(network.ranks()), uses_(network.channels()) {}
+
+  void add(std::uint64_t phase, Hop hop) {
+    if (one_port_) {
+      if (count(sends_[hop.src], phase, hop) == 2)
+        report(certificate_, Violation::send_port, phase,
+               "rank " + std::to_string(hop.src) + " sends " + others(sends_[hop.src], hop));
+      if (count(receives_[hop.dst], phase, hop) == 2)
+        report(certificate_, Violation::receive_port, phase,
+               "rank " + std::to_string(hop.dst) + " receives " + others(receives_[hop.dst], hop));
+    }
+    route_.clear();
+    network_.append_route(hop.src, hop.dst, route_);
+    for (const Channel channel : route_) {
+      const std::uint32_t use = count(uses_[channel], phase, hop);
+      certificate_.worst_channel_use = std::max<std::uint64_t>(certificate_.worst_channel_use, use);
+      if (use == network_.capacity(channel) + 1)
+        report(certificate_, Violation::contention, phase,
+               "channel " + network_.channel_name(channel) + " (capacity " +
+                   std::to_string(network_.capacity(channel)) + ") carries " + others(uses_[channel], hop));
+    }
+  }
+
+ private:
+  struct Use {
+    std::uint64_t phase = ~std::uint64_t{0};
+    std::uint32_t count = 0;
+    Hop first;
+  };
+
+  static std::uint32_t count(Use& use, std::uint64_t phase, Hop hop) {
+    if (use.phase != phase) use = {phase, 0, hop};
+    return ++use.count;
+  }
+
+  static std::string others(const Use& use, Hop hop) {
+    return pair_name(use.first.src, use.first.dst) + " and " + pair_name(hop.src, hop.dst);
+  }
+
+  const Network& network_;
+  bool one_port_;
+  Certificate& certificate_;
+  std::vector<Use> sends_, receives_, uses_;
+  std::vector<Channel> route_;
+};
+
+/// Whole messages straight to their target: one bit per message says that it has come.
+class DirectDelivery {
+ public:
+  DirectDelivery(const Demand& demand, Certificate& certificate)
+      : demand_(demand), certificate_(certificate), seen_(std::uint64_t{demand.ranks} * demand.ranks, false) {}
+
+  void add(std::uint64_t phase, Hop hop) {
+    auto seen = seen_[std::uint64_t{hop.src} * demand_.ranks + hop.dst];
+    if (seen) report(certificate_, Violation::delivered_twice, phase, "message " + pair_name(hop.src, hop.dst));
+    seen = true;
+  }
+
+  void finish(std::uint64_t phases) {
+    for (Rank origin = 0; origin < demand_.ranks; ++origin)
+      for (Rank target = 0; target < demand_.ranks; ++target)
+        if (demand_.size(origin, target) > 0 && !seen_[std::uint64_t{origin} * demand_.ranks + target])
+          report(certificate_, Violation::missing, phases, "message " + pair_name(origin, target));
+  }
+
+ private:
+  const Demand& demand_;
+  Certificate& certificate_;
+  std::vector<bool> seen_;
+};
+
+/// Disjoint byte ranges, merged where they touch.
+class Ranges {
+ public:
+  /// Returns how many of the bytes were there before.
+  std::uint64_t add(std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t known = 0;
+    auto it = ranges_.upper_bound(begin);
+    if (it != ranges_.begin() && std::prev(it)->second >= begin) --it;
+    while (it != ranges_.end() && it->first <= end) {
+      const std::uint64_t from = std::max(begin, it->first), to = std::min(end, it->second);
+      known += to > from ? to - from : 0;
+      begin = std::min(begin, it->first);
+      end = std::max(end, it->second);
+      it = ranges_.erase(it);
+    }
+    ranges_.emplace(begin, end);
+    return known;
+  }
+  [[nodiscard]] bool covers(std::uint64_t begin, std::uint64_t end) const {
+    auto it = ranges_.upper_bound(begin);
+    return it != ranges_.begin() && std::prev(it)->second >= end;
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> ranges_;
+};
+
+/// Pieces that may be split and forwarded: what every rank holds, byte range by byte range. What
+/// arrives in a phase is held from the next phase on.
+class PieceDelivery {
+ public:
+  PieceDelivery(const Demand& demand, Certificate& certificate) : demand_(demand), certificate_(certificate) {}
+
+  void add(std::uint64_t phase, Hop hop, const Piece& piece) {
+    const std::uint64_t end = piece.offset + piece.length;
+    if (piece.origin >= demand_.ranks || piece.target >= demand_.ranks ||
+        demand_.size(piece.origin, piece.target) == 0) {
+      report(certificate_, Violation::not_demanded, phase, piece_name(piece) + " sent " + pair_name(hop.src, hop.dst));
+      return;
+    }
+    if (end < piece.offset || end > demand_.size(piece.origin, piece.target)) {
+      report(certificate_, Violation::beyond_message, phase, piece_name(piece));
+      return;
+    }
+    if (hop.src != piece.origin) {
+      const auto it = held_.find({hop.src, piece.origin, piece.target});
+      if (it == held_.end() || !it->second.covers(piece.offset, end))
+        report(certificate_, Violation::not_held, phase,
+               "rank " + std::to_string(hop.src) + " sends " + piece_name(piece));
+    }
+    arrivals_.push_back({hop.dst, piece});
+  }
+
+  void end_phase(std::uint64_t phase) {
+    for (const auto& [rank, piece] : arrivals_) {
+      const std::uint64_t known =
+          held_[{rank, piece.origin, piece.target}].add(piece.offset, piece.offset + piece.length);
+      if (known > 0 && rank == piece.target)
+        report(certificate_, Violation::delivered_twice, phase, piece_name(piece));
+    }
+    arrivals_.clear();
+  }
+
+  void finish(std::uint64_t phases) {
+    for (Rank origin = 0; origin < demand_.ranks; ++origin)
+      for (Rank target = 0; target < demand_.ranks; ++target) {
+        const std::uint64_t size = demand_.size(origin, target);
+        if (size == 0) continue;
+        const auto it = held_.find({target, origin, target});
+        if (it == held_.end() || !it->second.covers(0, size))
+          report(certificate_, Violation::missing, phases, "part of message " + pair_name(origin, target));
+      }
+  }
+
+ private:
+  struct Key {
+    Rank holder, origin, target;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Arrival {
+    Rank rank;
+    Piece piece;
+  };
+
+  const Demand& demand_;
+  Certificate& certificate_;
+  std::map<Key, Ranges> held_;
+  std::vector<Arrival> arrivals_;
+};
+
+bool well_formed(const Network& network, std::uint64_t phase, Hop hop, std::uint64_t length, bool demanded,
+                 Certificate& certificate) {
+  if (hop.src >= network.ranks() || hop.dst >= network.ranks())
+    report(certificate, Violation::rank_out_of_range, phase, pair_name(hop.src, hop.dst));
+  else if (hop.src == hop.dst)
+    report(certificate, Violation::self_transfer, phase, "rank " + std::to_string(hop.src));
+  else if (length == 0 && demanded)
+    report(certificate, Violation::empty_transfer, phase, pair_name(hop.src, hop.dst));
+  else
+    return true;
+  return false;
+}
+
+}  // namespace
+
+std::string_view to_string(Violation kind) {
+  switch (kind) {
+    case Violation::rank_out_of_range: return "rank out of range";
+    case Violation::self_transfer: return "rank sends to itself";
+    case Violation::empty_transfer: return "transfer without bytes";
+    case Violation::send_port: return "send port overfull";
+    case Violation::receive_port: return "receive port overfull";
+    case Violation::contention: return "channel overfull";
+    case Violation::not_demanded: return "not demanded";
+    case Violation::beyond_message: return "beyond the end of the message";
+    case Violation::not_held: return "sent before it is held";
+    case Violation::delivered_twice: return "delivered twice";
+    case Violation::missing: return "never delivered";
+    case Violation::wrong_ranks: return "wrong number of ranks";
+    case Violation::unordered: return "not ordered by waits";
+    case Violation::circular_wait: return "circular wait";
+  }
+  return "?";
+}
+
+bool Certificate::contention_free() const {
+  return count(Violation::send_port) == 0 && count(Violation::receive_port) == 0 &&
+         count(Violation::contention) == 0 && count(Violation::wrong_ranks) == 0;
+}
+
+bool Certificate::complete() const {
+  for (const Violation kind : {Violation::rank_out_of_range, Violation::self_transfer, Violation::empty_transfer,
+                               Violation::not_demanded, Violation::beyond_message, Violation::not_held,
+                               Violation::delivered_twice, Violation::missing, Violation::wrong_ranks})
+    if (count(kind) > 0) return false;
+  return true;
+}
+
+bool Certificate::ok() const {
+  return std::all_of(counts.begin(), counts.end(), [](std::uint64_t count) { return count == 0; });
+}
+
+Certificate verify(const Network& network, const Demand& demand, const Schedule& schedule, PortModel ports) {
+  Certificate certificate;
+  certificate.transfers = schedule.size();
+  certificate.phases = schedule.phases();
+  if (schedule.ranks() != network.ranks() || demand.ranks != network.ranks()) {
+    report(certificate, Violation::wrong_ranks, 0,
+           "the network has " + std::to_string(network.ranks()) + " ranks, the demand " +
+               std::to_string(demand.ranks) + ", the schedule " + std::to_string(schedule.ranks()));
+    return certificate;
+  }
+  PhaseCheck phase_check(network, ports, certificate);
+  const auto begin = schedule.phase_begin();
+  const auto walk = [&](auto&& add, auto&& end_phase) {
+    for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+      for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i) {
+        const Hop hop = schedule.hops()[i];
+        if (!well_formed(network, phase, hop, schedule.piece(i).length, demand.bytes > 0, certificate)) continue;
+        phase_check.add(phase, hop);
+        add(phase, i, hop);
+      }
+      end_phase(phase);
+    }
+  };
+  if (schedule.direct() && schedule.message_bytes() == demand.bytes) {
+    DirectDelivery delivery(demand, certificate);
+    walk([&](std::uint64_t phase, std::uint64_t, Hop hop) { delivery.add(phase, hop); }, [](std::uint64_t) {});
+    delivery.finish(schedule.phases());
+  } else {
+    PieceDelivery delivery(demand, certificate);
+    walk([&](std::uint64_t phase, std::uint64_t i, Hop hop) { delivery.add(phase, hop, schedule.piece(i)); },
+         [&](std::uint64_t phase) { delivery.end_phase(phase); });
+    delivery.finish(schedule.phases());
+  }
+  return certificate;
+}
+
+}  // namespace hocket

@@ -1,0 +1,50 @@
+"""Exceptions of the Python API.
+
+Everything a user can cause is a :class:`HocketError`; the command line prints
+its text as one message and exits with code 2 (bad input or usage).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place in an input file. ``line`` counts from 1; 0 means the whole file."""
+
+    file: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class HocketError(Exception):
+    """Base of all errors that bad input, usage or environment can cause.
+
+    The text reads ``where: what; remedy``.
+    """
+
+    def __init__(self, what: str, *, where: Where | None = None, remedy: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.remedy = remedy
+        text = f"{where}: {what}" if where else what
+        super().__init__(f"{text}; {remedy}" if remedy else text)
+
+
+class NetworkError(HocketError):
+    """A network that cannot exist: cycles, unknown hosts, absurd rates, unreadable files."""
+
+
+class PlanError(HocketError):
+    """A plan file that is damaged, of another version, or made for other hosts."""
+
+
+class UsageError(HocketError):
+    """A request that makes no sense, for example an unknown scheduler."""
+
+
+class MissingToolError(HocketError):
+    """Something the machine lacks: a compiler, an MPI, root rights."""

@@ -1,0 +1,277 @@
+"""An emulated switched cluster on this machine: real TCP, real queues, real drops."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from hocket.errors import MissingToolError, NetworkError, UsageError
+from hocket.lab import namespaces, state, watchdog, wires
+from hocket.lab.launch import Mpi, lab_environment, launch_command
+from hocket.lab.options import LabOptions, check_rate
+from hocket.network.description import NetworkDescription, Node
+
+AGENT = Path(__file__).with_name("agent.sh")
+_ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
+_AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a program ended: exit code (124 when it was stopped by the timeout), seconds, output if captured."""
+
+    exit_code: int
+    seconds: float
+    timed_out: bool = False
+    output: str = ""
+
+
+def check_network(network: NetworkDescription) -> None:
+    """Raise :class:`NetworkError` unless ``network`` is a tree of switches with hosts as leaves."""
+    names = {node.name for node in network.nodes}
+    if len(names) != len(network.nodes) or not any(node.is_host for node in network.nodes):
+        raise NetworkError("the lab needs hosts, and every node name once", remedy="correct the network")
+    for node in network.nodes:
+        if not _NAME.fullmatch(node.name):
+            raise NetworkError(
+                f"'{node.name}' cannot be a host name",
+                where=node.where,
+                remedy="use up to 63 letters, digits, '-', '_' and '.'",
+            )
+    leader = {name: name for name in names}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    degree = dict.fromkeys(names, 0)
+    for link in network.links:
+        if link.a not in names or link.b not in names or find(link.a) == find(link.b):
+            raise NetworkError(
+                f"the link {link.a} - {link.b} closes a cycle or has an unknown end",
+                where=link.where,
+                remedy="the lab emulates trees of switches only",
+            )
+        leader[find(link.a)] = find(link.b)
+        degree[link.a] += 1
+        degree[link.b] += 1
+    if len(network.links) != len(names) - 1:
+        raise NetworkError("the network is not connected", remedy="link every node to the tree")
+    for node in network.nodes:
+        if node.is_host and len(names) > 1 and degree[node.name] != 1:
+            raise NetworkError(
+                f"the host {node.name} has {degree[node.name]} links",
+                where=node.where,
+                remedy="wire each host to one switch",
+            )
+
+
+@contextmanager
+def _congestion_control_allowed(name: str) -> Iterator[None]:
+    """Let namespaces choose the congestion control ``name`` for a while, as the kernel restricts it to root's."""
+    before = _ALLOWED.read_text(encoding="ascii").strip()
+    if name in before.split():
+        yield
+        return
+    try:
+        _ALLOWED.write_text(f"{before} {name}\n", encoding="ascii")
+    except OSError as error:
+        there = _AVAILABLE.read_text(encoding="ascii").strip()
+        raise UsageError(
+            f"this kernel has no congestion control '{name}'", remedy=f"choose one of: {there}"
+        ) from error
+    try:
+        yield
+    finally:
+        _ALLOWED.write_text(before + "\n", encoding="ascii")
+
+
+class Lab:
+    """An emulated cluster that is up. Leaving its context takes it down."""
+
+    def __init__(self, lab_state: state.LabState) -> None:
+        self.state = lab_state
+        self._watchdog: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    def up(cls, network: NetworkDescription, options: LabOptions | None = None, *, keep: bool = False) -> Lab:
+        """Build ``network``. With ``keep`` the lab outlives this process; otherwise it goes with it."""
+        options = options or LabOptions()
+        options.check()
+        namespaces.require_root()
+        for tool in ("nsenter", "unshare", "mount"):
+            if shutil.which(tool) is None:
+                raise MissingToolError(f"{tool} was not found", remedy="install util-linux")
+        check_network(network)
+        state.down_all(only_stale=True)
+
+        lab_id = state.new_id()
+        addresses = iter(range(1, 1 << 24))
+        nodes = [state.LabNode(n.name, n.ranks, _address(next(addresses)) if n.is_host else "") for n in network.nodes]
+        tmp = str(Path(tempfile.gettempdir()) / f"hkt-{lab_id}")
+        owner = None if keep else state.myself()
+        lab = cls(state.LabState(lab_id, nodes, tmp, owner, network.source, options.to_json()))
+        try:
+            lab.state.save()
+            if not keep:
+                lab._watchdog = watchdog.start(lab_id)
+            lab._build(network, options)
+        except BaseException:
+            lab.down()
+            raise
+        return lab
+
+    @classmethod
+    def attach(cls, lab_id: str) -> Lab:
+        """The lab ``lab_id`` that another process has left up."""
+        namespaces.require_root()
+        return cls(state.load(lab_id))
+
+    def _build(self, network: NetworkDescription, options: LabOptions) -> None:
+        namespaces.prepare_netns_dir()
+        ports: dict[str, list[wires.Port]] = {node.name: [] for node in network.nodes}
+        node_of = {node.name: node for node in self.state.nodes}
+        cables = []
+        for link in network.links:
+            rate = options.rate or link.rate
+            check_rate(rate, f"the rate of link {link.a} - {link.b}")
+            ends = []
+            for name in (link.a, link.b):
+                node = node_of[name]
+                port_name = wires.HOST_PORT if node.ranks else f"p{len(ports[name])}"
+                ports[name].append(wires.Port(port_name, rate, node.address))
+                ends.append((self.state.net(node), port_name))
+            cables.append(wires.Cable(ends[0], ends[1]))
+
+        def host_settings() -> None:
+            _quiet()
+            Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text(options.congestion_control, encoding="ascii")
+
+        with _congestion_control_allowed(options.congestion_control):
+            for node in self.state.nodes:
+                uts = self.state.uts(node) if node.ranks else None
+                namespaces.create(self.state.net(node), uts, node.name, host_settings if node.ranks else _quiet)
+        wires.lay(cables, options.mtu)
+        for node in sorted(self.state.nodes, key=lambda node: node.ranks > 0):
+            wires.configure(
+                self.state.net(node), ports[node.name], options.buffer, options.mtu, bridge=not node.ranks
+            )
+        if cables:
+            for host in self.state.hosts:
+                wires.wait_until_running(self.state.net(host), wires.HOST_PORT)
+
+    @property
+    def id(self) -> str:
+        """The lab's id."""
+        return self.state.id
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks the hosts hold."""
+        return sum(host.ranks for host in self.state.hosts)
+
+    def host_command(self, host: str, argv: Sequence[str]) -> list[str]:
+        """The command that runs ``argv`` on ``host``; its environment needs :meth:`environment`."""
+        return [str(AGENT), host, shlex.join(argv)]
+
+    def environment(self) -> dict[str, str]:
+        """What the agent needs to find this lab."""
+        return {"HOCKET_LAB": str(self.state.directory)}
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        mpi: Mpi,
+        ranks: int | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        capture: bool = False,
+    ) -> RunResult:
+        """Run an MPI program, rank after rank on the hosts in their order; ``timeout`` in seconds.
+
+        Whatever is still running inside the lab afterwards is killed.
+        """
+        n = self.ranks if ranks is None else ranks
+        if not 1 <= n <= self.ranks:
+            raise UsageError(f"{n} ranks do not fit", remedy=f"the lab's hosts hold 1 to {self.ranks} ranks")
+        hosts = [(host.name, host.ranks) for host in self.state.hosts]
+        settings = {**lab_environment(mpi, wires.HOST_PORT), **(env or {})}
+        command = launch_command(mpi, n, hosts, settings, argv, agent=str(AGENT), interface=wires.HOST_PORT)
+        return self.call(hosts[0][0], command, timeout=timeout, capture=capture)
+
+    def call(
+        self, host: str, argv: Sequence[str], *, timeout: float | None = None, capture: bool = False
+    ) -> RunResult:
+        """Run a command on one host and clear the lab of processes when it has ended."""
+        began = time.monotonic()
+        process = subprocess.Popen(
+            self.host_command(host, argv),
+            stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
+            stdout=subprocess.PIPE if capture else None,
+            stderr=subprocess.STDOUT if capture else None,
+            text=True,
+            errors="replace",
+            env=self._child_environment(),
+            start_new_session=True,  # Ctrl-C comes to us alone, and we end the ranks
+        )
+        timed_out = False
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+            namespaces.kill_processes(self.state.nets())
+            output, _ = process.communicate()
+        finally:
+            namespaces.kill_processes(self.state.nets())
+            process.wait()
+        seconds = time.monotonic() - began
+        return RunResult(124 if timed_out else process.returncode, seconds, timed_out, output or "")
+
+    def _child_environment(self) -> dict[str, str]:
+        return {**os.environ, **self.environment()}
+
+    def down(self) -> None:
+        """Remove the lab. May be repeated."""
+        state.take_down(self.state)
+        if self._watchdog is not None:
+            with suppress(OSError):
+                self._watchdog.stdin.close()  # type: ignore[union-attr]
+            self._watchdog.wait()
+            self._watchdog = None
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.down()
+
+
+def _address(number: int) -> str:
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}/8"
+
+
+def _quiet() -> None:
+    """No IPv6: its neighbour discovery would put packets of its own on slow wires."""
+    for name in ("all", "default"):
+        with suppress(OSError):
+            Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1", encoding="ascii")
+
+
+__all__ = ["AGENT", "Lab", "Node", "RunResult", "check_network"]

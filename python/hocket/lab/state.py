@@ -1,0 +1,142 @@
+"""What is remembered of a lab outside its process, so that it can be removed by anyone.
+
+A lab's directory (``/run/hocket/ID``) is written before the first namespace is made and
+deleted after the last is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hocket.errors import UsageError
+from hocket.lab import namespaces
+
+STATE_DIR = Path("/run/hocket")
+STATE_FILE = "lab.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LabNode:
+    """A host (``ranks`` >= 1, with its IP ``address``) or a switch (``ranks`` == 0) of a lab."""
+
+    name: str
+    ranks: int = 0
+    address: str = ""
+
+
+@dataclass(slots=True)
+class LabState:
+    """One lab. ``owner`` is (process id, its start time in clock ticks), or None: stays until taken down."""
+
+    id: str
+    nodes: list[LabNode]
+    tmp: str
+    owner: tuple[int, int] | None = None
+    network: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def directory(self) -> Path:
+        """The lab's directory."""
+        return STATE_DIR / self.id
+
+    @property
+    def hosts(self) -> list[LabNode]:
+        """Hosts in rank order."""
+        return [node for node in self.nodes if node.ranks]
+
+    def net(self, node: LabNode) -> Path:
+        """File of the node's network namespace."""
+        return namespaces.NETNS_DIR / f"hkt-{self.id}-{node.name}"
+
+    def uts(self, node: LabNode) -> Path:
+        """File of the host's UTS namespace."""
+        return self.directory / f"{node.name}.uts"
+
+    def nets(self) -> list[Path]:
+        """Files of all network namespaces."""
+        return [self.net(node) for node in self.nodes]
+
+    def save(self) -> None:
+        """Write the state file and the directory for temporary files."""
+        self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+        part = self.directory / (STATE_FILE + ".part")
+        part.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        part.rename(self.directory / STATE_FILE)
+        (self.directory / "tmp").write_text(self.tmp + "\n", encoding="utf-8")
+        names = "".join(f"{host.address.split('/')[0]} {host.name}\n" for host in self.hosts)
+        (self.directory / "hosts").write_text("127.0.0.1 localhost\n" + names, encoding="utf-8")
+        for host in self.hosts:
+            (Path(self.tmp) / host.name).mkdir(parents=True, exist_ok=True)
+
+    def is_stale(self) -> bool:
+        """Whether the process that owns the lab is gone."""
+        return self.owner is not None and start_time(self.owner[0]) != self.owner[1]
+
+
+def new_id() -> str:
+    """A fresh lab id."""
+    return secrets.token_hex(3)
+
+
+def start_time(pid: int) -> int:
+    """When process ``pid`` started, in clock ticks since boot; 0 when there is none."""
+    with suppress(OSError, ValueError, IndexError):
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return int(stat.rpartition(")")[2].split()[19])
+    return 0
+
+
+def myself() -> tuple[int, int]:
+    """This process as an owner."""
+    return os.getpid(), start_time(os.getpid())
+
+
+def load(lab_id: str) -> LabState:
+    """The lab ``lab_id``; raises :class:`UsageError` when there is none."""
+    try:
+        data = json.loads((STATE_DIR / lab_id / STATE_FILE).read_text(encoding="utf-8"))
+        nodes = [LabNode(**node) for node in data.pop("nodes")]
+        owner = data.pop("owner")
+        return LabState(nodes=nodes, owner=tuple(owner) if owner else None, **data)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"there is no lab '{lab_id}'", remedy="'hocket lab status' lists the labs of this machine"
+        ) from error
+
+
+def all_labs() -> list[LabState]:
+    """Every lab of this machine."""
+    labs = []
+    if STATE_DIR.is_dir():
+        for entry in sorted(STATE_DIR.iterdir()):
+            with suppress(UsageError):
+                labs.append(load(entry.name))
+    return labs
+
+
+def take_down(state: LabState) -> None:
+    """Kill everything inside the lab and remove it. May be repeated."""
+    namespaces.kill_processes(state.nets())
+    for node in state.nodes:
+        namespaces.remove(state.net(node))
+        namespaces.remove(state.uts(node))
+    shutil.rmtree(state.tmp, ignore_errors=True)
+    shutil.rmtree(state.directory, ignore_errors=True)
+
+
+def down_all(*, only_stale: bool = False) -> list[str]:
+    """Remove every lab (or every one whose owner is dead); returns their ids."""
+    gone = []
+    for state in all_labs():
+        if not only_stale or state.is_stale():
+            take_down(state)
+            gone.append(state.id)
+    return gone

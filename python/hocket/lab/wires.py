@@ -1,0 +1,128 @@
+"""The lab's cables: ``veth`` pairs, bridges, and a shaper at each end of a cable."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyroute2 import IPRoute
+
+from hocket.errors import MissingToolError
+from hocket.lab import namespaces
+from hocket.lab.options import BURST
+
+BRIDGE = "br0"
+HOST_PORT = "e0"
+
+_SIOCETHTOOL = 0x8946
+_SIOCGIFFLAGS = 0x8913
+_IFF_RUNNING = 0x40
+_OFFLOADS = (0x1F, 0x24, 0x2C)  # ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One end of a cable as its node sees it. ``address`` is ``10.x.y.z/len`` for hosts."""
+
+    name: str
+    rate: float
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A veth pair: (namespace file, port name) at both ends."""
+
+    a: tuple[Path, str]
+    b: tuple[Path, str]
+
+
+def lay(cables: Sequence[Cable], mtu: int) -> None:
+    """Make all veth pairs, their ends directly in the right namespaces."""
+    with IPRoute() as ip:
+        for cable in cables:
+            a = os.open(cable.a[0], os.O_RDONLY | os.O_CLOEXEC)
+            b = os.open(cable.b[0], os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                ip.link(
+                    "add",
+                    ifname=cable.a[1],
+                    kind="veth",
+                    mtu=mtu,
+                    net_ns_fd=a,
+                    peer={"ifname": cable.b[1], "mtu": mtu, "net_ns_fd": b},
+                )
+            finally:
+                os.close(a)
+                os.close(b)
+
+
+def offloads_off(port: str) -> None:
+    """Switch segmentation and receive offloads off, so that the shaper sees single packets.
+
+    Runs in the port's namespace.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        for command in _OFFLOADS:
+            value = ctypes.create_string_buffer(struct.pack("II", command, 0))
+            request = struct.pack("16sP16x", port.encode(), ctypes.addressof(value))
+            with suppress(OSError):  # a kernel without this offload has nothing to switch off
+                fcntl.ioctl(handle, _SIOCETHTOOL, request)
+
+
+def configure(net: Path, ports: Sequence[Port], buffer: int, mtu: int, *, bridge: bool) -> None:
+    """Shape, address and raise ``ports`` of the node ``net``; on a switch, join them in a bridge."""
+
+    def work() -> None:
+        for port in ports:
+            offloads_off(port.name)
+        with IPRoute() as ip:
+            ip.link("set", index=1, state="up")
+            index_of = {link.get("ifname"): link["index"] for link in ip.get_links()}
+            master = 0
+            if bridge:
+                ip.link("add", ifname=BRIDGE, kind="bridge", br_stp_state=0, br_forward_delay=0, br_mcast_snooping=0)
+                master = ip.link_lookup(ifname=BRIDGE)[0]
+                ip.link("set", index=master, mtu=mtu, state="up")
+            for port in ports:
+                index = index_of[port.name]
+                try:
+                    ip.tc("add", "tbf", index, 0x10000, rate=f"{int(port.rate * 8)}bit", burst=BURST, limit=buffer)
+                except Exception as error:
+                    raise MissingToolError(
+                        f"the kernel refuses the tbf shaper: {error}",
+                        remedy="load it with 'modprobe sch_tbf', or use a kernel that has CONFIG_NET_SCH_TBF",
+                    ) from error
+                if bridge:
+                    ip.link("set", index=index, master=master, state="up")
+                else:
+                    address, length = port.address.split("/")
+                    ip.addr("add", index=index, address=address, prefixlen=int(length))
+                    ip.link("set", index=index, state="up")
+
+    namespaces.inside(net, work)
+
+
+def wait_until_running(net: Path, port: str, seconds: float = 5.0) -> None:
+    """Wait until the kernel reports a carrier on ``port``; it tells so up to a second late, and MPI
+    libraries pass over ports without one."""
+
+    def work() -> None:
+        deadline = time.monotonic() + seconds
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+            while time.monotonic() < deadline:
+                answer = fcntl.ioctl(handle, _SIOCGIFFLAGS, struct.pack("16sH22x", port.encode(), 0))
+                if struct.unpack("16sH22x", answer)[1] & _IFF_RUNNING:
+                    return
+                time.sleep(0.01)
+        raise MissingToolError(f"the port {port} in {net.name} does not come up", remedy="see 'dmesg'")
+
+    namespaces.inside(net, work)

@@ -1,0 +1,50 @@
+"""Networks from files and short forms.
+
+:func:`read_network_description` gives what the file says, :func:`read_network` the network of the core.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hocket.network import registry, short_forms
+from hocket.network.description import Defaults, Grid, Link, NetworkDescription, Node, Routing
+from hocket.network.registry import READERS, Reader
+from hocket.network.source import Source, load
+
+if TYPE_CHECKING:
+    from hocket._core import Network
+
+__all__ = [
+    "READERS",
+    "Defaults",
+    "Grid",
+    "Link",
+    "NetworkDescription",
+    "Node",
+    "Reader",
+    "Routing",
+    "read_network",
+    "read_network_description",
+]
+
+
+def read_network_description(source: str, defaults: Defaults | None = None) -> NetworkDescription:
+    """What a network file or short form says. ``source`` is a path, or for example ``star:24``.
+
+    ``defaults`` fill in what the source leaves open (for Slurm files: all rates and latencies).
+    Raises :class:`hocket.errors.NetworkError`, and nothing else, when the source is no network.
+    """
+    text = Source(source, source, is_file=False)
+    if not short_forms.sniff(text):
+        text = load(source)
+    description = registry.find(text).read(text, defaults or Defaults())
+    description.source = source
+    if text.is_file and description.routing is None:
+        description.link_ends()
+    return description
+
+
+def read_network(source: str, defaults: Defaults | None = None) -> Network:
+    """The network of the core, with all its checks passed."""
+    return read_network_description(source, defaults).build()

@@ -1,0 +1,231 @@
+"""What a reader hands over: nodes and links in the order of the file, each with its place.
+
+Readers only translate a file format into this; every check on the network itself
+(cycles, unconnected parts, hosts wired twice, rates) is made once, by the core, when
+:meth:`NetworkDescription.build` is called, and the place is looked up here. Only the
+names are checked here, because the core knows nodes by number.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from hocket.errors import NetworkError, Where
+
+if TYPE_CHECKING:
+    from hocket._core import Network
+
+DEFAULT_RATE = 125e6  # bytes per second: gigabit Ethernet
+DEFAULT_LATENCY = 5e-6  # seconds per channel
+MAX_NODES = 1_000_000  # hosts, and as many switches
+MAX_RANKS = 65_536  # per host
+
+Shape = Literal["tree", "graph", "grid", "routed"]
+GridKind = Literal["torus", "mesh", "hypercube"]
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a link or host gets when its file does not say."""
+
+    rate: float = DEFAULT_RATE
+    latency: float = DEFAULT_LATENCY
+    ranks: int = 1
+
+
+@dataclass(slots=True)
+class Node:
+    """A host (with ``ranks`` >= 1 MPI ranks) or a switch (``ranks`` == 0)."""
+
+    name: str
+    ranks: int = 0
+    where: Where | None = None
+
+    @property
+    def is_host(self) -> bool:
+        return self.ranks > 0
+
+
+@dataclass(slots=True)
+class Link:
+    """A full-duplex link: two channels of ``rate`` bytes/s and ``latency`` seconds each."""
+
+    a: str
+    b: str
+    rate: float = DEFAULT_RATE
+    latency: float = DEFAULT_LATENCY
+    where: Where | None = None
+
+
+@dataclass(slots=True)
+class Grid:
+    """A torus, mesh or hypercube; hosts are numbered with the last side running fastest.
+
+    ``names`` are the hosts' names in that order; ``None`` leaves naming to the core.
+    """
+
+    kind: GridKind
+    sides: list[int]
+    rate: float = DEFAULT_RATE
+    latency: float = DEFAULT_LATENCY
+    names: list[str] | None = None
+    ranks: int = 1
+
+
+@dataclass(slots=True)
+class Channel:
+    """One direction of a link, or a medium that both directions share."""
+
+    name: str
+    rate: float
+    latency: float
+    where: Where | None = None
+
+
+@dataclass(slots=True)
+class Routing:
+    """Explicit routes: ``(source host, target host, channels)``, all by index."""
+
+    channels: list[Channel] = field(default_factory=list)
+    routes: list[tuple[int, int, list[int]]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class NetworkDescription:
+    """A network as a file tells it. Hosts are numbered in the order of ``nodes``.
+
+    ``shape`` says how messages travel: along the one path of a ``tree``, along shortest paths of a
+    ``graph``, dimension by dimension in a ``grid`` (``grid`` is set, ``nodes`` and ``links`` are empty),
+    or by the explicit routes of a ``routed`` network (``routing`` is set, ``links`` is empty).
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    source: str = ""
+    shape: Shape = "tree"
+    grid: Grid | None = None
+    routing: Routing | None = None
+
+    def add_switch(self, name: str, where: Where | None = None) -> None:
+        self._add(name, 0, where)
+
+    def add_host(self, name: str, ranks: int = 1, where: Where | None = None) -> None:
+        self._add(name, ranks, where)
+
+    def _add(self, name: str, ranks: int, where: Where | None) -> None:
+        if len(self.nodes) >= 2 * MAX_NODES:
+            raise NetworkError(
+                f"the network has more than {2 * MAX_NODES:,} hosts and switches",
+                where=where,
+                remedy="describe a part of it",
+            )
+        self.nodes.append(Node(name, ranks, where))
+
+    @property
+    def hosts(self) -> list[Node]:
+        """The hosts in rank order (empty for a grid whose hosts the core names)."""
+        return [node for node in self.nodes if node.ranks > 0]
+
+    def name_indices(self) -> dict[str, int]:
+        """The index of each node by name; two nodes of one name are an error that tells both places."""
+        indices = {node.name: index for index, node in enumerate(self.nodes)}
+        if len(indices) != len(self.nodes):
+            raise self._twice()
+        return indices
+
+    def _twice(self) -> NetworkError:
+        seen: dict[str, Node] = {}
+        for node in self.nodes:
+            first = seen.setdefault(node.name, node)
+            if first is not node:
+                return NetworkError(
+                    f"{_kind(node)} {node.name!r} is defined twice, first at {first.where or self.source} "
+                    f"as a {_kind(first)}",
+                    where=node.where,
+                    remedy="give each host and switch one name and one place",
+                )
+        raise AssertionError("called without a duplicate")
+
+    def link_ends(self) -> tuple[list[int], list[int]]:
+        """Both ends of every link as node indices; an unknown name is an error."""
+        indices = self.name_indices()
+        try:
+            return [indices[link.a] for link in self.links], [indices[link.b] for link in self.links]
+        except KeyError:
+            pass
+        link, name = next((k, n) for k in self.links for n in (k.a, k.b) if n not in indices)
+        raise NetworkError(
+            f"no host or switch is called {name!r}",
+            where=link.where,
+            remedy=suggestion(name, indices) or "define it or correct the name",
+        )
+
+    def build(self) -> Network:
+        """The network of the core, all checks passed."""
+        core: Any = importlib.import_module("hocket._core")
+        try:
+            return self._build(core)
+        except core.NetworkProblem as problem:
+            message, node, link = (*problem.args, -1, -1)[:3]
+            raise NetworkError(str(message), where=self._place(node, link)) from None
+
+    def _build(self, core: Any) -> Network:
+        if self.grid is not None:
+            grid = self.grid
+            extra: dict[str, Any] = {}
+            if grid.names is not None:
+                extra["names"] = grid.names
+            if grid.ranks != 1:
+                extra["ranks"] = grid.ranks
+            network: Network = core.build_grid(grid.kind, grid.sides, grid.rate, grid.latency, **extra)
+            return network
+        names = [node.name for node in self.nodes]
+        ranks = [node.ranks for node in self.nodes]
+        if self.routing is not None:
+            self.name_indices()
+            channels = self.routing.channels
+            network = core.build_routed(
+                names,
+                ranks,
+                [channel.name for channel in channels],
+                [channel.rate for channel in channels],
+                [channel.latency for channel in channels],
+                self.routing.routes,
+            )
+            return network
+        a, b = self.link_ends()
+        build = core.build_graph if self.shape == "graph" else core.build_network
+        network = build(
+            names, ranks, a, b, [link.rate for link in self.links], [link.latency for link in self.links]
+        )
+        return network
+
+    def _place(self, node: int, link: int) -> Where | None:
+        places: list[Sequence[Node | Link | Channel]] = []
+        if 0 <= link:
+            places.append(self.routing.channels if self.routing is not None else self.links)
+            places[-1] = places[-1][link : link + 1]
+        if 0 <= node:
+            places.append(self.nodes[node : node + 1])
+        for item in itertools.chain.from_iterable(places):
+            if item.where is not None:
+                return item.where
+        return Where(self.source) if self.source else None
+
+
+def _kind(node: Node) -> str:
+    return "host" if node.ranks > 0 else "switch"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """``did you mean …?`` for a near miss, else nothing."""
+    # difflib is quadratic in the lengths and linear in the names; both are the file's to choose.
+    if len(name) > 100:
+        return ""
+    near = difflib.get_close_matches(name, list(itertools.islice(known, 2000)), n=1)
+    return f"did you mean {near[0]!r}?" if near else ""

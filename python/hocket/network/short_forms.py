@@ -1,0 +1,212 @@
+"""Short forms: ``star:24``, ``chain:8,8,8,8``, ``tree:4x8x32``, ``tree:(8,(4),(4))``, ``torus:8x4x8x2`` …
+
+``KIND:SIZE[*RANKS][@RATE[,LATENCY]]``. Hosts are called n0, n1, …, switches s0, s1, … in the order of a
+depth-first walk from the root, each switch's own hosts before its child switches.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+from hocket.network.description import (
+    MAX_NODES,
+    MAX_RANKS,
+    Defaults,
+    Grid,
+    GridKind,
+    Link,
+    NetworkDescription,
+    Node,
+    suggestion,
+)
+from hocket.network.source import Source, shown
+from hocket.units import parse_rate, parse_time
+
+EXAMPLES: Final[dict[str, str]] = {
+    "star": "star:24",
+    "chain": "chain:8,8,8,8",
+    "tree": "tree:4x8x32 or tree:(8,(4),(4))",
+    "torus": "torus:8x4x8x2",
+    "mesh": "mesh:8x8",
+    "hypercube": "hypercube:6",
+}
+_GRIDS: Final[dict[str, GridKind]] = {"torus": "torus", "mesh": "mesh", "hypercube": "hypercube"}
+MAX_DIMENSIONS: Final = 32
+MAX_LENGTH: Final = 2**20
+
+_PREFIX: Final = re.compile(r"([A-Za-z_]+):(?![\\/])(?=[\d(\s*@]|$)")
+_TAIL: Final = re.compile(r"(?:\*([^*@]*))?(?:@([^*@]*))?")
+
+
+def sniff(source: Source) -> bool:
+    """A known kind and a colon; ``./star:24`` is a file."""
+    match = re.match(r"([A-Za-z_]+):", source.name)
+    if source.is_file or match is None:
+        return False
+    # An unknown kind is taken too when it can hardly be a file, to say which kinds there are.
+    return match[1].lower() in EXAMPLES or _PREFIX.match(source.name) is not None
+
+
+def read(source: Source, defaults: Defaults) -> NetworkDescription:
+    """The network of a short form."""
+    source = Source(shown(source.name)[1:-1] if len(source.name) <= 60 else source.name[:60] + "…", source.text, False)
+    kind, _, rest = source.text.partition(":")
+    kind = kind.lower()
+    if kind not in EXAMPLES:
+        near = suggestion(kind, EXAMPLES)
+        raise source.error(
+            f"there is no short form {kind!r}",
+            remedy=f"{near + ' ' if near else ''}known are {', '.join(EXAMPLES.values())}",
+        )
+    if len(rest) > MAX_LENGTH:
+        raise source.error("the short form is too long", remedy="write a network file")
+    size = re.match(r"[^*@]*", rest)
+    assert size is not None
+    tail = _TAIL.fullmatch(rest, size.end())
+    if tail is None:
+        raise _bad(source, kind, "ranks and rate follow as *2@100Mbit,5us")
+    defaults = _options(source, tail[1], tail[2], defaults)
+    text = size[0].strip()
+    if kind == "star":
+        return _switches(source, defaults, [(-1, _integer(source, kind, text, 1))])
+    if kind == "chain":
+        hosts = [_integer(source, kind, item, 0) for item in text.split(",")]
+        return _switches(source, defaults, [(index - 1, count) for index, count in enumerate(hosts)])
+    if kind == "tree":
+        tree = _nested(source, text) if text.startswith("(") else _balanced(source, text)
+        return _switches(source, defaults, tree)
+    return _grid(source, _GRIDS[kind], text, defaults)
+
+
+def _bad(source: Source, kind: str, problem: str) -> Exception:
+    return source.error(f"this is not a {kind}: {problem}", remedy=f"write it like {EXAMPLES[kind]}")
+
+
+def _options(source: Source, ranks: str | None, link: str | None, defaults: Defaults) -> Defaults:
+    count, rate, latency = defaults.ranks, defaults.rate, defaults.latency
+    if ranks is not None:
+        if not re.fullmatch(r"\s*\d{1,9}\s*", ranks, re.ASCII) or not 1 <= int(ranks) <= MAX_RANKS:
+            raise source.error(
+                f"*{shown(ranks)[1:-1]} is not a number of ranks per host", remedy=f"write *1 to *{MAX_RANKS}"
+            )
+        count = int(ranks)
+    if link is not None:
+        rate_text, comma, latency_text = link.partition(",")
+        rate = source.parse(parse_rate, rate_text, 0)
+        if comma:
+            latency = source.parse(parse_time, latency_text, 0)
+    return Defaults(rate, latency, count)
+
+
+def _integer(source: Source, kind: str, text: str, least: int) -> int:
+    text = text.strip()
+    if not re.fullmatch(r"\d+", text, re.ASCII):
+        raise _bad(source, kind, f"{shown(text)} is not a number")
+    # Compared by length first: int() refuses thousands of digits with an exception of its own.
+    digits = text.lstrip("0") or "0"
+    if len(digits) > 7 or int(digits) > MAX_NODES:
+        raise _bad(source, kind, f"{shown(text)} is more than {MAX_NODES:,}")
+    if int(digits) < least:
+        raise _bad(source, kind, f"{text} is less than {least}")
+    return int(digits)
+
+
+def _balanced(source: Source, text: str) -> list[tuple[int, int]]:
+    """``4x8x32``: a root with 4 switches with 8 switches each with 32 hosts each."""
+    *arities, hosts = (_integer(source, "tree", item, 1) for item in text.lower().split("x"))
+    levels = _level_sizes(arities)
+    if sum(levels) > MAX_NODES or (levels[-1] if levels else 1) * hosts > MAX_NODES:
+        raise _bad(source, "tree", f"it has more than {MAX_NODES:,} hosts or switches")
+    tree: list[tuple[int, int]] = []
+    pending = [(-1, 0)]
+    while pending:
+        parent, level = pending.pop()
+        leaf = level == len(arities)
+        tree.append((parent, hosts if leaf else 0))
+        if not leaf:
+            pending += [(len(tree) - 1, level + 1)] * arities[level]
+    return tree
+
+
+def _level_sizes(arities: list[int]) -> list[int]:
+    """The number of switches on each level below the root, stopped where it is beyond all limits."""
+    products: list[int] = []
+    for arity in arities:
+        products.append((products[-1] if products else 1) * arity)
+        if products[-1] > MAX_NODES or len(products) > MAX_NODES:
+            break
+    return products
+
+
+def _nested(source: Source, text: str) -> list[tuple[int, int]]:
+    """``(8,(4),(4))``: parentheses are a switch, a number in them that many hosts on it."""
+    tree: list[list[int]] = []
+    path: list[int] = []
+    expect_item = True
+    position = 0
+    for token in re.finditer(r"\s*(?:(\()|(\))|(,)|([^(),\s]+))\s*", text):
+        if token.start() != position:
+            break
+        position = token.end()
+        opened, closed, comma, number = token.groups()
+        if not path and not (opened and not tree):
+            raise _bad(source, "tree", "something follows the last parenthesis")
+        if (comma or closed) and expect_item:
+            raise _bad(source, "tree", "a number or a switch in parentheses is missing")
+        if (opened or number) and not expect_item:
+            raise _bad(source, "tree", "a comma is missing")
+        if opened:
+            tree.append([path[-1] if path else -1, 0])
+            path.append(len(tree) - 1)
+        elif closed:
+            path.pop()
+        elif number:
+            tree[path[-1]][1] += _integer(source, "tree", number, 0)
+        expect_item = bool(opened or comma)
+    if path or position != len(text):
+        raise _bad(source, "tree", "a parenthesis is not closed")
+    return [(parent, hosts) for parent, hosts in tree]
+
+
+def _switches(source: Source, defaults: Defaults, tree: list[tuple[int, int]]) -> NetworkDescription:
+    """The network of switches given as (parent or -1, number of hosts), parents first."""
+    total = sum(hosts for _, hosts in tree)
+    if not 1 <= total <= MAX_NODES or len(tree) > MAX_NODES:
+        raise source.error(
+            f"a network of {total:,} hosts and {len(tree):,} switches",
+            remedy=f"it needs 1 to {MAX_NODES:,} hosts and at most as many switches",
+        )
+    rate, latency, ranks, where = defaults.rate, defaults.latency, defaults.ranks, source.at()
+    nodes: list[Node] = []
+    links: list[Link] = []
+    first = 0
+    for index, (parent, hosts) in enumerate(tree):
+        switch = f"s{index}"
+        nodes.append(Node(switch, 0, where))
+        if parent >= 0:
+            links.append(Link(f"s{parent}", switch, rate, latency, where))
+        names = [f"n{number}" for number in range(first, first + hosts)]
+        first += hosts
+        nodes += [Node(name, ranks, where) for name in names]
+        links += [Link(switch, name, rate, latency, where) for name in names]
+    return NetworkDescription(nodes, links, source.name)
+
+
+def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> NetworkDescription:
+    if kind == "hypercube":
+        sides = [2] * min(_integer(source, kind, text, 1), MAX_DIMENSIONS)
+    else:
+        sides = [_integer(source, kind, item, 1) for item in text.lower().split("x", MAX_DIMENSIONS + 1)]
+    check_sides(source, kind, sides)
+    grid = Grid(kind, sides, defaults.rate, defaults.latency, None, defaults.ranks)
+    return NetworkDescription(source=source.name, shape="grid", grid=grid)
+
+
+def check_sides(source: Source, kind: str, sides: list[int], line: int = 0) -> None:
+    """Refuses a grid with too many dimensions or hosts."""
+    if len(sides) > MAX_DIMENSIONS:
+        raise source.error(f"a {kind} of more than {MAX_DIMENSIONS} dimensions", line, "give fewer sides")
+    if math.prod(sides) > MAX_NODES:
+        raise source.error(f"a {kind} of more than {MAX_NODES:,} hosts", line, "give smaller sides")

@@ -1,0 +1,157 @@
+"""SimGrid's ``<cluster>``: flat, fat tree and torus."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from hocket.network.description import MAX_NODES, Defaults, Grid, Link, NetworkDescription
+from hocket.network.hostlist import expand
+from hocket.network.short_forms import MAX_DIMENSIONS, check_sides
+from hocket.network.simgrid_xml import Element
+from hocket.network.source import shown
+
+_TOPOLOGIES: Final = ("FLAT", "FAT_TREE", "TORUS")
+
+
+@dataclass(slots=True)
+class Cluster:
+    """What a ``<cluster>`` element says; ``bb_rate`` is 0 without a backbone."""
+
+    element: Element
+    name: str
+    hosts: list[str]
+    router: str
+    topology: str
+    rate: float
+    latency: float
+    policy: str
+    bb_rate: float
+    bb_latency: float
+    bb_policy: str
+
+    @property
+    def is_star(self) -> bool:
+        """Whether nothing is shared but the hosts' own links."""
+        wide = self.bb_rate == 0 or self.bb_policy == "FATPIPE" or self.bb_rate >= self.rate * len(self.hosts)
+        return self.topology == "FLAT" and wide and self.policy != "SHARED"
+
+
+def read_cluster(element: Element) -> Cluster:
+    """The cluster of an element, its host names expanded."""
+    name = element.get("id")
+    prefix, suffix, radical = element.get("prefix", ""), element.get("suffix", ""), element.get("radical")
+    if not re.fullmatch(r"[\d\s,-]+", radical, re.ASCII):
+        raise element.error(f"radical {shown(radical)} is not a list of numbers", 'write it like radical="0-7,9"')
+    numbers = expand(f"[{radical}]", element.source, element.line, MAX_NODES)
+    if "limiter_link" in element.attributes:
+        raise element.error("limiter_link is not understood", "fold it into bw, or leave it out")
+    topology = element.get("topology", "FLAT").upper()
+    if topology not in _TOPOLOGIES:
+        raise element.error(f"topology {shown(topology)} is not understood", f"known are {', '.join(_TOPOLOGIES)}")
+    backbone = "bb_bw" in element.attributes
+    cluster = Cluster(
+        element,
+        name,
+        [f"{prefix}{int(number)}{suffix}" for number in numbers],
+        element.get("router_id", "") or f"{prefix}{name}_router{suffix}",
+        topology,
+        element.rate("bw"),
+        element.time("lat", "0"),
+        element.policy("sharing_policy", "SPLITDUPLEX"),
+        element.rate("bb_bw") if backbone else 0.0,
+        element.time("bb_lat", "0") if backbone else 0.0,
+        element.policy("bb_sharing_policy", "SHARED"),
+    )
+    if backbone and cluster.bb_rate == 0:
+        raise element.error("the backbone has rate 0", "correct bb_bw")
+    if topology != "FLAT" and cluster.policy == "SHARED":
+        raise element.error(
+            f"a {topology} of half-duplex links (SHARED) is not understood", 'write sharing_policy="SPLITDUPLEX"'
+        )
+    return cluster
+
+
+def describe_cluster(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
+    """The network of a lone cluster that is a star, a fat tree or a torus."""
+    if cluster.topology == "TORUS":
+        return _torus(cluster, defaults)
+    if cluster.topology == "FAT_TREE":
+        return _fat_tree(cluster, defaults)
+    where = cluster.element.source.at(cluster.element.line)
+    result = NetworkDescription(source=cluster.element.source.name)
+    result.add_switch(cluster.router, where)
+    # A backbone that never limits still takes its time; every path has two host links to carry it.
+    latency = cluster.latency + cluster.bb_latency / 2
+    for host in cluster.hosts:
+        result.add_host(host, defaults.ranks, where)
+        result.links.append(Link(cluster.router, host, cluster.rate, latency, where))
+    return result
+
+
+def _numbers(cluster: Cluster, text: str) -> list[int]:
+    items = [item.strip() for item in text.split(",", 64)]
+    if not all(re.fullmatch(r"\d{1,7}", item, re.ASCII) and 1 <= int(item) <= MAX_NODES for item in items):
+        raise cluster.element.error(
+            f"topo_parameters {shown(text)} are not numbers from 1", f"see SimGrid's manual on {cluster.topology}"
+        )
+    return [int(item) for item in items]
+
+
+def _check_count(cluster: Cluster, wanted: int) -> None:
+    if wanted != len(cluster.hosts):
+        raise cluster.element.error(
+            f"topo_parameters ask for {wanted:,} hosts, radical gives {len(cluster.hosts):,}",
+            "make the two agree",
+        )
+
+
+def _torus(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
+    element = cluster.element
+    sides = _numbers(cluster, element.get("topo_parameters"))
+    check_sides(element.source, "torus", sides, element.line)
+    _check_count(cluster, math.prod(sides))
+    # SimGrid's first side runs fastest, Hocket's last.
+    grid = Grid("torus", sides[::-1], cluster.rate, cluster.latency, cluster.hosts, defaults.ranks)
+    return NetworkDescription(source=element.source.name, shape="grid", grid=grid)
+
+
+def _fat_tree(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
+    """A tree if each switch has one parent, else a graph; parallel cables are one faster link."""
+    element = cluster.element
+    parameters = element.get("topo_parameters").split(";")
+    if len(parameters) != 4 or len(_numbers(cluster, parameters[0])) != 1:
+        raise element.error("topo_parameters of a fat tree are “levels;down;up;cables”", "as in 2;4,4;1,2;1,2")
+    levels = _numbers(cluster, parameters[0])[0]
+    down, up, cables = (_numbers(cluster, parameter) for parameter in parameters[1:])
+    if not len(down) == len(up) == len(cables) == levels or levels > MAX_DIMENSIONS:
+        raise element.error(f"topo_parameters do not give {levels} numbers for each of down, up and cables")
+    _check_count(cluster, math.prod(down))
+    sizes = [math.prod(up[:level]) * math.prod(down[level:]) for level in range(levels + 1)]
+    wires = sum(sizes[level] * up[level] for level in range(levels))
+    if sum(sizes) > 2 * MAX_NODES or wires > 4 * MAX_NODES:
+        raise element.error(f"a fat tree of {sum(sizes):,} nodes and {wires:,} links", "give smaller parameters")
+    where = element.source.at(element.line)
+    result = NetworkDescription(source=element.source.name, shape="tree" if max(up) == 1 else "graph")
+    for host in cluster.hosts:
+        result.add_host(host, defaults.ranks, where)
+    for level in range(1, levels + 1):
+        for position in range(sizes[level]):
+            result.add_switch(f"{cluster.name}_switch_{level}_{position}", where)
+    for level in range(levels):
+        # A node's position is a number whose digit j counts parents below its level and children above;
+        # a child and its parent differ in digit `level` only.
+        step = math.prod(up[:level])
+        rate = cluster.rate * cables[level]
+        for high, child, low in itertools.product(
+            range(math.prod(down[level + 1 :])), range(down[level]), range(step)
+        ):
+            position = (high * down[level] + child) * step + low
+            lower = cluster.hosts[position] if level == 0 else f"{cluster.name}_switch_{level}_{position}"
+            for parent in range(up[level]):
+                upper = f"{cluster.name}_switch_{level + 1}_{(high * up[level] + parent) * step + low}"
+                result.links.append(Link(upper, lower, rate, cluster.latency, where))
+    return result

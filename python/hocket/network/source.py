@@ -1,0 +1,104 @@
+"""The text a reader works on, read once and with every limit applied."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from hocket.errors import HocketError, NetworkError, Where
+
+MAX_FILE_BYTES: Final = 64 * 2**20
+MAX_LINE_BYTES: Final = 4 * 2**20
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A network file, or a short form (then ``is_file`` is false and ``text`` is the short form)."""
+
+    name: str
+    text: str
+    is_file: bool = True
+
+    def at(self, line: int = 0) -> Where:
+        return Where(self.name, line)
+
+    def error(self, what: str, line: int = 0, remedy: str = "") -> NetworkError:
+        return NetworkError(what, where=self.at(line), remedy=remedy)
+
+    def parse(self, parser: Callable[[str], T], text: str, line: int) -> T:
+        """``parser(text)`` (see :mod:`hocket.units`), its complaint placed on ``line``."""
+        try:
+            return parser(text)
+        except HocketError as problem:
+            raise self.error(problem.what, line, problem.remedy) from None
+
+    @property
+    def suffix(self) -> str:
+        return os.path.splitext(self.name)[1].lower()
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """``text`` quoted for a message: one line, printable, not too long."""
+    return repr(text) if len(text) <= longest else repr(text[:longest]) + "…"
+
+
+def load(path: str) -> Source:
+    """The file's text, or one :class:`NetworkError`."""
+    where = Where(shown(path)[1:-1] if len(path) <= 4096 else path[:60] + "…")
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        raise NetworkError(
+            "no such file", where=where, remedy="name a network file, or a short form such as star:24"
+        ) from None
+    except IsADirectoryError:
+        raise NetworkError("is a directory", where=where, remedy="name a network file in it") from None
+    except OSError as problem:
+        raise NetworkError(
+            f"cannot be read: {problem.strerror or problem}", where=where, remedy="check path and permissions"
+        ) from None
+    except ValueError:  # a NUL byte or a lone surrogate in the path
+        raise NetworkError("is not a file name", where=where, remedy="name a network file") from None
+    return Source(path, _decode(data, where))
+
+
+def _decode(data: bytes, where: Where) -> str:
+    if len(data) > MAX_FILE_BYTES:
+        raise NetworkError(
+            f"is larger than {MAX_FILE_BYTES // 2**20} MiB", where=where, remedy="is this a network file?"
+        )
+    if not data.strip():
+        raise NetworkError("is empty", where=where, remedy="see docs/networks.md for the formats")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise NetworkError(
+            f"is not UTF-8: byte 0x{data[problem.start]:02x} at offset {problem.start}",
+            where=Where(where.file, data.count(b"\n", 0, problem.start) + 1),
+            remedy="save the file as UTF-8",
+        ) from None
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise NetworkError(
+            f"holds a NUL byte at offset {nul}",
+            where=Where(where.file, data.count(b"\n", 0, nul) + 1),
+            remedy="is this a text file? remove the byte",
+        )
+    if len(data) > MAX_LINE_BYTES:
+        _check_lines(data, where)
+    return text.replace("\r\n", "\n")
+
+
+def _check_lines(data: bytes, where: Where) -> None:
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if len(line) > MAX_LINE_BYTES:
+            raise NetworkError(
+                f"the line is {len(line):,} bytes long, more than {MAX_LINE_BYTES // 2**20} MiB",
+                where=Where(where.file, number),
+                remedy="break it into several",
+            )
