@@ -4,3 +4,4 @@
 
 void bind_network(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
+void bind_plan(nanobind::module_& m);

@@ -38,4 +38,5 @@ NB_MODULE(_core, m) {
 
   bind_network(m);
   bind_schedule(m);
+  bind_plan(m);
 }

@@ -123,6 +123,11 @@ void bind_schedule(nb::module_& m) {
   m.def("verify", &verify, "network"_a, "demand"_a, "schedule"_a, "ports"_a = PortModel::one_port,
         nb::call_guard<nb::gil_scoped_release>());
 
+  m.def("verify_waits", [](const Network& n, const Schedule& s, const Waits& w, Certificate& c) {
+    verify_waits(n, s, w, c);
+  }, "network"_a, "schedule"_a, "waits"_a, "certificate"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "Adds what it finds to the certificate.");
+
   nb::class_<Scheduler>(m, "Scheduler")
       .def_ro("name", &Scheduler::name)
       .def_ro("summary", &Scheduler::summary)

@@ -81,6 +81,9 @@ def parse_bytes(text: str | int) -> int:
     if len(text) <= _LONGEST and text.strip().isdecimal():
         return int(text)
     value = _parse(text, _SIZE_UNITS, "size", remedy)
+    number, unit = _split(text, "size", remedy)
+    if number.isdecimal():  # exact where a float is not
+        return int(number) * int(_SIZE_UNITS[unit])
     if value != int(value):
         raise UsageError(f"the size {text.strip()!r} is not a whole number of bytes", remedy=remedy)
     return int(value)
@@ -105,7 +108,9 @@ def format_time(seconds: float, digits: int = 6) -> str:
     """``5e-6`` as ``5 us``; :func:`parse_time` reads it back."""
     if seconds == 0:
         return "0 s"
-    return _with_prefix(seconds, ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps")), digits)
+    return _with_prefix(
+        seconds, ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps")), digits
+    )
 
 
 def format_bytes(size: int) -> str:

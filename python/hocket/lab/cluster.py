@@ -121,7 +121,10 @@ class Lab:
 
         lab_id = state.new_id()
         addresses = iter(range(1, 1 << 24))
-        nodes = [state.LabNode(n.name, n.ranks, _address(next(addresses)) if n.is_host else "") for n in network.nodes]
+        nodes = [
+            state.LabNode(n.name, n.ranks, _address(next(addresses)) if n.is_host else "")
+            for n in network.nodes
+        ]
         tmp = str(Path(tempfile.gettempdir()) / f"hkt-{lab_id}")
         owner = None if keep else state.myself()
         lab = cls(state.LabState(lab_id, nodes, tmp, owner, network.source, options.to_json()))
@@ -159,12 +162,16 @@ class Lab:
 
         def host_settings() -> None:
             _quiet()
-            Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text(options.congestion_control, encoding="ascii")
+            Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text(
+                options.congestion_control, encoding="ascii"
+            )
 
         with _congestion_control_allowed(options.congestion_control):
             for node in self.state.nodes:
                 uts = self.state.uts(node) if node.ranks else None
-                namespaces.create(self.state.net(node), uts, node.name, host_settings if node.ranks else _quiet)
+                namespaces.create(
+                    self.state.net(node), uts, node.name, host_settings if node.ranks else _quiet
+                )
         wires.lay(cables, options.mtu)
         for node in sorted(self.state.nodes, key=lambda node: node.ranks > 0):
             wires.configure(

@@ -106,7 +106,17 @@ def launch_command(
         command += ["--prtemca", "plm_ssh_agent", agent, "--prtemca", "plm_ssh_no_tree_spawn", "1"]
     if interface:
         command += ["--prtemca", "prte_if_include", interface]
-        command += ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self,sm", "--mca", "btl_tcp_if_include", interface]
+        command += [
+            "--mca",
+            "pml",
+            "ob1",
+            "--mca",
+            "btl",
+            "tcp,self,sm",
+            "--mca",
+            "btl_tcp_if_include",
+            interface,
+        ]
     if hosts:
         command += ["--host", ",".join(f"{name}:{ranks}" for name, ranks in hosts), "--map-by", "slot"]
     else:
@@ -122,5 +132,10 @@ def launch_command(
 def lab_environment(mpi: Mpi, interface: str) -> dict[str, str]:
     """Settings that make the ranks of a lab talk over TCP, whatever fabrics the machine has."""
     if mpi.family is MpiFamily.MPICH:
-        return {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": interface, "FI_PROVIDER": "tcp", "FI_TCP_IFACE": interface}
+        return {
+            "UCX_TLS": "tcp,self",
+            "UCX_NET_DEVICES": interface,
+            "FI_PROVIDER": "tcp",
+            "FI_TCP_IFACE": interface,
+        }
     return {}

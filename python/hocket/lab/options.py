@@ -63,7 +63,8 @@ class LabOptions:
             )
         if not re.fullmatch(r"[a-z0-9_]+", self.congestion_control):
             raise UsageError(
-                f"'{self.congestion_control}' is no congestion control", remedy="choose for example cubic or reno"
+                f"'{self.congestion_control}' is no congestion control",
+                remedy="choose for example cubic or reno",
             )
 
     def to_json(self) -> dict[str, Any]:

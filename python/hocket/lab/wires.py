@@ -89,13 +89,28 @@ def configure(net: Path, ports: Sequence[Port], buffer: int, mtu: int, *, bridge
             index_of = {link.get("ifname"): link["index"] for link in ip.get_links()}
             master = 0
             if bridge:
-                ip.link("add", ifname=BRIDGE, kind="bridge", br_stp_state=0, br_forward_delay=0, br_mcast_snooping=0)
+                ip.link(
+                    "add",
+                    ifname=BRIDGE,
+                    kind="bridge",
+                    br_stp_state=0,
+                    br_forward_delay=0,
+                    br_mcast_snooping=0,
+                )
                 master = ip.link_lookup(ifname=BRIDGE)[0]
                 ip.link("set", index=master, mtu=mtu, state="up")
             for port in ports:
                 index = index_of[port.name]
                 try:
-                    ip.tc("add", "tbf", index, 0x10000, rate=f"{int(port.rate * 8)}bit", burst=BURST, limit=buffer)
+                    ip.tc(
+                        "add",
+                        "tbf",
+                        index,
+                        0x10000,
+                        rate=f"{int(port.rate * 8)}bit",
+                        burst=BURST,
+                        limit=buffer,
+                    )
                 except Exception as error:
                     raise MissingToolError(
                         f"the kernel refuses the tbf shaper: {error}",

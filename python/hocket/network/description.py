@@ -64,7 +64,9 @@ class Link:
 
 @dataclass(slots=True)
 class Grid:
-    """A torus, mesh or hypercube; hosts are numbered with the last side running fastest.
+    """A torus or mesh of ``sides``, or a hypercube of ``sides[0]`` dimensions.
+
+    Hosts are numbered in row-major order: the last side runs fastest.
 
     ``names`` are the hosts' names in that order; ``None`` leaves naming to the core.
     """
@@ -170,9 +172,12 @@ class NetworkDescription:
         core: Any = importlib.import_module("hocket._core")
         try:
             return self._build(core)
-        except core.NetworkProblem as problem:
+        except core.InputError as problem:  # a NetworkProblem says which node and link
             message, node, link = (*problem.args, -1, -1)[:3]
-            raise NetworkError(str(message), where=self._place(node, link)) from None
+            what = "this link" if link >= 0 else "this host or switch" if node >= 0 else "the network"
+            raise NetworkError(
+                str(message), where=self._place(node, link), remedy=f"correct {what}"
+            ) from None
 
     def _build(self, core: Any) -> Network:
         if self.grid is not None:
@@ -207,10 +212,10 @@ class NetworkDescription:
 
     def _place(self, node: int, link: int) -> Where | None:
         places: list[Sequence[Node | Link | Channel]] = []
-        if 0 <= link:
+        if link >= 0:
             places.append(self.routing.channels if self.routing is not None else self.links)
             places[-1] = places[-1][link : link + 1]
-        if 0 <= node:
+        if node >= 0:
             places.append(self.nodes[node : node + 1])
         for item in itertools.chain.from_iterable(places):
             if item.where is not None:

@@ -49,12 +49,15 @@ def _expand_piece(piece: str, source: Source, line: int, left: int, limit: int) 
                 raise source.error(f"{shown(piece)} is not a host name or host list", line, _REMEDY)
             parts.append([part])
         else:
-            ranges = part.split(",")
-            size = sum(_size(item.strip(), source, line) for item in ranges)
-            count *= size
+            ranges = part.split(",", left + 1)
+            before, count = count, left + 1
+            if len(ranges) <= left:
+                count = before * sum(_size(item.strip(), source, line) for item in ranges)
             if count > left:
                 raise source.error(
-                    f"the host list {shown(piece)} has more than {limit:,} names", line, "is the range a typo?"
+                    f"the host list {shown(piece)} has more than {limit:,} names",
+                    line,
+                    "is the range a typo?",
                 )
             parts.append([name for item in ranges for name in _numbers(item.strip(), source, line)])
         if len(parts) > 64:

@@ -51,7 +51,9 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source, defaults: Defaults) -> NetworkDescription:
     """The network of a short form."""
-    source = Source(shown(source.name)[1:-1] if len(source.name) <= 60 else source.name[:60] + "…", source.text, False)
+    source = Source(
+        shown(source.name)[1:-1] if len(source.name) <= 60 else source.name[:60] + "…", source.text, False
+    )
     kind, _, rest = source.text.partition(":")
     kind = kind.lower()
     if kind not in EXAMPLES:
@@ -196,7 +198,7 @@ def _switches(source: Source, defaults: Defaults, tree: list[tuple[int, int]]) -
 
 def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> NetworkDescription:
     if kind == "hypercube":
-        sides = [2] * min(_integer(source, kind, text, 1), MAX_DIMENSIONS)
+        sides = [_integer(source, kind, text, 1)]
     else:
         sides = [_integer(source, kind, item, 1) for item in text.lower().split("x", MAX_DIMENSIONS + 1)]
     check_sides(source, kind, sides)
@@ -206,6 +208,7 @@ def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> Netw
 
 def check_sides(source: Source, kind: str, sides: list[int], line: int = 0) -> None:
     """Refuses a grid with too many dimensions or hosts."""
+    sides = [2] * min(sides[0], MAX_DIMENSIONS + 1) if kind == "hypercube" else sides
     if len(sides) > MAX_DIMENSIONS:
         raise source.error(f"a {kind} of more than {MAX_DIMENSIONS} dimensions", line, "give fewer sides")
     if math.prod(sides) > MAX_NODES:

@@ -13,7 +13,18 @@ from hocket.errors import NetworkError
 from hocket.network.description import Channel, Defaults, Link, NetworkDescription, Routing, suggestion
 from hocket.network.simgrid_cluster import Cluster, describe_cluster, read_cluster
 from hocket.network.simgrid_xml import Element, parse
-from hocket.network.simgrid_zones import DOWN, NONE, UP, Hop, Platform, Route, Wire, Zone, backbone_wire, host_wire
+from hocket.network.simgrid_zones import (
+    DOWN,
+    NONE,
+    UP,
+    Hop,
+    Platform,
+    Route,
+    Wire,
+    Zone,
+    backbone_wire,
+    host_wire,
+)
 from hocket.network.source import Source, shown
 
 MAX_ROUTED_HOSTS: Final = 512  # explicit routes grow with the square
@@ -38,14 +49,16 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     if root.tag != "platform":
         raise root.error(f"<{shown(root.tag)[1:-1]}> is not a SimGrid platform", "begin with <platform>")
     if root.get("version", "4.1") not in ("4", "4.0", "4.1"):
-        raise root.error(f"platform version {shown(root.get('version'))}", "convert it with simgrid_update_xml")
+        raise root.error(
+            f"platform version {shown(root.get('version'))}", "convert it with simgrid_update_xml"
+        )
     platform = _Reader(source).read(root)
     clusters = [zone.cluster for zone in platform.zones.values() if zone.cluster is not None]
     if not platform.hosts:
         raise source.error("the platform has no hosts", remedy="add <host> or <cluster>")
-    if len(clusters) == 1 and len(platform.hosts) == len(clusters[0].hosts):
-        if clusters[0].topology != "FLAT" or clusters[0].is_star:
-            return describe_cluster(clusters[0], defaults)
+    alone = len(clusters) == 1 and len(platform.hosts) == len(clusters[0].hosts)
+    if alone and (clusters[0].topology != "FLAT" or clusters[0].is_star):
+        return describe_cluster(clusters[0], defaults)
     for cluster in clusters:
         if cluster.topology != "FLAT":
             raise cluster.element.error(
@@ -96,7 +109,8 @@ class _Reader:
         first = self.names.setdefault(name, element)
         if first is not element:
             raise element.error(
-                f"{shown(name)} is defined twice, first at {first.source.at(first.line)}", "give each its own id"
+                f"{shown(name)} is defined twice, first at {first.source.at(first.line)}",
+                "give each its own id",
             )
         zone.points[name] = element.line
 
@@ -111,7 +125,8 @@ class _Reader:
         routing = element.get("routing", "Full").upper()
         if routing not in _ROUTINGS:
             raise element.error(
-                f"routing {shown(routing)} is not understood", "use Full, Floyd or Dijkstra with explicit routes"
+                f"routing {shown(routing)} is not understood",
+                "use Full, Floyd or Dijkstra with explicit routes",
             )
         self._children(element, self._new_zone(element, parent, routing))
 
@@ -134,7 +149,9 @@ class _Reader:
         wire = Wire(name, rate, latency, element.policy("sharing_policy", "SHARED"), element.line)
         first = self.platform.wires.setdefault(name, wire)
         if first is not wire:
-            raise element.error(f"link {shown(name)} is defined twice, first in line {first.line}", "rename one")
+            raise element.error(
+                f"link {shown(name)} is defined twice, first in line {first.line}", "rename one"
+            )
 
     def _cluster(self, element: Element, parent: Zone) -> None:
         cluster = read_cluster(element)
@@ -154,10 +171,11 @@ class _Reader:
     def _route(self, zone: Zone, element: Element) -> None:
         between_zones = element.tag != "route"
         src, dst = element.get("src"), element.get("dst")
+        kind = "zone" if between_zones else "host or router"
         for name in (src, dst):
             if name not in zone.points or (name in self.platform.zones) is not between_zones:
                 raise element.error(
-                    f"{'zone' if between_zones else 'host or router'} {shown(name)} is not in zone {shown(zone.name)}",
+                    f"{kind} {shown(name)} is not in zone {shown(zone.name)}",
                     suggestion(name, zone.points) or "define it there",
                 )
         gateways = (element.get("gw_src"), element.get("gw_dst")) if between_zones else ("", "")
@@ -229,8 +247,8 @@ def _routed(platform: Platform, defaults: Defaults, clusters: list[Cluster]) -> 
     if len(hosts) > MAX_ROUTED_HOSTS:
         raise source.error(
             f"this platform needs explicit routes between {len(hosts):,} hosts",
-            remedy=f"at most {MAX_ROUTED_HOSTS} can be read; write a lone cluster without shared backbone, or a "
-            "Floyd zone of SPLITDUPLEX links",
+            remedy=f"at most {MAX_ROUTED_HOSTS} can be read; write a lone cluster without shared backbone, "
+            "or a Floyd zone of SPLITDUPLEX links",
         )
     for cluster in clusters:
         line = cluster.element.line
@@ -264,7 +282,9 @@ def _routed(platform: Platform, defaults: Defaults, clusters: list[Cluster]) -> 
 
 
 def _too_large(platform: Platform) -> NetworkError:
-    return platform.source.error("the routes of this platform are too many or too long", remedy="read a part of it")
+    return platform.source.error(
+        "the routes of this platform are too many or too long", remedy="read a part of it"
+    )
 
 
 def _channel(platform: Platform, hop: Hop, hosts: int) -> Channel:

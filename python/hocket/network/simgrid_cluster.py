@@ -45,13 +45,17 @@ def read_cluster(element: Element) -> Cluster:
     name = element.get("id")
     prefix, suffix, radical = element.get("prefix", ""), element.get("suffix", ""), element.get("radical")
     if not re.fullmatch(r"[\d\s,-]+", radical, re.ASCII):
-        raise element.error(f"radical {shown(radical)} is not a list of numbers", 'write it like radical="0-7,9"')
+        raise element.error(
+            f"radical {shown(radical)} is not a list of numbers", 'write it like radical="0-7,9"'
+        )
     numbers = expand(f"[{radical}]", element.source, element.line, MAX_NODES)
     if "limiter_link" in element.attributes:
         raise element.error("limiter_link is not understood", "fold it into bw, or leave it out")
     topology = element.get("topology", "FLAT").upper()
     if topology not in _TOPOLOGIES:
-        raise element.error(f"topology {shown(topology)} is not understood", f"known are {', '.join(_TOPOLOGIES)}")
+        raise element.error(
+            f"topology {shown(topology)} is not understood", f"known are {', '.join(_TOPOLOGIES)}"
+        )
     backbone = "bb_bw" in element.attributes
     cluster = Cluster(
         element,
@@ -70,7 +74,8 @@ def read_cluster(element: Element) -> Cluster:
         raise element.error("the backbone has rate 0", "correct bb_bw")
     if topology != "FLAT" and cluster.policy == "SHARED":
         raise element.error(
-            f"a {topology} of half-duplex links (SHARED) is not understood", 'write sharing_policy="SPLITDUPLEX"'
+            f"a {topology} of half-duplex links (SHARED) is not understood",
+            'write sharing_policy="SPLITDUPLEX"',
         )
     return cluster
 
@@ -96,7 +101,8 @@ def _numbers(cluster: Cluster, text: str) -> list[int]:
     items = [item.strip() for item in text.split(",", 64)]
     if not all(re.fullmatch(r"\d{1,7}", item, re.ASCII) and 1 <= int(item) <= MAX_NODES for item in items):
         raise cluster.element.error(
-            f"topo_parameters {shown(text)} are not numbers from 1", f"see SimGrid's manual on {cluster.topology}"
+            f"topo_parameters {shown(text)} are not numbers from 1",
+            f"see SimGrid's manual on {cluster.topology}",
         )
     return [int(item) for item in items]
 
@@ -124,16 +130,23 @@ def _fat_tree(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
     element = cluster.element
     parameters = element.get("topo_parameters").split(";")
     if len(parameters) != 4 or len(_numbers(cluster, parameters[0])) != 1:
-        raise element.error("topo_parameters of a fat tree are “levels;down;up;cables”", "as in 2;4,4;1,2;1,2")
+        raise element.error(
+            "topo_parameters of a fat tree are “levels;down;up;cables”", "as in 2;4,4;1,2;1,2"
+        )
     levels = _numbers(cluster, parameters[0])[0]
     down, up, cables = (_numbers(cluster, parameter) for parameter in parameters[1:])
     if not len(down) == len(up) == len(cables) == levels or levels > MAX_DIMENSIONS:
-        raise element.error(f"topo_parameters do not give {levels} numbers for each of down, up and cables")
+        raise element.error(
+            f"topo_parameters do not give {levels} numbers for each of down, up and cables",
+            f"at most {MAX_DIMENSIONS} levels, as in 2;4,4;1,2;1,2",
+        )
     _check_count(cluster, math.prod(down))
     sizes = [math.prod(up[:level]) * math.prod(down[level:]) for level in range(levels + 1)]
     wires = sum(sizes[level] * up[level] for level in range(levels))
     if sum(sizes) > 2 * MAX_NODES or wires > 4 * MAX_NODES:
-        raise element.error(f"a fat tree of {sum(sizes):,} nodes and {wires:,} links", "give smaller parameters")
+        raise element.error(
+            f"a fat tree of {sum(sizes):,} nodes and {wires:,} links", "give smaller parameters"
+        )
     where = element.source.at(element.line)
     result = NetworkDescription(source=element.source.name, shape="tree" if max(up) == 1 else "graph")
     for host in cluster.hosts:

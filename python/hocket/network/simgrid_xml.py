@@ -64,7 +64,7 @@ class _Builder(xml.sax.ContentHandler):
         self.path: list[Element] = []
         self.root: Element | None = None
 
-    def startElement(self, name: str, attrs: xml.sax.xmlreader.AttributesImpl) -> None:
+    def startElement(self, name: str, attrs: xml.sax.xmlreader.AttributesImpl) -> None:  # noqa: N802
         line = int(self._locator.getLineNumber() or 0)  # type: ignore[attr-defined]
         element = Element(name, dict(attrs.items()), line, self.source)
         if self.path:
@@ -75,7 +75,7 @@ class _Builder(xml.sax.ContentHandler):
         if len(self.path) > _MAX_DEPTH:
             raise element.error("is nested too deeply", f"at most {_MAX_DEPTH} levels are read")
 
-    def endElement(self, name: str) -> None:
+    def endElement(self, name: str) -> None:  # noqa: N802
         self.path.pop()
 
 

@@ -78,7 +78,9 @@ class Platform:
             elif dst_zone.parent is not None:
                 dst_point, dst_zone = dst_zone.name, dst_zone.parent
             else:
-                raise src_zone.element.error(f"no zone holds both {shown(src)} and {shown(dst)}")
+                raise src_zone.element.error(
+                    f"no zone holds both {shown(src)} and {shown(dst)}", "put a <zone> around them"
+                )
         hops: list[Hop] = []
         for begin, end, part in self._local(src_zone, src_point, dst_point):
             hops += self.route(src, self._gateway(part, begin, part.gateway_src, src_zone))

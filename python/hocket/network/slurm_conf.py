@@ -18,7 +18,12 @@ _SNIFF: Final = re.compile(r"(?im)^[ \t]*(?:SwitchName|BlockName|BlockSizes|Ring
 _PAIR: Final = re.compile(r"[ \t]*([A-Za-z]+)[ \t]*=[ \t]*(\"[^\"]*\"|[^\s\"]*)[ \t]*")
 _KEYS: Final = ("switchname", "nodes", "switches", "linkspeed")
 _OTHERS: Final = ("blockname", "blocksizes", "ringname")
-_SPELLING: Final = {"switchname": "SwitchName", "nodes": "Nodes", "switches": "Switches", "linkspeed": "LinkSpeed"}
+_SPELLING: Final = {
+    "switchname": "SwitchName",
+    "nodes": "Nodes",
+    "switches": "Switches",
+    "linkspeed": "LinkSpeed",
+}
 
 
 def sniff(source: Source) -> bool:
@@ -56,14 +61,18 @@ def _read_line(source: Source, defaults: Defaults, line: int, text: str, result:
     name = values.get("switchname")
     if not name:
         raise source.error("the line names no switch", line, "begin it with SwitchName=…")
-    if any(character in name for character in "[],"):
+    if any(character in name for character in "[],="):
         raise source.error(
-            f"SwitchName={shown(name)[1:-1]} is more than one name", line, "give each switch its own line"
+            f"SwitchName={shown(name)[1:-1]} is not one name",
+            line,
+            "give each switch a line and a name of its own",
         )
     where = source.at(line)
     result.add_switch(name, where)
     if not values.get("nodes") and not values.get("switches"):
-        raise source.error(f"switch {shown(name)} has neither Nodes nor Switches", line, "add one or drop the line")
+        raise source.error(
+            f"switch {shown(name)} has neither Nodes nor Switches", line, "add one or drop the line"
+        )
     if values.get("nodes"):
         for host in expand(values["nodes"], source, line):
             result.add_host(host, defaults.ranks, where)
@@ -80,13 +89,15 @@ def _pairs(source: Source, line: int, text: str) -> dict[str, str]:
         match = _PAIR.match(text, position)
         if match is None or match.end() == position:
             raise source.error(
-                f"{shown(text[position:])} is not Key=value", line, "write SwitchName=s0 Nodes=n[0-7] without spaces"
+                f"{shown(text[position:])} is not Key=value",
+                line,
+                "write SwitchName=s0 Nodes=n[0-7] without spaces",
             )
         position = match.end()
         key = match[1].lower()
         if key in _OTHERS:
             raise source.error(
-                f"{match[1]}= is of topology/block or topology/ring, which do not say how the network is wired",
+                f"{match[1]}= is of topology/block or topology/ring, which do not tell the wiring",
                 line,
                 "describe the switches as for topology/tree, or write Hocket's own format",
             )

@@ -30,7 +30,9 @@ def sniff(source: Source) -> bool:
 def read(source: Source, defaults: Defaults) -> NetworkDescription:
     """The tree of the default topology of the file (the only one, or the first ``cluster_default``)."""
     if len(source.text) > MAX_YAML:
-        raise source.error(f"is larger than {MAX_YAML // 2**20} MiB", remedy="use topology.conf, which reads faster")
+        raise source.error(
+            f"is larger than {MAX_YAML // 2**20} MiB", remedy="use topology.conf, which reads faster"
+        )
     root = _compose(source)
     topologies = [_mapping(source, item, "topology", _TOP) for item in _sequence(source, root, "the file")]
     if not topologies:
@@ -40,7 +42,11 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     line = _line(next(iter(topology.values()))) if topology else 0
     kinds = [kind for kind in _KINDS if kind in topology]
     if kinds != ["tree"]:
-        problem = f"is {kinds[0]}, which does not say how hosts are wired" if len(kinds) == 1 else "has no single type"
+        problem = (
+            f"is {kinds[0]}, which does not say how hosts are wired"
+            if len(kinds) == 1
+            else "has no single type"
+        )
         at = _line(topology[kinds[0]]) if kinds else line
         raise source.error(f"the topology {problem}", at, "describe it as a tree of switches, or as star:N")
     tree = _mapping(source, topology["tree"], "tree", ("switches",))
@@ -90,7 +96,9 @@ def _sequence(source: Source, node: yaml.Node | None, what: str) -> list[yaml.No
 
 def _mapping(source: Source, node: yaml.Node, what: str, known: tuple[str, ...]) -> dict[str, yaml.Node]:
     if not isinstance(node, yaml.MappingNode):
-        raise source.error(f"the {what} must be “key: value” pairs", _line(node), f"known are {', '.join(known)}")
+        raise source.error(
+            f"the {what} must be “key: value” pairs", _line(node), f"known are {', '.join(known)}"
+        )
     values: dict[str, yaml.Node] = {}
     for key_node, value in node.value:
         key = _text(source, key_node, "a key")
@@ -147,4 +155,6 @@ def _compose(source: Source) -> yaml.Node | None:
     except NetworkError:
         raise
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as problem:
-        raise source.error(f"is not YAML: {shown(str(problem), 200)[1:-1]}", 0, "correct the syntax") from None
+        raise source.error(
+            f"is not YAML: {shown(str(problem), 200)[1:-1]}", 0, "correct the syntax"
+        ) from None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Final, TypeVar
 
 from hocket.errors import HocketError, NetworkError, Where
@@ -38,7 +38,7 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        return os.path.splitext(self.name)[1].lower()
+        return PurePath(self.name).suffix.lower()
 
 
 def shown(text: str, longest: int = 60) -> str:
@@ -48,9 +48,13 @@ def shown(text: str, longest: int = 60) -> str:
 
 def load(path: str) -> Source:
     """The file's text, or one :class:`NetworkError`."""
-    where = Where(shown(path)[1:-1] if len(path) <= 4096 else path[:60] + "…")
+    if not path:
+        raise NetworkError(
+            "no network is named", remedy="name a network file, or a short form such as star:24"
+        )
+    where = Where(shown(path, 4096)[1:-1] if len(path) <= 4096 else path[:60] + "…")
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise NetworkError(

@@ -38,7 +38,9 @@ _HEADER: Final = re.compile(r"[ \t]*\[\[?[ \t]*([A-Za-z]+)[ \t]*\]")
 _KEY: Final = re.compile(r"[ \t]*([A-Za-z_]+)[ \t]*=")
 _OURS: Final = re.compile(rf"(?m)^[ \t]*\[\[?[ \t]*(?:{'|'.join(_KEYS)})[ \t]*\]")
 # tomllib takes quadratic time for a key of very many parts.
-_LONG_KEY: Final = re.compile(r"(?m)^[ \t]*\[{0,2}[ \t]*(?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){50}")
+_LONG_KEY: Final = re.compile(
+    r"(?m)^[ \t]*\[{0,2}[ \t]*(?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){50}"
+)
 
 
 def sniff(source: Source) -> bool:
@@ -53,7 +55,9 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
 class _Table:
     """One table, with the line of its header and of each of its keys."""
 
-    def __init__(self, source: Source, kind: str, values: dict[str, Any], line: int, lines: dict[str, int]) -> None:
+    def __init__(
+        self, source: Source, kind: str, values: dict[str, Any], line: int, lines: dict[str, int]
+    ) -> None:
         self.source, self.kind, self.values, self.line, self.lines = source, kind, values, line, lines
         self.where = source.at(line)
         for key in values:
@@ -122,7 +126,9 @@ class _Document:
                 )
             wanted = list if key in _ARRAYS else dict if key in _KEYS else str
             if not isinstance(value, wanted):
-                form = f"[[{key}]] table" if wanted is list else f"[{key}] table" if wanted is dict else "text"
+                form = (
+                    f"[[{key}]] table" if wanted is list else f"[{key}] table" if wanted is dict else "text"
+                )
                 raise source.error(f"{key} must be a {form}", self._line_of(key), "see docs/networks.md")
 
     def _line_of(self, key: str) -> int:
@@ -159,7 +165,9 @@ class _Document:
         grids = [table for kind in _GRIDS for table in self._tables(kind)]
         if len(grids) > 1 or (grids and tables):
             raise self.source.error(
-                f"a [{grids[0].kind}] is the whole network", grids[0].line, "put everything else into other files"
+                f"a [{grids[0].kind}] is the whole network",
+                grids[0].line,
+                "put everything else into other files",
             )
         if grids:
             return self._grid(grids[0])
@@ -180,7 +188,9 @@ class _Document:
             result.links.append(Link(uplink, name, rate, latency, table.at("uplink")))
         elif "rate" in table.values or "latency" in table.values:
             key = "rate" if "rate" in table.values else "latency"
-            raise table.error(f"{key} is that of the uplink, and there is none", key, f"use host_{key} or uplink")
+            raise table.error(
+                f"{key} is that of the uplink, and there is none", key, f"use host_{key} or uplink"
+            )
         hosts = table.values.get("hosts")
         ranks = table.ranks(defaults.ranks)
         rate = table.rate(defaults.rate, "host_rate")
@@ -211,12 +221,17 @@ class _Document:
         if table.kind == "hypercube":
             if "dimensions" not in table.values:
                 raise table.error("this [hypercube] has no dimensions", remedy="add dimensions = 6")
-            sides = [2] * table.integer("dimensions", 0, MAX_DIMENSIONS)
+            sides = [table.integer("dimensions", 0, MAX_DIMENSIONS)]
         else:
             sides = table.values.get("sides", [])
             if not isinstance(sides, list) or not sides or not all(type(s) is int and s >= 1 for s in sides):
                 raise table.error("sides must be whole numbers from 1", "sides", "write sides = [8, 4, 8, 2]")
-        check_sides(self.source, table.kind, sides, table.at("sides").line)
+        check_sides(
+            self.source,
+            table.kind,
+            sides,
+            table.at("dimensions" if table.kind == "hypercube" else "sides").line,
+        )
         defaults = self.defaults
         grid = Grid(
             _GRIDS[table.kind],

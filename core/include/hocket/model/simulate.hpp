@@ -1,0 +1,70 @@
+#pragma once
+/// The time of a schedule on a network: flows under flow control, with startup, latency and tokens.
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/schedule.hpp"
+#include "hocket/schedule/waits.hpp"
+
+namespace hocket {
+
+/// What holds a transfer back.
+struct FlowControl {
+  enum class Kind : std::uint8_t {
+    barrier,  ///< a phase starts when all of the one before is over
+    window,   ///< a transfer starts when the transfers it waits for are over and their tokens have come
+    free,     ///< a transfer follows its sender's earlier phases; nothing else
+  };
+  Kind kind = Kind::free;
+  std::uint32_t window = 1;  ///< sends that a rank has in flight at once; also that of its waits
+};
+
+/// "barrier", "token" (= "window:1"), "window:K" or "free"; throws InputError.
+[[nodiscard]] FlowControl parse_flow_control(std::string_view text);
+[[nodiscard]] std::string to_string(FlowControl flow);
+
+/// Costs. The defaults are an ideal machine: nothing but the wires takes time.
+struct ModelParameters {
+  double startup = 0;   ///< s the sender's processor spends on each message, one after the other (α)
+  double token = 0;     ///< s for a token, on top of the latency of its route
+  double barrier = 0;   ///< s between two phases under `barrier`
+  double overhead = 1;  ///< bytes on the wire per byte of payload (Ethernet + IP + TCP at MTU 1500: 1.062)
+  std::uint64_t early_release = 0;  ///< a token leaves when at most this much of its message is missing (payload bytes)
+  double memory_rate = std::numeric_limits<double>::infinity();  ///< bytes/s between two ranks of one host
+  /// Flows share a full channel in inverse proportion to the latency of their routes, as TCP's
+  /// round-trip unfairness and SimGrid's CM02 have it, instead of equally.
+  bool latency_weighted = false;
+};
+
+/// Times in seconds from the start; one entry per transfer, channel or phase.
+struct Simulation {
+  double seconds = 0;                      ///< until the last byte arrives
+  std::vector<double> posted;              ///< per transfer: its sender begins with it
+  std::vector<double> start;               ///< per transfer: bytes begin to flow (after startup and latency)
+  std::vector<double> end;                 ///< per transfer: the last byte has arrived
+  std::vector<double> channel_bytes;       ///< per channel: bytes carried, with overhead
+  std::vector<double> channel_busy;        ///< per channel: seconds with at least one transfer under way
+  std::vector<double> phase_start;         ///< per phase: first post
+  std::vector<double> phase_end;           ///< per phase: last arrival
+  std::uint64_t tokens = 0;                ///< sent from one rank to another
+};
+
+/// Simulates the schedule. `waits` is used under `window` only; null: derived for the flow's window.
+///
+/// - A message costs its sender `startup`, then the latency of its route, then flows; flows share
+///   channels max-min fairly (SimGrid's CM02: the latency is paid up front).
+/// - A rank sends in schedule order. It starts a transfer when fewer than `window` (free: 1) of its
+///   transfers of other phases are in flight; those of one phase go together.
+/// - The receiver of an awaited transfer releases the waiting sender by a token.
+/// - A rank forwards a piece when it has arrived.
+/// - Ranks on one host copy through memory and use no channel.
+///
+/// Throws InputError for schedules, waits or parameters that do not fit.
+[[nodiscard]] Simulation simulate(const Network& network, const Schedule& schedule, const Waits* waits,
+                                  FlowControl flow, const ModelParameters& parameters);
+
+}  // namespace hocket

@@ -1,0 +1,77 @@
+#include "dependencies.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hocket/error.hpp"
+
+namespace hocket::model {
+namespace {
+
+/// Groups (before, after) pairs by `before`; pairs are visited twice, in the same order.
+template <class ForEachPair>
+Successors group(std::uint64_t transfers, ForEachPair for_each_pair) {
+  Successors successors;
+  successors.begin.assign(transfers + 1, 0);
+  for_each_pair([&](std::uint32_t before, std::uint32_t) { ++successors.begin[before + 1]; });
+  for (std::uint64_t i = 0; i < transfers; ++i) successors.begin[i + 1] += successors.begin[i];
+  successors.next.resize(successors.begin.back());
+  std::vector<std::uint64_t> fill(successors.begin.begin(), successors.begin.end() - 1);
+  for_each_pair([&](std::uint32_t before, std::uint32_t after) { successors.next[fill[before]++] = after; });
+  return successors;
+}
+
+struct Arrival {
+  Rank at, origin, target;
+  std::uint32_t transfer;
+  std::uint64_t offset, end;
+  [[nodiscard]] auto key() const { return std::tuple(at, origin, target); }
+};
+
+}  // namespace
+
+Successors released_by(const Schedule& schedule, const Waits& waits) {
+  if (waits.begin.size() != schedule.size() + 1 || waits.begin.back() != waits.before.size())
+    throw InputError("the waits belong to another schedule: they are for " +
+                     std::to_string(waits.begin.empty() ? 0 : waits.begin.size() - 1) + " transfers, not " +
+                     std::to_string(schedule.size()));
+  for (std::uint64_t transfer = 0; transfer < schedule.size(); ++transfer)
+    for (const std::uint32_t before : waits.of(transfer))
+      if (before >= transfer)
+        throw InputError("transfer " + std::to_string(transfer) + " waits for transfer " + std::to_string(before) +
+                         ", which is not an earlier one");
+  return group(schedule.size(), [&](auto visit) {
+    for (std::uint64_t transfer = 0; transfer < schedule.size(); ++transfer)
+      for (const std::uint32_t before : waits.of(transfer)) visit(before, static_cast<std::uint32_t>(transfer));
+  });
+}
+
+Successors forwarded_after(const Schedule& schedule) {
+  if (schedule.direct()) return {};
+  std::vector<Arrival> arrivals;
+  for (std::uint64_t i = 0; i < schedule.size(); ++i) {
+    const Piece piece = schedule.piece(i);
+    if (piece.target == schedule.hops()[i].dst) continue;
+    arrivals.push_back({schedule.hops()[i].dst, piece.origin, piece.target, static_cast<std::uint32_t>(i),
+                        piece.offset, piece.offset + piece.length});
+  }
+  std::stable_sort(arrivals.begin(), arrivals.end(),
+                   [](const Arrival& a, const Arrival& b) { return a.key() < b.key(); });
+  return group(schedule.size(), [&](auto visit) {
+    for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+      const std::uint64_t first = schedule.phase_begin()[phase];
+      for (std::uint64_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
+        const Piece piece = schedule.piece(i);
+        const auto key = std::tuple(schedule.hops()[i].src, piece.origin, piece.target);
+        if (piece.origin == schedule.hops()[i].src) continue;
+        auto arrival = std::lower_bound(arrivals.begin(), arrivals.end(), key,
+                                        [](const Arrival& a, const auto& k) { return a.key() < k; });
+        for (; arrival != arrivals.end() && arrival->key() == key; ++arrival)
+          if (arrival->transfer < first && arrival->offset < piece.offset + piece.length && piece.offset < arrival->end)
+            visit(arrival->transfer, static_cast<std::uint32_t>(i));
+      }
+    }
+  });
+}
+
+}  // namespace hocket::model

@@ -1,0 +1,382 @@
+#include "hocket/plan/plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hocket {
+namespace {
+
+constexpr std::uint64_t magic = 0x0a1a54454b434f48;  // "HOCKET\x1a\n"
+constexpr std::uint64_t version = 1;
+constexpr std::uint64_t max_ranks = 1u << 22;
+
+enum Section : std::uint32_t { header_section, network_section, index_section, rows_section, section_count };
+
+constexpr std::size_t header_bytes = 8 * (4 + 3 * section_count);  // magic, version, size, sections, checksum
+
+void write_piece(ByteWriter& out, const Piece& piece) {
+  out.number(piece.origin);
+  out.number(piece.target);
+  out.number(piece.offset);
+  out.number(piece.length);
+}
+
+Piece read_piece(ByteReader& in, std::uint64_t ranks) {
+  Piece piece;
+  piece.origin = in.number32(ranks - 1);
+  piece.target = in.number32(ranks - 1);
+  piece.offset = in.number();
+  piece.length = in.number();
+  return piece;
+}
+
+Bytes encode_header(const PlanHeader& header, bool direct) {
+  ByteWriter out;
+  out.text(header.scheduler);
+  out.number(static_cast<std::uint64_t>(header.demand.pattern));
+  out.number(header.demand.ranks);
+  out.number(header.demand.bytes);
+  out.number(header.phases);
+  out.number(header.transfers);
+  out.number(direct ? 1 : 0);
+  out.number(header.window);
+  out.number(header.waits_derived);
+  out.number(header.bound_phases);
+  out.real(header.bound_seconds);
+  out.real(header.predicted_seconds);
+  return out.take();
+}
+
+struct DecodedHeader {
+  PlanHeader header;
+  bool direct = true;
+};
+
+DecodedHeader decode_header(ByteView bytes) {
+  ByteReader in(bytes);
+  DecodedHeader decoded;
+  PlanHeader& header = decoded.header;
+  header.scheduler = in.text();
+  header.demand.pattern = static_cast<Pattern>(in.number(0));
+  header.demand.ranks = in.number32(max_ranks);
+  header.demand.bytes = in.number();
+  header.phases = in.number();
+  header.transfers = in.number();
+  decoded.direct = in.number(1) == 1;
+  header.window = in.number32();
+  header.waits_derived = in.number();
+  header.bound_phases = in.number();
+  header.bound_seconds = in.real();
+  header.predicted_seconds = in.real();
+  return decoded;
+}
+
+Bytes encode_network(const NetworkSpec& spec) {
+  ByteWriter out;
+  out.number(static_cast<std::uint64_t>(spec.shape));
+  out.number(spec.names.size());
+  for (std::size_t i = 0; i < spec.names.size(); ++i) {
+    out.text(spec.names[i]);
+    out.number(spec.ranks[i]);
+  }
+  out.number(spec.links.size());
+  for (const LinkSpec& link : spec.links) {
+    out.number(link.a);
+    out.number(link.b);
+    out.real(link.rate);
+    out.real(link.latency);
+  }
+  out.number(spec.sides.size());
+  for (const std::uint32_t side : spec.sides) out.number(side);
+  out.number(spec.channels.size());
+  for (const ChannelSpec& channel : spec.channels) {
+    out.text(channel.name);
+    out.real(channel.rate);
+    out.real(channel.latency);
+  }
+  out.number(spec.routes.size());
+  for (const RouteSpec& route : spec.routes) {
+    out.number(route.src);
+    out.number(route.dst);
+    out.number(route.channels.size());
+    for (const std::uint32_t channel : route.channels) out.number(channel);
+  }
+  return out.take();
+}
+
+NetworkSpec decode_network(ByteView bytes) {
+  ByteReader in(bytes);
+  NetworkSpec spec;
+  spec.shape = static_cast<Shape>(in.number(static_cast<std::uint64_t>(Shape::routed)));
+  for (std::uint64_t n = in.count(2); n > 0; --n) {
+    spec.names.push_back(in.text());
+    spec.ranks.push_back(in.number32(max_ranks));
+  }
+  for (std::uint64_t n = in.count(18); n > 0; --n) {
+    LinkSpec link;
+    link.a = in.number32();
+    link.b = in.number32();
+    link.rate = in.real();
+    link.latency = in.real();
+    spec.links.push_back(link);
+  }
+  for (std::uint64_t n = in.count(); n > 0; --n) spec.sides.push_back(in.number32());
+  for (std::uint64_t n = in.count(17); n > 0; --n) {
+    ChannelSpec channel;
+    channel.name = in.text();
+    channel.rate = in.real();
+    channel.latency = in.real();
+    spec.channels.push_back(std::move(channel));
+  }
+  for (std::uint64_t n = in.count(3); n > 0; --n) {
+    RouteSpec route;
+    route.src = in.number32();
+    route.dst = in.number32();
+    for (std::uint64_t k = in.count(); k > 0; --k) route.channels.push_back(in.number32());
+    spec.routes.push_back(std::move(route));
+  }
+  if (!in.empty()) throw PlanProblem("bytes after the end of the network");
+  return spec;
+}
+
+Bytes encode_row(const RankProgram& row, bool direct) {
+  ByteWriter out;
+  std::uint64_t phase = 0;
+  out.number(row.sends.size());
+  for (const RankProgram::Send& send : row.sends) {
+    out.number(send.phase - std::exchange(phase, send.phase));
+    out.number(send.dst);
+    if (!direct) write_piece(out, send.piece);
+    out.number(send.tokens.size());
+    for (const Rank releaser : send.tokens) out.number(releaser);
+  }
+  phase = 0;
+  out.number(row.receives.size());
+  for (const RankProgram::Receive& receive : row.receives) {
+    out.number(receive.phase - std::exchange(phase, receive.phase));
+    out.number(receive.src);
+    if (!direct) write_piece(out, receive.piece);
+    out.number(receive.releases.size());
+    for (const Release& release : receive.releases) {
+      out.number(release.rank);
+      out.number(release.send);
+    }
+  }
+  return out.take();
+}
+
+RankProgram decode_row(ByteView bytes, Rank rank, const DecodedHeader& decoded) {
+  const std::uint64_t ranks = decoded.header.demand.ranks;
+  ByteReader in(bytes);
+  RankProgram row;
+  const auto next_phase = [&](std::uint64_t phase) {
+    const std::uint64_t step = in.number(decoded.header.phases);
+    if (phase + step >= decoded.header.phases) throw PlanProblem("a phase is out of range");
+    return phase + step;
+  };
+  std::uint64_t phase = 0;
+  for (std::uint64_t n = in.count(3); n > 0; --n) {
+    RankProgram::Send send;
+    send.phase = phase = next_phase(phase);
+    send.dst = in.number32(ranks - 1);
+    send.piece = decoded.direct ? Piece{rank, send.dst, 0, decoded.header.demand.bytes} : read_piece(in, ranks);
+    for (std::uint64_t k = in.count(); k > 0; --k) send.tokens.push_back(in.number32(ranks - 1));
+    row.sends.push_back(std::move(send));
+  }
+  phase = 0;
+  for (std::uint64_t n = in.count(3); n > 0; --n) {
+    RankProgram::Receive receive;
+    receive.phase = phase = next_phase(phase);
+    receive.src = in.number32(ranks - 1);
+    receive.piece = decoded.direct ? Piece{receive.src, rank, 0, decoded.header.demand.bytes} : read_piece(in, ranks);
+    for (std::uint64_t k = in.count(2); k > 0; --k) {
+      Release release;
+      release.rank = in.number32(ranks - 1);
+      release.send = in.number32();
+      receive.releases.push_back(release);
+    }
+    row.receives.push_back(std::move(receive));
+  }
+  if (!in.empty()) throw PlanProblem("bytes after the end of a row");
+  return row;
+}
+
+/// Rebuilds schedule and waits from the rows, and refuses rows that contradict each other.
+class Assembly {
+ public:
+  Assembly(std::vector<RankProgram> rows, const DecodedHeader& decoded) : rows_(std::move(rows)), decoded_(decoded) {}
+
+  void assemble(Plan& plan) {
+    const PlanHeader& header = decoded_.header;
+    std::vector<std::uint64_t> begin(header.phases + 1, 0);
+    std::uint64_t transfers = 0;
+    for (const RankProgram& row : rows_) {
+      transfers += row.sends.size();
+      for (const RankProgram::Send& send : row.sends) ++begin[send.phase + 1];
+    }
+    if (transfers != header.transfers || transfers >= ~std::uint32_t{0})
+      throw PlanProblem("the rows do not hold as many transfers as the header says");
+    for (std::uint64_t p = 0; p < header.phases; ++p) begin[p + 1] += begin[p];
+
+    std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
+    std::vector<Hop> hops(transfers);
+    std::vector<Piece> pieces(decoded_.direct ? 0 : transfers);
+    number_.resize(rows_.size());
+    for (Rank src = 0; src < rows_.size(); ++src)
+      for (const RankProgram::Send& send : rows_[src].sends) {
+        const std::uint64_t at = fill[send.phase]++;
+        number_[src].push_back(static_cast<std::uint32_t>(at));
+        hops[at] = {src, send.dst};
+        if (!decoded_.direct) pieces[at] = send.piece;
+      }
+    plan.waits = waits(transfers);
+    plan.schedule = Schedule(header.demand.ranks, header.demand.bytes, std::move(begin), std::move(hops), std::move(pieces));
+  }
+
+ private:
+  Waits waits(std::uint64_t transfers) const {
+    Waits waits;
+    waits.window = decoded_.header.window;
+    waits.derived = decoded_.header.waits_derived;
+    waits.begin.assign(transfers + 1, 0);
+    for (Rank src = 0; src < rows_.size(); ++src)
+      for (std::size_t k = 0; k < number_[src].size(); ++k)
+        waits.begin[number_[src][k] + 1] = rows_[src].sends[k].tokens.size();
+    for (std::uint64_t i = 0; i < transfers; ++i) waits.begin[i + 1] += waits.begin[i];
+    waits.before.resize(waits.begin.back());
+    std::vector<std::uint64_t> fill(waits.begin.begin(), waits.begin.end() - 1);
+    std::uint64_t received = 0, released = 0;
+    for (Rank dst = 0; dst < rows_.size(); ++dst)
+      for (const RankProgram::Receive& receive : rows_[dst].receives) {
+        const std::uint32_t earlier = sent_by(receive, dst);
+        ++received;
+        for (const Release& release : receive.releases) {
+          if (release.send >= number_[release.rank].size()) throw PlanProblem("a token for a send that does not exist");
+          const std::uint32_t later = number_[release.rank][release.send];
+          const auto& tokens = rows_[release.rank].sends[release.send].tokens;
+          if (std::find(tokens.begin(), tokens.end(), dst) == tokens.end() || fill[later] == waits.begin[later + 1])
+            throw PlanProblem("a token that nobody waits for");
+          waits.before[fill[later]++] = earlier;
+          ++released;
+        }
+      }
+    if (received != transfers) throw PlanProblem("sends and receives do not match");
+    if (released != waits.before.size()) throw PlanProblem("a send waits for a token that nobody releases");
+    // Latest first, as they were derived.
+    for (std::uint64_t i = 0; i < transfers; ++i)
+      std::sort(waits.before.begin() + static_cast<std::ptrdiff_t>(waits.begin[i]),
+                waits.before.begin() + static_cast<std::ptrdiff_t>(waits.begin[i + 1]), std::greater<>());
+    return waits;
+  }
+
+  /// The transfer that this receive takes in.
+  [[nodiscard]] std::uint32_t sent_by(const RankProgram::Receive& receive, Rank dst) const {
+    const auto& sends = rows_[receive.src].sends;
+    auto it = std::lower_bound(sends.begin(), sends.end(), receive.phase,
+                               [](const RankProgram::Send& send, std::uint64_t phase) { return send.phase < phase; });
+    for (; it != sends.end() && it->phase == receive.phase; ++it)
+      if (it->dst == dst && it->piece == receive.piece)
+        return number_[receive.src][static_cast<std::size_t>(it - sends.begin())];
+    throw PlanProblem("a receive without its send");
+  }
+
+  std::vector<RankProgram> rows_;
+  const DecodedHeader& decoded_;
+  std::vector<std::vector<std::uint32_t>> number_;  ///< per rank and send: the transfer
+};
+
+}  // namespace
+
+Bytes encode_plan(const Plan& plan) {
+  const bool direct = plan.schedule.direct();
+  ByteWriter rows, index;
+  index.number(plan.schedule.ranks());
+  for (const RankProgram& program : rank_programs(plan.schedule, plan.waits)) {
+    const Bytes row = encode_row(program, direct);
+    index.fixed(rows.bytes().size());
+    index.fixed(row.size());
+    index.fixed(checksum(row));
+    rows.append(row);
+  }
+  const Bytes parts[section_count] = {encode_header(plan.header, direct), encode_network(plan.network), index.take(),
+                                      rows.take()};
+  ByteWriter out;
+  out.fixed(magic);
+  out.fixed(version);
+  std::uint64_t size = header_bytes;
+  for (const Bytes& part : parts) size += part.size();
+  out.fixed(size);
+  std::uint64_t offset = header_bytes;
+  for (std::uint32_t id = 0; id < section_count; ++id) {
+    out.fixed(offset);
+    out.fixed(parts[id].size());
+    // Rows have a checksum each, in the index, so that one can be read without the others.
+    out.fixed(id == rows_section ? 0 : checksum(parts[id]));
+    offset += parts[id].size();
+  }
+  out.fixed(checksum(out.bytes()));
+  for (const Bytes& part : parts) out.append(part);
+  return out.take();
+}
+
+PlanFile::PlanFile(ByteView bytes) : bytes_(bytes) {
+  if (bytes.size() < 8 || ByteReader(bytes).fixed() != magic) throw PlanProblem("this is not a plan file");
+  if (bytes.size() < header_bytes) throw PlanProblem("the file ends too early");
+  ByteReader in(bytes);
+  in.fixed();
+  if (const std::uint64_t found = in.fixed(); found != version)
+    throw PlanProblem("plan version " + std::to_string(found) + ", this Hocket reads version " + std::to_string(version));
+  if (checksum(bytes.first(header_bytes - 8)) != ByteReader(bytes.subspan(header_bytes - 8)).fixed())
+    throw PlanProblem("the header is damaged (checksum)");
+  if (in.fixed() != bytes.size()) throw PlanProblem("the file was truncated or extended");
+  for (std::uint32_t id = 0; id < section_count; ++id) {
+    const std::uint64_t offset = in.fixed(), size = in.fixed();
+    checksums_.push_back(in.fixed());
+    if (offset > bytes.size() || size > bytes.size() - offset) throw PlanProblem("a section lies outside the file");
+    sections_.push_back(bytes.subspan(offset, size));
+  }
+}
+
+ByteView PlanFile::section(std::uint32_t id) const {
+  if (checksum(sections_[id]) != checksums_[id]) throw PlanProblem("a section is damaged (checksum)");
+  return sections_[id];
+}
+
+PlanHeader PlanFile::header() const { return decode_header(section(header_section)).header; }
+
+NetworkSpec PlanFile::network() const { return decode_network(section(network_section)); }
+
+RankProgram PlanFile::program(Rank rank) const {
+  const DecodedHeader decoded = decode_header(section(header_section));
+  return decode_row(row(section(index_section), decoded.header.demand.ranks, rank), rank, decoded);
+}
+
+ByteView PlanFile::row(ByteView index_bytes, std::uint32_t ranks, Rank rank) const {
+  ByteReader index(index_bytes);
+  if (index.number() != ranks || rank >= ranks) throw PlanProblem("the plan has no such rank");
+  index.view(std::uint64_t{24} * rank);
+  const std::uint64_t offset = index.fixed(), size = index.fixed(), sum = index.fixed();
+  const ByteView rows = sections_[rows_section];
+  if (offset > rows.size() || size > rows.size() - offset) throw PlanProblem("a row lies outside the file");
+  const ByteView bytes = rows.subspan(offset, size);
+  if (checksum(bytes) != sum) throw PlanProblem("the row of rank " + std::to_string(rank) + " is damaged (checksum)");
+  return bytes;
+}
+
+Plan PlanFile::plan() const {
+  const DecodedHeader decoded = decode_header(section(header_section));
+  const PlanHeader& header = decoded.header;
+  if (header.phases > header.transfers || header.transfers > sections_[rows_section].size())
+    throw PlanProblem("the header counts more phases or transfers than the file can hold");
+  const ByteView index = section(index_section);
+  std::vector<RankProgram> rows;
+  for (Rank rank = 0; rank < header.demand.ranks; ++rank)
+    rows.push_back(decode_row(row(index, header.demand.ranks, rank), rank, decoded));
+  Plan plan;
+  plan.header = header;
+  plan.network = network();
+  Assembly(std::move(rows), decoded).assemble(plan);
+  return plan;
+}
+
+}  // namespace hocket

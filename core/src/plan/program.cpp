@@ -1,0 +1,46 @@
+#include "hocket/plan/program.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr Rank every_rank = ~Rank{0};
+
+/// Walks the schedule once and hands each send, receive and release of the wanted rank to its row.
+template <class RowOf>
+void fill(const Schedule& schedule, const Waits& waits, Rank wanted, RowOf row_of) {
+  const auto hops = schedule.hops();
+  // Place of each transfer in its sender's and its receiver's row.
+  std::vector<std::uint32_t> send_place(schedule.size()), receive_place(schedule.size());
+  std::vector<std::uint32_t> sent(schedule.ranks(), 0), received(schedule.ranks(), 0);
+  const auto concerns = [wanted](Rank rank) { return wanted == every_rank || wanted == rank; };
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
+    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
+      const auto [src, dst] = hops[i];
+      send_place[i] = sent[src]++;
+      receive_place[i] = received[dst]++;
+      if (concerns(src)) row_of(src).sends.push_back({dst, phase, schedule.piece(i), {}});
+      if (concerns(dst)) row_of(dst).receives.push_back({src, phase, schedule.piece(i), {}});
+      if (waits.begin.empty()) continue;
+      for (const std::uint32_t earlier : waits.of(i)) {
+        const Rank releaser = hops[earlier].dst;
+        if (concerns(src)) row_of(src).sends.back().tokens.push_back(releaser);
+        if (concerns(releaser)) row_of(releaser).receives[receive_place[earlier]].releases.push_back({src, send_place[i]});
+      }
+    }
+}
+
+}  // namespace
+
+std::vector<RankProgram> rank_programs(const Schedule& schedule, const Waits& waits) {
+  std::vector<RankProgram> programs(schedule.ranks());
+  fill(schedule, waits, every_rank, [&](Rank rank) -> RankProgram& { return programs[rank]; });
+  return programs;
+}
+
+RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank) {
+  RankProgram program;
+  fill(schedule, waits, rank, [&](Rank) -> RankProgram& { return program; });
+  return program;
+}
+
+}  // namespace hocket

@@ -1,0 +1,100 @@
+/// Do the waits keep apart what must not meet? Judged from routes and waits alone.
+#include <algorithm>
+#include <string>
+
+#include "hocket/schedule/verify.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint64_t enough_findings = 1000;  // a plan that is this broken needs no exact count
+constexpr std::uint32_t none = ~std::uint32_t{0};
+
+std::string transfer_name(const Schedule& schedule, std::uint64_t transfer) {
+  const Hop hop = schedule.hops()[transfer];
+  return std::to_string(hop.src) + "->" + std::to_string(hop.dst);
+}
+
+/// Is `earlier` over before `later` starts? Exact depth-first search along waits and senders' order.
+class Order {
+ public:
+  Order(const Schedule& schedule, const Waits& waits)
+      : waits_(waits), previous_send_(schedule.size(), none), seen_for_(schedule.size(), none) {
+    std::vector<std::uint32_t> last(schedule.ranks(), none);
+    for (std::uint32_t i = 0; i < schedule.size(); ++i) {
+      previous_send_[i] = last[schedule.hops()[i].src];
+      last[schedule.hops()[i].src] = i;
+    }
+  }
+
+  bool holds(std::uint32_t earlier, std::uint32_t later) {
+    ++query_;
+    stack_.assign(1, later);
+    while (!stack_.empty()) {
+      const std::uint32_t at = stack_.back();
+      stack_.pop_back();
+      const auto step = [&](std::uint32_t to) {
+        if (to == none || to < earlier || seen_for_[to] == query_) return;
+        seen_for_[to] = query_;
+        stack_.push_back(to);
+      };
+      for (const std::uint32_t to : waits_.of(at)) step(to);
+      step(previous_send_[at]);
+      if (seen_for_[earlier] == query_) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Waits& waits_;
+  std::vector<std::uint32_t> previous_send_;
+  std::vector<std::uint32_t> seen_for_;
+  std::vector<std::uint32_t> stack_;
+  std::uint32_t query_ = 0;
+};
+
+}  // namespace
+
+void verify_waits(const Network& network, const Schedule& schedule, const Waits& waits, Certificate& certificate) {
+  const auto report = [&](Violation kind, std::uint64_t phase, const std::string& text) {
+    if (certificate.counts[static_cast<std::size_t>(kind)]++ < 3) certificate.findings.push_back({kind, phase, text});
+  };
+  if (waits.begin.size() != schedule.size() + 1) {
+    report(Violation::unordered, 0, "there are waits for another number of transfers");
+    return;
+  }
+  // Users of each channel in order, as a chain of one list per channel.
+  std::vector<std::vector<std::uint32_t>> users(network.channels());
+  std::vector<Channel> route;
+  Order order(schedule, waits);
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    const std::uint64_t first = schedule.phase_begin()[phase];
+    for (std::uint64_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
+      const Hop hop = schedule.hops()[i];
+      if (hop.src >= network.ranks() || hop.dst >= network.ranks()) continue;  // reported by verify()
+      const auto transfer = static_cast<std::uint32_t>(i);
+      bool circular = false;
+      for (const std::uint32_t earlier : waits.of(transfer)) circular = circular || earlier >= first;
+      if (circular)
+        report(Violation::circular_wait, phase, transfer_name(schedule, i) + " waits for a transfer that is not earlier");
+      route.clear();
+      network.append_route(hop.src, hop.dst, route);
+      for (const Channel channel : route) {
+        auto& chain = users[channel];
+        const std::size_t apart = std::size_t{network.capacity(channel)} * waits.window;
+        if (chain.size() >= apart) {
+          const std::uint32_t earlier = chain[chain.size() - apart];
+          if (earlier < first && !circular && !order.holds(earlier, transfer)) {
+            report(Violation::unordered, phase,
+                   transfer_name(schedule, i) + " may start before " + transfer_name(schedule, earlier) + " is over on " +
+                       network.channel_name(channel));
+            if (certificate.count(Violation::unordered) >= enough_findings) return;
+          }
+        }
+        chain.push_back(transfer);
+      }
+    }
+  }
+}
+
+}  // namespace hocket

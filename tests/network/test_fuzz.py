@@ -1,0 +1,112 @@
+"""Whatever a file holds: a network or one NetworkError, and the latter in one line with a remedy."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hocket.errors import NetworkError
+from hocket.network import read_network_description
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
+HAS_CORE = importlib.util.find_spec("hocket._core") is not None
+modest = settings(
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+SEEDS = {path.name: path.read_bytes() for path in sorted(EXAMPLES.iterdir()) if path.suffix != ".md"}
+# What is likely to lead somewhere: the formats' own words, and the old traps.
+WORDS = sorted({word for seed in SEEDS.values() for word in re.findall(rb"[\w-]+|[^\w\s]+|\s+", seed)}) + [
+    b"\0", b"\xff", b"\xed\xa0\x80", b"9" * 5000, b"[" * 500, b"{" * 500, b"(" * 500, b"<a>" * 500, b"*a", b"&a ",
+    b"<!ENTITY a 'b'>", b"&a;", b"&#0;", b"n[1-99999999]", b"[0-9]" * 9, b"-1", b"1e999", b"nan", b"inf", b'"""',
+    b"\\", b"\r", b"\xe2\x80\xa8", b"!!python/name:os ", b"? ", b"<<: ", b"@all", b"''", b'""', b"true", b"0x1F",
+    b"1979-05-27T07:32:00Z", b"%TAG ! !", b"\\UFFFFFFFF", b"<![CDATA[", b"]]>", b"a." * 60, b"radical", b"limiter_link",
+]  # fmt: skip
+
+
+def check(source: str) -> None:
+    try:
+        description = read_network_description(source)
+        assert description.hosts or description.grid
+        if (
+            HAS_CORE
+            and len(description.nodes) < 10_000
+            and (description.grid is None or plain(description.grid))
+        ):
+            description.build()
+    except NetworkError as problem:
+        assert problem.remedy, problem
+        assert "\n" not in str(problem)
+        assert len(str(problem)) < 1500
+        assert problem.where is not None or not source
+
+
+def plain(grid: object) -> bool:
+    """Whether the core can build the grid quickly, and with nothing but what it must know."""
+    sides = getattr(grid, "sides", [])
+    return getattr(grid, "names", None) is None and getattr(grid, "ranks", 1) == 1 and len(sides) < 5
+
+
+def read(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "fuzzed"
+    path.write_bytes(data)
+    check(str(path))
+
+
+@modest
+@given(data=st.binary(max_size=300))
+def test_random_bytes(tmp_path: Path, data: bytes) -> None:
+    read(tmp_path, data)
+
+
+@modest
+@given(words=st.lists(st.sampled_from(WORDS), max_size=40))
+def test_random_words(tmp_path: Path, words: list[bytes]) -> None:
+    read(tmp_path, b"".join(words))
+
+
+@st.composite
+def mutated(draw: st.DrawFn, seed: bytes) -> bytes:
+    data = seed
+    for _ in range(draw(st.integers(1, 4))):
+        begin = draw(st.integers(0, len(data)))
+        end = min(len(data), begin + draw(st.integers(0, 20)))
+        data = data[:begin] + draw(st.sampled_from(WORDS) | st.binary(max_size=3)) + data[end:]
+    return data
+
+
+@pytest.mark.parametrize("name", SEEDS)
+@modest
+@given(data=st.data())
+def test_mutated_files(tmp_path: Path, name: str, data: st.DataObject) -> None:
+    read(tmp_path, data.draw(mutated(SEEDS[name])))
+
+
+@pytest.mark.parametrize("name", SEEDS)
+@modest
+@given(data=st.data())
+def test_exchanged_words(tmp_path: Path, name: str, data: st.DataObject) -> None:
+    """Mistakes of a person: words of the file exchanged, doubled or left out, the syntax mostly kept."""
+    words = re.findall(rb"[\w.-]+|[^\w.-]+", SEEDS[name])
+    for _ in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(words) - 1))
+        words[at] = data.draw(st.sampled_from([*words, b"", words[at] * 2]))
+    read(tmp_path, b"".join(words))
+
+
+@modest
+@given(
+    kind=st.sampled_from(["star", "chain", "tree", "torus", "mesh", "hypercube", "ring", ""]),
+    rest=st.text("0123456789x,()*@ .-GMbitsu", max_size=25) | st.text(max_size=8),
+)
+def test_short_forms(kind: str, rest: str) -> None:
+    check(f"{kind}:{rest}")

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hocket.errors import NetworkError
+from hocket.network import read_network_description
+
+
+def sizes(text: str) -> tuple[int, int, int]:
+    """Hosts, switches, links."""
+    description = read_network_description(text)
+    hosts = len(description.hosts)
+    return hosts, len(description.nodes) - hosts, len(description.links)
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts", "switches"),
+    [
+        ("star:24", 24, 1),
+        ("chain:8,8,8,8", 32, 4),
+        ("chain:3,0,2", 5, 3),
+        ("tree:4x8x32", 1024, 37),
+        ("tree:5", 5, 1),
+        ("tree:(8,(4),(4))", 16, 3),
+        ("tree:(((1)))", 1, 3),
+        ("tree:( 1 , ( 2, 3 ) , 4 )", 10, 2),
+        ("STAR:2", 2, 1),
+    ],
+)
+def test_trees(text: str, hosts: int, switches: int) -> None:
+    assert sizes(text) == (hosts, switches, hosts + switches - 1)
+
+
+def test_the_nesting_is_that_of_the_parentheses() -> None:
+    description = read_network_description("tree:(1,(2,(1)),1)")
+    assert [(link.a, link.b) for link in description.links] == [
+        ("s0", "n0"), ("s0", "n1"), ("s0", "s1"), ("s1", "n2"), ("s1", "n3"), ("s1", "s2"), ("s2", "n4"),
+    ]  # fmt: skip
+
+
+def test_a_chain_is_wired_in_a_row() -> None:
+    links = {(link.a, link.b) for link in read_network_description("chain:1,1,1").links}
+    assert {("s0", "s1"), ("s1", "s2")} <= links
+
+
+def test_options() -> None:
+    description = read_network_description("star:3*4@100Mbit,20us")
+    assert {host.ranks for host in description.hosts} == {4}
+    assert {(link.rate, link.latency) for link in description.links} == {(12.5e6, 20e-6)}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "sides"),
+    [
+        ("torus:8x4x8x2", "torus", [8, 4, 8, 2]),
+        ("mesh:8X8", "mesh", [8, 8]),
+        ("hypercube:6", "hypercube", [6]),
+    ],
+)
+def test_grids(text: str, kind: str, sides: list[int]) -> None:
+    description = read_network_description(text + "@1Gbit,0")
+    assert description.shape == "grid"
+    assert description.grid is not None
+    assert (description.grid.kind, description.grid.sides) == (kind, sides)
+    assert (description.grid.rate, description.grid.latency) == (125e6, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["star:", "star:0", "star:-1", "star:1.5", "star:1000001", "star:" + "9" * 5000, "chain:", "chain:0", "chain:1,",
+     "tree:", "tree:()", "tree:(", "tree:(1", "tree:(1))", "tree:(1)(2)", "tree:(1 2)", "tree:(1,(2)3)", "tree:4x",
+     "tree:1000x1000x1000", "tree:1000000x1000000", "tree:" + "(" * 100_000, "tree:" + "2x" * 100_000 + "1",
+     "torus:8x0", "torus:2000x2000", "mesh:", "hypercube:0", "hypercube:20", "hypercube:6x2", "hypercube:99999",
+     "star:3*", "star:3*0", "star:3*x", "star:3@", "star:3@fast", "star:3@1Gbit,", "star:3@1Gbit@2", "star:3@1Gbit*2",
+     "ring:5", "torsu:3x3", "mesh:" + "1x" * 40 + "1"],
+)  # fmt: skip
+def test_nonsense_is_refused(text: str) -> None:
+    with pytest.raises(NetworkError) as caught:
+        read_network_description(text)
+    assert caught.value.remedy
+    assert len(str(caught.value)) < 400
+
+
+def test_a_typo_is_recognised() -> None:
+    with pytest.raises(NetworkError, match="did you mean 'torus'"):
+        read_network_description("torsu:3x3")
+
+
+@pytest.mark.parametrize("text", ["star:100000", "tree:10x100x100"])
+def test_large_ones_are_fast(text: str) -> None:
+    def seconds() -> float:
+        begin = time.perf_counter()
+        read_network_description(text)
+        return time.perf_counter() - begin
+
+    assert min(seconds() for _ in range(5)) < 0.3

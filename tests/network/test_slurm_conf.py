@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+from conftest import Describe, Refused
+
+from hocket.network import Defaults, read_network_description
+
+
+def test_a_tree(describe: Describe) -> None:
+    network = describe(
+        "# comment\nswitchname=s0 NODES=n[0-1],m LinkSpeed=900 # more\n\nSwitchName=s1 Nodes=k\n"
+        'SwitchName=top \\\n  Switches="s[0-1]"\n'
+    )
+    assert [node.name for node in network.nodes] == ["s0", "n0", "n1", "m", "s1", "k", "top"]
+    assert [(link.a, link.b) for link in network.links] == [
+        ("s0", "n0"), ("s0", "n1"), ("s0", "m"), ("s1", "k"), ("top", "s0"), ("top", "s1"),
+    ]  # fmt: skip
+    assert network.links[-1].where is not None
+    assert network.links[-1].where.line == 5
+
+
+def test_rates_are_the_defaults(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("slurm") / "topology.conf"
+    path.write_text("SwitchName=s Nodes=n[1-2] LinkSpeed=1")
+    network = read_network_description(str(path), Defaults(rate=5e6, latency=1e-3, ranks=3))
+    assert {(link.rate, link.latency) for link in network.links} == {(5e6, 1e-3)}
+    assert {host.ranks for host in network.hosts} == {3}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SwitchName=s0", "1: switch 's0' has neither Nodes nor Switches"),
+        ("SwitchName=s0 Nodes=", "1: switch 's0' has neither"),
+        ("SwitchName= Nodes=n1", "1: SwitchName=Nodes=n1 is not one name"),
+        ('SwitchName="" Nodes=n1', "1: the line names no switch"),
+        ("SwitchName=a Nodes=n1\nNodes=n2", "2: the line names no switch"),
+        ("SwitchName=s[0-1] Nodes=n1", "1: SwitchName=s[0-1] is not one name"),
+        ("SwitchName=s0 Nodes = n1 n2", "1: 'n2' is not Key=value"),
+        ("SwitchName=s0 Node=n1", "1: unknown key 'Node'; did you mean 'Nodes'?"),
+        ("SwitchName=s0 Nodes=n1 nodes=n2", "1: Nodes is given twice"),
+        ("SwitchName=s0 Nodes=n[1-99999999]", "1: the host list 'n[1-99999999]' has more than 200,000"),
+        ("SwitchName=s0 Nodes=n1,n1", "1: host 'n1' is defined twice"),
+        ("SwitchName=s0 Nodes=n1\nSwitchName=s1 Nodes=n1", "2: host 'n1' is defined twice, first at"),
+        ("SwitchName=s0 Nodes=n1\nSwitchName=s0 Nodes=n2", "2: switch 's0' is defined twice"),
+        ("SwitchName=s0 Nodes=n1\nSwitchName=t Switches=s[0-1]", "2: no host or switch is called 's1'"),
+        ("SwitchName=t Switches=u\nSwitchName=u Switches=t", "the network has no hosts"),
+        ("# blocks\nBlockName=b0 Nodes=n[0-3]\nBlockSizes=4", "2: BlockName= is of topology/block"),
+    ],
+)
+def test_mistakes(refused: Refused, text: str, message: str) -> None:
+    assert refused(text).startswith(message)
