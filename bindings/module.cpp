@@ -38,5 +38,6 @@ NB_MODULE(_core, m) {
 
   bind_network(m);
   bind_schedule(m);
+  bind_model(m);
   bind_plan(m);
 }

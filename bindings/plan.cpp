@@ -57,10 +57,17 @@ void bind_plan(nb::module_& m) {
       .def_ro("waits", &Plan::waits)
       .def("build_network", [](const Plan& p) { return Network(p.network); }, "The network it was made for.")
       .def("encode", [](const Plan& p) {
-        const Bytes bytes = encode_plan(p);
+        const Bytes bytes = [&p] {
+          nb::gil_scoped_release release;
+          return encode_plan(p);
+        }();
         return nb::bytes(bytes.data(), bytes.size());
       })
-      .def_static("decode", [](const nb::bytes& data) { return PlanFile(view(data)).plan(); }, "data"_a,
+      .def_static("decode", [](const nb::bytes& data) {
+        const ByteView bytes = view(data);
+        nb::gil_scoped_release release;
+        return PlanFile(bytes).plan();
+      }, "data"_a,
                   "Raises PlanProblem for anything but an intact plan.");
   m.def("decode_program", [](const nb::bytes& data, Rank rank) { return PlanFile(view(data)).program(rank); }, "data"_a,
         "rank"_a, "One rank's program, without reading the others.");

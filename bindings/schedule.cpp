@@ -34,6 +34,50 @@ std::vector<Row> rows_of(const Schedule& schedule) {
   return rows;
 }
 
+/// Appends one line "phase,src,dst,origin,target,offset,length".
+void append_line(std::string& text, std::uint64_t phase, Hop hop, const Piece& piece) {
+  char line[7 * 21];
+  char* at = line;
+  for (const std::uint64_t value : {phase, std::uint64_t{hop.src}, std::uint64_t{hop.dst}, std::uint64_t{piece.origin},
+                                    std::uint64_t{piece.target}, piece.offset, piece.length}) {
+    at = std::to_chars(at, line + sizeof line, value).ptr;
+    *at++ = ',';
+  }
+  at[-1] = '\n';
+  text.append(line, at);
+}
+
+/// Phases [first, last) as lines of CSV; a piece at a time, so that a long schedule needs little memory.
+nb::bytes csv_of(const Schedule& schedule, std::uint64_t first, std::uint64_t last) {
+  std::string text;
+  last = std::min(last, schedule.phases());
+  for (std::uint64_t phase = first; phase < last; ++phase)
+    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
+      append_line(text, phase, schedule.hops()[i], schedule.piece(i));
+  return {text.data(), text.size()};
+}
+
+void check_rank(const Network& network, Rank rank) {
+  if (rank >= network.ranks())
+    throw InputError("there is no rank " + std::to_string(rank) + "; the network has ranks 0 to " +
+                     std::to_string(network.ranks() - 1));
+}
+
+nb::bytes row_csv(const TreePhases& phases, const Network& network, Rank rank, std::uint64_t bytes) {
+  check_rank(network, rank);
+  std::string text;
+  for (const TreePhases::RowEntry& entry : phases.row(rank))
+    append_line(text, entry.phase, {entry.src, entry.dst}, {entry.src, entry.dst, 0, bytes});
+  return {text.data(), text.size()};
+}
+
+std::vector<std::tuple<std::uint64_t, Rank, Rank>> row_of(const TreePhases& phases, const Network& network, Rank rank) {
+  check_rank(network, rank);
+  std::vector<std::tuple<std::uint64_t, Rank, Rank>> rows;
+  for (const TreePhases::RowEntry& entry : phases.row(rank)) rows.emplace_back(entry.phase, entry.src, entry.dst);
+  return rows;
+}
+
 Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std::vector<Row>& rows) {
   std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
@@ -70,6 +114,8 @@ void bind_schedule(nb::module_& m) {
       .def_prop_ro("phases", &Schedule::phases)
       .def("__len__", &Schedule::size)
       .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per transfer")
+      .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,
+           "Lines phase,src,dst,origin,target,offset,length of the phases [first_phase, last_phase)")
       .def_static("from_rows", &schedule_from_rows, "ranks"_a, "bytes"_a, "rows"_a);
 
   nb::class_<Bounds>(m, "Bounds", "What no schedule can beat.")
@@ -151,5 +197,7 @@ void bind_schedule(nb::module_& m) {
       .def("phase", [](const TreePhases& t, const Network& n, Rank src, Rank dst) {
         if (src >= n.ranks() || dst >= n.ranks() || src == dst) throw InputError("no such message");
         return t.phase(src, dst);
-      }, "network"_a, "src"_a, "dst"_a);
+      }, "network"_a, "src"_a, "dst"_a)
+      .def("row", &row_of, "network"_a, "rank"_a, "(phase, src, dst) of all that one rank sends and receives, by phase")
+      .def("row_csv", &row_csv, "network"_a, "rank"_a, "bytes"_a, "The same as lines of CSV, as Schedule.csv() has them");
 }

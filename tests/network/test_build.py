@@ -60,8 +60,8 @@ def test_short_forms(text: str, ranks: int) -> None:
 )
 def test_a_grid_with_names_and_ranks(describe: Describe) -> None:
     network = describe(
-        '<platform version="4.1"><zone id="z"><cluster id="c" prefix="p" suffix="" radical="1-6" bw="1GBps" lat="0" '
-        'topology="TORUS" topo_parameters="3,2"/></zone></platform>'
+        '<platform version="4.1"><zone id="z"><cluster id="c" prefix="p" suffix="" radical="1-6" '
+        'bw="1GBps" lat="0" topology="TORUS" topo_parameters="3,2"/></zone></platform>'
     ).build()
     assert list(network.names) == [f"p{i}" for i in range(1, 7)]
     assert read_network("torus:4x4*2").ranks == 32

@@ -28,9 +28,25 @@ def test_expands_in_written_order(text: str, names: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "n1,", "n[1-2", "n1]", "n[]", "n[2-1]", "n[1-x]", "n[001-10]", "@all", "n*", "a b", "n[0-3/0]", "n[[1]]",
-     "n[1-2]!n1", "n[" + "9" * 5000 + "]", "[1]" * 100],
-)  # fmt: skip
+    [
+        "",
+        "n1,",
+        "n[1-2",
+        "n1]",
+        "n[]",
+        "n[2-1]",
+        "n[1-x]",
+        "n[001-10]",
+        "@all",
+        "n*",
+        "a b",
+        "n[0-3/0]",
+        "n[[1]]",
+        "n[1-2]!n1",
+        "n[" + "9" * 5000 + "]",
+        "[1]" * 100,
+    ],
+)
 def test_refuses_what_is_no_list(text: str) -> None:
     with pytest.raises(NetworkError):
         expand(text, HERE)

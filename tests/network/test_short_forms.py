@@ -69,13 +69,49 @@ def test_grids(text: str, kind: str, sides: list[int]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["star:", "star:0", "star:-1", "star:1.5", "star:1000001", "star:" + "9" * 5000, "chain:", "chain:0", "chain:1,",
-     "tree:", "tree:()", "tree:(", "tree:(1", "tree:(1))", "tree:(1)(2)", "tree:(1 2)", "tree:(1,(2)3)", "tree:4x",
-     "tree:1000x1000x1000", "tree:1000000x1000000", "tree:" + "(" * 100_000, "tree:" + "2x" * 100_000 + "1",
-     "torus:8x0", "torus:2000x2000", "mesh:", "hypercube:0", "hypercube:20", "hypercube:6x2", "hypercube:99999",
-     "star:3*", "star:3*0", "star:3*x", "star:3@", "star:3@fast", "star:3@1Gbit,", "star:3@1Gbit@2", "star:3@1Gbit*2",
-     "ring:5", "torsu:3x3", "mesh:" + "1x" * 40 + "1"],
-)  # fmt: skip
+    [
+        "star:",
+        "star:0",
+        "star:-1",
+        "star:1.5",
+        "star:1000001",
+        "star:" + "9" * 5000,
+        "chain:",
+        "chain:0",
+        "chain:1,",
+        "tree:",
+        "tree:()",
+        "tree:(",
+        "tree:(1",
+        "tree:(1))",
+        "tree:(1)(2)",
+        "tree:(1 2)",
+        "tree:(1,(2)3)",
+        "tree:4x",
+        "tree:1000x1000x1000",
+        "tree:1000000x1000000",
+        "tree:" + "(" * 100_000,
+        "tree:" + "2x" * 100_000 + "1",
+        "torus:8x0",
+        "torus:2000x2000",
+        "mesh:",
+        "hypercube:0",
+        "hypercube:20",
+        "hypercube:6x2",
+        "hypercube:99999",
+        "star:3*",
+        "star:3*0",
+        "star:3*x",
+        "star:3@",
+        "star:3@fast",
+        "star:3@1Gbit,",
+        "star:3@1Gbit@2",
+        "star:3@1Gbit*2",
+        "ring:5",
+        "torsu:3x3",
+        "mesh:" + "1x" * 40 + "1",
+    ],
+)
 def test_nonsense_is_refused(text: str) -> None:
     with pytest.raises(NetworkError) as caught:
         read_network_description(text)
@@ -91,8 +127,8 @@ def test_a_typo_is_recognised() -> None:
 @pytest.mark.parametrize("text", ["star:100000", "tree:10x100x100"])
 def test_large_ones_are_fast(text: str) -> None:
     def seconds() -> float:
-        begin = time.perf_counter()
+        begin = time.process_time()
         read_network_description(text)
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     assert min(seconds() for _ in range(5)) < 0.3

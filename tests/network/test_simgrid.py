@@ -7,7 +7,8 @@ from hocket.network import NetworkDescription
 
 
 def platform(body: str, routing: str = "Full") -> str:
-    return f'<?xml version="1.0"?>\n<platform version="4.1">\n<zone id="w" routing="{routing}">\n{body}\n</zone></platform>'
+    head = '<?xml version="1.0"?>\n<platform version="4.1">\n'
+    return f'{head}<zone id="w" routing="{routing}">\n{body}\n</zone></platform>'
 
 
 def cluster(more: str = "", name: str = "c", radical: str = "0-3") -> str:

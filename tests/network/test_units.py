@@ -11,10 +11,18 @@ from hocket.units import format_bytes, format_rate, format_time, parse_bytes, pa
 @pytest.mark.parametrize(
     ("text", "rate"),
     [
-        ("1Gbit", 125e6), ("100Mbit/s", 12.5e6), ("10Gbps", 1.25e9), ("125MB/s", 125e6), ("1GiB/s", 2**30),
-        ("125MBps", 125e6), (" 1.5 Gbit ", 187.5e6), ("8 bit/s", 1), ("1kB/s", 1000), ("1e3Mbit", 125e6),
+        ("1Gbit", 125e6),
+        ("100Mbit/s", 12.5e6),
+        ("10Gbps", 1.25e9),
+        ("125MB/s", 125e6),
+        ("1GiB/s", 2**30),
+        ("125MBps", 125e6),
+        (" 1.5 Gbit ", 187.5e6),
+        ("8 bit/s", 1),
+        ("1kB/s", 1000),
+        ("1e3Mbit", 125e6),
     ],
-)  # fmt: skip
+)
 def test_rates(text: str, rate: float) -> None:
     assert parse_rate(text) == rate
 

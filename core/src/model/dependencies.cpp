@@ -1,7 +1,8 @@
 #include "dependencies.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <string>
+#include <tuple>
 
 #include "hocket/error.hpp"
 

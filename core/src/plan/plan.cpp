@@ -342,6 +342,8 @@ ByteView PlanFile::section(std::uint32_t id) const {
   return sections_[id];
 }
 
+std::uint64_t PlanFile::digest() const { return checksum(bytes_.first(header_bytes)); }
+
 PlanHeader PlanFile::header() const { return decode_header(section(header_section)).header; }
 
 NetworkSpec PlanFile::network() const { return decode_network(section(network_section)); }

@@ -99,6 +99,22 @@ std::uint64_t TreePhases::phase(Rank src, Rank dst) const {
   return start(i, j) + sender * size_[j] + receiver;  // broadcast pattern (steps 4 and 6)
 }
 
+std::vector<TreePhases::RowEntry> TreePhases::row(Rank rank) const {
+  std::vector<RowEntry> row;
+  const auto ranks = static_cast<Rank>(branch_.size());
+  if (ranks > 0) row.reserve(2 * (std::size_t{ranks} - 1));
+  for (Rank other = 0; other < ranks; ++other) {
+    if (other == rank) continue;
+    row.push_back({phase(rank, other), rank, other});
+    row.push_back({phase(other, rank), other, rank});
+  }
+  // In one phase the lower sender comes first, as in the whole schedule.
+  std::sort(row.begin(), row.end(), [](const RowEntry& a, const RowEntry& b) {
+    return a.phase != b.phase ? a.phase < b.phase : a.src < b.src;
+  });
+  return row;
+}
+
 /// Step 1, rotate pattern. With q counted from the first phase of the group and rotation r:
 /// q ≡ sender − r (mod |M0|), q ≡ receiver + P − start (mod |Mj|), r·block <= q < (r+1)·block.
 /// Exactly one r makes the two congruences agree modulo the gcd; the remainder theorem gives q.

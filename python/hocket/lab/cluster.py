@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 
 from hocket.errors import MissingToolError, NetworkError, UsageError
-from hocket.lab import namespaces, state, watchdog, wires
+from hocket.lab import namespaces, signals, state, watchdog, wires
 from hocket.lab.launch import Mpi, lab_environment, launch_command
 from hocket.lab.options import LabOptions, check_rate
-from hocket.network.description import NetworkDescription, Node
+from hocket.network.description import NetworkDescription
 
 AGENT = Path(__file__).with_name("agent.sh")
 _ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a program ended: exit code (124 when it was stopped by the timeout), seconds, output if captured."""
+    """How a program ended: exit code (124 after a timeout), seconds, its output if captured."""
 
     exit_code: int
     seconds: float
@@ -40,6 +40,8 @@ class RunResult:
 
 def check_network(network: NetworkDescription) -> None:
     """Raise :class:`NetworkError` unless ``network`` is a tree of switches with hosts as leaves."""
+    if network.shape not in ("tree", "graph"):
+        raise NetworkError("this network is no tree", remedy="the lab emulates trees of switches only")
     names = {node.name for node in network.nodes}
     if len(names) != len(network.nodes) or not any(node.is_host for node in network.nodes):
         raise NetworkError("the lab needs hosts, and every node name once", remedy="correct the network")
@@ -82,7 +84,7 @@ def check_network(network: NetworkDescription) -> None:
 
 @contextmanager
 def _congestion_control_allowed(name: str) -> Iterator[None]:
-    """Let namespaces choose the congestion control ``name`` for a while, as the kernel restricts it to root's."""
+    """Let namespaces choose the congestion control ``name``; the kernel allows only a few by default."""
     before = _ALLOWED.read_text(encoding="ascii").strip()
     if name in before.split():
         yield
@@ -254,7 +256,8 @@ class Lab:
 
     def down(self) -> None:
         """Remove the lab. May be repeated."""
-        state.take_down(self.state)
+        with signals.held_back():
+            state.take_down(self.state)
         if self._watchdog is not None:
             with suppress(OSError):
                 self._watchdog.stdin.close()  # type: ignore[union-attr]
@@ -279,6 +282,3 @@ def _quiet() -> None:
     for name in ("all", "default"):
         with suppress(OSError):
             Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1", encoding="ascii")
-
-
-__all__ = ["AGENT", "Lab", "Node", "RunResult", "check_network"]

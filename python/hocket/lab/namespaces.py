@@ -35,7 +35,7 @@ def _check(result: int, what: str) -> None:
         error = ctypes.get_errno()
         raise MissingToolError(
             f"{what}: {os.strerror(error)}",
-            remedy="the lab needs root with CAP_SYS_ADMIN and CAP_NET_ADMIN; in a container, run it privileged",
+            remedy="the lab needs CAP_SYS_ADMIN and CAP_NET_ADMIN; in a container, run it privileged",
         )
 
 
@@ -63,7 +63,11 @@ def in_thread(work: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=body, name="hocket-lab")
     thread.start()
-    thread.join()
+    try:
+        thread.join()
+    except BaseException:  # Ctrl-C: what the thread is making must be there before it is removed
+        thread.join()
+        raise
     if failure:
         raise failure[0]
     return result[0]
@@ -132,16 +136,18 @@ def remove(path: Path) -> None:
 
 def processes(nets: Iterable[Path]) -> list[int]:
     """Process ids that live in one of the network namespaces ``nets``."""
-    wanted = set()
-    for path in nets:
-        with suppress(OSError):
-            wanted.add(path.stat().st_ino)
+
+    def identity(path: Path) -> tuple[int, int] | None:
+        with suppress(OSError):  # it may vanish at any time
+            status = path.stat()
+            return status.st_dev, status.st_ino
+        return None
+
+    wanted = {identity(path) for path in nets} - {None}
     found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            with suppress(OSError):
-                if os.stat(f"/proc/{entry}/ns/net").st_ino in wanted:
-                    found.append(int(entry))
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and identity(entry / "ns" / "net") in wanted:
+            found.append(int(entry.name))
     return found
 
 

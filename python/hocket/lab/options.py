@@ -1,4 +1,4 @@
-"""What a lab is made with, and how rates and sizes are written."""
+"""What a lab is made with."""
 
 from __future__ import annotations
 
@@ -8,32 +8,8 @@ from typing import Any
 
 from hocket.errors import UsageError
 
-_BITS = {"bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
-_BYTES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
-_NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([a-zA-Z/]*)\s*")
-
 BURST = 10_240  # bytes that a link may send at once; the shaper's token bucket
 MAX_RATE = 4e9  # bytes/s: the shaper's rate is a 32-bit number
-
-
-def parse_rate(text: str) -> float:
-    """``50Mbit``, ``1Gbit/s`` or ``6.25MB/s`` as bytes per second."""
-    match = _NUMBER.fullmatch(text)
-    unit = match.group(2).lower().removesuffix("/s").removesuffix("ps") if match else ""
-    if match and unit in _BITS:
-        return float(match.group(1)) * _BITS[unit] / 8
-    if match and unit in _BYTES:
-        return float(match.group(1)) * _BYTES[unit]
-    raise UsageError(f"rate '{text}' is not understood", remedy="write for example 50Mbit or 6.25MB/s")
-
-
-def parse_size(text: str) -> int:
-    """``60KB``, ``64KiB`` or ``61440`` as bytes."""
-    match = _NUMBER.fullmatch(text)
-    unit = (match.group(2).lower() or "b") if match else ""
-    if match and unit in _BYTES:
-        return int(float(match.group(1)) * _BYTES[unit])
-    raise UsageError(f"size '{text}' is not understood", remedy="write for example 60KB or 64KiB")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from pyroute2 import IPRoute
+from typing import Any
 
 from hocket.errors import MissingToolError
 from hocket.lab import namespaces
@@ -45,9 +44,20 @@ class Cable:
     b: tuple[Path, str]
 
 
+def _netlink() -> Any:
+    """A netlink connection of the calling thread's namespace."""
+    try:
+        from pyroute2 import IPRoute
+    except ImportError as error:
+        raise MissingToolError(
+            "the lab needs the Python package pyroute2", remedy="pip install pyroute2"
+        ) from error
+    return IPRoute()
+
+
 def lay(cables: Sequence[Cable], mtu: int) -> None:
     """Make all veth pairs, their ends directly in the right namespaces."""
-    with IPRoute() as ip:
+    with _netlink() as ip:
         for cable in cables:
             a = os.open(cable.a[0], os.O_RDONLY | os.O_CLOEXEC)
             b = os.open(cable.b[0], os.O_RDONLY | os.O_CLOEXEC)
@@ -84,7 +94,7 @@ def configure(net: Path, ports: Sequence[Port], buffer: int, mtu: int, *, bridge
     def work() -> None:
         for port in ports:
             offloads_off(port.name)
-        with IPRoute() as ip:
+        with _netlink() as ip:
             ip.link("set", index=1, state="up")
             index_of = {link.get("ifname"): link["index"] for link in ip.get_links()}
             master = 0

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from hocket.errors import NetworkError, Where
+from hocket.network.source import shown
 
 if TYPE_CHECKING:
     from hocket._core import Network
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_RATE = 125e6  # bytes per second: gigabit Ethernet
 DEFAULT_LATENCY = 5e-6  # seconds per channel
 MAX_NODES = 1_000_000  # hosts, and as many switches
+MAX_NAME = 255  # characters, as in DNS
 MAX_RANKS = 65_536  # per host
 
 Shape = Literal["tree", "graph", "grid", "routed"]
@@ -126,6 +128,12 @@ class NetworkDescription:
                 where=where,
                 remedy="describe a part of it",
             )
+        if len(name) > MAX_NAME:
+            raise NetworkError(
+                f"the name {shown(name)} has {len(name):,} characters",
+                where=where,
+                remedy=f"a name has at most {MAX_NAME}",
+            )
         self.nodes.append(Node(name, ranks, where))
 
     @property
@@ -162,7 +170,7 @@ class NetworkDescription:
             pass
         link, name = next((k, n) for k in self.links for n in (k.a, k.b) if n not in indices)
         raise NetworkError(
-            f"no host or switch is called {name!r}",
+            f"no host or switch is called {shown(name)}",
             where=link.where,
             remedy=suggestion(name, indices) or "define it or correct the name",
         )

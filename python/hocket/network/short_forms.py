@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import repeat
 from typing import Final
 
 from hocket.network.description import (
@@ -191,8 +192,8 @@ def _switches(source: Source, defaults: Defaults, tree: list[tuple[int, int]]) -
             links.append(Link(f"s{parent}", switch, rate, latency, where))
         names = [f"n{number}" for number in range(first, first + hosts)]
         first += hosts
-        nodes += [Node(name, ranks, where) for name in names]
-        links += [Link(switch, name, rate, latency, where) for name in names]
+        nodes += map(Node, names, repeat(ranks), repeat(where))
+        links += map(Link, repeat(switch), names, repeat(rate), repeat(latency), repeat(where))
     return NetworkDescription(nodes, links, source.name)
 
 

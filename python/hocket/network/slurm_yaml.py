@@ -134,7 +134,7 @@ def _compose(source: Source) -> yaml.Node | None:
             if depth >= _MAX_DEPTH:
                 raise source.error("is nested too deeply", line, "a topology needs four levels")
             depth += 1
-            node = super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+            node = super().compose_node(parent, index)
             depth -= 1
             return node
 

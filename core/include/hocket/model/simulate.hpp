@@ -43,6 +43,7 @@ struct ModelParameters {
 /// Times in seconds from the start; one entry per transfer, channel or phase.
 struct Simulation {
   double seconds = 0;                      ///< until the last byte arrives
+  std::vector<std::uint32_t> phase;        ///< per transfer
   std::vector<double> posted;              ///< per transfer: its sender begins with it
   std::vector<double> start;               ///< per transfer: bytes begin to flow (after startup and latency)
   std::vector<double> end;                 ///< per transfer: the last byte has arrived

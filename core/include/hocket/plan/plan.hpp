@@ -42,6 +42,8 @@ class PlanFile {
   /// Checks magic, version, size and the section table. Throws PlanProblem.
   explicit PlanFile(ByteView bytes);
 
+  /// Equal for equal plans: covers the header, the network and the checksums of all rows.
+  [[nodiscard]] std::uint64_t digest() const;
   [[nodiscard]] PlanHeader header() const;
   [[nodiscard]] NetworkSpec network() const;
   [[nodiscard]] RankProgram program(Rank rank) const;

@@ -15,6 +15,11 @@ namespace hocket {
 
 class TreePhases {
  public:
+  struct RowEntry {
+    std::uint64_t phase;
+    Rank src, dst;
+  };
+
   /// Throws InputError unless the network is a tree.
   explicit TreePhases(const Network& network);
 
@@ -22,6 +27,8 @@ class TreePhases {
   [[nodiscard]] std::uint64_t phases() const { return phases_; }
   /// The phase in which src sends to dst (src != dst).
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const;
+  /// The messages that one rank sends and receives, by phase, without the rest of the schedule.
+  [[nodiscard]] std::vector<RowEntry> row(Rank rank) const;
 
   [[nodiscard]] std::uint32_t branches() const { return static_cast<std::uint32_t>(size_.size()); }
   [[nodiscard]] std::uint32_t branch_of(Rank rank) const { return branch_[rank]; }

@@ -1,0 +1,82 @@
+"""SimGrid's SMPI as referee: compile the C program once, run it on a network, read the simulated seconds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from hocket._core import Network
+from hocket.export.simgrid import hostfile, platform_xml
+
+SOURCE = Path(__file__).with_name("alltoall.c")
+
+# A fluid model without distortions: what computes costs nothing, the latency is paid once, up front, and
+# the acknowledgements of the way back take no bandwidth.
+SETTINGS = (
+    "smpi/simulate-computation:no",
+    "smpi/wtime:0",
+    "network/model:CM02",
+    "network/crosstraffic:0",
+    "network/weight-S:0",
+    "network/TCP-gamma:1e15",
+)
+
+
+class RefereeError(Exception):
+    """The simulation did not come to an end."""
+
+
+def missing_tools() -> list[str]:
+    """The commands that are needed and not there."""
+    return [tool for tool in ("smpicc", "smpirun") if shutil.which(tool) is None]
+
+
+def simgrid_version() -> str:
+    output = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, check=False).stdout
+    return next(iter(output.splitlines()), "unknown")
+
+
+class Referee:
+    """Runs programs on one network, in a folder of its own."""
+
+    def __init__(self, network: Network, folder: Path) -> None:
+        self.ranks = network.ranks
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "platform.xml").write_text(platform_xml(network), encoding="utf-8")
+        (folder / "hosts").write_text(hostfile(network), encoding="utf-8")
+        self.binary = folder / "alltoall"
+        command = ["smpicc", "-O2", "-o", str(self.binary), str(SOURCE)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RefereeError(f"smpicc failed: {done.stderr.strip()}")
+
+    def program(self, text: str) -> float:
+        """Seconds of an exchange by program (see program.py); every byte is checked on arrival."""
+        path = self.folder / "program.txt"
+        path.write_text(text, encoding="utf-8")
+        return self._run([], str(path))
+
+    def native(self, size: int, algorithm: str) -> float:
+        """Seconds of MPI_Alltoall by one of SMPI's algorithms, or the one that a library would select."""
+        return self._run([f"--cfg=smpi/alltoall:{algorithm}"], "native", str(size))
+
+    def barrier(self) -> float:
+        """Seconds of an MPI_Barrier."""
+        return self._run([], "barrier", "20")
+
+    def _run(self, options: list[str], *arguments: str) -> float:
+        command = [
+            "smpirun", "-np", str(self.ranks),
+            "-platform", str(self.folder / "platform.xml"), "-hostfile", str(self.folder / "hosts"),
+            *[f"--cfg={setting}" for setting in SETTINGS], *options, str(self.binary), *arguments,
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder)
+        found = re.search(r"^seconds ([\d.]+)$", done.stdout, re.MULTILINE)
+        if done.returncode != 0 or found is None:
+            lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+            reasons = [line for line in lines if re.search(r"alltoall:|exception|invalid|error", line, re.I)]
+            raise RefereeError((reasons or lines)[-1][:300])
+        return float(found[1])

@@ -1,0 +1,76 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "bindings.hpp"
+#include "hocket/model/channel_use.hpp"
+#include "hocket/model/simulate.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+namespace {
+
+/// A read-only view that keeps the simulation alive.
+template <auto member>
+auto view(nb::handle_t<Simulation> self) {
+  const auto& values = nb::cast<const Simulation&>(self).*member;
+  using Value = typename std::remove_cvref_t<decltype(values)>::value_type;
+  return nb::ndarray<nb::numpy, const Value, nb::ndim<1>>(values.data(), {values.size()}, self);
+}
+
+}  // namespace
+
+void bind_model(nb::module_& m) {
+  nb::class_<ModelParameters>(m, "ModelParameters", "Costs; the defaults are an ideal machine.")
+      .def("__init__",
+           [](ModelParameters* self, double startup, double token, double barrier, double overhead,
+              std::uint64_t early_release, double memory_rate, bool latency_weighted) {
+             new (self) ModelParameters{startup, token, barrier, overhead, early_release, memory_rate, latency_weighted};
+           },
+           "startup"_a = 0.0, "token"_a = 0.0, "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
+           "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false)
+      .def_rw("startup", &ModelParameters::startup, "seconds the sender spends on each message")
+      .def_rw("token", &ModelParameters::token, "seconds for a token, on top of the latency of its route")
+      .def_rw("barrier", &ModelParameters::barrier, "seconds between two phases")
+      .def_rw("overhead", &ModelParameters::overhead, "bytes on the wire per byte of payload")
+      .def_rw("early_release", &ModelParameters::early_release,
+              "a token leaves when at most this many bytes of its message are missing")
+      .def_rw("memory_rate", &ModelParameters::memory_rate, "bytes per second between ranks of one host")
+      .def_rw("latency_weighted", &ModelParameters::latency_weighted,
+              "flows share in inverse proportion to their latency, as SimGrid's CM02 has it");
+
+  nb::class_<Simulation>(m, "Simulation", "Times in seconds from the start.")
+      .def_ro("seconds", &Simulation::seconds, "until the last byte arrives")
+      .def_ro("tokens", &Simulation::tokens, "sent from one rank to another")
+      .def_prop_ro("phase", &view<&Simulation::phase>, "per transfer")
+      .def_prop_ro("posted", &view<&Simulation::posted>, "per transfer: its sender begins with it")
+      .def_prop_ro("start", &view<&Simulation::start>, "per transfer: bytes begin to flow")
+      .def_prop_ro("end", &view<&Simulation::end>, "per transfer: the last byte has arrived")
+      .def_prop_ro("channel_bytes", &view<&Simulation::channel_bytes>, "per channel: bytes carried, with overhead")
+      .def_prop_ro("channel_busy", &view<&Simulation::channel_busy>, "per channel: seconds in use")
+      .def_prop_ro("phase_start", &view<&Simulation::phase_start>, "per phase: first post")
+      .def_prop_ro("phase_end", &view<&Simulation::phase_end>, "per phase: last arrival");
+
+  m.def("simulate",
+        [](const Network& network, const Schedule& schedule, const Waits* waits, const std::string& flow,
+           const ModelParameters& parameters) {
+          return simulate(network, schedule, waits, parse_flow_control(flow), parameters);
+        },
+        "network"_a, "schedule"_a, "waits"_a.none() = nb::none(), "flow"_a = "token",
+        "parameters"_a = ModelParameters{}, nb::call_guard<nb::gil_scoped_release>(),
+        "The time of a schedule on a network. `flow`: barrier, token (= window:1), window:K or free.\n"
+        "`waits` serves token and window; None derives them.");
+
+  m.def("transfers_on",
+        [](const Network& network, const Schedule& schedule, const std::vector<Channel>& channels) {
+          return transfers_on(network, schedule, channels);
+        },
+        "network"_a, "schedule"_a, "channels"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "Per listed channel the transfers whose routes contain it, in schedule order.");
+}

@@ -1,0 +1,196 @@
+"""``hocket lab``: an emulated switched cluster on this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any, TypeVar
+
+import click
+
+from hocket.errors import MissingToolError, UsageError
+from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
+from hocket.lab.signals import as_exceptions
+from hocket.lab.state import LabState
+from hocket.network import read_network_description
+from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def scheduled_environment(mpi: Mpi, network: str) -> Mapping[str, str]:
+    """The environment in which a program's collective calls follow Hocket's schedules for ``network``.
+
+    The one place where the lab meets the runtime.
+    """
+    try:
+        from hocket.runtime_build import preload_environment
+    except ImportError as error:
+        raise MissingToolError(
+            "this installation has no runtime to preload", remedy="use --native to run without it"
+        ) from error
+    environment: Mapping[str, str] = preload_environment(mpi, network)
+    return environment
+
+
+def _wire_options(function: F) -> F:
+    for option in reversed(
+        [
+            click.option(
+                "--rate", metavar="RATE", help="Rate of every link, e.g. 50Mbit. [default: the network's]"
+            ),
+            click.option(
+                "--buffer", metavar="SIZE", default="60KB", show_default=True, help="Buffer of each port."
+            ),
+            click.option(
+                "--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."
+            ),
+            click.option("--mtu", type=int, default=1500, show_default=True, help="Bytes of an IP packet."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def _options(rate: str | None, buffer: str, cc: str, mtu: int) -> LabOptions:
+    options = LabOptions(parse_rate(rate) if rate else None, parse_bytes(buffer), cc, mtu)
+    options.check()
+    return options
+
+
+@click.group()
+def lab() -> None:
+    """Emulate a switched cluster on this machine (Linux, root)."""
+
+
+@lab.command()
+@click.argument("network")
+@_wire_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def up(network: str, rate: str | None, buffer: str, cc: str, mtu: int, as_json: bool) -> None:
+    """Build NETWORK and leave it standing until 'hocket lab down'."""
+    with as_exceptions():
+        cluster = Lab.up(read_network_description(network), _options(rate, buffer, cc, mtu), keep=True)
+    if as_json:
+        click.echo(json.dumps(_describe(cluster.state), indent=2))
+    else:
+        click.echo(f"lab {cluster.id} is up: {len(cluster.state.hosts)} hosts, {cluster.ranks} ranks")
+        click.echo(f"  hocket lab run --id {cluster.id} -- PROGRAM    hocket lab down {cluster.id}")
+
+
+@lab.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "--network", metavar="NETWORK", help="Build this network for the run, and remove it afterwards."
+)
+@click.option("--id", "lab_id", metavar="ID", help="Use a lab that is up.")
+@click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
+@click.option("-n", "ranks", type=int, help="Number of ranks. [default: all that the hosts hold]")
+@_wire_options
+@click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")
+@click.option(
+    "--timeout", type=float, metavar="SECONDS", help="Stop the program after this time (exit code 124)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, the program's output in it.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(
+    network: str | None,
+    lab_id: str | None,
+    mpi_name: str | None,
+    ranks: int | None,
+    rate: str | None,
+    buffer: str,
+    cc: str,
+    mtu: int,
+    native: bool,
+    timeout: float | None,
+    as_json: bool,
+    program: tuple[str, ...],
+) -> None:
+    """Run an MPI PROGRAM, one rank per host (or as the network says)."""
+    if (network is None) == (lab_id is None):
+        raise UsageError(
+            "give either --network or --id", remedy="'hocket lab status' lists the labs that are up"
+        )
+    options = _options(rate, buffer, cc, mtu)
+    mpi = find_mpi(mpi_name)
+    with as_exceptions(), ExitStack() as stack:
+        if network is not None:
+            cluster = stack.enter_context(Lab.up(read_network_description(network), options))
+        else:
+            cluster = Lab.attach(lab_id or "")
+        env = {} if native else scheduled_environment(mpi, network or cluster.state.network)
+        result = cluster.run(program, mpi=mpi, ranks=ranks, env=env, timeout=timeout, capture=as_json)
+    if as_json:
+        report = {
+            "mpi": mpi.family.value,
+            "native": native,
+            "ranks": ranks or cluster.ranks,
+            "exit_code": result.exit_code,
+            "timed_out": result.timed_out,
+            "seconds": result.seconds,
+            "output": result.output,
+            "lab": _describe(cluster.state),
+        }
+        click.echo(json.dumps(report, indent=2))
+    elif result.timed_out:
+        click.echo(f"hocket lab: the program was stopped after {timeout:g} s", err=True)
+    sys.exit(result.exit_code if result.exit_code >= 0 else 128 - result.exit_code)
+
+
+@lab.command()
+@click.argument("lab_id", metavar="ID", required=False)
+@click.option("--all", "everything", is_flag=True, help="Remove every lab of this machine.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def down(lab_id: str | None, everything: bool, as_json: bool) -> None:
+    """Remove the lab ID, or all; kills what runs inside."""
+    if (lab_id is None) == (not everything):
+        raise UsageError("give a lab's ID or --all", remedy="'hocket lab status' lists the labs that are up")
+    if everything:
+        gone = down_all()
+    else:
+        state = load(lab_id or "")
+        take_down(state)
+        gone = [state.id]
+    click.echo(
+        json.dumps({"removed": gone}) if as_json else f"removed: {', '.join(gone) or 'nothing was up'}"
+    )
+
+
+@lab.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def status(as_json: bool) -> None:
+    """List the labs of this machine."""
+    labs = [_describe(state) for state in all_labs()]
+    if as_json:
+        click.echo(json.dumps({"labs": labs}, indent=2))
+    elif not labs:
+        click.echo("no lab is up")
+    else:
+        for each in labs:
+            options = each["options"]
+            rate = format_rate(options["rate"]) if options.get("rate") else "the network's rates"
+            owner = f"process {each['owner']}" if each["owner"] else "stays"
+            wires = f"{rate}, {format_bytes(options['buffer'])} buffers, {options['congestion_control']}"
+            click.echo(
+                f"{each['id']}  {each['network'] or '-'}  {len(each['hosts'])} hosts  {wires}  "
+                f"{'stale' if each['stale'] else owner}"
+            )
+
+
+def _describe(state: LabState) -> dict[str, Any]:
+    return {
+        "id": state.id,
+        "network": state.network,
+        "options": state.options,
+        "hosts": [
+            {"name": h.name, "ranks": h.ranks, "address": h.address.split("/")[0]} for h in state.hosts
+        ],
+        "switches": [node.name for node in state.nodes if not node.ranks],
+        "owner": state.owner[0] if state.owner else None,
+        "stale": state.is_stale(),
+    }
+
+
+__all__ = ["lab", "scheduled_environment"]

@@ -1,0 +1,71 @@
+"""``hocket run``: an unmodified MPI program with scheduled collectives."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from hocket.errors import MissingToolError, UsageError
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--network", metavar="NETWORK", required=True, help="Topology file or short form.")
+@click.option("-n", "ranks", type=click.IntRange(min=1), required=True, help="Number of ranks.")
+@click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
+@click.option(
+    "--placement",
+    default="names",
+    show_default=True,
+    metavar="HOW",
+    help="Ranks to hosts: names (processor names), order (rank i on place i), or a file of host names.",
+)
+@click.option(
+    "--flow", default="token", show_default=True, metavar="FLOW", help="token, window:K, barrier or free."
+)
+@click.option("--plan", type=click.Path(path_type=Path), help="Use a plan made before.")
+@click.option("--min-bytes", metavar="SIZE", help="Messages below this go to the MPI library.")
+@click.option("--hostfile", metavar="FILE", help="Passed to mpiexec: the hosts to start on.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what each communicator does.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(
+    network: str,
+    ranks: int,
+    mpi_name: str | None,
+    placement: str,
+    flow: str,
+    plan: Path | None,
+    min_bytes: str | None,
+    hostfile: str | None,
+    verbose: bool,
+    program: tuple[str, ...],
+) -> None:
+    """Run an unmodified MPI PROGRAM whose MPI_Alltoall follows the network's schedule."""
+    from hocket.runtime.launch import find_mpi, launch_command
+
+    from hocket.network import read_network
+    from hocket.runtime import RuntimeOptions, scheduled_environment
+    from hocket.units import parse_bytes
+
+    mpi = find_mpi(mpi_name)
+    options = RuntimeOptions(
+        placement=placement,
+        flow=flow,
+        min_bytes=parse_bytes(min_bytes) if min_bytes else None,
+        log=int(verbose),
+    )
+    built = read_network(network)
+    if placement == "order" and ranks > built.ranks:
+        raise UsageError(
+            f"{ranks} ranks do not fit on the {built.ranks} places of {network}",
+            remedy="start fewer, or give hosts more ranks in the network file",
+        )
+    env = scheduled_environment(mpi.mpicc, built, options, plan)
+    command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
+    try:
+        done = subprocess.run(command, check=False)
+    except OSError as error:
+        raise MissingToolError(f"{mpi.mpiexec} does not start: {error.strerror}") from None
+    sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)

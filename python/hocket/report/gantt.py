@@ -1,0 +1,253 @@
+"""Time × channel: what each wire carries when, coloured by phase."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
+
+from hocket import _core
+from hocket.report import style
+from hocket.report.channels import Choice, bound_seconds, choose, utilisation_of
+from hocket.units import format_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+MAX_LANES = 8  # more transfers at once on a channel are drawn as their number
+MAX_VECTOR_BARS = 30_000  # more are stored as an image inside an SVG
+MAX_LABELLED = 400  # up to so many transfers, bars carry the names of their ends
+ROW_HEIGHT = 0.19  # inches
+BAR = 0.78  # of a row
+WIDTH, LEFT, RIGHT = 11.0, 1.55, 1.35  # inches
+TOP, BOTTOM = 1.15, 0.75
+
+
+def gantt(
+    simulation: _core.Simulation,
+    schedule: _core.Schedule,
+    network: _core.Network,
+    path: str | Path,
+    *,
+    title: str = "",
+    max_rows: int = 48,
+) -> Path:
+    """Draws the simulation of a schedule to an SVG, PNG or PDF file.
+
+    Rows are channels: those between switches first, then the most loaded; the picture says how many are
+    left out. A bar is a transfer, coloured by its phase; transfers that share a channel divide its row.
+    """
+    path = style.check(path)
+    choice = choose(simulation, network, max_rows)
+    gaps = sum(a is not b for a, b in pairwise(choice.groups))
+    small = len(schedule) <= MAX_LABELLED and len(choice.channels) <= 24
+    row = ROW_HEIGHT * (1.5 if small else 1.0)
+    height = TOP + BOTTOM + row * (max(len(choice.channels), 1) + 1.6 * (gaps + 1))
+    with style.context():
+        figure = style.new_figure(WIDTH, height)
+        axes = figure.add_axes(
+            (LEFT / WIDTH, BOTTOM / height, 1 - (LEFT + RIGHT) / WIDTH, 1 - (TOP + BOTTOM) / height)
+        )
+        _Drawing(figure, axes, simulation, schedule, network, choice).draw(labels=small)
+        bound = bound_seconds(simulation, network)
+        factor, unit = style.time_unit(simulation.seconds)
+        subtitle = (
+            f"{style.counted(len(schedule), 'message')} of {format_bytes(schedule.message_bytes)} in "
+            f"{style.counted(schedule.phases, 'phase')}; {simulation.seconds * factor:.4g} {unit} simulated, "
+            f"{simulation.seconds / bound if bound else 1:.3f} × the bandwidth bound"
+        )
+        style.headline(
+            figure, title or f"All-to-all of {schedule.ranks} ranks", subtitle, left=LEFT / WIDTH
+        )
+        if choice.left_out:
+            figure.text(
+                LEFT / WIDTH, 0.14 / height, choice.note(), fontsize=8, color=style.MUTED, style="italic"
+            )
+        style.save(figure, path)
+    return path
+
+
+def phase_colours(phases: int) -> LinearSegmentedColormap | ListedColormap:
+    """Blue to yellow through neutral tones, without the ends that vanish on white or look black."""
+    cividis = mpl.colormaps["cividis"]
+    return ListedColormap(cividis(np.linspace(0.06, 0.94, max(2, min(phases, 256)))))
+
+
+class _Drawing:
+    def __init__(
+        self,
+        figure: Figure,
+        axes: Axes,
+        simulation: _core.Simulation,
+        schedule: _core.Schedule,
+        network: _core.Network,
+        choice: Choice,
+    ) -> None:
+        self.figure, self.axes = figure, axes
+        self.simulation, self.schedule, self.network, self.choice = simulation, schedule, network, choice
+        self.factor, self.unit = style.time_unit(simulation.seconds)
+        self.start: NDArray[np.float64] = np.asarray(simulation.start) * self.factor
+        self.end: NDArray[np.float64] = np.asarray(simulation.end) * self.factor
+        self.phase: NDArray[np.uint32] = np.asarray(simulation.phase)
+        self.colours = phase_colours(schedule.phases)
+        self.norm = Normalize(0, max(schedule.phases - 1, 1))
+
+    def draw(self, *, labels: bool) -> None:
+        rows = self._rows()
+        users = _core.transfers_on(self.network, self.schedule, self.choice.channels)
+        bars = sum(len(u) for u in users)
+        for y, channel, transfers in zip(rows, self.choice.channels, users, strict=True):
+            self._row(y, channel, np.asarray(transfers, dtype=np.int64), bars, labels)
+        last = rows[-1] if rows else 0.0
+        self.axes.set_ylim(last + 1, -0.2)
+        self.axes.set_xlim(0, max(self.simulation.seconds * self.factor, 1e-9))
+        style.plain(self.axes)
+        self.axes.set_xlabel(f"time ({self.unit})", color=style.MUTED)
+        self.axes.set_yticks([y + 0.5 for y in rows])
+        names = [self.network.channel_name(c) for c in self.choice.channels]
+        self.axes.set_yticklabels([_short(n) for n in names], fontsize=8)
+        self._bound()
+        self._colour_bar()
+
+    def _rows(self) -> list[float]:
+        """The top of each row; each group begins with its name."""
+        rows: list[float] = []
+        y, before = 0.0, None
+        for group in self.choice.groups:
+            if group is not before:
+                y += 1.3 if before is None else 1.6
+                self.axes.text(
+                    0, y - 0.25, group.value, fontsize=8.5, fontweight="bold", color=style.GROUP_COLOURS[group]
+                )
+                before = group
+            rows.append(y)
+            y += 1
+        return rows
+
+    def _row(
+        self, y: float, channel: int, transfers: NDArray[np.int64], bars: int, labels: bool
+    ) -> None:
+        right = self.simulation.seconds * self.factor
+        self.axes.axhspan(y + (1 - BAR) / 2, y + (1 + BAR) / 2, color=style.ROW, lw=0, zorder=0)
+        share = utilisation_of(self.simulation, self.network, channel)
+        self.axes.text(right * 1.008, y + 0.5, f"{share:.0%}", fontsize=7.5, color=style.MUTED, va="center")
+        start, end = self.start[transfers], self.end[transfers]
+        lane, lanes = assign_lanes(start, end)
+        if lanes > MAX_LANES:
+            self._crowd(y, start, end, lanes)
+            return
+        height = BAR / lanes
+        low = y + (1 - BAR) / 2 + lane * height
+        corners = np.stack(
+            [
+                np.stack([start, low], -1),
+                np.stack([end, low], -1),
+                np.stack([end, low + height], -1),
+                np.stack([start, low + height], -1),
+            ],
+            axis=1,
+        )
+        edge = 0.6 if len(transfers) < 60 else 0.25 if len(transfers) < 400 else 0
+        colours = self.colours(self.norm(self.phase[transfers]))
+        self.axes.add_collection(
+            PolyCollection(
+                corners, facecolors=colours, edgecolors="white", linewidths=edge,
+                rasterized=bars > MAX_VECTOR_BARS,
+            )
+        )  # fmt: skip
+        if labels and lanes == 1:
+            self._labels(y, transfers, start, end)
+
+    def _labels(
+        self,
+        y: float,
+        transfers: NDArray[np.int64],
+        start: NDArray[np.float64],
+        end: NDArray[np.float64],
+    ) -> None:
+        rows, names = self.schedule.rows(), self.network.names
+        room = (WIDTH - LEFT - RIGHT) * 72 / (self.simulation.seconds * self.factor)  # points per time unit
+        for transfer, begin, over in zip(transfers, start, end, strict=True):
+            _, src, dst, *_ = rows[transfer]
+            text = f"{names[self.network.host_of(src)]}→{names[self.network.host_of(dst)]}"
+            if (over - begin) * room < 4.6 * len(text):
+                continue
+            red, green, blue, _ = self.colours(self.norm(self.phase[transfer]))
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
+            self.axes.text(
+                (begin + over) / 2, y + 0.52, text, ha="center", va="center", fontsize=7,
+                color="white" if dark else style.INK,
+            )  # fmt: skip
+
+    def _crowd(self, y: float, start: NDArray[np.float64], end: NDArray[np.float64], most: int) -> None:
+        """So many at once that only their number can be drawn."""
+        times = np.concatenate([start, end])
+        steps = np.concatenate([np.ones(len(start)), -np.ones(len(end))])
+        order = np.lexsort((steps, times))
+        level = np.cumsum(steps[order]) / most * BAR
+        floor = y + (1 + BAR) / 2
+        self.axes.fill_between(
+            times[order], floor, floor - level, step="post", color=style.ALARM, alpha=0.75, lw=0
+        )
+        self.axes.text(
+            self.simulation.seconds * self.factor * 0.995, y + 0.52, f"up to {most} at once", fontsize=7,
+            ha="right", va="center", color=style.INK,
+        )  # fmt: skip
+
+    def _bound(self) -> None:
+        bound = bound_seconds(self.simulation, self.network) * self.factor
+        if bound <= 0:
+            return
+        self.axes.axvline(bound, color=style.INK, lw=0.9, ls=(0, (3, 2)), zorder=3)
+        self.axes.annotate(
+            f"bound {bound:.4g} {self.unit}", (bound, 1), (-3, 2), xycoords=("data", "axes fraction"),
+            textcoords="offset points", ha="right", va="bottom", fontsize=8, color=style.INK,
+        )  # fmt: skip
+        self.axes.text(
+            1.008, 1.0, "in use", transform=self.axes.transAxes, fontsize=7.5, color=style.MUTED, va="bottom"
+        )
+
+    def _colour_bar(self) -> None:
+        width, height = self.figure.get_size_inches()
+        tall = min(2.2, height - TOP - BOTTOM)
+        place = (1 - 0.62 / width, 1 - (TOP + tall) / height, 0.11 / width, tall / height)
+        bar = self.figure.add_axes(place)
+        values = np.linspace(0, max(self.schedule.phases - 1, 1), 256)[:, None]
+        bar.imshow(
+            values, aspect="auto", cmap=self.colours, extent=(0, 1, max(self.schedule.phases, 1) + 0.5, 0.5)
+        )
+        bar.set_xticks([])
+        bar.yaxis.tick_right()
+        bar.set_yticks([1, self.schedule.phases] if self.schedule.phases > 1 else [1])
+        bar.tick_params(length=0, labelsize=7.5)
+        bar.set_title("phase", fontsize=8, color=style.MUTED, pad=4)
+        for spine in bar.spines.values():
+            spine.set_visible(False)
+
+
+def assign_lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
+    """The first free lane for each bar in order of its start, and the number of lanes."""
+    lane = np.zeros(len(start), dtype=np.int64)
+    free_from: list[float] = []
+    slack = 1e-9 * (float(end.max()) if len(end) else 0.0)
+    for bar in np.argsort(start, kind="stable"):
+        for number, time in enumerate(free_from):
+            if time <= start[bar] + slack:
+                break
+        else:
+            number = len(free_from)
+            free_from.append(0.0)
+        free_from[number] = float(end[bar])
+        lane[bar] = number
+    return lane, max(len(free_from), 1)
+
+
+def _short(name: str, most: int = 22) -> str:
+    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"

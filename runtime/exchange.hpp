@@ -1,0 +1,43 @@
+#pragma once
+/// One rank's part of a scheduled exchange, run with point-to-point messages.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hocket/plan/program.hpp"
+#include "settings.hpp"
+
+namespace hocket::runtime {
+
+/// Runs a rank program as often as it is asked to. Messages travel in segments small enough to be
+/// sent eagerly, so that no rendezvous delays them. The receiver of a message releases the senders
+/// that wait for it a little before its last byte is in (Settings::early), so that their data
+/// follows without a gap. Source of the scheme: Faraj and Yuan, section 5; who releases, and how
+/// early, was decided by measurement (docs/decisions/).
+class Exchange {
+ public:
+  /// `program` names ranks of `comm`, which must be used by nobody else.
+  Exchange(MPI_Comm comm, RankProgram program, std::uint64_t phases, const Settings& settings);
+
+  /// Block i of `send` goes to rank i, block i of `receive` comes from rank i; `bytes` each.
+  void run(const std::byte* send, std::byte* receive, std::size_t bytes);
+
+ private:
+  struct Segment;
+  class Pass;
+
+  void run_with_tokens(const std::byte* send, std::byte* receive, std::size_t bytes);
+  void run_with_barriers(const std::byte* send, std::byte* receive, std::size_t bytes);
+
+  MPI_Comm comm_;
+  RankProgram program_;
+  std::uint64_t phases_;
+  Settings settings_;
+  int rank_ = 0;
+  std::uint32_t round_ = 0;                    ///< exchanges run so far: tells tokens apart
+  std::vector<std::uint32_t> early_tokens_;    ///< sends of the next round that were released already
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,158 @@
+#include "team.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+#include "hocket/schedulers/scheduler.hpp"
+#include "mpi_call.hpp"
+#include "placement.hpp"
+#include "plan_store.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// What every rank tells the others before they decide together.
+struct Vote {
+  std::int32_t node;       ///< where the rank is, -1 if unknown
+  std::uint32_t ranks;     ///< of the network
+  std::uint64_t settings;  ///< digest of plan and settings: they must agree everywhere
+};
+
+std::vector<Vote> exchange_votes(MPI_Comm comm, int size, const Vote& mine) {
+  std::vector<Vote> votes(static_cast<std::size_t>(size));
+  check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm));
+  return votes;
+}
+
+int world_rank() {
+  int rank = 0;
+  check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
+  return rank;
+}
+
+/// What `source` has to say, said once, by the first rank of the job if it is in this communicator.
+void warn(MPI_Comm comm, int source, const std::string& text) {
+  char line[512] = "";
+  text.copy(line, sizeof line - 1);
+  check(PMPI_Bcast(line, sizeof line, MPI_CHAR, source, comm));
+  if (world_rank() == 0) say_once(std::string(line) + "; the MPI library serves this communicator");
+}
+
+/// Ranks of the communicator numbered in the network's host order.
+struct Numbering {
+  std::vector<std::uint32_t> ranks_per_node;
+  std::vector<int> comm_rank;  ///< of a network rank
+  std::vector<Rank> network_rank;  ///< of a communicator's rank
+};
+
+Numbering number_ranks(const Network& network, const std::vector<Vote>& votes) {
+  Numbering numbering;
+  numbering.ranks_per_node.assign(network.nodes(), 0);
+  for (const Vote& vote : votes) ++numbering.ranks_per_node[static_cast<std::size_t>(vote.node)];
+  numbering.comm_rank.resize(votes.size());
+  std::iota(numbering.comm_rank.begin(), numbering.comm_rank.end(), 0);
+  std::stable_sort(numbering.comm_rank.begin(), numbering.comm_rank.end(), [&](int a, int b) {
+    return votes[static_cast<std::size_t>(a)].node < votes[static_cast<std::size_t>(b)].node;
+  });
+  numbering.network_rank.resize(votes.size());
+  for (Rank rank = 0; rank < votes.size(); ++rank)
+    numbering.network_rank[static_cast<std::size_t>(numbering.comm_rank[rank])] = rank;
+  return numbering;
+}
+
+/// Turns network ranks into ranks of the communicator.
+void translate(RankProgram& program, const std::vector<int>& comm_rank) {
+  const auto to_comm = [&](Rank rank) { return static_cast<Rank>(comm_rank[rank]); };
+  for (auto& send : program.sends) {
+    send.dst = to_comm(send.dst);
+    for (Rank& releaser : send.tokens) releaser = to_comm(releaser);
+  }
+  for (auto& receive : program.receives) {
+    receive.src = to_comm(receive.src);
+    for (Release& release : receive.releases) release.rank = to_comm(release.rank);
+  }
+}
+
+int delete_team(MPI_Comm, int, void* team, void*) {
+  delete static_cast<Team*>(team);
+  return MPI_SUCCESS;
+}
+
+int team_keyval() {
+  static std::once_flag once;
+  static int keyval = MPI_KEYVAL_INVALID;
+  std::call_once(once, [] {
+    check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_team, &keyval, nullptr));
+  });
+  return keyval;
+}
+
+}  // namespace
+
+Team& Team::of(MPI_Comm comm) {
+  Team* team = nullptr;
+  int found = 0;
+  check(PMPI_Comm_get_attr(comm, team_keyval(), &team, &found));
+  if (found) return *team;
+  std::unique_ptr<Team> fresh(new Team(comm));
+  check(PMPI_Comm_set_attr(comm, team_keyval(), fresh.get()));
+  return *fresh.release();
+}
+
+Team::Team(MPI_Comm comm) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  check(PMPI_Comm_size(comm, &size));
+  const PlanStore& store = PlanStore::instance();
+  if (!settings().complaint.empty() && world_rank() == 0) say_once(settings().complaint);
+  const std::vector<Vote> votes =
+      exchange_votes(comm, size, {store.node(), store.ranks(), store.digest()});
+
+  // From here on every rank knows the same and decides the same.
+  const auto lost = std::find_if(votes.begin(), votes.end(), [](const Vote& vote) { return vote.node < 0; });
+  if (lost != votes.end()) {
+    warn(comm, static_cast<int>(lost - votes.begin()), store.problem());
+    return;
+  }
+  if (std::any_of(votes.begin(), votes.end(), [&](const Vote& vote) { return vote.settings != votes[0].settings; })) {
+    warn(comm, 0, "ranks differ in their plan or HOCKET_ settings");
+    return;
+  }
+  const Numbering numbering = number_ranks(store.network(), votes);
+  const auto used = std::count_if(numbering.ranks_per_node.begin(), numbering.ranks_per_node.end(),
+                                  [](std::uint32_t ranks) { return ranks > 0; });
+  if (used < 2 || size < 3) return;  // nothing crosses a wire that could collide
+
+  std::string problem;
+  std::uint64_t phases = 0;
+  RankProgram program;
+  try {
+    program = store.program(numbering.ranks_per_node, numbering.network_rank[static_cast<std::size_t>(rank)], phases);
+  } catch (const InputError& error) {
+    problem = error.what();
+  }
+  // A damaged row concerns one rank only: all must hear of it.
+  int troubled = problem.empty() ? size : rank, first_troubled = size;
+  check(PMPI_Allreduce(&troubled, &first_troubled, 1, MPI_INT, MPI_MIN, comm));
+  if (first_troubled < size) {
+    warn(comm, first_troubled, problem);
+    return;
+  }
+  translate(program, numbering.comm_rank);
+  check(PMPI_Comm_split(comm, 0, rank, &private_));
+  check(PMPI_Comm_set_errhandler(private_, MPI_ERRORS_RETURN));
+  exchange_.emplace(private_, std::move(program), phases, settings());
+  if (rank == 0 && settings().log > 0)
+    say("all-to-all of " + std::to_string(size) + " ranks on " + std::to_string(used) + " hosts: " +
+        std::to_string(phases) + " phases");
+}
+
+Team::~Team() {
+  exchange_.reset();
+  int finalized = 0;
+  PMPI_Finalized(&finalized);
+  if (private_ != MPI_COMM_NULL && !finalized) PMPI_Comm_free(&private_);
+}
+
+}  // namespace hocket::runtime
