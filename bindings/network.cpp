@@ -54,6 +54,11 @@ Network build_routed(Names names, Numbers ranks, const Names& channels, const Re
   return Network(std::move(spec));
 }
 
+hocket::Channel checked(const Network& network, hocket::Channel channel) {
+  if (channel >= network.channels()) throw hocket::InputError("no such channel");
+  return channel;
+}
+
 std::vector<std::pair<hocket::Node, hocket::Node>> links_of(const Network& network) {
   std::vector<std::pair<hocket::Node, hocket::Node>> links;
   for (const hocket::LinkSpec& link : network.spec().links) links.emplace_back(link.a, link.b);
@@ -87,11 +92,11 @@ void bind_network(nb::module_& m) {
         if (rank >= n.ranks()) throw hocket::InputError("no such rank");
         return n.host_of(rank);
       })
-      .def("rate", [](const Network& n, hocket::Channel c) { return n.rate(c); }, "bytes per second")
-      .def("latency", [](const Network& n, hocket::Channel c) { return n.latency(c); }, "seconds")
-      .def("capacity", [](const Network& n, hocket::Channel c) { return n.capacity(c); },
+      .def("rate", [](const Network& n, hocket::Channel c) { return n.rate(checked(n, c)); }, "bytes per second")
+      .def("latency", [](const Network& n, hocket::Channel c) { return n.latency(checked(n, c)); }, "seconds")
+      .def("capacity", [](const Network& n, hocket::Channel c) { return n.capacity(checked(n, c)); },
            "messages at full host speed that the channel carries at once")
-      .def("channel_name", &Network::channel_name)
+      .def("channel_name", [](const Network& n, hocket::Channel c) { return n.channel_name(checked(n, c)); })
       .def("route", [](const Network& n, hocket::Rank src, hocket::Rank dst) {
         if (src >= n.ranks() || dst >= n.ranks()) throw hocket::InputError("no such rank");
         return n.route(src, dst);

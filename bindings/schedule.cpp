@@ -7,6 +7,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
@@ -54,7 +59,7 @@ nb::bytes csv_of(const Schedule& schedule, std::uint64_t first, std::uint64_t la
   for (std::uint64_t phase = first; phase < last; ++phase)
     for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
       append_line(text, phase, schedule.hops()[i], schedule.piece(i));
-  return {text.data(), text.size()};
+  return nb::bytes(text.data(), text.size());
 }
 
 void check_rank(const Network& network, Rank rank) {
@@ -68,7 +73,7 @@ nb::bytes row_csv(const TreePhases& phases, const Network& network, Rank rank, s
   std::string text;
   for (const TreePhases::RowEntry& entry : phases.row(rank))
     append_line(text, entry.phase, {entry.src, entry.dst}, {entry.src, entry.dst, 0, bytes});
-  return {text.data(), text.size()};
+  return nb::bytes(text.data(), text.size());
 }
 
 std::vector<std::tuple<std::uint64_t, Rank, Rank>> row_of(const TreePhases& phases, const Network& network, Rank rank) {

@@ -19,7 +19,7 @@ modest = settings(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=2000,
+    max_examples=150,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

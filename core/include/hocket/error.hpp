@@ -16,8 +16,8 @@ class InputError : public std::runtime_error {
 /// reader can say in which line of its file the trouble lies.
 class NetworkProblem : public InputError {
  public:
-  explicit NetworkProblem(const std::string& what, std::int64_t node = -1, std::int64_t link = -1)
-      : InputError(what), node(node), link(link) {}
+  explicit NetworkProblem(const std::string& what, std::int64_t at_node = -1, std::int64_t at_link = -1)
+      : InputError(what), node(at_node), link(at_link) {}
   std::int64_t node;
   std::int64_t link;
 };

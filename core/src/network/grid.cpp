@@ -1,4 +1,5 @@
 /// Tori, meshes and hypercubes: hosts wired to each other, dimension-order routes.
+#include <algorithm>
 #include <string>
 
 #include "hocket/error.hpp"
@@ -104,8 +105,11 @@ NetworkSpec grid_spec(Shape shape, const std::vector<std::uint32_t>& sides, doub
 }
 
 std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec) {
-  auto routing = std::make_unique<GridRouting>(spec);
-  return routing;
+  const NetworkSpec whole = grid_spec(spec.shape, spec.sides, 0, 0);
+  const auto same_ends = [](const LinkSpec& x, const LinkSpec& y) { return x.a == y.a && x.b == y.b; };
+  if (spec.names.size() != whole.names.size() || !std::ranges::equal(spec.links, whole.links, same_ends))
+    throw NetworkProblem("the nodes and links are not those of a grid with these sides");
+  return std::make_unique<GridRouting>(spec);
 }
 
 }  // namespace hocket

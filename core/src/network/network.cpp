@@ -51,11 +51,11 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
       latency_.push_back(channel.latency);
       host_rate_ = std::max(host_rate_, channel.rate);
     }
+    routing_ = table_routing(spec_);
     // Full host speed: what the first channel of a route (the host's own) carries at most.
     if (!spec_.routes.empty()) host_rate_ = 0;
     for (const RouteSpec& route : spec_.routes)
       if (!route.channels.empty()) host_rate_ = std::max(host_rate_, rate_[route.channels.front()]);
-    routing_ = table_routing(spec_);
   } else {
     for (const LinkSpec& link : spec_.links) {
       rate_.insert(rate_.end(), 2, link.rate);

@@ -1,6 +1,9 @@
 #include "hocket/plan/plan.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace hocket {
@@ -64,10 +67,12 @@ DecodedHeader decode_header(ByteView bytes) {
   header.transfers = in.number();
   decoded.direct = in.number(1) == 1;
   header.window = in.number32();
+  if (header.window == 0) throw PlanProblem("a window of 0");
   header.waits_derived = in.number();
   header.bound_phases = in.number();
   header.bound_seconds = in.real();
   header.predicted_seconds = in.real();
+  if (!in.empty()) throw PlanProblem("bytes after the end of the header");
   return decoded;
 }
 
@@ -170,8 +175,8 @@ RankProgram decode_row(ByteView bytes, Rank rank, const DecodedHeader& decoded) 
   ByteReader in(bytes);
   RankProgram row;
   const auto next_phase = [&](std::uint64_t phase) {
-    const std::uint64_t step = in.number(decoded.header.phases);
-    if (phase + step >= decoded.header.phases) throw PlanProblem("a phase is out of range");
+    const std::uint64_t step = in.number();
+    if (step >= decoded.header.phases - phase) throw PlanProblem("a phase is out of range");
     return phase + step;
   };
   std::uint64_t phase = 0;
@@ -222,19 +227,42 @@ class Assembly {
     std::vector<Hop> hops(transfers);
     std::vector<Piece> pieces(decoded_.direct ? 0 : transfers);
     number_.resize(rows_.size());
-    for (Rank src = 0; src < rows_.size(); ++src)
+    for (Rank src = 0; src < rows_.size(); ++src) {
       for (const RankProgram::Send& send : rows_[src].sends) {
         const std::uint64_t at = fill[send.phase]++;
         number_[src].push_back(static_cast<std::uint32_t>(at));
         hops[at] = {src, send.dst};
         if (!decoded_.direct) pieces[at] = send.piece;
       }
-    plan.waits = waits(transfers);
+      sort_sends(src);
+    }
+    plan.waits = waits(hops);
     plan.schedule = Schedule(header.demand.ranks, header.demand.bytes, std::move(begin), std::move(hops), std::move(pieces));
   }
 
  private:
-  Waits waits(std::uint64_t transfers) const {
+  static auto key(const auto& message, Rank dst) {
+    const Piece& piece = message.piece;
+    return std::tuple(message.phase, dst, piece.origin, piece.target, piece.offset, piece.length);
+  }
+
+  /// By phase, receiver and piece, for sent_by.
+  void sort_sends(Rank src) {
+    const auto& sends = rows_[src].sends;
+    const auto less = [&](std::uint32_t x, std::uint32_t y) {
+      return key(sends[x], sends[x].dst) < key(sends[y], sends[y].dst);
+    };
+    std::vector<std::uint32_t> order(sends.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), less);
+    for (std::size_t i = 1; i < order.size(); ++i)
+      if (!less(order[i - 1], order[i])) throw PlanProblem("a send is listed twice");
+    sorted_.push_back(std::move(order));
+  }
+
+  Waits waits(const std::vector<Hop>& hops) {
+    const std::uint64_t transfers = hops.size();
+    std::vector<bool> received(transfers, false);
     Waits waits;
     waits.window = decoded_.header.window;
     waits.derived = decoded_.header.waits_derived;
@@ -245,49 +273,67 @@ class Assembly {
     for (std::uint64_t i = 0; i < transfers; ++i) waits.begin[i + 1] += waits.begin[i];
     waits.before.resize(waits.begin.back());
     std::vector<std::uint64_t> fill(waits.begin.begin(), waits.begin.end() - 1);
-    std::uint64_t received = 0, released = 0;
+    std::uint64_t receives = 0, released = 0;
     for (Rank dst = 0; dst < rows_.size(); ++dst)
       for (const RankProgram::Receive& receive : rows_[dst].receives) {
         const std::uint32_t earlier = sent_by(receive, dst);
-        ++received;
+        if (received[earlier]) throw PlanProblem("a receive is listed twice");
+        received[earlier] = true;
+        ++receives;
         for (const Release& release : receive.releases) {
           if (release.send >= number_[release.rank].size()) throw PlanProblem("a token for a send that does not exist");
           const std::uint32_t later = number_[release.rank][release.send];
-          const auto& tokens = rows_[release.rank].sends[release.send].tokens;
-          if (std::find(tokens.begin(), tokens.end(), dst) == tokens.end() || fill[later] == waits.begin[later + 1])
-            throw PlanProblem("a token that nobody waits for");
+          if (fill[later] == waits.begin[later + 1]) throw PlanProblem("a token that nobody waits for");
           waits.before[fill[later]++] = earlier;
           ++released;
         }
       }
-    if (received != transfers) throw PlanProblem("sends and receives do not match");
+    if (receives != transfers) throw PlanProblem("sends and receives do not match");
     if (released != waits.before.size()) throw PlanProblem("a send waits for a token that nobody releases");
     // Latest first, as they were derived.
     for (std::uint64_t i = 0; i < transfers; ++i)
       std::sort(waits.before.begin() + static_cast<std::ptrdiff_t>(waits.begin[i]),
                 waits.before.begin() + static_cast<std::ptrdiff_t>(waits.begin[i + 1]), std::greater<>());
+    check_tokens(hops, waits);
     return waits;
+  }
+
+  /// Every send waits for the tokens that are released to it, rank by rank.
+  void check_tokens(const std::vector<Hop>& hops, const Waits& waits) const {
+    std::vector<Rank> awaited, releasers;
+    for (Rank src = 0; src < rows_.size(); ++src)
+      for (std::size_t k = 0; k < number_[src].size(); ++k) {
+        awaited = rows_[src].sends[k].tokens;
+        releasers.clear();
+        for (const std::uint32_t earlier : waits.of(number_[src][k])) releasers.push_back(hops[earlier].dst);
+        std::sort(awaited.begin(), awaited.end());
+        std::sort(releasers.begin(), releasers.end());
+        if (awaited != releasers) throw PlanProblem("a send waits for a token that nobody releases");
+      }
   }
 
   /// The transfer that this receive takes in.
   [[nodiscard]] std::uint32_t sent_by(const RankProgram::Receive& receive, Rank dst) const {
     const auto& sends = rows_[receive.src].sends;
-    auto it = std::lower_bound(sends.begin(), sends.end(), receive.phase,
-                               [](const RankProgram::Send& send, std::uint64_t phase) { return send.phase < phase; });
-    for (; it != sends.end() && it->phase == receive.phase; ++it)
-      if (it->dst == dst && it->piece == receive.piece)
-        return number_[receive.src][static_cast<std::size_t>(it - sends.begin())];
-    throw PlanProblem("a receive without its send");
+    const auto& sorted = sorted_[receive.src];
+    const auto wanted = key(receive, dst);
+    const auto it = std::lower_bound(sorted.begin(), sorted.end(), wanted, [&](std::uint32_t send, const auto& other) {
+      return key(sends[send], sends[send].dst) < other;
+    });
+    if (it == sorted.end() || key(sends[*it], sends[*it].dst) != wanted) throw PlanProblem("a receive without its send");
+    return number_[receive.src][*it];
   }
 
   std::vector<RankProgram> rows_;
   const DecodedHeader& decoded_;
   std::vector<std::vector<std::uint32_t>> number_;  ///< per rank and send: the transfer
+  std::vector<std::vector<std::uint32_t>> sorted_;  ///< per rank: its sends by phase, receiver and piece
 };
 
 }  // namespace
 
 Bytes encode_plan(const Plan& plan) {
+  if (plan.schedule.phases() > plan.schedule.size()) throw InputError("a plan cannot hold idle phases");
   const bool direct = plan.schedule.direct();
   ByteWriter rows, index;
   index.number(plan.schedule.ranks());
@@ -371,12 +417,19 @@ Plan PlanFile::plan() const {
   if (header.phases > header.transfers || header.transfers > sections_[rows_section].size())
     throw PlanProblem("the header counts more phases or transfers than the file can hold");
   const ByteView index = section(index_section);
-  std::vector<RankProgram> rows;
-  for (Rank rank = 0; rank < header.demand.ranks; ++rank)
-    rows.push_back(decode_row(row(index, header.demand.ranks, rank), rank, decoded));
   Plan plan;
   plan.header = header;
   plan.network = network();
+  if (std::accumulate(plan.network.ranks.begin(), plan.network.ranks.end(), std::uint64_t{0}) != header.demand.ranks)
+    throw PlanProblem("the network has another number of ranks than the demand");
+  std::vector<RankProgram> rows;
+  std::size_t left = sections_[rows_section].size();
+  for (Rank rank = 0; rank < header.demand.ranks; ++rank) {
+    const ByteView bytes = row(index, header.demand.ranks, rank);
+    if (bytes.size() > left) throw PlanProblem("two rows lie in the same place");
+    left -= bytes.size();
+    rows.push_back(decode_row(bytes, rank, decoded));
+  }
   Assembly(std::move(rows), decoded).assemble(plan);
   return plan;
 }

@@ -1,13 +1,24 @@
 #include "hocket/plan/program.hpp"
 
+#include "hocket/error.hpp"
+
 namespace hocket {
 namespace {
 
 constexpr Rank every_rank = ~Rank{0};
 
+void check_waits(const Schedule& schedule, const Waits& waits) {
+  if (waits.begin.empty()) return;
+  if (waits.begin.size() != schedule.size() + 1) throw InputError("there are waits for another number of transfers");
+  for (const std::uint32_t earlier : waits.before)
+    if (earlier >= schedule.size()) throw InputError("a wait for a transfer that does not exist");
+}
+
 /// Walks the schedule once and hands each send, receive and release of the wanted rank to its row.
 template <class RowOf>
 void fill(const Schedule& schedule, const Waits& waits, Rank wanted, RowOf row_of) {
+  check_ranks(schedule);
+  check_waits(schedule, waits);
   const auto hops = schedule.hops();
   // Place of each transfer in its sender's and its receiver's row.
   std::vector<std::uint32_t> send_place(schedule.size()), receive_place(schedule.size());

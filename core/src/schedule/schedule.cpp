@@ -14,6 +14,12 @@ Schedule::Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector
     throw InputError("a schedule has pieces for some transfers only");
 }
 
+void check_ranks(const Schedule& schedule) {
+  for (const Hop& hop : schedule.hops())
+    if (hop.src >= schedule.ranks() || hop.dst >= schedule.ranks())
+      throw InputError("a transfer names a rank that the schedule does not have");
+}
+
 Schedule group_by_phase(std::uint32_t ranks, std::uint64_t message_bytes, std::uint64_t phases,
                         std::span<const std::uint32_t> phase_of, std::span<const Hop> hops) {
   std::vector<std::uint64_t> begin(phases + 1, 0);

@@ -15,15 +15,22 @@ std::string transfer_name(const Schedule& schedule, std::uint64_t transfer) {
   return std::to_string(hop.src) + "->" + std::to_string(hop.dst);
 }
 
-/// Is `earlier` over before `later` starts? Exact depth-first search along waits and senders' order.
+/// Is `earlier` over before `later` starts? Exact depth-first search, along waits and senders' order,
+/// through the transfers that have started by then.
 class Order {
  public:
-  Order(const Schedule& schedule, const Waits& waits)
-      : waits_(waits), previous_send_(schedule.size(), none), seen_for_(schedule.size(), none) {
+  Order(const Schedule& schedule, const Waits& waits, std::uint32_t window)
+      : waits_(waits), started_(schedule.size(), none), over_(schedule.size(), none), seen_for_(schedule.size(), none) {
     std::vector<std::uint32_t> last(schedule.ranks(), none);
-    for (std::uint32_t i = 0; i < schedule.size(); ++i) {
-      previous_send_[i] = last[schedule.hops()[i].src];
-      last[schedule.hops()[i].src] = i;
+    for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+      const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
+      for (std::uint32_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
+        if (schedule.hops()[i].src >= schedule.ranks()) continue;
+        std::uint32_t over = started_[i] = last[schedule.hops()[i].src];
+        for (std::uint32_t k = 1; over != none && (k < window || over >= first); ++k) over = started_[over];
+        over_[i] = over;
+        last[schedule.hops()[i].src] = i;
+      }
     }
   }
 
@@ -34,20 +41,24 @@ class Order {
       const std::uint32_t at = stack_.back();
       stack_.pop_back();
       const auto step = [&](std::uint32_t to) {
-        if (to == none || to < earlier || seen_for_[to] == query_) return;
+        if (to == none || to >= at || to < earlier || seen_for_[to] == query_) return;
         seen_for_[to] = query_;
         stack_.push_back(to);
       };
-      for (const std::uint32_t to : waits_.of(at)) step(to);
-      step(previous_send_[at]);
-      if (seen_for_[earlier] == query_) return true;
+      if (over_[at] == earlier) return true;
+      for (const std::uint32_t to : waits_.of(at)) {
+        if (to == earlier) return true;
+        step(to);
+      }
+      step(over_[at]);
+      step(started_[at]);
     }
     return false;
   }
 
  private:
   const Waits& waits_;
-  std::vector<std::uint32_t> previous_send_;
+  std::vector<std::uint32_t> started_, over_;  ///< own sends before one: the last that started, that is over
   std::vector<std::uint32_t> seen_for_;
   std::vector<std::uint32_t> stack_;
   std::uint32_t query_ = 0;
@@ -66,7 +77,8 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
   // Users of each channel in order, as a chain of one list per channel.
   std::vector<std::vector<std::uint32_t>> users(network.channels());
   std::vector<Channel> route;
-  Order order(schedule, waits);
+  const std::uint32_t window = std::max(waits.window, 1u);
+  Order order(schedule, waits, window);
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     const std::uint64_t first = schedule.phase_begin()[phase];
     for (std::uint64_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
@@ -81,7 +93,7 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
       network.append_route(hop.src, hop.dst, route);
       for (const Channel channel : route) {
         auto& chain = users[channel];
-        const std::size_t apart = std::size_t{network.capacity(channel)} * waits.window;
+        const std::size_t apart = std::size_t{network.capacity(channel)} * window;
         if (chain.size() >= apart) {
           const std::uint32_t earlier = chain[chain.size() - apart];
           if (earlier < first && !circular && !order.holds(earlier, transfer)) {

@@ -32,27 +32,49 @@ class ChannelHistory {
   std::vector<std::uint32_t> slots_, next_;
 };
 
-/// Removes waits that follow from later ones. Reachability is searched backwards along the waits
-/// already kept and each sender's own order, latest transfer first, for a bounded number of steps:
-/// a redundant wait may survive (it costs a token), a needed one is never removed.
+/// Every sender's own order. Its previous send has started before a send starts; the send `window`
+/// places earlier (and of an earlier phase: those of one phase go together) is over.
+class OwnOrder {
+ public:
+  OwnOrder(const Schedule& schedule, std::uint32_t window)
+      : window_(window), last_(schedule.ranks(), none), started_(schedule.size(), none), over_(schedule.size(), none) {}
+
+  /// `first` is the first transfer of the phase.
+  void push(Rank src, std::uint32_t transfer, std::uint32_t first) {
+    std::uint32_t over = started_[transfer] = std::exchange(last_[src], transfer);
+    for (std::uint32_t place = 1; over != none && (place < window_ || over >= first); ++place) over = started_[over];
+    over_[transfer] = over;
+  }
+  [[nodiscard]] std::uint32_t started(std::uint32_t transfer) const { return started_[transfer]; }
+  [[nodiscard]] std::uint32_t over(std::uint32_t transfer) const { return over_[transfer]; }
+
+ private:
+  std::uint32_t window_;
+  std::vector<std::uint32_t> last_, started_, over_;
+};
+
+/// Removes waits that follow from later ones. What has started or is over before a transfer starts
+/// is searched backwards along the waits already kept and each sender's own order, latest transfer
+/// first, for a bounded number of steps: a redundant wait may survive (it costs a token), a needed
+/// one is never removed.
 class Reducer {
  public:
-  Reducer(std::uint64_t transfers, const Waits& waits, const std::vector<std::uint32_t>& previous_send)
-      : waits_(waits), previous_send_(previous_send), visited_(transfers, none) {}
+  Reducer(std::uint64_t transfers, const Waits& waits, const OwnOrder& own)
+      : waits_(waits), own_(own), started_(transfers, none), over_(transfers, none) {}
 
   /// `before`: candidates of `transfer`, latest first. Keeps the needed ones.
   void reduce(std::uint32_t transfer, std::vector<std::uint32_t>& before) {
     frontier_.clear();
     steps_ = 0;
     const std::uint32_t oldest = before.back();
-    if (const std::uint32_t own = previous_send_[transfer]; own != none) visit(transfer, own, oldest);
+    visit_own(transfer, transfer, oldest);
     std::size_t kept = 0;
     for (const std::uint32_t candidate : before) {
       while (!frontier_.empty() && frontier_.front() > candidate && steps_ < max_steps)
         expand(transfer, oldest);
-      if (visited_[candidate] == transfer) continue;
+      if (over_[candidate] == transfer) continue;
       before[kept++] = candidate;
-      visit(transfer, candidate, oldest);
+      visit_over(transfer, candidate, oldest);
     }
     before.resize(kept);
   }
@@ -61,10 +83,20 @@ class Reducer {
   static constexpr int max_steps = 64;
 
   void visit(std::uint32_t transfer, std::uint32_t node, std::uint32_t oldest) {
-    if (node < oldest || visited_[node] == transfer) return;
-    visited_[node] = transfer;
+    if (node == none || node < oldest || started_[node] == transfer) return;
+    started_[node] = transfer;
     frontier_.push_back(node);
     std::push_heap(frontier_.begin(), frontier_.end());
+  }
+
+  void visit_over(std::uint32_t transfer, std::uint32_t node, std::uint32_t oldest) {
+    if (node != none) over_[node] = transfer;
+    visit(transfer, node, oldest);
+  }
+
+  void visit_own(std::uint32_t transfer, std::uint32_t node, std::uint32_t oldest) {
+    visit_over(transfer, own_.over(node), oldest);
+    visit(transfer, own_.started(node), oldest);
   }
 
   void expand(std::uint32_t transfer, std::uint32_t oldest) {
@@ -72,13 +104,13 @@ class Reducer {
     const std::uint32_t node = frontier_.back();
     frontier_.pop_back();
     ++steps_;
-    for (const std::uint32_t earlier : waits_.of(node)) visit(transfer, earlier, oldest);
-    if (const std::uint32_t own = previous_send_[node]; own != none) visit(transfer, own, oldest);
+    for (const std::uint32_t earlier : waits_.of(node)) visit_over(transfer, earlier, oldest);
+    visit_own(transfer, node, oldest);
   }
 
   const Waits& waits_;
-  const std::vector<std::uint32_t>& previous_send_;
-  std::vector<std::uint32_t> visited_;  ///< last transfer whose search came here
+  const OwnOrder& own_;
+  std::vector<std::uint32_t> started_, over_;  ///< last transfer whose search found that
   std::vector<std::uint32_t> frontier_;
   int steps_ = 0;
 };
@@ -86,12 +118,14 @@ class Reducer {
 }  // namespace
 
 Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window) {
+  check_ranks(schedule);
+  if (schedule.ranks() != network.ranks()) throw InputError("schedule and network differ in the number of ranks");
   Waits waits;
   waits.window = std::max(window, 1u);
   waits.begin.assign(schedule.size() + 1, 0);
   ChannelHistory history(network, waits.window);
-  std::vector<std::uint32_t> last_send(schedule.ranks(), none), previous_send(schedule.size(), none);
-  Reducer reducer(schedule.size(), waits, previous_send);
+  OwnOrder own(schedule, waits.window);
+  Reducer reducer(schedule.size(), waits, own);
   std::vector<Channel> route;
   std::vector<std::uint32_t> before;
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
@@ -102,11 +136,14 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
       route.clear();
       network.append_route(hop.src, hop.dst, route);
       before.clear();
+      own.push(hop.src, transfer, first);
+      const std::uint32_t own_over = own.over(transfer);
       for (const Channel channel : route) {
         const std::uint32_t earlier = history.push(channel, transfer);
-        if (earlier != none && earlier < first && schedule.hops()[earlier].src != hop.src) before.push_back(earlier);
+        if (earlier == none || earlier >= first) continue;
+        const bool by_own_order = schedule.hops()[earlier].src == hop.src && own_over != none && earlier <= own_over;
+        if (!by_own_order) before.push_back(earlier);
       }
-      previous_send[transfer] = std::exchange(last_send[hop.src], transfer);
       if (!before.empty()) {
         std::sort(before.begin(), before.end(), std::greater<>());
         before.erase(std::unique(before.begin(), before.end()), before.end());

@@ -1,12 +1,13 @@
 /// "packing": whole messages packed into phases on any network with fixed routes and trunks of any
-/// width. First fit, messages over the scarcest channels first, in several orders; the schedule with
-/// the fewest phases wins.
+/// width. First fit, messages over the scarcest channels first, in several orders; the one with the
+/// fewest phases is then squeezed towards the bound by repair.
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/repair.hpp"
 
 namespace hocket::algorithms {
 namespace {
@@ -106,22 +107,20 @@ std::vector<Hop> ordered_messages(const Network& network, const Demand& demand, 
 }  // namespace
 
 Schedule packing(const Network& network, const Demand& demand) {
-  std::vector<Hop> best_hops;
-  std::vector<std::uint32_t> best_phases;
-  std::uint64_t best = ~std::uint64_t{0};
+  Packed best;
   for (const bool critical_first : {true, false}) {
-    std::vector<Hop> hops = ordered_messages(network, demand, critical_first);
+    Packed packed;
+    packed.hops = ordered_messages(network, demand, critical_first);
     Packer packer(network, demand);
-    std::vector<std::uint32_t> phase_of;
-    phase_of.reserve(hops.size());
-    std::uint64_t phases = 0;
-    for (const Hop hop : hops) {
-      phase_of.push_back(packer.place(hop));
-      phases = std::max<std::uint64_t>(phases, phase_of.back() + 1);
+    packed.phase_of.reserve(packed.hops.size());
+    for (const Hop hop : packed.hops) {
+      packed.phase_of.push_back(packer.place(hop));
+      packed.phases = std::max<std::uint64_t>(packed.phases, packed.phase_of.back() + 1);
     }
-    if (phases < best) best = phases, best_hops = std::move(hops), best_phases = std::move(phase_of);
+    if (best.hops.empty() || packed.phases < best.phases) best = std::move(packed);
   }
-  return group_by_phase(demand.ranks, demand.bytes, best_hops.empty() ? 0 : best, best_phases, best_hops);
+  repair(network, lower_bounds(network, demand).phases, best);
+  return group_by_phase(demand.ranks, demand.bytes, best.phases, best.phase_of, best.hops);
 }
 
 }  // namespace hocket::algorithms

@@ -185,7 +185,7 @@ class _Reader:
         for key, value in ((src, dst), route), ((dst, src), route.reversed()):
             if value is route or (symmetrical and src != dst):
                 first = zone.routes.setdefault(key, value)
-                # A reverse that is also written out is taken as written, as SimGrid would not.
+                # The reverse of a route gives way to one that was written out before.
                 if first is not value and value is route:
                     raise element.error(
                         f"the route from {shown(key[0])} to {shown(key[1])} is defined twice, first in line "

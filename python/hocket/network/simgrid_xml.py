@@ -16,6 +16,7 @@ from hocket.network.source import Source, shown
 from hocket.units import parse_rate, parse_time
 
 _MAX_DEPTH: Final = 64
+_MAX_ELEMENTS: Final = 3_000_000
 _BARE: Final = re.compile(r"\s*[\d.]+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 POLICIES: Final = ("SHARED", "SPLITDUPLEX", "FATPIPE")
 
@@ -63,6 +64,7 @@ class _Builder(xml.sax.ContentHandler):
         self.source = source
         self.path: list[Element] = []
         self.root: Element | None = None
+        self.count = 0
 
     def startElement(self, name: str, attrs: xml.sax.xmlreader.AttributesImpl) -> None:  # noqa: N802
         line = int(self._locator.getLineNumber() or 0)  # type: ignore[attr-defined]
@@ -72,6 +74,9 @@ class _Builder(xml.sax.ContentHandler):
         else:
             self.root = element
         self.path.append(element)
+        self.count += 1
+        if self.count > _MAX_ELEMENTS:
+            raise element.error(f"holds more than {_MAX_ELEMENTS:,} elements", "read a part of it")
         if len(self.path) > _MAX_DEPTH:
             raise element.error("is nested too deeply", f"at most {_MAX_DEPTH} levels are read")
 

@@ -1,5 +1,6 @@
 #pragma once
 /// Bytes in and out: little-endian fixed fields, LEB128 numbers, checksums. Readers trust nothing.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -27,6 +28,22 @@ using ByteView = std::span<const std::uint8_t>;
     bytes = bytes.subspan(n);
   }
   return hash;
+}
+
+/// Well-formed: no stray or missing continuation bytes, overlong forms, surrogates, or more than 21 bits.
+[[nodiscard]] inline bool is_utf8(ByteView text) {
+  while (!text.empty()) {
+    const std::uint8_t lead = text[0];
+    const std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if ((lead >= 0x80 && lead < 0xc2) || lead > 0xf4 || text.size() < length) return false;
+    for (std::size_t i = 1; i < length; ++i)
+      if ((text[i] & 0xc0) != 0x80) return false;
+    if ((lead == 0xe0 && text[1] < 0xa0) || (lead == 0xed && text[1] > 0x9f) || (lead == 0xf0 && text[1] < 0x90) ||
+        (lead == 0xf4 && text[1] > 0x8f))
+      return false;
+    text = text.subspan(length);
+  }
+  return true;
 }
 
 class ByteWriter {
@@ -78,6 +95,7 @@ class ByteReader {
   double real() { return std::bit_cast<double>(fixed()); }
   std::string text() {
     const ByteView part = view(count());
+    if (!is_utf8(part)) throw PlanProblem("a name is not UTF-8");
     return {part.begin(), part.end()};
   }
   ByteView view(std::uint64_t size) {

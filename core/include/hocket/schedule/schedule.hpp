@@ -55,6 +55,9 @@ class Schedule {
   std::vector<Piece> pieces_;
 };
 
+/// Throws InputError if a transfer names a rank that the schedule does not have.
+void check_ranks(const Schedule& schedule);
+
 /// Sorts (phase, hop) pairs into a schedule: stable counting sort, linear time.
 /// `phase_of[i]` belongs to `hops[i]`.
 [[nodiscard]] Schedule group_by_phase(std::uint32_t ranks, std::uint64_t message_bytes, std::uint64_t phases,

@@ -10,10 +10,10 @@
 namespace hocket {
 
 /// For each transfer, the earlier transfers that must be over before it may start (Faraj and Yuan,
-/// section 5). A transfer also follows the earlier sends of its own sender; those need no token
-/// and are not listed.
+/// section 5). A transfer also follows its own sender's: it starts after all of them have started
+/// and those `window` or more places earlier are over. That order needs no token and is not listed.
 struct Waits {
-  std::uint32_t window = 1;          ///< transfers allowed in flight on one channel unit
+  std::uint32_t window = 1;          ///< transfers allowed in flight on one channel unit, and from one sender
   std::vector<std::uint64_t> begin;  ///< transfer i waits for before[begin[i] .. begin[i+1])
   std::vector<std::uint32_t> before;
   std::uint64_t derived = 0;         ///< waits before the redundant ones were removed

@@ -26,8 +26,8 @@ struct Scheduler {
 /// Throws InputError that lists the known names.
 [[nodiscard]] const Scheduler& find_scheduler(std::string_view name);
 
-/// The scheduler that serves the demand best: the first contention-free one in the order of the
-/// registry, which goes from the most special to the most general.
+/// The scheduler that serves the demand best: the tree schedule where it meets the bound, else the
+/// first other contention-free one in the order of the registry. Throws InputError if none serves.
 [[nodiscard]] const Scheduler& choose_scheduler(const Network& network, const Demand& demand);
 
 }  // namespace hocket

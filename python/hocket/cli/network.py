@@ -1,0 +1,137 @@
+"""``hocket network show``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli.options import bytes_option, defaults_options, json_option, load_network, parse_size
+from hocket.cli.work import as_columns, with_spinner
+from hocket.units import format_bytes, format_rate, format_time
+
+if TYPE_CHECKING:
+    from hocket._core import Bounds, Network
+
+MOST_LINES = 40  # of a table; --json has everything
+MOST_NAMES = 16
+
+
+@click.group()
+def network() -> None:
+    """Networks: what is wired to what."""
+
+
+@network.command()
+@click.argument("source", metavar="NETWORK")
+@bytes_option
+@defaults_options
+@json_option
+def show(
+    source: str, size: str, rate: str | None, latency: str | None, ranks_per_host: int | None, as_json: bool
+) -> None:
+    """Hosts in rank order, switches, links, and what bounds an all-to-all.
+
+    NETWORK is a file or a short form such as star:24, chain:8,8,8,8 or tree:4x8x32.
+    """
+    from hocket import _core
+
+    bytes = parse_size(size)
+    net = load_network(source, rate, latency, ranks_per_host, quiet=as_json)
+    demand = _core.Demand(net.ranks, bytes)
+    bounds = with_spinner("counting loads", lambda: _core.lower_bounds(net, demand), as_json)
+    picture = _Picture.of(net, bounds, bytes)
+    if as_json:
+        click.echo(json.dumps({"source": source, **picture.as_json(bounds, bytes)}))
+    else:
+        click.echo(picture.as_text(source, bounds, bytes))
+
+
+@dataclass(slots=True)
+class _Picture:
+    net: Network
+    hosts: list[str]
+    switches: list[str]
+    ranks_per_host: list[int]
+    links: list[dict[str, Any]]
+    bottlenecks: list[str]
+
+    @staticmethod
+    def of(net: Network, bounds: Bounds, bytes: int) -> _Picture:
+        names, ranks, load = net.names, net.ranks_per_node, bounds.load
+        hosts = [names[host] for host in net.hosts]
+        switches = [name for name, count in zip(names, ranks, strict=True) if count == 0]
+        seconds = [load[c] * bytes / net.rate(c) for c in range(net.channels)]
+        most = max(seconds, default=0.0)
+        # Every channel that is as slow as the slowest, not only the one that the core names.
+        bottlenecks = [
+            net.channel_name(c) for c in range(net.channels) if most > 0 and seconds[c] >= most * (1 - 1e-9)
+        ]
+        links: list[dict[str, Any]] = []
+        for index, (a, b) in enumerate(net.links):
+            c = 2 * index
+            links.append({
+                "a": names[a], "b": names[b], "rate": net.rate(c), "latency": net.latency(c),
+                "load": [load[c], load[c + 1]], "seconds": max(seconds[c], seconds[c + 1]),
+            })  # fmt: skip
+        if not links:  # explicit routes: only channels are known
+            links = [
+                {"channel": net.channel_name(c), "rate": net.rate(c), "latency": net.latency(c),
+                 "load": [load[c]], "seconds": seconds[c]}
+                for c in range(net.channels)
+            ]  # fmt: skip
+        return _Picture(net, hosts, switches, [ranks[host] for host in net.hosts], links, bottlenecks)
+
+    def as_json(self, bounds: Bounds, bytes: int) -> dict[str, Any]:
+        return {
+            "shape": self.net.shape.name,
+            "hosts": self.hosts,
+            "ranks": self.net.ranks,
+            "ranks_per_host": self.ranks_per_host,
+            "switches": self.switches,
+            "links": self.links,
+            "bottlenecks": self.bottlenecks,
+            "bytes": bytes,
+            "messages": self.net.ranks * (self.net.ranks - 1),
+            "bound_phases": bounds.phases,
+            "bound_seconds": bounds.seconds,
+        }
+
+    def as_text(self, source: str, bounds: Bounds, bytes: int) -> str:
+        net = self.net
+        shown = sorted(self.links, key=lambda link: -link["seconds"])[:MOST_LINES]
+        rows = [
+            [
+                link["channel"] if "channel" in link else f"{link['a']} - {link['b']}",
+                format_rate(link["rate"]), format_time(link["latency"]),
+                " / ".join(str(load) for load in link["load"]), format_time(link["seconds"], 4),
+            ]
+            for link in shown
+        ]  # fmt: skip
+        left_out = len(self.links) - len(shown)
+        lines = [
+            f"{source}: a {net.shape.name} of {_count(len(self.hosts), 'host')}, "
+            f"{_count(len(self.switches), 'switch', 'switches')}, {_count(net.ranks, 'rank')}",
+            f"hosts     {_some(self.hosts)}",
+            f"switches  {_some(self.switches) if self.switches else 'none'}",
+            "",
+            as_columns(["link", "rate", "latency", "messages there / back", "busy"], rows) if rows else "no links",
+            *([f"and {left_out} less loaded links, see --json"] if left_out else []),
+            "",
+            f"all-to-all of {format_bytes(bytes)} per message: no schedule has fewer than {bounds.phases} phases "
+            f"or takes less than {format_time(bounds.seconds, 4)}",
+            f"bottleneck  {_some(self.bottlenecks) if self.bottlenecks else 'none'}",
+        ]
+        return "\n".join(lines)
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _some(names: list[str]) -> str:
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    return ", ".join(names[: MOST_NAMES - 1]) + f", … {names[-1]} ({len(names)} in all)"

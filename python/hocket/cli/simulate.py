@@ -1,0 +1,155 @@
+"""``hocket simulate``: how long, how busy, and a picture of it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli.options import (
+    bytes_option,
+    defaults_options,
+    flow_option,
+    json_option,
+    load_network,
+    load_plan,
+    network_option,
+    plan_exchange,
+    scheduler_option,
+)
+from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.errors import MissingToolError, UsageError
+from hocket.units import format_bytes, format_time, parse_time
+
+if TYPE_CHECKING:
+    from hocket._core import Network, Schedule, Simulation
+
+MOST_LINES = 16
+PICTURES = (".svg", ".png", ".pdf")
+
+
+@click.command()
+@click.argument("path", metavar="[PLAN]", required=False)
+@network_option()
+@bytes_option
+@scheduler_option
+@flow_option(None, "What holds a message back. [default: as planned]")
+@click.option("--startup", default="0", metavar="TIME", help="What a message costs its sender. [0]")
+@click.option("--token-cost", default="0", metavar="TIME", help="What a token costs besides latency. [0]")
+@click.option("--barrier-cost", default="0", metavar="TIME", help="What a barrier costs. [0]")
+@click.option("--overhead", type=float, default=1.0, show_default=True, metavar="X",
+              help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
+@click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")
+@defaults_options
+@json_option
+def simulate(
+    path: str | None,
+    source: str,
+    size: str,
+    scheduler: str,
+    flow: str | None,
+    startup: str,
+    token_cost: str,
+    barrier_cost: str,
+    overhead: float,
+    picture: str | None,
+    rate: str | None,
+    latency: str | None,
+    ranks_per_host: int | None,
+    as_json: bool,
+) -> None:
+    """Predict the time of PLAN, or of a new all-to-all, on NETWORK.
+
+    Without PLAN, --bytes and --scheduler say what to plan.
+    """
+    from hocket import _core
+    from hocket.planning import check_same_network, flow_of, peak_rss_bytes, ratio, simulation
+
+    if picture is not None and Path(picture).suffix.lower() not in PICTURES:
+        raise UsageError(f"--picture {picture} has no known ending", remedy=f"use one of {', '.join(PICTURES)}")
+    check_writable(picture)
+    network = load_network(source, rate, latency, ranks_per_host, as_json)
+    if path is not None:
+        plan = load_plan(path, as_json)
+        check_same_network(plan, network, path, source)
+        schedule, waits, name = plan.schedule, plan.waits, plan.header.scheduler
+    else:
+        planned = plan_exchange(network, size, scheduler, quiet=as_json)
+        schedule, waits, name = planned.schedule, planned.waits, planned.scheduler
+    flow = flow or flow_of(waits)
+    parameters = _core.ModelParameters(
+        startup=parse_time(startup), token=parse_time(token_cost), barrier=parse_time(barrier_cost), overhead=overhead
+    )
+    result = with_spinner(
+        f"simulating {len(schedule)} messages", lambda: simulation(network, schedule, waits, flow, parameters), as_json
+    )
+    bounds = _core.lower_bounds(network, _core.Demand(schedule.ranks, schedule.message_bytes))
+    if picture is not None:
+        title = f"{name}, {format_bytes(schedule.message_bytes)}, {flow}"
+        with_spinner("drawing", lambda: _draw(result, schedule, network, picture, title), as_json)
+    channels = _channels(network, result)
+    if as_json:
+        report = {
+            "scheduler": name,
+            "flow": flow,
+            "hosts": len(network.hosts),
+            "ranks": network.ranks,
+            "bytes": schedule.message_bytes,
+            "messages": len(schedule),
+            "phases": schedule.phases,
+            "bound_phases": bounds.phases,
+            "predicted_seconds": result.seconds,
+            "bound_seconds": bounds.seconds,
+            "ratio": ratio(result.seconds, bounds.seconds),
+            "tokens": result.tokens,
+            "channels": channels,
+            "peak_rss_bytes": peak_rss_bytes(),
+        }
+        click.echo(json.dumps(report))
+        return
+    click.echo(
+        f"'{name}' under {flow}: {len(schedule)} messages of {format_bytes(schedule.message_bytes)} "
+        f"in {schedule.phases} phases, {result.tokens} tokens"
+    )
+    click.echo(
+        f"predicted   {format_time(result.seconds, 5)}, bound {format_time(bounds.seconds, 5)}, "
+        f"ratio {ratio(result.seconds, bounds.seconds):.3f}"
+    )
+    busiest = sorted(channels, key=lambda channel: -channel["utilisation"])
+    rows = [[c["channel"], f"{100 * c['utilisation']:.1f} %", f"{100 * c['busy']:.1f} %"] for c in busiest[:MOST_LINES]]
+    if rows:
+        click.echo("\n" + as_columns(["channel", "used", "busy"], rows))
+    if len(busiest) > MOST_LINES:
+        click.echo(f"and {len(busiest) - MOST_LINES} channels used less, see --json")
+    if picture is not None:
+        click.echo(f"wrote {picture}")
+
+
+def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
+    """Per channel: bytes over what it could have carried, and the share of the time it was in use."""
+    seconds = result.seconds
+    rows = []
+    for channel, (carried, busy) in enumerate(zip(result.channel_bytes, result.channel_busy, strict=True)):
+        rows.append({
+            "channel": network.channel_name(channel),
+            "bytes": float(carried),
+            "utilisation": float(carried) / (network.rate(channel) * seconds) if seconds > 0 else 0.0,
+            "busy": float(busy) / seconds if seconds > 0 else 0.0,
+        })  # fmt: skip
+    return rows
+
+
+def _draw(result: Simulation, schedule: Schedule, network: Network, path: str, title: str) -> None:
+    try:
+        report = importlib.import_module("hocket.report")
+    except ImportError as error:
+        raise MissingToolError(f"no pictures without a part of Python: {error}", remedy="pip install matplotlib") from error
+    # Drawn beside, then put in place whole.
+    with tempfile.TemporaryDirectory(prefix="hocket-") as folder:
+        drawn = Path(folder) / f"picture{Path(path).suffix.lower()}"
+        report.gantt(result, schedule, network, drawn, title=title)
+        write_atomically(path, [drawn.read_bytes()])

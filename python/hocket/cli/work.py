@@ -1,0 +1,123 @@
+"""Long work with a spinner, and files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from hocket.errors import HocketError
+
+T = TypeVar("T")
+
+PATIENCE: Final = 2.0  # seconds of silence before a spinner appears
+
+
+def with_spinner(text: str, work: Callable[[], T], quiet: bool = False) -> T:
+    """The result of ``work``, which runs in a thread: Ctrl-C is answered at once, and after two seconds
+    a terminal shows that something goes on."""
+    outcome: list[T] = []
+    problem: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            problem.append(error)
+
+    begun = time.monotonic()
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if thread.is_alive() and not quiet and sys.stderr.isatty():
+        _spin(text, thread, begun)
+    while thread.is_alive():
+        thread.join(0.2)
+    if problem:
+        raise problem[0]
+    return outcome[0]
+
+
+def _spin(text: str, thread: threading.Thread, begun: float) -> None:
+    from rich.console import Console
+
+    with Console(stderr=True).status(text) as status:
+        while thread.is_alive():
+            thread.join(0.2)
+            status.update(f"{text}, {time.monotonic() - begun:.0f} s")
+
+
+def write_atomically(path: str, chunks: Iterable[bytes]) -> None:
+    """Writes beside the target and renames, so that nobody ever sees half a file."""
+    target = Path(path)
+    try:
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):  # a pipe, /dev/stdout
+            with target.open("wb") as file:
+                file.writelines(chunks)
+            return
+        _replace(target, chunks)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise HocketError(f"cannot write {path}: {error.strerror or error}",
+                          remedy="choose another place with -o or make room") from error  # fmt: skip
+
+
+def _replace(target: Path, chunks: Iterable[bytes]) -> None:
+    target = target.resolve()  # a link stays a link
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines(chunks)
+            file.flush()
+            os.fchmod(file.fileno(), _mode(target))
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """What the file had, or what a new file gets under this umask; mkstemp gives less."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def check_writable(path: str | None) -> None:
+    """Says so before the long work, not after it, when there is no such directory."""
+    if path is not None and not Path(path).absolute().parent.is_dir():
+        raise HocketError(f"cannot write {path}: there is no directory {Path(path).parent}",
+                          remedy="create it or choose another place")  # fmt: skip
+
+
+def read_whole(path: str, what: str) -> bytes:
+    """The bytes of a file, or one clear message."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise HocketError(f"cannot read the {what} {path}: {error.strerror or error}",
+                          remedy="check its name and permissions") from error  # fmt: skip
+
+
+def as_columns(header: list[str], rows: list[list[Any]]) -> str:
+    """Plain columns, numbers to the right; the same on a terminal and in a pipe."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in [header, *cells]) for i in range(len(header))]
+    right = [all(not isinstance(row[i], str) for row in rows) for i in range(len(header))]
+    lines = []
+    for line in [header, *cells]:
+        padded = [
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(line, widths, right, strict=True)
+        ]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
