@@ -41,6 +41,17 @@ Shape grid_shape(const std::string& kind) {
   throw hocket::InputError("'" + kind + "' is not torus, mesh or hypercube");
 }
 
+Network build_grid(const std::string& kind, const Numbers& sides, double rate, double latency, Names names,
+                   std::uint32_t ranks) {
+  NetworkSpec spec = hocket::grid_spec(grid_shape(kind), sides, rate, latency);
+  if (!names.empty()) {
+    if (names.size() != spec.names.size()) throw hocket::InputError("a grid needs one name per host");
+    spec.names = std::move(names);
+  }
+  spec.ranks.assign(spec.names.size(), ranks);
+  return Network(std::move(spec));
+}
+
 Network build_routed(Names names, Numbers ranks, const Names& channels, const Reals& rates, const Reals& latencies,
                      const Routes& routes) {
   if (channels.size() != rates.size() || channels.size() != latencies.size())
@@ -111,9 +122,8 @@ void bind_network(nb::module_& m) {
     return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies);
   }, "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a,
         "Any connected graph, routed along shortest paths.");
-  m.def("build_grid", [](const std::string& kind, const Numbers& sides, double rate, double latency) {
-    return Network(hocket::grid_spec(grid_shape(kind), sides, rate, latency));
-  }, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "A torus, mesh or hypercube.");
+  m.def("build_grid", &build_grid, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "names"_a = Names{}, "ranks"_a = 1,
+        "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given.");
   m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
         "channel_latencies"_a, "routes"_a, "Hosts, channels and explicit routes.");
 }

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.lab import Lab, LabOptions
+from hocket.mpi import Mpi, find_mpi
 from hocket.network import read_network_description
 from hocket.runtime import RuntimeOptions, scheduled_environment
-from hocket.runtime.launch import Mpi, find_mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPOLOGIES = {
@@ -46,14 +46,15 @@ def measure(topology: str, mpi: Mpi, arguments: argparse.Namespace, program: Pat
     options = LabOptions(rate, arguments.buffer, arguments.cc, 1500)
     network = description.build()
     load = max(_core.lower_bounds(network, _core.Demand(network.ranks, 1)).load)
-    environment = scheduled_environment(
-        mpi.mpicc, network, RuntimeOptions(flow=arguments.flow), None
-    )
+    environment = scheduled_environment(mpi.mpicc, network, RuntimeOptions(flow=arguments.flow), None)
     environment |= dict(pair.split("=", 1) for pair in arguments.env)
     with Lab.up(description, options) as lab:
         result = lab.run(
             [str(program), str(arguments.repetitions), *map(str, arguments.sizes)],
-            mpi=mpi, env=environment, timeout=arguments.timeout, capture=True,
+            mpi=mpi,
+            env=environment,
+            timeout=arguments.timeout,
+            capture=True,
         )
     if result.exit_code != 0:
         sys.exit(f"{topology} {mpi.family.value}: exit {result.exit_code}\n{result.output}")
@@ -85,7 +86,9 @@ def table(rows: list[dict[str, float]]) -> str:
 
 def main() -> None:
     """Measures what the command line asks for and writes the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--topology", action="append", choices=sorted(TOPOLOGIES))
     parser.add_argument("--mpi", action="append", help="mpich, openmpi or the path of an mpiexec")
     parser.add_argument("--sizes", type=int, nargs="+", default=[262144, 65536, 8192, 1024])
@@ -112,7 +115,9 @@ def main() -> None:
     settings = {k: v for k, v in vars(arguments).items() if k != "output"}
     settings["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
     results = ROOT / "bench/results"
-    (results / f"{arguments.output}.json").write_text(json.dumps({"settings": settings, "rows": rows}, indent=1))
+    (results / f"{arguments.output}.json").write_text(
+        json.dumps({"settings": settings, "rows": rows}, indent=1)
+    )
     head = f"# All-to-all on the emulated cluster\n\n`make bench-lab`, {settings['date']}. Settings: `{settings}`\n\n"
     note = "\n\nMedian (minimum–maximum). The bound is load × bytes / rate, without packet headers (5 %).\n"
     (results / f"{arguments.output}.md").write_text(head + table(rows) + note)

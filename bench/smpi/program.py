@@ -1,4 +1,4 @@
-"""What alltoall.c reads: per rank its sends with the tokens they wait for, and its receives with those they release."""
+"""What alltoall.c reads: per rank its sends, the tokens they wait for, and those that its receives release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def program_text(schedule: Schedule, waits: Waits | None, window: int, *, barrie
         sends[src].append(transfer)
         receives[dst].append(transfer)
     awaited: list[list[int]] = [[] for _ in rows]  # ranks that send a token to the transfer's sender
-    released: list[list[tuple[int, int]]] = [[] for _ in rows]  # (rank, its send number) let go by the arrival
+    released: list[list[tuple[int, int]]] = [
+        [] for _ in rows
+    ]  # (rank, its send number) let go by the arrival
     for transfer, row in enumerate(rows) if waits is not None else ():
         for before in waits.of(transfer):
             releaser = rows[before][2]

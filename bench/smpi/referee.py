@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from hocket._core import Network
+
 from hocket.export.simgrid import hostfile, platform_xml
 
 SOURCE = Path(__file__).with_name("alltoall.c")
@@ -77,6 +78,7 @@ class Referee:
         found = re.search(r"^seconds ([\d.]+)$", done.stdout, re.MULTILINE)
         if done.returncode != 0 or found is None:
             lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
-            reasons = [line for line in lines if re.search(r"alltoall:|exception|invalid|error", line, re.I)]
-            raise RefereeError((reasons or lines)[-1][:300])
+            thrown = [line.partition("Uncaught exception ")[2] for line in lines if "Uncaught" in line]
+            said = [line for line in lines if line.startswith("alltoall: ")]
+            raise RefereeError((said or thrown or lines)[0][:300])
         return float(found[1])

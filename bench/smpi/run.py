@@ -91,9 +91,7 @@ def natives(referee: Referee, network: _core.Network, name: str, size: int, late
             reason = str(error)
         ratio = None if seconds is None else seconds / bound
         results.append(
-            Result(
-                name, network.ranks, size, latency, algorithm, False, bound, seconds, ratio, reason=reason
-            )
+            Result(name, network.ranks, size, latency, algorithm, False, bound, seconds, ratio, reason=reason)
         )
         report(results[-1])
     return results
@@ -133,9 +131,12 @@ def markdown(results: list[Result]) -> str:
     text = [
         "# SimGrid SMPI as referee",
         "",
-        f"Simulated time of an all-to-all over its bandwidth bound (largest load × bytes / rate), {RATE}/s links; in",
-        "brackets how far Hocket's own prediction is from it. Made by `make bench-smpi`; simulated, not measured:",
-        "SMPI's flows have no queues and no drops, so that posting everything at once (basic_linear) costs nothing here.",
+        "Simulated time of an all-to-all over its bandwidth bound (largest load × bytes / rate), links of",
+        f"{RATE}/s; in brackets how far Hocket's own prediction is from it. Made by `make bench-smpi`.",
+        "",
+        "Simulated, not measured: SMPI's flows have no queues and no drops: posting everything at once",
+        "(basic_linear, window:K with a large K) costs nothing here, and does on a real Ethernet (see the lab).",
+        "Flows share a full link in inverse proportion to the latency of their routes, as under TCP.",
         "",
     ]
     for title, algorithms in (("The tree schedule, by flow control", FLOWS), ("Algorithms of SMPI", NATIVES)):
@@ -162,7 +163,9 @@ def _cell(result: Result) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="256 KiB and 1 µs only")
-    parser.add_argument("--out", type=Path, default=Path("bench/results"), help="folder for smpi.json and smpi.md")
+    parser.add_argument(
+        "--out", type=Path, default=Path("bench/results"), help="folder for smpi.json and smpi.md"
+    )
     options = parser.parse_args()
     if missing := missing_tools():
         print(f"{' and '.join(missing)} not found: install SimGrid (Debian: libsimgrid-dev)", file=sys.stderr)
@@ -191,7 +194,9 @@ def main() -> int:
         "results": [asdict(result) for result in results],
     }
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "smpi.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (options.out / "smpi.json").write_text(
+        json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     (options.out / "smpi.md").write_text(markdown(results), encoding="utf-8")
     for problem in problems:
         print(f"target missed: {problem}", file=sys.stderr)

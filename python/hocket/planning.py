@@ -16,9 +16,9 @@ from hocket import _core
 from hocket.errors import PlanError
 
 AUTO: Final = "auto"
-# The simulator follows single messages. Beyond this many, a contention-free schedule is predicted
-# from its phases, so that planning a thousand hosts stays a matter of seconds.
-MOST_SIMULATED: Final = 40_000
+# The simulator follows single messages. Beyond this many, a contention-free schedule on equal links is
+# predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
+MOST_SIMULATED: Final = 300_000
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ def predict(
     network: _core.Network, schedule: _core.Schedule, waits: _core.Waits, scheduler: _core.Scheduler
 ) -> float:
     """Seconds that the schedule takes under pair-wise tokens."""
-    if len(schedule) > MOST_SIMULATED and scheduler.contention_free:
+    if len(schedule) > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
         return by_phases(network, schedule.phases, schedule.message_bytes)
     return float(simulation(network, schedule, waits, flow_of(waits)).seconds)
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError
-from hocket.lab import Lab, LabOptions, MpiFamily, all_labs, cluster, down_all, find_mpi, launch, state
+from hocket import mpi as launch
+from hocket.lab import Lab, LabOptions, MpiFamily, all_labs, cluster, down_all, find_mpi, state
 from hocket.lab import launch_command as command_of
 from hocket.network.description import Link, NetworkDescription, Node
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Describe
 
 from hocket.errors import NetworkError
-from hocket.network import read_network
+from hocket.network import NetworkDescription, read_network
+
+Describe = Callable[[str], NetworkDescription]
 
 core: Any = pytest.importorskip("hocket._core")
 

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from conftest import Describe, Refused
 
 from hocket.network import NetworkDescription
+
+Describe = Callable[[str], NetworkDescription]
+Refused = Callable[[str], str]
 
 
 def platform(body: str, routing: str = "Full") -> str:

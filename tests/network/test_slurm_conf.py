@@ -1,9 +1,13 @@
 from __future__ import annotations
 
-import pytest
-from conftest import Describe, Refused
+from collections.abc import Callable
 
-from hocket.network import Defaults, read_network_description
+import pytest
+
+from hocket.network import Defaults, NetworkDescription, read_network_description
+
+Describe = Callable[[str], NetworkDescription]
+Refused = Callable[[str], str]
 
 
 def test_a_tree(describe: Describe) -> None:

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from conftest import Describe, Refused
+
+from hocket.network import NetworkDescription
+
+Describe = Callable[[str], NetworkDescription]
+Refused = Callable[[str], str]
 
 TREE = """\
 ---
@@ -40,7 +46,7 @@ BOMB = "- &a [x, x]\n" + "\n".join(f"- &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 
         ("- topology: t\n  tree: {}", "2: the tree has no switches"),
         ("- topology: t\n  tree: {switches: 5}", "2: switches must be a list"),
         ("- topology: t\n  tree: {switches: []}", "2: the network has no hosts"),
-        ("- topology: t\n  tre: {}", "2: a topology has no key 'tre'; did you mean 'tree'?"),
+        ("- topology: t\n  treex: {}", "2: a topology has no key 'treex'; did you mean 'tree'?"),
         (TREE.replace("nodes: n[1-2]", "node: n1"), "11: a switch has no key 'node'; did you mean 'nodes'?"),
         (TREE.replace("nodes: n[1-2]", "nodes: [n1, n2]"), "11: nodes must be a text"),
         (TREE.replace("n[1-2]", "n[1-2"), "11: unbalanced bracket"),

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from conftest import Describe, Refused
+
+from hocket.network import NetworkDescription
+
+Describe = Callable[[str], NetworkDescription]
+Refused = Callable[[str], str]
 
 
 def test_everything_a_file_may_say(describe: Describe) -> None:
@@ -75,7 +81,7 @@ SWITCH = '[[switch]]\nname = "s0"\nhosts = "n[0-3]"\n'
     [
         (SWITCH + 'colour = "red"', "4: [switch] has no key 'colour'"),
         (SWITCH + 'host_rat = "1Gbit"', "4: [switch] has no key 'host_rat'; did you mean 'host_rate'?"),
-        (SWITCH + "[[swich]]\n", "4: unknown key or table 'swich'; did you mean 'switch'?"),
+        (SWITCH + "[[switchx]]\n", "4: unknown key or table 'switchx'; did you mean 'switch'?"),
         (SWITCH + 'host_rate = "1Gbitt"', "4: the rate '1Gbitt' has the unknown unit 'Gbitt'"),
         (SWITCH + "host_rate = 1e9", '4: host_rate must be a text with a unit; write host_rate = "1Gbit"'),
         (SWITCH + 'rate = "1Gbit"', "4: rate is that of the uplink, and there is none"),

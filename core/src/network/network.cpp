@@ -98,7 +98,8 @@ void Network::check_nodes() const {
 
 void Network::check_links() const {
   if (spec_.shape == Shape::routed) {
-    for (const ChannelSpec& channel : spec_.channels) check_rate(channel.rate, channel.latency, -1);
+    for (std::size_t i = 0; i < spec_.channels.size(); ++i)
+      check_rate(spec_.channels[i].rate, spec_.channels[i].latency, static_cast<std::int64_t>(i));
     return;
   }
   const bool direct = is_grid(spec_.shape);

@@ -10,29 +10,21 @@ from typing import Any, TypeVar
 
 import click
 
-from hocket.errors import MissingToolError, UsageError
+from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
 from hocket.lab.signals import as_exceptions
 from hocket.lab.state import LabState
-from hocket.network import read_network_description
+from hocket.network import NetworkDescription, read_network_description
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def scheduled_environment(mpi: Mpi, network: str) -> Mapping[str, str]:
-    """The environment in which a program's collective calls follow Hocket's schedules for ``network``.
+def schedule_environment(mpi: Mpi, description: NetworkDescription, flow: str) -> Mapping[str, str]:
+    """The environment in which a program's collective calls follow Hocket's schedules."""
+    from hocket.runtime import RuntimeOptions, scheduled_environment
 
-    The one place where the lab meets the runtime.
-    """
-    try:
-        from hocket.runtime_build import preload_environment
-    except ImportError as error:
-        raise MissingToolError(
-            "this installation has no runtime to preload", remedy="use --native to run without it"
-        ) from error
-    environment: Mapping[str, str] = preload_environment(mpi, network)
-    return environment
+    return scheduled_environment(mpi.mpicc, description.build(), RuntimeOptions(flow=flow))
 
 
 def _wire_options(function: F) -> F:
@@ -89,6 +81,7 @@ def up(network: str, rate: str | None, buffer: str, cc: str, mtu: int, as_json: 
 @click.option("-n", "ranks", type=int, help="Number of ranks. [default: all that the hosts hold]")
 @_wire_options
 @click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")
+@click.option("--flow", default="token", show_default=True, help="token, window:K, barrier or free.")
 @click.option(
     "--timeout", type=float, metavar="SECONDS", help="Stop the program after this time (exit code 124)."
 )
@@ -104,6 +97,7 @@ def run(
     cc: str,
     mtu: int,
     native: bool,
+    flow: str,
     timeout: float | None,
     as_json: bool,
     program: tuple[str, ...],
@@ -120,7 +114,8 @@ def run(
             cluster = stack.enter_context(Lab.up(read_network_description(network), options))
         else:
             cluster = Lab.attach(lab_id or "")
-        env = {} if native else scheduled_environment(mpi, network or cluster.state.network)
+        description = read_network_description(network or cluster.state.network)
+        env = {} if native else schedule_environment(mpi, description, flow)
         result = cluster.run(program, mpi=mpi, ranks=ranks, env=env, timeout=timeout, capture=as_json)
     if as_json:
         report = {
@@ -193,4 +188,4 @@ def _describe(state: LabState) -> dict[str, Any]:
     }
 
 
-__all__ = ["lab", "scheduled_environment"]
+__all__ = ["lab"]

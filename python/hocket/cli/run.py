@@ -43,8 +43,7 @@ def run(
     program: tuple[str, ...],
 ) -> None:
     """Run an unmodified MPI PROGRAM whose MPI_Alltoall follows the network's schedule."""
-    from hocket.runtime.launch import find_mpi, launch_command
-
+    from hocket.mpi import find_mpi, launch_command
     from hocket.network import read_network
     from hocket.runtime import RuntimeOptions, scheduled_environment
     from hocket.units import parse_bytes

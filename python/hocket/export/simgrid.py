@@ -1,7 +1,7 @@
 """A network as a SimGrid platform, so that its simulator can be asked as an independent referee.
 
 Every channel becomes one SHARED link, so that the two directions of a wire are independent, and every two
-hosts get their explicit route. Format: SimGrid platform XML, version 4.1 (SimGrid 3.32 manual, "XML reference").
+hosts get their explicit route. Format: SimGrid platform XML, version 4.1 (manual of SimGrid 3.32).
 """
 
 from __future__ import annotations

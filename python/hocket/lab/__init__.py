@@ -1,9 +1,9 @@
 """An emulated switched cluster of network namespaces, on which real MPI programs talk real TCP."""
 
 from hocket.lab.cluster import Lab, RunResult
-from hocket.lab.launch import Mpi, MpiFamily, find_mpi, launch_command
 from hocket.lab.options import LabOptions
 from hocket.lab.state import all_labs, down_all, load, take_down
+from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
 
 __all__ = [
     "Lab",

@@ -18,8 +18,8 @@ from types import TracebackType
 
 from hocket.errors import MissingToolError, NetworkError, UsageError
 from hocket.lab import namespaces, signals, state, watchdog, wires
-from hocket.lab.launch import Mpi, lab_environment, launch_command
 from hocket.lab.options import LabOptions, check_rate
+from hocket.mpi import Mpi, lab_environment, launch_command
 from hocket.network.description import NetworkDescription
 
 AGENT = Path(__file__).with_name("agent.sh")

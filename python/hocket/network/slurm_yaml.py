@@ -15,7 +15,7 @@ from hocket.network.description import Defaults, Link, NetworkDescription, sugge
 from hocket.network.hostlist import expand
 from hocket.network.source import Source, shown
 
-MAX_YAML: Final = 4 * 2**20  # PyYAML reads less than 1 MiB/s
+MAX_YAML: Final = 2**20  # PyYAML takes many seconds for each
 _MAX_DEPTH: Final = 32
 _SNIFF: Final = re.compile(r"(?m)^[ \t]*-[ \t]+[\"']?(?:topology|switch|tree|flat|block)\b")
 _KINDS: Final = ("tree", "flat", "block")

@@ -30,13 +30,8 @@ class Choice:
     def note(self) -> str:
         if not self.left_out:
             return ""
-        noun = "channel is" if self.left_out == 1 else "channels are"
-        return f"{self.left_out} less loaded {noun} not shown"
-
-
-def group_of(network: Network, channel: int) -> Group:
-    links, ranks = network.links, network.ranks_per_node
-    return _group(links, ranks, channel)
+        total = len(self.channels) + self.left_out
+        return f"{self.left_out:,} of {total:,} channels are not shown, the least busy of their kind"
 
 
 def _group(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Group:
@@ -52,30 +47,38 @@ def _group(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Grou
 
 
 def choose(simulation: Simulation, network: Network, most: int) -> Choice:
-    """At most ``most`` of the channels in use."""
+    """At most ``most`` of the channels in use: first those between switches, then the other kinds alike."""
     links, ranks = network.links, network.ranks_per_node
-    order = list(Group)
-    load = [float(b) / network.rate(c) for c, b in enumerate(simulation.channel_bytes)]
-    group = {c: _group(links, ranks, c) for c in range(network.channels)}
-    used = [c for c in range(network.channels) if load[c] > 0]
-
+    used = [c for c, carried in enumerate(simulation.channel_bytes) if carried > 0]
     # Rounded, so that channels of equal load keep the network's order.
-    def key(c: int) -> tuple[bool, float, int, int]:
-        return group[c] is not Group.TRUNK, -float(f"{load[c]:.6e}"), order.index(group[c]), c
+    load = {c: float(f"{float(simulation.channel_bytes[c]) / network.rate(c):.6e}") for c in used}
+    kinds: dict[Group, list[int]] = {group: [] for group in Group}
+    for channel in sorted(used, key=lambda c: (-load[c], c)):
+        kinds[_group(links, ranks, channel)].append(channel)
+    shown = {Group.TRUNK: kinds[Group.TRUNK][:most]}
+    room = most - len(shown[Group.TRUNK])
+    others = [group for group in Group if group is not Group.TRUNK and kinds[group]]
+    for place, group in enumerate(others):
+        shown[group] = kinds[group][: room // (len(others) - place)]
+        room -= len(shown[group])
+    channels = [c for group in Group for c in shown.get(group, [])]
+    return Choice(channels, [_group(links, ranks, c) for c in channels], len(used) - len(channels))
 
-    shown = sorted(used, key=key)[:most]
-    shown.sort(key=lambda c: (order.index(group[c]), -float(f"{load[c]:.6e}"), c))
-    return Choice(shown, [group[c] for c in shown], len(used) - len(shown))
+
+def label(network: Network, channel: int, most: int = 22) -> str:
+    """The channel's name for a picture, cut in the middle if it is long."""
+    name = network.channel_name(channel).replace("->", "→")
+    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"
 
 
 def utilisation_of(simulation: Simulation, network: Network, channel: int) -> float:
     """Bytes carried over what the channel could have carried in the whole time; 0 to 1."""
     if simulation.seconds <= 0:
         return 0.0
-    return float(simulation.channel_bytes[channel]) / (network.rate(channel) * simulation.seconds)
+    return float(simulation.channel_bytes[channel] / (network.rate(channel) * simulation.seconds))
 
 
 def bound_seconds(simulation: Simulation, network: Network) -> float:
     """The time that the busiest channel needs for its bytes alone: no schedule is faster."""
     carried = simulation.channel_bytes
-    return max((float(carried[c]) / network.rate(c) for c in range(network.channels)), default=0.0)
+    return max([0.0, *(float(carried[c]) / float(network.rate(c)) for c in range(network.channels))])

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
+from matplotlib.colors import ListedColormap, Normalize
 
 from hocket import _core
 from hocket.report import style
-from hocket.report.channels import Choice, bound_seconds, choose, utilisation_of
+from hocket.report.channels import Choice, bound_seconds, choose, label, utilisation_of
 from hocket.units import format_bytes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MAX_LABELLED = 400  # up to so many transfers, bars carry the names of their end
 ROW_HEIGHT = 0.19  # inches
 BAR = 0.78  # of a row
 WIDTH, LEFT, RIGHT = 11.0, 1.55, 1.35  # inches
-TOP, BOTTOM = 1.15, 0.75
+TOP, BOTTOM = 0.95, 0.8
 
 
 def gantt(
@@ -37,7 +37,7 @@ def gantt(
     path: str | Path,
     *,
     title: str = "",
-    max_rows: int = 48,
+    max_rows: int = 36,
 ) -> Path:
     """Draws the simulation of a schedule to an SVG, PNG or PDF file.
 
@@ -55,7 +55,8 @@ def gantt(
         axes = figure.add_axes(
             (LEFT / WIDTH, BOTTOM / height, 1 - (LEFT + RIGHT) / WIDTH, 1 - (TOP + BOTTOM) / height)
         )
-        _Drawing(figure, axes, simulation, schedule, network, choice).draw(labels=small)
+        drawing = _Drawing(figure, axes, simulation, schedule, network, choice)
+        drawing.draw(labels=small)
         bound = bound_seconds(simulation, network)
         factor, unit = style.time_unit(simulation.seconds)
         subtitle = (
@@ -63,21 +64,15 @@ def gantt(
             f"{style.counted(schedule.phases, 'phase')}; {simulation.seconds * factor:.4g} {unit} simulated, "
             f"{simulation.seconds / bound if bound else 1:.3f} × the bandwidth bound"
         )
-        style.headline(
-            figure, title or f"All-to-all of {schedule.ranks} ranks", subtitle, left=LEFT / WIDTH
-        )
-        if choice.left_out:
-            figure.text(
-                LEFT / WIDTH, 0.14 / height, choice.note(), fontsize=8, color=style.MUTED, style="italic"
-            )
+        style.headline(figure, title or f"All-to-all of {schedule.ranks} ranks", subtitle, left=LEFT / WIDTH)
+        style.footnote(figure, LEFT / WIDTH, drawing.note(), choice.note())
         style.save(figure, path)
     return path
 
 
-def phase_colours(phases: int) -> LinearSegmentedColormap | ListedColormap:
-    """Blue to yellow through neutral tones, without the ends that vanish on white or look black."""
-    cividis = mpl.colormaps["cividis"]
-    return ListedColormap(cividis(np.linspace(0.06, 0.94, max(2, min(phases, 256)))))
+def phase_colours(phases: int) -> ListedColormap:
+    """Viridis, which colour-blind readers see as an order too, without the end that vanishes on white."""
+    return ListedColormap(mpl.colormaps["viridis"](np.linspace(0.12, 0.93, max(2, min(phases, 256)))))
 
 
 class _Drawing:
@@ -98,6 +93,7 @@ class _Drawing:
         self.phase: NDArray[np.uint32] = np.asarray(simulation.phase)
         self.colours = phase_colours(schedule.phases)
         self.norm = Normalize(0, max(schedule.phases - 1, 1))
+        self.crowded = self.coloured = False  # whether any row is drawn so
 
     def draw(self, *, labels: bool) -> None:
         rows = self._rows()
@@ -111,10 +107,13 @@ class _Drawing:
         style.plain(self.axes)
         self.axes.set_xlabel(f"time ({self.unit})", color=style.MUTED)
         self.axes.set_yticks([y + 0.5 for y in rows])
-        names = [self.network.channel_name(c) for c in self.choice.channels]
-        self.axes.set_yticklabels([_short(n) for n in names], fontsize=8)
+        self.axes.set_yticklabels([label(self.network, c) for c in self.choice.channels], fontsize=8)
         self._bound()
-        self._colour_bar()
+        if self.coloured and self.schedule.phases > 1:
+            self._colour_bar()
+
+    def note(self) -> str:
+        return f"orange: more than {MAX_LANES} messages at once, height = how many" if self.crowded else ""
 
     def _rows(self) -> list[float]:
         """The top of each row; each group begins with its name."""
@@ -124,16 +123,19 @@ class _Drawing:
             if group is not before:
                 y += 1.3 if before is None else 1.6
                 self.axes.text(
-                    0, y - 0.25, group.value, fontsize=8.5, fontweight="bold", color=style.GROUP_COLOURS[group]
+                    0,
+                    y - 0.25,
+                    group.value,
+                    fontsize=8.5,
+                    fontweight="bold",
+                    color=style.GROUP_COLOURS[group],
                 )
                 before = group
             rows.append(y)
             y += 1
         return rows
 
-    def _row(
-        self, y: float, channel: int, transfers: NDArray[np.int64], bars: int, labels: bool
-    ) -> None:
+    def _row(self, y: float, channel: int, transfers: NDArray[np.int64], bars: int, labels: bool) -> None:
         right = self.simulation.seconds * self.factor
         self.axes.axhspan(y + (1 - BAR) / 2, y + (1 + BAR) / 2, color=style.ROW, lw=0, zorder=0)
         share = utilisation_of(self.simulation, self.network, channel)
@@ -143,6 +145,7 @@ class _Drawing:
         if lanes > MAX_LANES:
             self._crowd(y, start, end, lanes)
             return
+        self.coloured = True
         height = BAR / lanes
         low = y + (1 - BAR) / 2 + lane * height
         corners = np.stack(
@@ -158,7 +161,7 @@ class _Drawing:
         colours = self.colours(self.norm(self.phase[transfers]))
         self.axes.add_collection(
             PolyCollection(
-                corners, facecolors=colours, edgecolors="white", linewidths=edge,
+                list(corners), facecolors=colours, edgecolors="white", linewidths=edge,
                 rasterized=bars > MAX_VECTOR_BARS,
             )
         )  # fmt: skip
@@ -188,6 +191,7 @@ class _Drawing:
 
     def _crowd(self, y: float, start: NDArray[np.float64], end: NDArray[np.float64], most: int) -> None:
         """So many at once that only their number can be drawn."""
+        self.crowded = True
         times = np.concatenate([start, end])
         steps = np.concatenate([np.ones(len(start)), -np.ones(len(end))])
         order = np.lexsort((steps, times))
@@ -197,8 +201,9 @@ class _Drawing:
             times[order], floor, floor - level, step="post", color=style.ALARM, alpha=0.75, lw=0
         )
         self.axes.text(
-            self.simulation.seconds * self.factor * 0.995, y + 0.52, f"up to {most} at once", fontsize=7,
-            ha="right", va="center", color=style.INK,
+            self.simulation.seconds * self.factor * 0.012, y + 0.52, f"up to {most} at once", fontsize=6.5,
+            va="center", color=style.INK,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.8, "linewidth": 0},
         )  # fmt: skip
 
     def _bound(self) -> None:
@@ -211,7 +216,7 @@ class _Drawing:
             textcoords="offset points", ha="right", va="bottom", fontsize=8, color=style.INK,
         )  # fmt: skip
         self.axes.text(
-            1.008, 1.0, "in use", transform=self.axes.transAxes, fontsize=7.5, color=style.MUTED, va="bottom"
+            1.008, 1, "in use", transform=self.axes.transAxes, fontsize=7.5, color=style.MUTED, va="bottom"
         )
 
     def _colour_bar(self) -> None:
@@ -225,7 +230,7 @@ class _Drawing:
         )
         bar.set_xticks([])
         bar.yaxis.tick_right()
-        bar.set_yticks([1, self.schedule.phases] if self.schedule.phases > 1 else [1])
+        bar.set_yticks([1, self.schedule.phases], ["1", f"{self.schedule.phases:,}"])
         bar.tick_params(length=0, labelsize=7.5)
         bar.set_title("phase", fontsize=8, color=style.MUTED, pad=4)
         for spine in bar.spines.values():
@@ -238,16 +243,10 @@ def assign_lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[
     free_from: list[float] = []
     slack = 1e-9 * (float(end.max()) if len(end) else 0.0)
     for bar in np.argsort(start, kind="stable"):
-        for number, time in enumerate(free_from):
-            if time <= start[bar] + slack:
-                break
-        else:
-            number = len(free_from)
+        free = (n for n, time in enumerate(free_from) if time <= start[bar] + slack)
+        number = next(free, len(free_from))
+        if number == len(free_from):
             free_from.append(0.0)
         free_from[number] = float(end[bar])
         lane[bar] = number
     return lane, max(len(free_from), 1)
-
-
-def _short(name: str, most: int = 22) -> str:
-    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ _RC: Final[dict[str, Any]] = {
 
 def context() -> Any:
     """Within it, figures are made and saved in this style; nothing global changes."""
-    return mpl.rc_context(_RC)
+    return mpl.rc_context(cast(Any, _RC))
 
 
 def check(path: str | Path) -> Path:
@@ -73,6 +73,11 @@ def headline(figure: Figure, title: str, subtitle: str, *, left: float, top_inch
     height = figure.get_size_inches()[1]
     figure.text(left, 1 - top_inches / height, title, fontsize=13, fontweight="bold", va="center")
     figure.text(left, 1 - (top_inches + 0.26) / height, subtitle, fontsize=9.5, color=MUTED, va="center")
+
+
+def footnote(figure: Figure, left: float, *notes: str) -> None:
+    text = "; ".join(note for note in notes if note)
+    figure.text(left, 0.16 / figure.get_size_inches()[1], text, fontsize=7.5, color=MUTED, style="italic")
 
 
 def time_unit(seconds: float) -> tuple[float, str]:

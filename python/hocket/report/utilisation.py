@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.report import style
-from hocket.report.channels import choose, utilisation_of
+from hocket.report.channels import choose, label, utilisation_of
 
 if TYPE_CHECKING:
     from hocket._core import Network, Simulation
 
 ROW_HEIGHT = 0.19  # inches
 WIDTH, LEFT, RIGHT = 8.0, 1.55, 0.65
-TOP, BOTTOM = 0.95, 0.75
+TOP, BOTTOM = 0.75, 0.8
 
 
 def utilisation(
-    simulation: Simulation, network: Network, path: str | Path, *, title: str = "", max_rows: int = 48
+    simulation: Simulation, network: Network, path: str | Path, *, title: str = "", max_rows: int = 36
 ) -> Path:
     """Draws a bar per channel to an SVG, PNG or PDF file; says how many channels are left out."""
     path = style.check(path)
@@ -49,14 +49,11 @@ def utilisation(
         style.plain(axes)
         axes.set_xlabel("share of the time × rate used (%)", color=style.MUTED)
         axes.set_yticks([y + 0.5 for y in rows])
-        axes.set_yticklabels([network.channel_name(c) for c in choice.channels], fontsize=8)
+        axes.set_yticklabels([label(network, c) for c in choice.channels], fontsize=8)
         factor, unit = style.time_unit(simulation.seconds)
         busiest = max((utilisation_of(simulation, network, c) for c in choice.channels), default=0.0)
-        subtitle = f"{simulation.seconds * factor:.4g} {unit} simulated; the busiest is in use for {busiest:.1%} of it"
+        subtitle = f"{simulation.seconds * factor:.4g} {unit} simulated; busiest channel {busiest:.1%}"
         style.headline(figure, title or "Utilisation of the channels", subtitle, left=LEFT / WIDTH)
-        if choice.left_out:
-            figure.text(
-                LEFT / WIDTH, 0.14 / height, choice.note(), fontsize=8, color=style.MUTED, style="italic"
-            )
+        style.footnote(figure, LEFT / WIDTH, choice.note())
         style.save(figure, path)
     return path

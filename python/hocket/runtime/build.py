@@ -128,7 +128,7 @@ def build_runtime(mpicc: str) -> Runtime:
         )
         home.mkdir(mode=0o700, exist_ok=True)
         for built in (runtime.shim, runtime.library):
-            os.replace(Path(work) / built.name, built)
+            (Path(work) / built.name).replace(built)
     return runtime
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +113,7 @@ def _cached_plan(network: _core.Network, window: int) -> Path:
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix="plan-", delete=False) as file:
             file.write(data)
-        os.replace(file.name, path)
+        Path(file.name).replace(path)
     except OSError as error:
         raise HocketError(
             f"cannot write {path}: {error.strerror}", remedy="free some space in the cache"

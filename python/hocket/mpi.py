@@ -85,11 +85,13 @@ def launch_command(
     argv: Sequence[str],
     agent: str | None = None,
     interface: str | None = None,
+    hostfile: str | None = None,
 ) -> list[str]:
     """The command that starts ``n`` ranks of ``argv``, filling ``hosts`` (name, ranks) in their order.
 
     ``env`` is set in every rank. Without hosts the launcher places the ranks. ``agent`` replaces
-    ssh; ``interface`` is the network device that launcher and ranks talk over.
+    ssh; ``interface`` is the network device that launcher and ranks talk over; ``hostfile`` is
+    handed to the launcher as it is.
     """
     command = [mpi.mpiexec]
     if mpi.family is MpiFamily.MPICH:
@@ -99,6 +101,8 @@ def launch_command(
             command += ["-iface", interface]
         if hosts:
             command += ["-hosts", ",".join(f"{name}:{ranks}" for name, ranks in hosts)]
+        if hostfile:
+            command += ["-f", hostfile]
         for key, value in env.items():
             command += ["-genv", key, value]
         return [*command, "-n", str(n), *argv]
@@ -119,6 +123,8 @@ def launch_command(
         ]
     if hosts:
         command += ["--host", ",".join(f"{name}:{ranks}" for name, ranks in hosts), "--map-by", "slot"]
+    elif hostfile:
+        command += ["--hostfile", hostfile]
     else:
         command += ["--oversubscribe"]
     # Launchers of this family refuse root unless told otherwise, and bind ranks to cores of

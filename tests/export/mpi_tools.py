@@ -1,0 +1,51 @@
+"""Where the MPIs under test are, and how a program is started with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True)
+class MpiUnderTest:
+    name: str
+    mpicc: str
+    launcher: tuple[str, ...]
+
+    def compile(self, sources: list[Path], program: Path, *flags: str) -> None:
+        command = [self.mpicc, "-O1", "-Wall", "-Wextra", "-Werror", *flags, *map(str, sources), "-o", str(program)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    def run(self, program: Path, ranks: int, **variables: str) -> str:
+        done = subprocess.run(
+            [*self.launcher, "-n", str(ranks), str(program)],
+            capture_output=True, text=True, check=False, timeout=240, env={**os.environ, **variables},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+def mpich() -> MpiUnderTest:
+    folder = Path(sys.executable).parent
+    mpicc = folder / "mpicc" if (folder / "mpicc").exists() else Path(shutil.which("mpicc") or "")
+    if not mpicc.is_file():
+        pytest.skip("no mpicc: pip install mpich")
+    return MpiUnderTest("mpich", str(mpicc), (str(mpicc.parent / "mpiexec"),))
+
+
+def open_mpi() -> MpiUnderTest:
+    folder = os.environ.get("HOCKET_TEST_OPENMPI")
+    if not folder:
+        pytest.skip("HOCKET_TEST_OPENMPI does not name the folder of an Open MPI's mpicc")
+    return MpiUnderTest(
+        "openmpi",
+        str(Path(folder) / "mpicc"),
+        (str(Path(folder) / "mpirun"), "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"),
+    )  # fmt: skip
