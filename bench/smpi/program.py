@@ -1,4 +1,4 @@
-"""What alltoall.c reads: per rank its sends, the tokens they wait for, and those that its receives release."""
+"""What alltoall.c reads: per rank its sends, the tokens they wait for, and those its receives release."""
 
 from __future__ import annotations
 

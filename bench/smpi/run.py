@@ -135,7 +135,7 @@ def markdown(results: list[Result]) -> str:
         f"{RATE}/s; in brackets how far Hocket's own prediction is from it. Made by `make bench-smpi`.",
         "",
         "Simulated, not measured: SMPI's flows have no queues and no drops: posting everything at once",
-        "(basic_linear, window:K with a large K) costs nothing here, and does on a real Ethernet (see the lab).",
+        "(basic_linear, window:K with a large K) is free of cost here, but not on a real Ethernet.",
         "Flows share a full link in inverse proportion to the latency of their routes, as under TCP.",
         "",
     ]

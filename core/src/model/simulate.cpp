@@ -158,7 +158,7 @@ class Simulator {
     if (departures_.empty() || departures_.top().time > horizon) return false;
     const std::uint32_t transfer = departures_.top().transfer;
     departures_.pop();
-    result_.start[transfer] = now_;
+    result_.start[transfer] = std::max(now_, result_.posted[transfer]);
     const Hop hop = schedule_.hops()[transfer];
     const double delay = latency(hop.src, hop.dst);
     FlowSpec flow;
@@ -180,7 +180,7 @@ class Simulator {
     }
     const std::uint32_t transfer = event.tag;
     const Rank src = schedule_.hops()[transfer].src;
-    result_.end[transfer] = now_;
+    result_.end[transfer] = std::max(now_, result_.start[transfer]);
     ++over_;
     if (p_.early_release == 0 || schedule_.piece(transfer).length == 0) release(transfer);
     for (const std::uint32_t next : data_.of(transfer)) set_free(next, now_);

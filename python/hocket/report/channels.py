@@ -31,7 +31,7 @@ class Choice:
         if not self.left_out:
             return ""
         total = len(self.channels) + self.left_out
-        return f"{self.left_out:,} of {total:,} channels are not shown, the least busy of their kind"
+        return f"{self.left_out:,} of {total:,} channels left out, none busier than those shown of its kind"
 
 
 def _group(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Group:
