@@ -28,13 +28,14 @@ auto view(nb::handle_t<Simulation> self) {
 
 void bind_model(nb::module_& m) {
   nb::class_<ModelParameters>(m, "ModelParameters", "Costs; the defaults are an ideal machine.")
-      .def("__init__",
-           [](ModelParameters* self, double startup, double token, double barrier, double overhead,
-              std::uint64_t early_release, double memory_rate, bool latency_weighted) {
-             new (self) ModelParameters{startup, token, barrier, overhead, early_release, memory_rate, latency_weighted};
-           },
-           "startup"_a = 0.0, "token"_a = 0.0, "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
-           "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false)
+      .def(
+          "__init__",
+          [](ModelParameters* self, double startup, double token, double barrier, double overhead,
+             std::uint64_t early_release, double memory_rate, bool latency_weighted) {
+            new (self) ModelParameters{startup, token, barrier, overhead, early_release, memory_rate, latency_weighted};
+          },
+          "startup"_a = 0.0, "token"_a = 0.0, "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
+          "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false)
       .def_rw("startup", &ModelParameters::startup, "seconds the sender spends on each message")
       .def_rw("token", &ModelParameters::token, "seconds for a token, on top of the latency of its route")
       .def_rw("barrier", &ModelParameters::barrier, "seconds between two phases")
@@ -57,20 +58,22 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("phase_start", &view<&Simulation::phase_start>, "per phase: first post")
       .def_prop_ro("phase_end", &view<&Simulation::phase_end>, "per phase: last arrival");
 
-  m.def("simulate",
-        [](const Network& network, const Schedule& schedule, const Waits* waits, const std::string& flow,
-           const ModelParameters& parameters) {
-          return simulate(network, schedule, waits, parse_flow_control(flow), parameters);
-        },
-        "network"_a, "schedule"_a, "waits"_a.none() = nb::none(), "flow"_a = "token",
-        "parameters"_a = ModelParameters{}, nb::call_guard<nb::gil_scoped_release>(),
-        "The time of a schedule on a network. `flow`: barrier, token (= window:1), window:K or free.\n"
-        "`waits` serves token and window; None derives them.");
+  m.def(
+      "simulate",
+      [](const Network& network, const Schedule& schedule, const Waits* waits, const std::string& flow,
+         const ModelParameters& parameters) {
+        return simulate(network, schedule, waits, parse_flow_control(flow), parameters);
+      },
+      "network"_a, "schedule"_a, "waits"_a.none() = nb::none(), "flow"_a = "token", "parameters"_a = ModelParameters{},
+      nb::call_guard<nb::gil_scoped_release>(),
+      "The time of a schedule on a network. `flow`: barrier, token (= window:1), window:K or free.\n"
+      "`waits` serves token and window; None derives them.");
 
-  m.def("transfers_on",
-        [](const Network& network, const Schedule& schedule, const std::vector<Channel>& channels) {
-          return transfers_on(network, schedule, channels);
-        },
-        "network"_a, "schedule"_a, "channels"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "Per listed channel the transfers whose routes contain it, in schedule order.");
+  m.def(
+      "transfers_on",
+      [](const Network& network, const Schedule& schedule, const std::vector<Channel>& channels) {
+        return transfers_on(network, schedule, channels);
+      },
+      "network"_a, "schedule"_a, "channels"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "Per listed channel the transfers whose routes contain it, in schedule order.");
 }

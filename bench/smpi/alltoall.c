@@ -24,34 +24,34 @@ struct peer {
 };
 struct message {
   int peer, phase, bytes, count; /* count: tokens to wait for, or to send */
-  struct peer *peers;
+  struct peer* peers;
 };
 
 static struct message *sends, *receives;
 static int send_count, receive_count, ranks, window, use_barrier;
-static MPI_Request *requests;
+static MPI_Request* requests;
 static int request_count;
-static MPI_Request *tokens;
+static MPI_Request* tokens;
 static int token_count;
 
-static void die(const char *what) {
+static void die(const char* what) {
   fprintf(stderr, "alltoall: %s\n", what);
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-static void *allocate(size_t count, size_t size) {
-  void *memory = calloc(count ? count : 1, size);
+static void* allocate(size_t count, size_t size) {
+  void* memory = calloc(count ? count : 1, size);
   if (!memory) die("out of memory");
   return memory;
 }
 
-static int number(FILE *file) {
+static int number(FILE* file) {
   int value;
   if (fscanf(file, "%d", &value) != 1) die("the program ends early");
   return value;
 }
 
-static struct message read_message(FILE *file, char kind) {
+static struct message read_message(FILE* file, char kind) {
   char word[8];
   struct message m = {0};
   if (fscanf(file, "%7s", word) != 1 || word[0] != kind) die("the program is not what was expected");
@@ -68,9 +68,9 @@ static struct message read_message(FILE *file, char kind) {
 }
 
 /* Reads the part of this rank; skips those of the others. */
-static void read_program(const char *path, int me) {
+static void read_program(const char* path, int me) {
   char word[32];
-  FILE *file = fopen(path, "r");
+  FILE* file = fopen(path, "r");
   if (!file) die("cannot open the program");
   if (fscanf(file, "%31s", word) != 1 || strcmp(word, "hocket-smpi") || number(file) != 1) die("not a program");
   ranks = number(file);
@@ -96,7 +96,7 @@ static void read_program(const char *path, int me) {
 static char stamp(int from, int to, int at) { return (char)(from * 7 + to * 13 + at); }
 
 /* Requests: receives first, then sends, then the tokens awaited. */
-static void post_receives(char **in, int *owner) {
+static void post_receives(char** in, int* owner) {
   int awaited = 0, released = 0;
   for (int i = 0; i < send_count; ++i) awaited += sends[i].count;
   for (int i = 0; i < receive_count; ++i) released += receives[i].count;
@@ -114,7 +114,7 @@ static void post_receives(char **in, int *owner) {
     }
 }
 
-static void exchange(char **out, const int *owner, int *missing) {
+static void exchange(char** out, const int* owner, int* missing) {
   int next = 0, flying = 0;
   for (;;) {
     while (next < send_count && missing[next] == 0 && flying < window) {
@@ -130,7 +130,7 @@ static void exchange(char **out, const int *owner, int *missing) {
       break;
     }
     if (done < receive_count) {
-      const struct message *m = &receives[done];
+      const struct message* m = &receives[done];
       for (int i = 0; i < m->count; ++i)
         MPI_Isend(NULL, 0, MPI_CHAR, m->peers[i].rank, token_tag + m->peers[i].tag, MPI_COMM_WORLD,
                   &tokens[token_count++]);
@@ -142,7 +142,7 @@ static void exchange(char **out, const int *owner, int *missing) {
   }
 }
 
-static void exchange_by_phases(char **out) {
+static void exchange_by_phases(char** out) {
   int last = -1, all;
   for (int i = 0; i < send_count; ++i) last = sends[i].phase > last ? sends[i].phase : last;
   MPI_Allreduce(&last, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -154,7 +154,7 @@ static void exchange_by_phases(char **out) {
   MPI_Waitall(receive_count, requests, MPI_STATUSES_IGNORE);
 }
 
-static double run_program(const char *path, int me) {
+static double run_program(const char* path, int me) {
   read_program(path, me);
   char **out = allocate((size_t)send_count, sizeof *out), **in = allocate((size_t)receive_count, sizeof *in);
   int *missing = allocate((size_t)send_count, sizeof *missing), awaited = 0;
@@ -164,7 +164,7 @@ static double run_program(const char *path, int me) {
     awaited += missing[i] = sends[i].count;
   }
   for (int i = 0; i < receive_count; ++i) in[i] = allocate((size_t)receives[i].bytes, 1);
-  int *owner = allocate((size_t)awaited, sizeof *owner);
+  int* owner = allocate((size_t)awaited, sizeof *owner);
   post_receives(in, owner);
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime(), first;
@@ -200,7 +200,7 @@ static double run_barriers(int count) {
   return (MPI_Wtime() - start) / count;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int me, size;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);

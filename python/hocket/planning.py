@@ -134,9 +134,7 @@ def check(
     return certificate
 
 
-def _candidates(
-    network: _core.Network, demand: _core.Demand, scheduler: str
-) -> Sequence[_core.Scheduler]:
+def _candidates(network: _core.Network, demand: _core.Demand, scheduler: str) -> Sequence[_core.Scheduler]:
     if scheduler != AUTO:
         return [_core.find_scheduler(scheduler)]
     first = _core.choose_scheduler(network, demand)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int me, ranks, failures, splits, key_of_split = -1;
+static int me, ranks, failures, splits, key_of_split = -1; /* the first key: that of the world */
 
 /* The generated routine splits once per communicator that it serves. */
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
 {
-  splits++;
-  key_of_split = key;
+  if (splits++ == 0)
+    key_of_split = key;
   return PMPI_Comm_split(comm, color, key, made);
 }
 

@@ -19,7 +19,17 @@ class MpiUnderTest:
     launcher: tuple[str, ...]
 
     def compile(self, sources: list[Path], program: Path, *flags: str) -> None:
-        command = [self.mpicc, "-O1", "-Wall", "-Wextra", "-Werror", *flags, *map(str, sources), "-o", str(program)]
+        command = [
+            self.mpicc,
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            *flags,
+            *map(str, sources),
+            "-o",
+            str(program),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 

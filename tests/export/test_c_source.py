@@ -82,7 +82,7 @@ def test_processor_names_place_the_ranks(mpi: MpiUnderTest, tmp_path: Path, name
     routine = write(tmp_path, "chain:3,3")
     out = run_check(mpi, routine, 6, "-DHOCKET_MIN_BYTES=1", HOCKET_TEST_NAMES=names)
     assert "failures 0" in out
-    assert f"key of rank 0: {key}" in out if names == "strange" else "key of rank 0: 5" in out
+    assert f"key of rank 0: {key}" in out
 
 
 def test_without_naps(mpi: MpiUnderTest, tmp_path: Path) -> None:
@@ -134,7 +134,15 @@ def test_plain_c99(tmp_path: Path) -> None:
     mpi = mpich()
     for flow in ("token", "barrier"):
         routine = write(tmp_path, "tree:2x4", flow=flow)
-        flags = ("-std=c99", "-pedantic", "-Wshadow", "-Wmissing-prototypes", "-Wstrict-prototypes", "-O2", "-c")
+        flags = (
+            "-std=c99",
+            "-pedantic",
+            "-Wshadow",
+            "-Wmissing-prototypes",
+            "-Wstrict-prototypes",
+            "-O2",
+            "-c",
+        )
         mpi.compile([routine], tmp_path / "routine.o", *flags)
 
 

@@ -53,8 +53,8 @@ Successors forwarded_after(const Schedule& schedule) {
   for (std::uint64_t i = 0; i < schedule.size(); ++i) {
     const Piece piece = schedule.piece(i);
     if (piece.target == schedule.hops()[i].dst) continue;
-    arrivals.push_back({schedule.hops()[i].dst, piece.origin, piece.target, static_cast<std::uint32_t>(i),
-                        piece.offset, piece.offset + piece.length});
+    arrivals.push_back({schedule.hops()[i].dst, piece.origin, piece.target, static_cast<std::uint32_t>(i), piece.offset,
+                        piece.offset + piece.length});
   }
   std::stable_sort(arrivals.begin(), arrivals.end(),
                    [](const Arrival& a, const Arrival& b) { return a.key() < b.key(); });

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from hocket.cli.failure import Failure, failures
+from hocket.cli.failure import Failure, NobodyReadsError, failures
 from hocket.errors import MissingToolError
 
 
@@ -102,9 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return 2 if isinstance(error, Failure) else error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt):  # click has ended the line with ^C
         return _leave_at_once(130)
-    except BrokenPipeError:
+    except (NobodyReadsError, BrokenPipeError):
         # Nobody reads any more; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

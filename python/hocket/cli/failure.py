@@ -21,13 +21,17 @@ class Failure(click.ClickException):
         click.echo("hocket: " + " ".join(self.message.split()), file=file, err=file is None)
 
 
+class NobodyReadsError(Exception):
+    """Standard output is a pipe whose reader has gone; click would answer with code 1."""
+
+
 @contextmanager
 def failures() -> Iterator[None]:
     """Translates what can go wrong outside of the program itself."""
     try:
         yield
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError as error:
+        raise NobodyReadsError from error
     except (HocketError, OSError) as error:
         raise Failure(describe(error)) from error
     except MemoryError as error:

@@ -65,7 +65,9 @@ def all_to_all(
         return
     write_atomically(output, [text.encode()])
     if as_json:
-        click.echo(json.dumps({"output": output, "function": function_name, "flow": flow, **planned.report()}))
+        click.echo(
+            json.dumps({"output": output, "function": function_name, "flow": flow, **planned.report()})
+        )
     else:
         click.echo(
             f"wrote {output}: {function_name} for {network.ranks} ranks, {planned.schedule.phases} phases "

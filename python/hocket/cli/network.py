@@ -117,7 +117,9 @@ class _Picture:
             f"hosts     {_some(self.hosts)}",
             f"switches  {_some(self.switches) if self.switches else 'none'}",
             "",
-            as_columns(["link", "rate", "latency", "messages there / back", "busy"], rows) if rows else "no links",
+            as_columns(["link", "rate", "latency", "messages there / back", "busy"], rows)
+            if rows
+            else "no links",
             *([f"and {left_out} less loaded links, see --json"] if left_out else []),
             "",
             f"all-to-all of {format_bytes(bytes)} per message: no schedule has fewer than {bounds.phases} phases "

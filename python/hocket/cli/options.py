@@ -26,8 +26,12 @@ def json_option(function: F) -> F:
 def defaults_options(function: F) -> F:
     """What files leave open: Slurm's know no rates."""
     for option in (
-        click.option("--ranks-per-host", type=click.IntRange(1, 65536), metavar="K",
-                     help="Ranks per host where the network does not say. [1]"),  # fmt: skip
+        click.option(
+            "--ranks-per-host",
+            type=click.IntRange(1, 65536),
+            metavar="K",
+            help="Ranks per host where the network does not say. [1]",
+        ),  # fmt: skip
         click.option("--latency", metavar="TIME", help="Latency of links that have none. [5us]"),
         click.option("--rate", metavar="RATE", help="Rate of links that have none. [1Gbit]"),
     ):

@@ -45,7 +45,9 @@ def plan() -> None:
 @scheduler_option
 @window_option
 @click.option("--dump", metavar="FILE.csv", help="Write every transfer of the schedule as CSV.")
-@click.option("--rank", type=click.IntRange(0), metavar="R", help="Only what rank R sends and receives, at any size.")
+@click.option(
+    "--rank", type=click.IntRange(0), metavar="R", help="Only what rank R sends and receives, at any size."
+)
 @defaults_options
 @json_option
 def all_to_all(
@@ -71,7 +73,9 @@ def all_to_all(
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     if rank is not None:
         if output is not None:
-            raise UsageError("a plan file holds the rows of all ranks", remedy="use --dump with --rank, or leave --rank")
+            raise UsageError(
+                "a plan file holds the rows of all ranks", remedy="use --dump with --rank, or leave --rank"
+            )
         _row(network, rank, size, scheduler, dump, as_json)
         return
     planned = plan_exchange(network, size, scheduler, window, as_json)
@@ -119,7 +123,9 @@ def _row(network: Network, rank: int, size: str, scheduler: str, dump: str | Non
     from hocket.planning import by_phases, peak_rss_bytes, ratio
 
     if scheduler not in ("auto", "tree"):
-        raise UsageError(f"'{scheduler}' has no closed form for one rank", remedy="use --scheduler tree or leave --rank")
+        raise UsageError(
+            f"'{scheduler}' has no closed form for one rank", remedy="use --scheduler tree or leave --rank"
+        )
     bytes = parse_size(size)
     bounds = _core.lower_bounds(network, _core.Demand(network.ranks, bytes))
     begun = time.perf_counter()

@@ -70,7 +70,9 @@ def simulate(
     from hocket.planning import check_same_network, flow_of, peak_rss_bytes, ratio, simulation
 
     if picture is not None and Path(picture).suffix.lower() not in PICTURES:
-        raise UsageError(f"--picture {picture} has no known ending", remedy=f"use one of {', '.join(PICTURES)}")
+        raise UsageError(
+            f"--picture {picture} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
+        )
     check_writable(picture)
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     if path is not None:
@@ -82,10 +84,15 @@ def simulate(
         schedule, waits, name = planned.schedule, planned.waits, planned.scheduler
     flow = flow or flow_of(waits)
     parameters = _core.ModelParameters(
-        startup=parse_time(startup), token=parse_time(token_cost), barrier=parse_time(barrier_cost), overhead=overhead
+        startup=parse_time(startup),
+        token=parse_time(token_cost),
+        barrier=parse_time(barrier_cost),
+        overhead=overhead,
     )
     result = with_spinner(
-        f"simulating {len(schedule)} messages", lambda: simulation(network, schedule, waits, flow, parameters), as_json
+        f"simulating {len(schedule)} messages",
+        lambda: simulation(network, schedule, waits, flow, parameters),
+        as_json,
     )
     bounds = _core.lower_bounds(network, _core.Demand(schedule.ranks, schedule.message_bytes))
     if picture is not None:
@@ -120,7 +127,10 @@ def simulate(
         f"ratio {ratio(result.seconds, bounds.seconds):.3f}"
     )
     busiest = sorted(channels, key=lambda channel: -channel["utilisation"])
-    rows = [[c["channel"], f"{100 * c['utilisation']:.1f} %", f"{100 * c['busy']:.1f} %"] for c in busiest[:MOST_LINES]]
+    rows = [
+        [c["channel"], f"{100 * c['utilisation']:.1f} %", f"{100 * c['busy']:.1f} %"]
+        for c in busiest[:MOST_LINES]
+    ]
     if rows:
         click.echo("\n" + as_columns(["channel", "used", "busy"], rows))
     if len(busiest) > MOST_LINES:
@@ -147,7 +157,9 @@ def _draw(result: Simulation, schedule: Schedule, network: Network, path: str, t
     try:
         report = importlib.import_module("hocket.report")
     except ImportError as error:
-        raise MissingToolError(f"no pictures without a part of Python: {error}", remedy="pip install matplotlib") from error
+        raise MissingToolError(
+            f"no pictures without a part of Python: {error}", remedy="pip install matplotlib"
+        ) from error
     # Drawn beside, then put in place whole.
     with tempfile.TemporaryDirectory(prefix="hocket-") as folder:
         drawn = Path(folder) / f"picture{Path(path).suffix.lower()}"

@@ -38,7 +38,9 @@ def verify(
     check_same_network(plan, network, path, source)
     demand = _core.Demand(plan.schedule.ranks, plan.schedule.message_bytes)
     begun = time.perf_counter()
-    certificate = with_spinner("verifying", lambda: check(network, demand, plan.schedule, plan.waits), as_json)
+    certificate = with_spinner(
+        "verifying", lambda: check(network, demand, plan.schedule, plan.waits), as_json
+    )
     seconds = time.perf_counter() - begun
     bounds = _core.lower_bounds(network, demand)
     share = ratio(certificate.phases, bounds.phases)
@@ -73,7 +75,9 @@ def verify(
         click.echo(json.dumps(report))
     else:
         answer = {True: "yes", False: "NO"}
-        click.echo(f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{plan.header.scheduler}'")
+        click.echo(
+            f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{plan.header.scheduler}'"
+        )
         click.echo(f"complete         {answer[certificate.complete]}")
         click.echo(f"contention-free  {answer[certificate.contention_free]}")
         click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")

@@ -15,10 +15,10 @@ namespace hocket {
 
 /// One flow, as its owner describes it.
 struct FlowSpec {
-  std::uint32_t tag = 0;           ///< the owner's number for it
-  double bytes = 0;                ///< on the wire
-  double mark = 0;                 ///< report once when no more than this is left; 0: at the end only
-  double weight = 1;               ///< share of a full channel, relative to the other flows
+  std::uint32_t tag = 0;  ///< the owner's number for it
+  double bytes = 0;       ///< on the wire
+  double mark = 0;        ///< report once when no more than this is left; 0: at the end only
+  double weight = 1;      ///< share of a full channel, relative to the other flows
   double limit = std::numeric_limits<double>::infinity();  ///< own top speed (bytes/s)
 };
 
@@ -48,9 +48,9 @@ class FairShare {
     std::vector<Channel> route;
     std::vector<std::uint32_t> place;  ///< per hop: its index among the channel's flows
     double left = 0, moved = 0, mark = 0, weight = 1, limit = infinity;
-    double rate = 0, since = 0;        ///< `left` was right at `since`
+    double rate = 0, since = 0;  ///< `left` was right at `since`
     std::uint32_t tag = 0, generation = 0;
-    std::uint32_t seen = 0;            ///< last settling that looked at it
+    std::uint32_t seen = 0;  ///< last settling that looked at it
     bool active = false, fixed = false;
   };
   struct Use {
@@ -59,7 +59,7 @@ class FairShare {
   struct Line {  ///< a channel and the flows on it
     std::vector<Use> flows;
     double rate = 0;
-    double wanted = 0;        ///< what its flows would take if nothing else held them up
+    double wanted = 0;            ///< what its flows would take if nothing else held them up
     double free = 0, weight = 0;  ///< while filling
     double busy_since = 0;
     std::uint32_t seen = 0;
@@ -91,14 +91,14 @@ class FairShare {
 
   std::vector<Line> lines_;
   std::vector<Flow> flows_;
-  std::vector<std::uint32_t> idle_;      ///< slots of flows that ended
-  std::vector<Due> due_;                 ///< heap; entries of an older generation are void
-  std::vector<Channel> changed_;         ///< channels that lost a flow while they could be full
-  std::vector<std::uint32_t> started_;   ///< flows without a rate yet
+  std::vector<std::uint32_t> idle_;       ///< slots of flows that ended
+  std::vector<Due> due_;                  ///< heap; entries of an older generation are void
+  std::vector<Channel> changed_;          ///< channels that lost a flow while they could be full
+  std::vector<std::uint32_t> started_;    ///< flows without a rate yet
   std::vector<std::uint32_t> component_;  ///< flows to settle
-  std::vector<Channel> full_;            ///< channels that bind them
-  std::vector<double> rate_;             ///< new rate per entry of component_ (indexed by flow)
-  std::vector<Level> levels_;            ///< heap while filling
+  std::vector<Channel> full_;             ///< channels that bind them
+  std::vector<double> rate_;              ///< new rate per entry of component_ (indexed by flow)
+  std::vector<Level> levels_;             ///< heap while filling
   std::vector<double> bytes_, busy_;
   std::uint32_t round_ = 0;
   std::size_t active_ = 0;

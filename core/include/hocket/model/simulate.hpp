@@ -29,10 +29,10 @@ struct FlowControl {
 
 /// Costs. The defaults are an ideal machine: nothing but the wires takes time.
 struct ModelParameters {
-  double startup = 0;   ///< s the sender's processor spends on each message, one after the other (α)
-  double token = 0;     ///< s for a token, on top of the latency of its route
-  double barrier = 0;   ///< s between two phases under `barrier`
-  double overhead = 1;  ///< bytes on the wire per byte of payload (Ethernet + IP + TCP at MTU 1500: 1.062)
+  double startup = 0;               ///< s the sender's processor spends on each message, one after the other (α)
+  double token = 0;                 ///< s for a token, on top of the latency of its route
+  double barrier = 0;               ///< s between two phases under `barrier`
+  double overhead = 1;              ///< bytes on the wire per byte of payload (Ethernet + IP + TCP at MTU 1500: 1.062)
   std::uint64_t early_release = 0;  ///< a token leaves when at most this much of its message is missing (payload bytes)
   double memory_rate = std::numeric_limits<double>::infinity();  ///< bytes/s between two ranks of one host
   /// Flows share a full channel in inverse proportion to the latency of their routes, as TCP's
@@ -42,16 +42,16 @@ struct ModelParameters {
 
 /// Times in seconds from the start; one entry per transfer, channel or phase.
 struct Simulation {
-  double seconds = 0;                      ///< until the last byte arrives
-  std::vector<std::uint32_t> phase;        ///< per transfer
-  std::vector<double> posted;              ///< per transfer: its sender begins with it
-  std::vector<double> start;               ///< per transfer: bytes begin to flow (after startup and latency)
-  std::vector<double> end;                 ///< per transfer: the last byte has arrived
-  std::vector<double> channel_bytes;       ///< per channel: bytes carried, with overhead
-  std::vector<double> channel_busy;        ///< per channel: seconds with at least one transfer under way
-  std::vector<double> phase_start;         ///< per phase: first post
-  std::vector<double> phase_end;           ///< per phase: last arrival
-  std::uint64_t tokens = 0;                ///< sent from one rank to another
+  double seconds = 0;                 ///< until the last byte arrives
+  std::vector<std::uint32_t> phase;   ///< per transfer
+  std::vector<double> posted;         ///< per transfer: its sender begins with it
+  std::vector<double> start;          ///< per transfer: bytes begin to flow (after startup and latency)
+  std::vector<double> end;            ///< per transfer: the last byte has arrived
+  std::vector<double> channel_bytes;  ///< per channel: bytes carried, with overhead
+  std::vector<double> channel_busy;   ///< per channel: seconds with at least one transfer under way
+  std::vector<double> phase_start;    ///< per phase: first post
+  std::vector<double> phase_end;      ///< per phase: last arrival
+  std::uint64_t tokens = 0;           ///< sent from one rank to another
 };
 
 /// Simulates the schedule. `waits` is used under `window` only; null: derived for the flow's window.

@@ -1,0 +1,170 @@
+"""Whatever goes wrong: one line on stderr, exit code 2, no traceback, nothing half written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hocket.cli.work import write_atomically
+from hocket.errors import HocketError
+
+
+def refused(answer, *says: str) -> None:
+    assert answer.code == 2, answer
+    assert answer.out == ""
+    assert answer.err.startswith("hocket: ") and answer.err.count("\n") == 1
+    assert "Traceback" not in answer.err
+    for part in says:
+        assert part in answer.err
+
+
+TWICE = '[[switch]]\nname = "s0"\nhosts = ["a", "b"]\n[[switch]]\nname = "s1"\nuplink = "s0"\nhosts = ["a"]\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (TWICE, "'a'"),
+        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", ""),
+        ("SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-5]\n", ""),
+        ("x" * 10_000_000, ""),
+        (b"\xff\xfe\x00broken", ""),
+        ("", ""),
+    ],
+    ids=["twice", "cycle", "unconnected", "long line", "broken utf-8", "empty"],
+)
+def test_bad_networks(program, tmp_path: Path, content: str | bytes, says: str) -> None:
+    name = "topology.conf" if str(content).startswith("SwitchName") else "net.toml"
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    out = tmp_path / "p.hkt"
+    refused(program("plan", "all-to-all", "--network", path, "-o", out), name, says)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("network", "show", "no-such-file.toml"),
+        ("network", "show", "star:0"),
+        ("network", "show", "ring:8"),
+        ("network", "show", "star:4@0Mbit"),
+        ("network", "show", "star:4", "--bytes", "many"),
+        ("network", "show", "star:4", "--rate", "fast"),
+        ("plan", "all-to-all", "--network", "star:4", "--bytes", "0"),
+        ("plan", "all-to-all", "--network", "star:4", "--bytes", "9999999TiB"),
+        ("plan", "all-to-all", "--network", "star:4", "--scheduler", "best"),
+        ("plan", "all-to-all", "--network", "star:5", "--scheduler", "pairwise"),
+        ("plan", "all-to-all", "--network", "torus:3x3", "--scheduler", "tree"),
+        ("plan", "all-to-all", "--network", "star:4", "--rank", "4"),
+        ("plan", "all-to-all", "--network", "torus:3x3", "--rank", "0"),
+        ("plan", "all-to-all", "--network", "star:4", "--rank", "0", "-o", "x.hkt"),
+        ("plan", "all-to-all", "--network", "star:4", "--rank", "0", "--scheduler", "ring"),
+        ("plan", "all-to-all", "--network", "star:100000"),
+        ("simulate", "--network", "star:4", "--flow", "tokens"),
+        ("simulate", "--network", "star:4", "--picture", "x.gif"),
+        ("simulate", "--network", "star:4", "--startup", "soon"),
+        ("generate", "all-to-all", "--network", "star:4", "-o", "a.c", "--function-name", "1"),
+        ("generate", "all-to-all", "--network", "star:1000", "-o", "a.c"),
+        ("generate", "all-to-all", "--network", "star:4", "-o", "a.c", "--scheduler", "linear"),
+    ],
+    ids=" ".join,
+)
+def test_bad_requests(
+    hocket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused(hocket(*arguments))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("plan",), ("plan", "all-to-all"), ("fly",), ("--fast",), ("verify",), ("completion", "tcsh"),
+     ("plan", "all-to-all", "--network", "star:4", "--window", "0")],
+    ids=" ".join,
+)  # fmt: skip
+def test_usage(program, arguments: tuple[str, ...]) -> None:
+    answer = program(*arguments)
+    assert answer.code == 2 and "Traceback" not in answer.err
+
+
+def test_places_that_cannot_be_written(program, tmp_path: Path) -> None:
+    for path in (tmp_path / "none" / "p.hkt", tmp_path):
+        refused(program("plan", "all-to-all", "--network", "star:4", "-o", path), "cannot write")
+        refused(program("plan", "all-to-all", "--network", "star:4", "--dump", path), "cannot write")
+        refused(program("generate", "all-to-all", "--network", "star:4", "-o", path), "cannot write")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_disk_full(program) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    refused(program("plan", "all-to-all", "--network", "star:4", "-o", "/dev/full"), "No space left")
+
+
+def test_full_standard_output() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "hocket.cli", "schedulers"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.startswith("hocket: ") and "Traceback" not in done.stderr
+
+
+def test_interrupted_writing_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    path.write_bytes(b"old")
+
+    def chunks():
+        yield b"new"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(str(path), chunks())
+    assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["p"]
+    with pytest.raises(HocketError, match="cannot write"):
+        write_atomically(str(tmp_path / "none" / "p"), [b""])
+
+
+def test_broken_pipe_is_quiet() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "hocket.cli", "network", "show", "star:2000", "--json"],
+        stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_ctrl_c(tmp_path: Path) -> None:
+    out = tmp_path / "p.hkt"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hocket.cli", "plan", "all-to-all", "--network", "tree:4x16x64", "-o", str(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(2)
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_that_lacks_something_breaks_no_other(hocket, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hocket import cli
+
+    broken = {**cli.COMMANDS, "lab": cli.Entry("hocket.cli.no_such_module:lab", "the lab")}
+    monkeypatch.setattr(cli, "COMMANDS", broken)
+    refused(hocket("lab", "up", "x"), "no_such_module")
+    assert hocket("schedulers").code == 0
+    assert "the lab" in hocket("--help").out

@@ -1,0 +1,103 @@
+"""network show, simulate, generate, schedulers, completion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
+
+
+def test_network_show_json(hocket) -> None:
+    report = hocket("network", "show", "chain:3,2,2", "--bytes", "1MB", "--json").object()
+    assert report["hosts"] == [f"n{i}" for i in range(7)]
+    assert report["switches"] == ["s0", "s1", "s2"]
+    assert report["ranks"] == 7 and report["ranks_per_host"] == [1] * 7
+    assert report["bound_phases"] == 12
+    assert report["bound_seconds"] == pytest.approx(12 * 1e6 / 125e6)
+    assert sorted(report["bottlenecks"]) == ["s0->s1", "s1->s0"]
+    link = next(link for link in report["links"] if {link["a"], link["b"]} == {"s1", "s2"})
+    assert link["load"] == [10, 10] and link["rate"] == 125e6
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+def test_network_show_every_example(hocket, path: Path) -> None:
+    answer = hocket("network", "show", path)
+    assert answer.code == 0 and "bottleneck" in answer.out
+    assert hocket("network", "show", path, "--json").object()["ranks"] >= 2
+
+
+def test_network_show_is_short_for_large_networks(hocket) -> None:
+    assert len(hocket("network", "show", "tree:4x16x16").out.splitlines()) < 60
+
+
+def test_rates_for_files_that_know_none(hocket) -> None:
+    show = ("network", "show", EXAMPLES / "topology.conf", "--json")
+    assert {link["rate"] for link in hocket(*show).object()["links"]} == {125e6}
+    assert {link["rate"] for link in hocket(*show, "--rate", "10Gbit").object()["links"]} == {1.25e9}
+
+
+def test_simulate(hocket, plan: Path, tmp_path: Path) -> None:
+    report = hocket("simulate", plan, "--network", "chain:3,2,2", "--json").object()
+    assert report["predicted_seconds"] >= report["bound_seconds"] > 0
+    assert report["flow"] == "token" and report["phases"] == 12
+    assert len(report["channels"]) == 18
+    assert all(0 <= channel["utilisation"] <= 1 + 1e-9 for channel in report["channels"])
+    text = hocket("simulate", plan, "--network", "chain:3,2,2").out
+    assert "predicted" in text and "s0->s1" in text
+
+
+@pytest.mark.parametrize("flow", ["token", "barrier", "free", "window:2"])
+def test_simulate_without_a_plan(hocket, flow: str) -> None:
+    report = hocket("simulate", "--network", "tree:2x3", "--bytes", "1MB", "--flow", flow, "--json").object()
+    assert report["flow"] == flow and report["ratio"] >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_picture(hocket, tmp_path: Path, ending: str) -> None:
+    picture = tmp_path / f"p.{ending}"
+    assert hocket("simulate", "--network", "chain:2,2", "--picture", picture).code == 0
+    assert picture.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
+    assert [p.name for p in tmp_path.iterdir()] == [picture.name]
+
+
+def test_generate(hocket, tmp_path: Path) -> None:
+    out = tmp_path / "a.c"
+    answer = hocket("generate", "all-to-all", "--network", "chain:3,2,2", "-o", out, "--json")
+    assert answer.object()["phases"] == 12
+    assert "int MPI_Alltoall(" in out.read_text()
+    printed = hocket("generate", "all-to-all", "--network", "chain:3,2,2", "-o", "-").out
+    assert printed == out.read_text()
+
+
+def test_schedulers(hocket) -> None:
+    listed = hocket("schedulers", "--json").out
+    assert '"tree"' in listed and '"packing"' in listed
+    assert "Faraj and Yuan" in hocket("schedulers").out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(hocket, shell: str) -> None:
+    assert "_HOCKET_COMPLETE" in hocket("completion", shell).out
+
+
+def test_completion_completes(program) -> None:
+    import os
+
+    environment = {
+        **os.environ,
+        "_HOCKET_COMPLETE": "bash_complete",
+        "COMP_WORDS": "hocket ver",
+        "COMP_CWORD": "1",
+    }
+    assert program(env=environment).out == "plain,verify\n"
+    environment["COMP_WORDS"], environment["COMP_CWORD"] = "hocket plan all-to-all --scheduler p", "4"
+    assert program(env=environment).out.split() == ["plain,packing", "plain,pairwise"]
+
+
+def test_version_and_help(program) -> None:
+    assert program("--version").out.startswith("hocket ")
+    text = program("--help").out
+    for command in ("network", "plan", "verify", "simulate", "generate", "run", "lab", "schedulers"):
+        assert f"\n  {command} " in text

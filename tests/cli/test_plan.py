@@ -1,0 +1,145 @@
+"""hocket plan: the contract for scripts, the dump, one rank's row."""
+
+from __future__ import annotations
+
+import csv
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+CONTRACT = [
+    "scheduler",
+    "hosts",
+    "ranks",
+    "messages",
+    "phases",
+    "bound_phases",
+    "ratio",
+    "bound_seconds",
+    "predicted_seconds",
+    "contention_free",
+    "complete",
+    "waits",
+    "waits_before_reduction",
+    "plan_seconds",
+    "verify_seconds",
+    "peak_rss_bytes",
+]
+HEADER = "phase,src,dst,origin,target,offset,length"
+
+
+def rows(path: Path) -> list[dict[str, int]]:
+    lines = path.read_text().splitlines()
+    assert lines[0] == HEADER
+    return [{key: int(value) for key, value in row.items()} for row in csv.DictReader(lines)]
+
+
+def test_json_has_the_contract(hocket) -> None:
+    report = hocket("plan", "all-to-all", "--network", "chain:8,8,8,8", "--bytes", "64KiB", "--json").object()
+    assert [key for key in CONTRACT if key not in report] == []
+    assert report["scheduler"] == "tree"
+    assert (report["hosts"], report["ranks"], report["messages"]) == (32, 32, 992)
+    assert report["phases"] == report["bound_phases"] == 256
+    assert report["ratio"] == 1.0
+    assert report["bound_seconds"] == pytest.approx(256 * 65536 / 125e6)
+    assert report["predicted_seconds"] >= report["bound_seconds"]
+    assert report["contention_free"] is True and report["complete"] is True
+    assert 0 < report["waits"] <= report["waits_before_reduction"]
+    assert 1e6 < report["peak_rss_bytes"] < 1e9
+    assert 0 < report["plan_seconds"] < 60 and 0 < report["verify_seconds"] < 60
+
+
+def test_dump_is_the_whole_schedule(hocket, tmp_path: Path) -> None:
+    dump = tmp_path / "plan.csv"
+    report = hocket(
+        "plan", "all-to-all", "--network", "tree:2x3", "--bytes", "1000", "--dump", dump, "--json"
+    ).object()
+    transfers = rows(dump)
+    assert {(t["origin"], t["target"]) for t in transfers} == {
+        (a, b) for a in range(6) for b in range(6) if a != b
+    }
+    assert len(transfers) == report["messages"] == 30
+    assert [t["phase"] for t in transfers] == sorted(t["phase"] for t in transfers)
+    assert {t["phase"] for t in transfers} <= set(range(report["phases"]))
+    assert all(t["src"] == t["origin"] and t["dst"] == t["target"] for t in transfers)
+    assert all(t["offset"] == 0 and t["length"] == 1000 for t in transfers)
+
+
+@pytest.mark.parametrize("network", ["star:9", "chain:4,3,2", "tree:2x2x3", "tree:(2,(4),((3)))", "star:3*2"])
+def test_a_row_is_a_part_of_the_whole(hocket, tmp_path: Path, network: str) -> None:
+    whole, row = tmp_path / "whole.csv", tmp_path / "row.csv"
+    assert (
+        hocket("plan", "all-to-all", "--network", network, "--scheduler", "tree", "--dump", whole).code == 0
+    )
+    for rank in (0, 3, 5):
+        report = hocket(
+            "plan", "all-to-all", "--network", network, "--rank", rank, "--dump", row, "--json"
+        ).object()
+        assert rows(row) == [t for t in rows(whole) if rank in (t["src"], t["dst"])]
+        assert report["rank"] == rank and report["phases"] == max(t["phase"] for t in rows(whole)) + 1
+
+
+def test_a_row_of_a_hundred_thousand_hosts(program, tmp_path: Path) -> None:
+    dump = tmp_path / "row.csv"
+    answer = program(
+        "plan", "all-to-all", "--network", "tree:10x100x100", "--rank", 54321, "--dump", dump, "--json"
+    )
+    report = answer.object()
+    assert report["peak_rss_bytes"] < 500e6
+    assert report["plan_seconds"] < 1
+    assert len(dump.read_text().splitlines()) == 1 + 2 * 99_999
+
+
+def test_text_says_what_it_did(hocket, tmp_path: Path) -> None:
+    answer = hocket("plan", "all-to-all", "--network", "star:4", "-o", tmp_path / "p.hkt")
+    for part in ("4 ranks", "12 messages", "phases      3, bound 3", "contention-free", "wrote"):
+        assert part in answer.out
+
+
+def test_one_host(hocket) -> None:
+    report = hocket("plan", "all-to-all", "--network", "star:1", "--json").object()
+    assert report["messages"] == 0 and report["phases"] == 0 and report["ratio"] == 1.0
+
+
+def test_auto_takes_the_fastest_where_rates_differ(hocket) -> None:
+    network = Path(__file__).parents[2] / "examples" / "networks" / "mixed-rates.toml"
+    best = hocket("plan", "all-to-all", "--network", network, "--json").object()
+    for name in ("tree", "packing"):
+        other = hocket("plan", "all-to-all", "--network", network, "--scheduler", name, "--json").object()
+        assert best["predicted_seconds"] <= other["predicted_seconds"] * (1 + 1e-9)
+
+
+def test_ring_on_a_chain_is_planned_and_called_what_it_is(hocket, tmp_path: Path) -> None:
+    plan = tmp_path / "ring.hkt"
+    report = hocket(
+        "plan", "all-to-all", "--network", "chain:4,4,4", "--scheduler", "ring", "-o", plan, "--json"
+    ).object()
+    assert report["contention_free"] is False and report["complete"] is True
+    answer = hocket("verify", plan, "--network", "chain:4,4,4")
+    assert answer.code == 1
+    assert "contention-free  NO" in answer.out and "channel s" in answer.out
+    report = hocket("verify", plan, "--network", "chain:4,4,4", "--json")
+    assert report.code == 1
+    assert report.object()["ok"] is False and report.object()["findings"][0]["kind"] == "channel overfull"
+
+
+def test_new_file_has_ordinary_permissions_and_old_ones_stay(hocket, tmp_path: Path) -> None:
+    plan = tmp_path / "p.hkt"
+    mask = os.umask(0o027)
+    try:
+        hocket("plan", "all-to-all", "--network", "star:4", "-o", plan)
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(plan.stat().st_mode) == 0o640
+    plan.chmod(0o600)
+    hocket("plan", "all-to-all", "--network", "star:4", "-o", plan)
+    assert stat.S_IMODE(plan.stat().st_mode) == 0o600
+    assert [p.name for p in tmp_path.iterdir()] == ["p.hkt"]
+
+
+def test_same_plan_twice(hocket, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        hocket("plan", "all-to-all", "--network", "chain:3,4", "-o", tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

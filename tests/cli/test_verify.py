@@ -1,0 +1,77 @@
+"""hocket verify: 0 it holds, 1 it does not, 2 not this plan or not this network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+NETWORK = "chain:3,2,2"
+
+
+def toml(tmp_path: Path, hosts: str, rate: str = "1Gbit", ranks: int = 1) -> Path:
+    path = tmp_path / "net.toml"
+    path.write_text(
+        f'[defaults]\nrate = "{rate}"\nranks = {ranks}\n[[switch]]\nname = "s0"\nhosts = [{hosts}]\n'
+    )
+    return path
+
+
+def test_a_plan_holds(hocket, plan: Path) -> None:
+    answer = hocket("verify", plan, "--network", NETWORK)
+    assert answer.code == 0
+    assert "holds" in answer.out and "contention-free  yes" in answer.out
+
+
+def test_json(hocket, plan: Path) -> None:
+    report = hocket("verify", plan, "--network", NETWORK, "--json").object()
+    assert report["ok"] and report["contention_free"] and report["complete"]
+    assert report["transfers"] == report["messages"] == 42
+    assert report["violations"] == {} and report["findings"] == []
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ("star:7", "channels"),
+        ("chain:3,2,3", "the plan has 7 hosts, the network 8"),
+        ("chain:3,2,2@100Mbit", "1 Gbit/s"),
+        ("chain:3,2,2*2", "host 0 is n0 with 1 rank, in the network n0 with 2 ranks"),
+        ("chain:2,3,2", "the plan has"),
+    ],
+)
+def test_a_plan_for_another_network_is_refused(hocket, plan: Path, other: str, says: str) -> None:
+    answer = hocket("verify", plan, "--network", other)
+    assert answer.code == 2
+    assert answer.err.startswith("hocket: ") and answer.err.count("\n") == 1
+    assert "made for another network" in answer.err and says in answer.err
+    assert answer.out == ""
+    assert hocket("simulate", plan, "--network", other).code == 2
+
+
+def test_every_altered_byte_is_refused(hocket, plan: Path, tmp_path: Path) -> None:
+    good = plan.read_bytes()
+    bad = tmp_path / "bad.hkt"
+    for place in range(0, len(good), max(1, len(good) // 150)):
+        bad.write_bytes(good[:place] + bytes([good[place] ^ 0x10]) + good[place + 1 :])
+        answer = hocket("verify", bad, "--network", NETWORK)
+        assert answer.code == 2, place
+        assert answer.err.startswith(f"hocket: {bad}") and answer.err.count("\n") == 1
+
+
+def test_every_truncation_is_refused(hocket, plan: Path, tmp_path: Path) -> None:
+    good = plan.read_bytes()
+    bad = tmp_path / "bad.hkt"
+    for length in range(0, len(good), max(1, len(good) // 100)):
+        bad.write_bytes(good[:length])
+        assert hocket("verify", bad, "--network", NETWORK).code == 2, length
+
+
+def test_not_a_plan(program, tmp_path: Path) -> None:
+    for content in (b"", b"hello", b"\xff" * 5000):
+        path = tmp_path / "x"
+        path.write_bytes(content)
+        answer = program("verify", path, "--network", NETWORK)
+        assert answer.code == 2 and "Traceback" not in answer.err
+    assert program("verify", tmp_path / "none", "--network", NETWORK).code == 2
+    assert program("verify", tmp_path, "--network", NETWORK).code == 2

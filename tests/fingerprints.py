@@ -1,0 +1,30 @@
+"""What the planner makes of a set of networks, as digests; imported by a second process too."""
+
+from __future__ import annotations
+
+import hashlib
+from random import Random
+
+from strategies import random_graph, random_tree, unequal
+
+from hocket import _core
+
+
+def fingerprints() -> dict[str, str]:
+    """One digest per network and scheduler, of schedule, waits and plan."""
+    networks = {f"tree {seed}": random_tree(Random(seed), 30).build() for seed in range(6)}
+    networks |= {f"unequal {seed}": random_tree(Random(seed), 20, trunk=unequal).build() for seed in range(6)}
+    networks |= {f"graph {seed}": random_graph(Random(seed), 16).build("graph") for seed in range(4)}
+    networks["torus"] = _core.build_grid("torus", [4, 4], 1e9, 1e-6)
+    found = {}
+    for label, network in networks.items():
+        demand = _core.Demand(network.ranks, 4096)
+        for scheduler in _core.schedulers():
+            if scheduler.why_not(network, demand):
+                continue
+            schedule = scheduler.make(network, demand)
+            waits = _core.derive_waits(network, schedule)
+            plan = _core.Plan(network, schedule, waits, demand, scheduler.name, 0, 0.0, 0.0)
+            text = repr((schedule.rows(), [waits.of(i) for i in range(len(schedule))])).encode()
+            found[f"{label} {scheduler.name}"] = hashlib.sha256(text + plan.encode()).hexdigest()
+    return found
