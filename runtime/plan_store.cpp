@@ -12,6 +12,9 @@
 namespace hocket::runtime {
 namespace {
 
+/// Planning takes time and memory in the square of the ranks: 2,048 take a few seconds, once.
+constexpr std::uint32_t max_planned_here = 2048;
+
 std::uint64_t digest_of(std::uint64_t plan, const Settings& s) {
   ByteWriter out;
   out.fixed(plan);
@@ -66,6 +69,9 @@ RankProgram PlanStore::program(std::span<const std::uint32_t> ranks_per_node, Ra
     return PlanFile(bytes_).program(rank);
   }
   const Network part = network_->restricted_to(ranks_per_node);
+  if (part.ranks() > max_planned_here)
+    throw InputError("a communicator of " + std::to_string(part.ranks()) +
+                     " ranks that is not the planned one is too large to plan inside the program; plan for its hosts");
   const Demand demand{Pattern::all_to_all, part.ranks(), 1};
   const Schedule schedule = choose_scheduler(part, demand).make(part, demand);
   phases = schedule.phases();

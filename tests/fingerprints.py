@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from random import Random
 
-from strategies import random_graph, random_tree, unequal
-
 from hocket import _core
+from strategies import random_graph, random_tree, unequal
 
 
 def fingerprints() -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,10 +224,12 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _difference(what: str, of_plan: list[str], of_network: list[str]) -> str:
+    if what == "channels":
+        lacking = list((Counter(of_plan) - Counter(of_network)).elements())
+        if lacking:
+            return f"the network has no channel {lacking[0]}"
+        return f"the plan has no channel {next((Counter(of_network) - Counter(of_plan)).elements())}"
     if len(of_plan) != len(of_network):
         return f"the plan has {len(of_plan)} {what}, the network {len(of_network)}"
-    for index, (mine, theirs) in enumerate(zip(of_plan, of_network, strict=True)):
-        if mine != theirs:
-            place = f"host {index} is" if what == "hosts" else "the plan has"
-            return f"{place} {mine}, in the network {theirs}"
-    return f"its {what} differ"
+    index = next(i for i, pair in enumerate(zip(of_plan, of_network, strict=True)) if pair[0] != pair[1])
+    return f"host {index} is {of_plan[index]}, in the network {of_network[index]}"

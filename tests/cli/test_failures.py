@@ -149,7 +149,7 @@ def test_broken_pipe_is_quiet() -> None:
 def test_ctrl_c(tmp_path: Path) -> None:
     out = tmp_path / "p.hkt"
     process = subprocess.Popen(
-        [sys.executable, "-m", "hocket.cli", "plan", "all-to-all", "--network", "tree:4x16x64", "-o", str(out)],
+        [sys.executable, "-m", "hocket.cli", "plan", "all-to-all", "--network", "tree:4x16x64", "-o", out],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     time.sleep(2)

@@ -33,11 +33,11 @@ def test_json(hocket, plan: Path) -> None:
 @pytest.mark.parametrize(
     ("other", "says"),
     [
-        ("star:7", "channels"),
+        ("star:7", "no channel"),
         ("chain:3,2,3", "the plan has 7 hosts, the network 8"),
         ("chain:3,2,2@100Mbit", "1 Gbit/s"),
         ("chain:3,2,2*2", "host 0 is n0 with 1 rank, in the network n0 with 2 ranks"),
-        ("chain:2,3,2", "the plan has"),
+        ("chain:2,3,2", "no channel n2->s0 of 1 Gbit/s"),
     ],
 )
 def test_a_plan_for_another_network_is_refused(hocket, plan: Path, other: str, says: str) -> None:

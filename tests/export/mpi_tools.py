@@ -54,8 +54,5 @@ def open_mpi() -> MpiUnderTest:
     folder = os.environ.get("HOCKET_TEST_OPENMPI")
     if not folder:
         pytest.skip("HOCKET_TEST_OPENMPI does not name the folder of an Open MPI's mpicc")
-    return MpiUnderTest(
-        "openmpi",
-        str(Path(folder) / "mpicc"),
-        (str(Path(folder) / "mpirun"), "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"),
-    )  # fmt: skip
+    options = ("--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
+    return MpiUnderTest("openmpi", str(Path(folder) / "mpicc"), (str(Path(folder) / "mpirun"), *options))

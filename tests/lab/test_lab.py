@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError
 from hocket import mpi as launch
+from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError
 from hocket.lab import Lab, LabOptions, MpiFamily, all_labs, cluster, down_all, find_mpi, state
 from hocket.lab import launch_command as command_of
 from hocket.network.description import Link, NetworkDescription, Node

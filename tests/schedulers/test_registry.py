@@ -6,6 +6,8 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+
+from hocket import _core
 from strategies import (
     NetworkPlan,
     balanced,
@@ -17,8 +19,6 @@ from strategies import (
     star_of_switches,
     unequal,
 )
-
-from hocket import _core
 
 NAMES = [scheduler.name for scheduler in _core.schedulers()]
 CONTENTION = {"send port overfull", "receive port overfull", "channel overfull"}
@@ -105,7 +105,12 @@ def test_scheduler_keeps_its_word(name: str, family: str) -> None:
 
 
 def test_equal_trees_are_served_by_the_optimal_scheduler_and_others_by_packing() -> None:
-    for family, expected in {"star": "tree", "chain": "tree", "torus 4x3": "packing", "graph 3": "packing"}.items():
+    for family, expected in {
+        "star": "tree",
+        "chain": "tree",
+        "torus 4x3": "packing",
+        "graph 3": "packing",
+    }.items():
         network = FAMILIES[family]()
         assert _core.choose_scheduler(network, _core.Demand(network.ranks, 1)).name == expected
 
@@ -129,7 +134,9 @@ def test_a_slower_trunk_still_carries_one_message() -> None:
     plan.rates[0] /= 10
     network = plan.build()
     assert network.capacity(0) == 1
-    assert _core.lower_bounds(network, _core.Demand(6, 1000)).seconds == pytest.approx(9 * 1000 / plan.rates[0])
+    assert _core.lower_bounds(network, _core.Demand(6, 1000)).seconds == pytest.approx(
+        9 * 1000 / plan.rates[0]
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from strategies import figure1
 
 from hocket import _core
+from strategies import figure1
 
 # Per phase: t0 -> {t1, t2}, t1 -> {t2, t0}, t2 -> {t0, t1}; then the local messages of t0, t1, t2.
 # t0 = n0 n1 n2, t1 = n3 n4, t2 = n5.

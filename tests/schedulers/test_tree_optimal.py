@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 from hypothesis import given, settings
-from strategies import KINDS, NetworkPlan, balanced, chain, few_ranks, random_tree, star, tree_plans
 
 from hocket import _core
+from strategies import KINDS, NetworkPlan, balanced, chain, few_ranks, random_tree, star, tree_plans
 
 TREES = 2000
 
@@ -63,7 +63,9 @@ def test_phases_equal_the_bound_on_2000_random_trees() -> None:
     for index in range(TREES):
         hosts = size_of(rng, index)
         several = index % 4 == 3 and hosts <= 60
-        plan = random_tree(rng, hosts, kind=KINDS[index % len(KINDS)], ranks=few_ranks if several else lambda _: 1)
+        plan = random_tree(
+            rng, hosts, kind=KINDS[index % len(KINDS)], ranks=few_ranks if several else lambda _: 1
+        )
         largest = max(largest, hosts)
         check(plan)
     assert largest > 190

@@ -14,7 +14,18 @@ Node find_root(const Network& network, const Tree& tree, const std::vector<std::
   Node root = tree.order.front();
   for (const Node node : tree.order)
     if (tree.parent[node] == root && 2 * below[node] > all) root = node;
-  return root;
+
+  // Where a link parts the ranks in halves, both its ends will do. The paper's example takes the
+  // one with fewer branches.
+  Node other = root;
+  for (const Node node : tree.order)
+    if (tree.parent[node] == other && 2 * below[node] == all) other = node;
+  const auto branches = [&](Node at) {
+    std::uint64_t count = network.spec().ranks[at] + (below[at] < all ? 1 : 0);
+    for (const Node node : tree.order) count += tree.parent[node] == at && below[node] > 0 ? 1 : 0;
+    return count;
+  };
+  return other != root && branches(other) < branches(root) ? other : root;
 }
 
 std::uint64_t inverse_modulo(std::uint64_t value, std::uint64_t modulus) {

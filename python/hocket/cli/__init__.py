@@ -3,6 +3,7 @@ what one command needs cannot break the others."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -116,8 +117,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _leave_at_once(code: int) -> int:
     """Without waiting for a thread that still computes in the core."""
     sys.stderr.flush()
-    try:
+    with contextlib.suppress(OSError):
         sys.stdout.flush()
-    except OSError:
-        pass
     os._exit(code)

@@ -114,8 +114,10 @@ def run(
             cluster = stack.enter_context(Lab.up(read_network_description(network), options))
         else:
             cluster = Lab.attach(lab_id or "")
-        description = read_network_description(network or cluster.state.network)
-        env = {} if native else schedule_environment(mpi, description, flow)
+        env: Mapping[str, str] = {}
+        if not native:
+            description = read_network_description(network or cluster.state.network)
+            env = schedule_environment(mpi, description, flow)
         result = cluster.run(program, mpi=mpi, ranks=ranks, env=env, timeout=timeout, capture=as_json)
     if as_json:
         report = {

@@ -122,8 +122,8 @@ class _Picture:
             else "no links",
             *([f"and {left_out} less loaded links, see --json"] if left_out else []),
             "",
-            f"all-to-all of {format_bytes(bytes)} per message: no schedule has fewer than {bounds.phases} phases "
-            f"or takes less than {format_time(bounds.seconds, 4)}",
+            f"all-to-all of {format_bytes(bytes)} per message: no schedule has fewer than {bounds.phases} "
+            f"phases or takes less than {format_time(bounds.seconds, 4)}",
             f"bottleneck  {_some(self.bottlenecks) if self.bottlenecks else 'none'}",
         ]
         return "\n".join(lines)

@@ -31,7 +31,7 @@ def defaults_options(function: F) -> F:
             type=click.IntRange(1, 65536),
             metavar="K",
             help="Ranks per host where the network does not say. [1]",
-        ),  # fmt: skip
+        ),
         click.option("--latency", metavar="TIME", help="Latency of links that have none. [5us]"),
         click.option("--rate", metavar="RATE", help="Rate of links that have none. [1Gbit]"),
     ):

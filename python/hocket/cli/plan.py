@@ -103,13 +103,14 @@ def describe(planned: PlannedExchange) -> str:
     messages = planned.demand.messages
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     lines = [
-        f"all-to-all of {planned.network.ranks} ranks, {messages} messages of {format_bytes(planned.demand.bytes)}, "
-        f"by '{planned.scheduler}'",
+        f"all-to-all of {planned.network.ranks} ranks, {messages} messages of "
+        f"{format_bytes(planned.demand.bytes)}, by '{planned.scheduler}'",
         f"phases      {planned.schedule.phases}, bound {planned.bounds.phases}, ratio {planned.ratio:.3f}",
-        f"time        {format_time(planned.predicted_seconds, 4)} predicted, bound {format_time(planned.bounds.seconds, 4)}",
+        f"time        {format_time(planned.predicted_seconds, 4)} predicted, "
+        f"bound {format_time(planned.bounds.seconds, 4)}",
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
         + (f", {len(waits) / messages:.2f} per message" if messages else ""),
-        f"schedule    {verdict}: {'contention-free' if certificate.contention_free else 'NOT contention-free'}, "
+        f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
         f"{'complete' if certificate.complete else 'NOT complete'}",
         f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
     ]
@@ -160,8 +161,8 @@ def _row(network: Network, rank: int, size: str, scheduler: str, dump: str | Non
         click.echo(json.dumps(report))
         return
     click.echo(
-        f"rank {rank} of {network.ranks}: {network.ranks - 1} sends and as many receives in {phases.phases} phases "
-        f"(bound {bounds.phases}), computed in {plan_seconds:.3f} s"
+        f"rank {rank} of {network.ranks}: {network.ranks - 1} sends and as many receives in "
+        f"{phases.phases} phases (bound {bounds.phases}), computed in {plan_seconds:.3f} s"
     )
     if dump is not None:
         click.echo(f"wrote {dump}")

@@ -76,7 +76,8 @@ def verify(
     else:
         answer = {True: "yes", False: "NO"}
         click.echo(
-            f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{plan.header.scheduler}'"
+            f"{path}: {certificate.transfers} transfers in {certificate.phases} phases "
+            f"by '{plan.header.scheduler}'"
         )
         click.echo(f"complete         {answer[certificate.complete]}")
         click.echo(f"contention-free  {answer[certificate.contention_free]}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from hocket import _core
 from hocket.errors import UsageError
+from hocket.export.c_tables import BarrierTables, Receives, Sends, TokenTables, wrapped
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 MOST_RANKS: Final = 512  # 261,632 messages: 15 MB of tables
 MOST_LINKS: Final = 64  # listed in the comment
-RECEIVES: Final = 16  # posted ahead
-WIDTH: Final = 100
 
 _KEYWORDS: Final = frozenset(
     [
@@ -58,9 +57,6 @@ _KEYWORDS: Final = frozenset(
         "main",
     ]
 )
-
-Sends = list[tuple[int, int, list[int]]]
-Receives = list[tuple[int, int, list[tuple[int, int]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +103,7 @@ def all_to_all_source(planned: PlannedExchange, source: str, options: RoutineOpt
     sends: list[Sends] = [program.sends for program in programs]
     receives: list[Receives] = [program.receives for program in programs]
     _check_one_port(planned, sends)
-    tables = _BarrierTables(sends, receives) if options.flow == "barrier" else _TokenTables(sends, receives)
+    tables = BarrierTables(sends, receives) if options.flow == "barrier" else TokenTables(sends, receives)
     names, ranks = planned.network.names, planned.network.ranks_per_node
     native = "P" + options.function if options.function == "MPI_Alltoall" else "MPI_Alltoall"
     return _fill(
@@ -155,124 +151,6 @@ def _check_one_port(planned: PlannedExchange, sends: list[Sends]) -> None:
             )
 
 
-class _TokenTables:
-    """Who waits for whom: tokens before each send, releases after each receive."""
-
-    template = "tokens.c.in"
-    structs = (
-        "struct send {\n"
-        "  int phase, to;\n"
-        "  int own;          /* receives of this rank that must be over first */\n"
-        "  int tokens;       /* tokens that must have come first, */\n"
-        "  int from[TOKENS]; /* and from whom */\n"
-        "};\n"
-        "struct release {\n"
-        "  int rank, send; /* who waits, with which of its sends */\n"
-        "};\n"
-        "struct receive {\n"
-        "  int phase, from;\n"
-        "  int releases;                     /* tokens to send when it is in */\n"
-        "  struct release release[RELEASES]; /* to this rank itself: no message, only a note */\n"
-        "};"
-    )
-
-    def __init__(self, sends: list[Sends], receives: list[Receives]) -> None:
-        self.receives = receives
-        # A rank that waits for its own receive needs no message.
-        self.sends = [
-            [(phase, to, tokens.count(rank), [t for t in tokens if t != rank]) for phase, to, tokens in row]
-            for rank, row in enumerate(sends)
-        ]
-
-    def sizes(self, window: int, phases: int) -> str:
-        tokens = max((len(tokens) for row in self.sends for *_, tokens in row), default=0)
-        releases = max((len(r) for row in self.receives for *_, r in row), default=0)
-        released = max(
-            sum(1 for *_, r in row for to, _ in r if to != rank) for rank, row in enumerate(self.receives)
-        )
-        most_receives = min(RECEIVES, len(self.sends) - 1)
-        return "\n".join([
-            f"#define PHASES {phases}",
-            f"#define WINDOW {min(window, len(self.sends) - 1)} /* messages of a rank under way at once */",
-            f"#define RECEIVES {most_receives} /* posted ahead */",
-            f"#define TOKENS {max(tokens, 1)} /* most that one send waits for */",
-            f"#define RELEASES {max(releases, 1)} /* most that one receive sends */",
-            f"#define RELEASED {max(released, 1)} /* most that one rank sends */",
-        ])  # fmt: skip
-
-    def text(self) -> str:
-        width = len(str(len(self.sends)))
-        parts = []
-        for rank, (sends, receives) in enumerate(zip(self.sends, self.receives, strict=True)):
-            parts.append(
-                f"/* phase, to, own receives, tokens, from */\nstatic const struct send sends_of_{rank}[MESSAGES] = {{"
-            )
-            parts += [
-                f"  {{{phase}, {to:{width}}, {own}, {len(tokens)}, {{{_numbers(tokens)}}}}},"
-                for phase, to, own, tokens in sends
-            ]
-            parts.append(
-                f"}};\n/* phase, from, releases, rank and send */\nstatic const struct receive receives_of_{rank}[MESSAGES] = {{"
-            )
-            parts += [
-                f"  {{{phase}, {src:{width}}, {len(releases)}, {{{_pairs(releases)}}}}},"
-                for phase, src, releases in receives
-            ]
-            parts.append("};")
-        return "\n".join(parts) + "\n" + _pointers(len(self.sends))
-
-
-class _BarrierTables:
-    """Phases alone."""
-
-    template = "barrier.c.in"
-    structs = "struct send {\n  int phase, to;\n};\nstruct receive {\n  int phase, from;\n};"
-
-    def __init__(self, sends: list[Sends], receives: list[Receives]) -> None:
-        self.sends, self.receives = sends, receives
-
-    def sizes(self, window: int, phases: int) -> str:
-        return f"#define PHASES {phases}"
-
-    def text(self) -> str:
-        parts = []
-        for rank, (sends, receives) in enumerate(zip(self.sends, self.receives, strict=True)):
-            for kind, word, row in (("send", "to", sends), ("receive", "from", receives)):
-                parts.append(
-                    f"/* phase, {word} */\nstatic const struct {kind} {kind}s_of_{rank}[MESSAGES] = {{"
-                )
-                parts.append(_wrapped([f"{{{phase}, {other}}}" for phase, other, _ in row]))
-                parts.append("};")
-        return "\n".join(parts) + "\n" + _pointers(len(self.sends))
-
-
-def _numbers(values: list[int]) -> str:
-    return ", ".join(map(str, values)) or "0"
-
-
-def _pairs(releases: list[tuple[int, int]]) -> str:
-    return ", ".join(f"{{{rank}, {send}}}" for rank, send in releases) or "{0, 0}"
-
-
-def _wrapped(items: list[str], indent: str = "  ") -> str:
-    lines, line = [], indent
-    for item in items:
-        if len(line) + len(item) + 2 > WIDTH and line != indent:
-            lines.append(line.rstrip())
-            line = indent
-        line += item + ", "
-    return "\n".join([*lines, line.rstrip()])
-
-
-def _pointers(ranks: int) -> str:
-    return "\n".join(
-        f"static const struct {kind} *const {kind}s[RANKS] = {{\n"
-        + _wrapped([f"{kind}s_of_{rank}" for rank in range(ranks)])
-        + "\n};"
-        for kind in ("send", "receive")
-    )
-
-
 def _c_string(text: str) -> str:
     """A literal that means the same bytes whatever is in the name; octal ends where it must."""
     return '"' + "".join(
@@ -300,37 +178,44 @@ def _header(planned: PlannedExchange, source: str, options: RoutineOptions, wait
         if options.function == "MPI_Alltoall"
         else f"Call {options.function} with the arguments of MPI_Alltoall."
     )
-    hosts = _wrapped([names[host] for host in network.hosts], "  ").split("\n")
+    hosts = wrapped([names[host] for host in network.hosts], "  ").split("\n")
     links = [
-        f"  {names[a]} - {names[b]}  {format_rate(network.rate(2 * i))}, {format_time(network.latency(2 * i))}"
+        f"  {names[a]} - {names[b]}  {format_rate(network.rate(2 * i))}, "
+        f"{format_time(network.latency(2 * i))}"
         for i, (a, b) in enumerate(network.links[:MOST_LINKS])
     ]
     left_out = len(network.links) - len(links)
     bottleneck = network.channel_name(bounds.bottleneck) if network.channels else "none"
+    contention = (
+        "none: no two messages of a phase share a link in one direction, trunks as wide as their rate"
+        if planned.certificate.contention_free
+        else "messages of a phase share links: this schedule is for comparison"
+    )
     size = format_bytes(planned.demand.bytes)
     return _comment([
         f"{options.function}: all-to-all personalised communication, scheduled for one network.",
         "",
         f"Written by Hocket {version('hocket')} for the network {source}:",
-        f"  hocket generate all-to-all --network {source} --scheduler {planned.scheduler} --flow {options.flow}"
-        f" --function-name {options.function}",
+        f"  hocket generate all-to-all --network {source} --scheduler {planned.scheduler}"
+        f" --flow {options.flow} --function-name {options.function}",
         "",
         replaces,
-        f"Compile it with any MPI:  mpicc -O2 -c FILE.c. It serves communicators of {network.ranks} ranks, any",
-        "datatype and count, and MPI_IN_PLACE; other communicators and messages below HOCKET_MIN_BYTES bytes",
-        "go to the MPI library.",
+        f"Compile it with any MPI:  mpicc -O2 -c FILE.c. It serves communicators of {network.ranks} ranks,",
+        "any datatype and count, and MPI_IN_PLACE; other communicators and messages below",
+        "HOCKET_MIN_BYTES bytes go to the MPI library.",
         "",
         f"Scheduler   {planned.scheduler}",
         f"Phases      {schedule.phases}; no schedule has fewer than {bounds.phases} "
         f"(bottleneck {bottleneck})",
-        f"Contention  {'none: no two messages of a phase share a link in one direction' if planned.certificate.contention_free else 'messages of a phase share links: this schedule is for comparison'}",
+        f"Contention  {contention}",
         f"Messages    {len(schedule)}; {_flow_text(options, waits)}",
         f"Time        {format_time(bounds.seconds, 4)} at least for {size} per message, "
         f"{format_time(planned.predicted_seconds, 4)} predicted under tokens",
         "",
-        "Source: A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized Communication on Ethernet",
-        "Switched Clusters: section 4 for the phases, section 5 for the pair-wise synchronisation, in which the",
-        "receiver of the earlier of two messages that share a link releases the sender of the later.",
+        "Source: A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized Communication",
+        "on Ethernet Switched Clusters: section 4 for the phases of trees, section 5 for the pair-wise",
+        "synchronisation, in which the receiver of the earlier of two messages that share a link",
+        "releases the sender of the later.",
         "",
         f"Ranks are numbered in the order of the {len(network.hosts)} hosts:",
         *hosts,

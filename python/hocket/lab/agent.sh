@@ -12,7 +12,10 @@ fi
 TMPDIR=$(cat "$HOCKET_LAB/tmp")/$host
 export TMPDIR
 # A mount namespace of its own, which ends with the command: /sys shows this host's network devices
-# (UCX looks there), and host names have addresses (a look-up would wait for an unreachable name server).
-setup='mount -t sysfs hocket /sys && mount --bind "$HOCKET_LAB/hosts" /etc/hosts || exit 255; exec /bin/sh -c "$1"'
+# (UCX looks there), host names have addresses (a look-up would wait for an unreachable name server),
+# and shared memory is the host's own and goes with it.
+setup='mount -t sysfs hocket /sys && mount --bind "$HOCKET_LAB/hosts" /etc/hosts || exit 255
+[ ! -d /dev/shm ] || mount -t tmpfs hocket /dev/shm || exit 255
+exec /bin/sh -c "$1"'
 exec nsenter --net="/run/netns/hkt-${HOCKET_LAB##*/}-$host" --uts="$HOCKET_LAB/$host.uts" \
     unshare --mount /bin/sh -c "$setup" sh "$*"

@@ -129,7 +129,10 @@ class Lab:
         ]
         tmp = str(Path(tempfile.gettempdir()) / f"hkt-{lab_id}")
         owner = None if keep else state.myself()
-        lab = cls(state.LabState(lab_id, nodes, tmp, owner, network.source, options.to_json()))
+        # Absolute, as a later command may be given elsewhere.
+        file = Path(network.source)
+        source = str(file.resolve()) if network.source and file.is_file() else network.source
+        lab = cls(state.LabState(lab_id, nodes, tmp, owner, source, options.to_json()))
         try:
             lab.state.save()
             if not keep:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 from contextlib import suppress
@@ -102,6 +103,8 @@ def myself() -> tuple[int, int]:
 def load(lab_id: str) -> LabState:
     """The lab ``lab_id``; raises :class:`UsageError` when there is none."""
     try:
+        if not re.fullmatch("[0-9a-f]+", lab_id):
+            raise ValueError(lab_id)
         data = json.loads((STATE_DIR / lab_id / STATE_FILE).read_text(encoding="utf-8"))
         nodes = [LabNode(**node) for node in data.pop("nodes")]
         owner = data.pop("owner")

