@@ -11,10 +11,13 @@ namespace hocket::runtime {
 namespace {
 
 constexpr int data_tag = 1;
-constexpr int token_tag = 2;
+constexpr int signal_tag = 2;
 constexpr std::size_t receives_posted = 64;  ///< segments with a buffer waiting for them
 
-struct Token {
+/// Leave to go on. A token releases one send of its receiver; an acknowledgement tells the sender of
+/// a message that it is (nearly) over.
+struct Signal {
+  static constexpr std::uint32_t acknowledgement = ~std::uint32_t{0};
   std::uint32_t round, send;
 };
 
@@ -32,28 +35,30 @@ class Exchange::Pass {
         posted_in_(receives_posted, 0) {
     requests_.assign(receives_posted + settings_.ahead, MPI_REQUEST_NULL);
     finished_.resize(requests_.size());
-    std::size_t releases = 0;
-    for (const auto& receive_op : program_.receives) releases += receive_op.releases.size();
-    token_requests_.reserve(releases);
-    for (const auto& send_op : program_.sends) {
+    std::size_t signals = 0;
+    for (const auto& receive_op : program_.receives) signals += receive_op.releases.size() + 1;
+    signal_requests_.reserve(signals);
+    for (std::uint32_t i = 0; i < program_.sends.size(); ++i) {
       const bool free = settings_.flow == Flow::free;
-      tokens_missing_.push_back(free ? 0 : static_cast<std::uint32_t>(send_op.tokens.size()));
-      tokens_expected_ += tokens_missing_.back();
+      tokens_missing_.push_back(free ? 0 : static_cast<std::uint32_t>(program_.sends[i].tokens.size()));
+      signals_expected_ += tokens_missing_.back() + 1;
     }
-    for (const std::uint32_t early : std::exchange(owner_.early_tokens_, {})) take_token(early);
+    over_.assign(program_.sends.size(), false);
+    for (const auto& [source, send] : std::exchange(owner_.early_signals_, {})) take_signal(source, send);
   }
 
   void run() {
     for (std::size_t slot = 0; slot < receives_posted; ++slot) post_receive(slot);
     IdleWait idle(settings_.max_sleep_us);
-    while (receives_done_ < program_.receives.size() || sends_done_ < program_.sends.size() * segments_) {
-      const bool moved = push_sends() | collect_tokens() | collect_completions();
+    while (receives_done_ < program_.receives.size() || sends_done_ < program_.sends.size() * segments_ ||
+           signals_expected_ > 0) {
+      const bool moved = push_sends() | collect_signals() | collect_completions();
       if (moved)
         idle.reset();
       else
         idle.wait();
     }
-    check(PMPI_Waitall(static_cast<int>(token_requests_.size()), token_requests_.data(), MPI_STATUSES_IGNORE));
+    wait_idle(signal_requests_, settings_.max_sleep_us);
   }
 
  private:
@@ -75,10 +80,16 @@ class Exchange::Pass {
     }
   }
 
+  /// Sends go in order, `window` at a time: a buffered send says nothing about when its data has left
+  /// the host, so its receiver does.
+  [[nodiscard]] bool may_start(std::size_t send) const {
+    return tokens_missing_[send] == 0 && (send < owner_.window_ || over_[send - owner_.window_]);
+  }
+
   bool push_sends() {
     bool moved = false;
     for (std::size_t slot = receives_posted; slot < requests_.size(); ++slot) {
-      if (next_send_ == program_.sends.size() || tokens_missing_[next_send_] > 0) break;
+      if (next_send_ == program_.sends.size() || !may_start(next_send_)) break;
       if (requests_[slot] != MPI_REQUEST_NULL) continue;
       const auto peer = program_.sends[next_send_].dst;
       const std::byte* at = send_ + peer * bytes_ + next_send_segment_ * settings_.segment;
@@ -116,39 +127,46 @@ class Exchange::Pass {
   }
 
   void release(const RankProgram::Receive& receive) {
+    signal(static_cast<int>(receive.src), Signal::acknowledgement);
     if (settings_.flow == Flow::free) return;
     for (const Release& waiting : receive.releases) {
-      if (static_cast<int>(waiting.rank) == owner_.rank_) {
-        take_token(waiting.send);
-        continue;
-      }
-      tokens_out_.push_back({owner_.round_, waiting.send});
-      token_requests_.emplace_back();
-      check(PMPI_Isend(&tokens_out_.back(), sizeof(Token), MPI_BYTE, static_cast<int>(waiting.rank), token_tag,
-                       owner_.comm_, &token_requests_.back()));
+      if (static_cast<int>(waiting.rank) == owner_.rank_)
+        take_signal(owner_.rank_, waiting.send);
+      else
+        signal(static_cast<int>(waiting.rank), waiting.send);
     }
   }
 
-  void take_token(std::uint32_t send) {
-    --tokens_missing_[send];
-    --tokens_expected_;
+  void signal(int rank, std::uint32_t send) {
+    signals_out_.push_back({owner_.round_, send});
+    signal_requests_.emplace_back();
+    check(PMPI_Isend(&signals_out_.back(), sizeof(Signal), MPI_BYTE, rank, signal_tag, owner_.comm_,
+                     &signal_requests_.back()));
   }
 
-  /// Tokens of the next round may come before this one is over here, never those of a later one:
+  void take_signal(int source, std::uint32_t send) {
+    --signals_expected_;
+    if (send == Signal::acknowledgement)
+      over_[owner_.send_to_[static_cast<std::size_t>(source)]] = true;
+    else
+      --tokens_missing_[send];
+  }
+
+  /// Signals of the next round may come before this one is over here, never those of a later one:
   /// nobody finishes the next round without our data.
-  bool collect_tokens() {
+  bool collect_signals() {
     bool moved = false;
-    while (tokens_expected_ > 0) {
+    while (signals_expected_ > 0) {
       int there = 0;
       MPI_Status status;
-      check(PMPI_Iprobe(MPI_ANY_SOURCE, token_tag, owner_.comm_, &there, &status));
+      check(PMPI_Iprobe(MPI_ANY_SOURCE, signal_tag, owner_.comm_, &there, &status));
       if (!there) break;
-      Token token{};
-      check(PMPI_Recv(&token, sizeof token, MPI_BYTE, status.MPI_SOURCE, token_tag, owner_.comm_, MPI_STATUS_IGNORE));
-      if (token.round == owner_.round_)
-        take_token(token.send);
+      Signal in{};
+      check(PMPI_Recv(&in, sizeof in, MPI_BYTE, status.MPI_SOURCE, signal_tag, owner_.comm_, MPI_STATUS_IGNORE));
+      if (in.round == owner_.round_)
+        take_signal(status.MPI_SOURCE, in.send);
       else
-        owner_.early_tokens_.push_back(token.send);
+        owner_.early_signals_.emplace_back(status.MPI_SOURCE, in.send);
       moved = true;
     }
     return moved;
@@ -162,20 +180,26 @@ class Exchange::Pass {
   std::size_t bytes_, segments_;
 
   std::vector<std::uint32_t> tokens_missing_;  ///< per send
-  std::size_t tokens_expected_ = 0;
+  std::vector<bool> over_;                     ///< per send: acknowledged
+  std::size_t signals_expected_ = 0;
   std::vector<std::size_t> missing_;    ///< per receive: segments
   std::vector<std::size_t> posted_in_;  ///< per receive slot: which receive
   std::size_t next_receive_ = 0, next_receive_segment_ = 0, receives_done_ = 0;
   std::size_t next_send_ = 0, next_send_segment_ = 0, sends_done_ = 0;
   std::vector<MPI_Request> requests_;  ///< receive slots, then send slots
   std::vector<int> finished_;
-  std::deque<Token> tokens_out_;
-  std::vector<MPI_Request> token_requests_;
+  std::deque<Signal> signals_out_;
+  std::vector<MPI_Request> signal_requests_;
 };
 
-Exchange::Exchange(MPI_Comm comm, RankProgram program, std::uint64_t phases, const Settings& settings)
-    : comm_(comm), program_(std::move(program)), phases_(phases), settings_(settings) {
+Exchange::Exchange(MPI_Comm comm, RankProgram program, std::uint64_t phases, std::uint32_t window,
+                   const Settings& settings)
+    : comm_(comm), program_(std::move(program)), phases_(phases), window_(window), settings_(settings) {
+  int size = 0;
   check(PMPI_Comm_rank(comm_, &rank_));
+  check(PMPI_Comm_size(comm_, &size));
+  send_to_.resize(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < program_.sends.size(); ++i) send_to_[program_.sends[i].dst] = i;
 }
 
 void Exchange::run(const std::byte* send, std::byte* receive, std::size_t bytes) {

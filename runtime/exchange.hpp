@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "hocket/plan/program.hpp"
@@ -18,26 +19,27 @@ namespace hocket::runtime {
 /// early, was decided by measurement (docs/decisions/).
 class Exchange {
  public:
-  /// `program` names ranks of `comm`, which must be used by nobody else.
-  Exchange(MPI_Comm comm, RankProgram program, std::uint64_t phases, const Settings& settings);
+  /// `program` names ranks of `comm`, which must be used by nobody else; it has one send to each.
+  /// `window`: sends in flight of one rank, as the plan's waits allow on a channel.
+  Exchange(MPI_Comm comm, RankProgram program, std::uint64_t phases, std::uint32_t window, const Settings& settings);
 
   /// Block i of `send` goes to rank i, block i of `receive` comes from rank i; `bytes` each.
   void run(const std::byte* send, std::byte* receive, std::size_t bytes);
 
  private:
-  struct Segment;
   class Pass;
 
-  void run_with_tokens(const std::byte* send, std::byte* receive, std::size_t bytes);
   void run_with_barriers(const std::byte* send, std::byte* receive, std::size_t bytes);
 
   MPI_Comm comm_;
   RankProgram program_;
   std::uint64_t phases_;
+  std::uint32_t window_;
   Settings settings_;
   int rank_ = 0;
-  std::uint32_t round_ = 0;                    ///< exchanges run so far: tells tokens apart
-  std::vector<std::uint32_t> early_tokens_;    ///< sends of the next round that were released already
+  std::vector<std::size_t> send_to_;  ///< per rank: which send goes there
+  std::uint32_t round_ = 0;           ///< exchanges run so far: tells signals apart
+  std::vector<std::pair<int, std::uint32_t>> early_signals_;  ///< (source, send) of the next round
 };
 
 }  // namespace hocket::runtime

@@ -19,6 +19,7 @@ class PlanStore {
   [[nodiscard]] std::uint32_t ranks() const { return network_ ? network_->ranks() : 0; }
   /// Equal on ranks that would decide alike.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
+  [[nodiscard]] std::uint32_t window() const { return header_.window; }
   [[nodiscard]] const Network& network() const { return *network_; }
 
   /// The all-to-all program of a network rank among the given ranks: from the file if it was

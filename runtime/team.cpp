@@ -142,7 +142,7 @@ Team::Team(MPI_Comm comm) {
   translate(program, numbering.comm_rank);
   check(PMPI_Comm_split(comm, 0, rank, &private_));
   check(PMPI_Comm_set_errhandler(private_, MPI_ERRORS_RETURN));
-  exchange_.emplace(private_, std::move(program), phases, settings());
+  exchange_.emplace(private_, std::move(program), phases, store.window(), settings());
   if (rank == 0 && settings().log > 0)
     say("all-to-all of " + std::to_string(size) + " ranks on " + std::to_string(used) + " hosts: " +
         std::to_string(phases) + " phases");
