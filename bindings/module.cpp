@@ -1,7 +1,6 @@
-#include "bindings.hpp"
-
 #include <nanobind/stl/string.h>
 
+#include "bindings.hpp"
 #include "hocket/error.hpp"
 
 namespace nb = nanobind;

@@ -1,4 +1,4 @@
-#include "bindings.hpp"
+#include "hocket/network/network.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -6,7 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "hocket/network/network.hpp"
+#include "bindings.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -99,29 +99,40 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("hosts", [](const Network& n) { return Numbers(n.hosts().begin(), n.hosts().end()); })
       .def_prop_ro("host_rate", &Network::host_rate, "full host speed, bytes per second")
       .def_prop_ro("equal_rates", &Network::equal_rates)
-      .def("host_of", [](const Network& n, hocket::Rank rank) {
-        if (rank >= n.ranks()) throw hocket::InputError("no such rank");
-        return n.host_of(rank);
-      })
-      .def("rate", [](const Network& n, hocket::Channel c) { return n.rate(checked(n, c)); }, "bytes per second")
-      .def("latency", [](const Network& n, hocket::Channel c) { return n.latency(checked(n, c)); }, "seconds")
-      .def("capacity", [](const Network& n, hocket::Channel c) { return n.capacity(checked(n, c)); },
-           "messages at full host speed that the channel carries at once")
+      .def("host_of",
+           [](const Network& n, hocket::Rank rank) {
+             if (rank >= n.ranks()) throw hocket::InputError("no such rank");
+             return n.host_of(rank);
+           })
+      .def(
+          "rate", [](const Network& n, hocket::Channel c) { return n.rate(checked(n, c)); }, "bytes per second")
+      .def(
+          "latency", [](const Network& n, hocket::Channel c) { return n.latency(checked(n, c)); }, "seconds")
+      .def(
+          "capacity", [](const Network& n, hocket::Channel c) { return n.capacity(checked(n, c)); },
+          "messages at full host speed that the channel carries at once")
       .def("channel_name", [](const Network& n, hocket::Channel c) { return n.channel_name(checked(n, c)); })
-      .def("route", [](const Network& n, hocket::Rank src, hocket::Rank dst) {
-        if (src >= n.ranks() || dst >= n.ranks()) throw hocket::InputError("no such rank");
-        return n.route(src, dst);
-      }, "src"_a, "dst"_a, "the channels from one rank to another, in order");
+      .def(
+          "route",
+          [](const Network& n, hocket::Rank src, hocket::Rank dst) {
+            if (src >= n.ranks() || dst >= n.ranks()) throw hocket::InputError("no such rank");
+            return n.route(src, dst);
+          },
+          "src"_a, "dst"_a, "the channels from one rank to another, in order");
 
-  m.def("build_network", [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates,
-                            const Reals& latencies) {
-    return build_linked(Shape::tree, std::move(names), std::move(ranks), a, b, rates, latencies);
-  }, "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "A tree of switches.");
-  m.def("build_graph", [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates,
-                          const Reals& latencies) {
-    return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies);
-  }, "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a,
-        "Any connected graph, routed along shortest paths.");
+  m.def(
+      "build_network",
+      [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies) {
+        return build_linked(Shape::tree, std::move(names), std::move(ranks), a, b, rates, latencies);
+      },
+      "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "A tree of switches.");
+  m.def(
+      "build_graph",
+      [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies) {
+        return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies);
+      },
+      "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a,
+      "Any connected graph, routed along shortest paths.");
   m.def("build_grid", &build_grid, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "names"_a = Names{}, "ranks"_a = 1,
         "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given.");
   m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,

@@ -1,5 +1,3 @@
-#include "bindings.hpp"
-
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -12,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings.hpp"
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
@@ -105,9 +104,12 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
 
 void bind_schedule(nb::module_& m) {
   nb::class_<Demand>(m, "Demand", "All-to-all of `bytes` bytes per message among `ranks` ranks.")
-      .def("__init__", [](Demand* self, std::uint32_t ranks, std::uint64_t bytes) {
-        new (self) Demand{Pattern::all_to_all, ranks, bytes};
-      }, "ranks"_a, "bytes"_a)
+      .def(
+          "__init__",
+          [](Demand* self, std::uint32_t ranks, std::uint64_t bytes) {
+            new (self) Demand{Pattern::all_to_all, ranks, bytes};
+          },
+          "ranks"_a, "bytes"_a)
       .def_prop_ro("pattern", [](const Demand& d) { return to_string(d.pattern); })
       .def_ro("ranks", &Demand::ranks)
       .def_ro("bytes", &Demand::bytes)
@@ -134,21 +136,25 @@ void bind_schedule(nb::module_& m) {
       .def_ro("window", &Waits::window)
       .def_ro("derived", &Waits::derived, "waits before redundant ones were removed")
       .def("__len__", &Waits::size)
-      .def("of", [](const Waits& w, std::uint64_t transfer) {
-        if (transfer + 1 >= w.begin.size()) throw InputError("no such transfer");
-        return std::vector<std::uint32_t>(w.of(transfer).begin(), w.of(transfer).end());
-      })
-      .def_static("from_lists", [](const std::vector<std::vector<std::uint32_t>>& before, std::uint32_t window) {
-        Waits waits;
-        waits.window = window;
-        waits.begin = {0};
-        for (const auto& list : before) {
-          waits.before.insert(waits.before.end(), list.begin(), list.end());
-          waits.begin.push_back(waits.before.size());
-        }
-        waits.derived = waits.before.size();
-        return waits;
-      }, "before"_a, "window"_a = 1);
+      .def("of",
+           [](const Waits& w, std::uint64_t transfer) {
+             if (transfer + 1 >= w.begin.size()) throw InputError("no such transfer");
+             return std::vector<std::uint32_t>(w.of(transfer).begin(), w.of(transfer).end());
+           })
+      .def_static(
+          "from_lists",
+          [](const std::vector<std::vector<std::uint32_t>>& before, std::uint32_t window) {
+            Waits waits;
+            waits.window = window;
+            waits.begin = {0};
+            for (const auto& list : before) {
+              waits.before.insert(waits.before.end(), list.begin(), list.end());
+              waits.begin.push_back(waits.before.size());
+            }
+            waits.derived = waits.before.size();
+            return waits;
+          },
+          "before"_a, "window"_a = 1);
   m.def("derive_waits", &derive_waits, "network"_a, "schedule"_a, "window"_a = 1,
         nb::call_guard<nb::gil_scoped_release>());
 
@@ -160,37 +166,48 @@ void bind_schedule(nb::module_& m) {
       .def_prop_ro("contention_free", &Certificate::contention_free)
       .def_prop_ro("complete", &Certificate::complete)
       .def_prop_ro("ok", &Certificate::ok)
-      .def_prop_ro("counts", [](const Certificate& c) {
-        nb::dict counts;
-        for (std::size_t i = 0; i < violation_kinds; ++i)
-          if (c.counts[i] > 0) counts[nb::cast(to_string(static_cast<Violation>(i)))] = c.counts[i];
-        return counts;
-      }, "violations by kind")
-      .def_prop_ro("findings", [](const Certificate& c) {
-        std::vector<std::tuple<std::string, std::uint64_t, std::string>> findings;
-        for (const Finding& f : c.findings) findings.emplace_back(to_string(f.kind), f.phase, f.text);
-        return findings;
-      }, "(kind, phase, text) of the first few of each kind");
+      .def_prop_ro(
+          "counts",
+          [](const Certificate& c) {
+            nb::dict counts;
+            for (std::size_t i = 0; i < violation_kinds; ++i)
+              if (c.counts[i] > 0) counts[nb::cast(to_string(static_cast<Violation>(i)))] = c.counts[i];
+            return counts;
+          },
+          "violations by kind")
+      .def_prop_ro(
+          "findings",
+          [](const Certificate& c) {
+            std::vector<std::tuple<std::string, std::uint64_t, std::string>> findings;
+            for (const Finding& f : c.findings) findings.emplace_back(to_string(f.kind), f.phase, f.text);
+            return findings;
+          },
+          "(kind, phase, text) of the first few of each kind");
   m.def("verify", &verify, "network"_a, "demand"_a, "schedule"_a, "ports"_a = PortModel::one_port,
         nb::call_guard<nb::gil_scoped_release>());
 
-  m.def("verify_waits", [](const Network& n, const Schedule& s, const Waits& w, Certificate& c) {
-    verify_waits(n, s, w, c);
-  }, "network"_a, "schedule"_a, "waits"_a, "certificate"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "Adds what it finds to the certificate.");
+  m.def(
+      "verify_waits",
+      [](const Network& n, const Schedule& s, const Waits& w, Certificate& c) { verify_waits(n, s, w, c); },
+      "network"_a, "schedule"_a, "waits"_a, "certificate"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "Adds what it finds to the certificate.");
 
   nb::class_<Scheduler>(m, "Scheduler")
       .def_ro("name", &Scheduler::name)
       .def_ro("summary", &Scheduler::summary)
       .def_ro("source", &Scheduler::source)
       .def_ro("contention_free", &Scheduler::contention_free)
-      .def("why_not", [](const Scheduler& s, const Network& n, const Demand& d) { return s.why_not(n, d); },
-           "network"_a, "demand"_a, "empty if it serves them, else the reason")
-      .def("make", [](const Scheduler& s, const Network& n, const Demand& d) {
-        if (const auto reason = s.why_not(n, d); !reason.empty())
-          throw InputError("scheduler '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
-        return s.make(n, d);
-      }, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
+      .def(
+          "why_not", [](const Scheduler& s, const Network& n, const Demand& d) { return s.why_not(n, d); }, "network"_a,
+          "demand"_a, "empty if it serves them, else the reason")
+      .def(
+          "make",
+          [](const Scheduler& s, const Network& n, const Demand& d) {
+            if (const auto reason = s.why_not(n, d); !reason.empty())
+              throw InputError("scheduler '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
+            return s.make(n, d);
+          },
+          "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("schedulers", [] { return std::vector<Scheduler>(schedulers().begin(), schedulers().end()); });
   m.def("find_scheduler", &find_scheduler, "name"_a, nb::rv_policy::reference);
   m.def("choose_scheduler", &choose_scheduler, "network"_a, "demand"_a, nb::rv_policy::reference);
@@ -199,10 +216,14 @@ void bind_schedule(nb::module_& m) {
       .def(nb::init<const Network&>(), "network"_a)
       .def_prop_ro("phases", &TreePhases::phases)
       .def_prop_ro("branches", &TreePhases::branches)
-      .def("phase", [](const TreePhases& t, const Network& n, Rank src, Rank dst) {
-        if (src >= n.ranks() || dst >= n.ranks() || src == dst) throw InputError("no such message");
-        return t.phase(src, dst);
-      }, "network"_a, "src"_a, "dst"_a)
+      .def(
+          "phase",
+          [](const TreePhases& t, const Network& n, Rank src, Rank dst) {
+            if (src >= n.ranks() || dst >= n.ranks() || src == dst) throw InputError("no such message");
+            return t.phase(src, dst);
+          },
+          "network"_a, "src"_a, "dst"_a)
       .def("row", &row_of, "network"_a, "rank"_a, "(phase, src, dst) of all that one rank sends and receives, by phase")
-      .def("row_csv", &row_csv, "network"_a, "rank"_a, "bytes"_a, "The same as lines of CSV, as Schedule.csv() has them");
+      .def("row_csv", &row_csv, "network"_a, "rank"_a, "bytes"_a,
+           "The same as lines of CSV, as Schedule.csv() has them");
 }

@@ -30,8 +30,14 @@ std::size_t segments_of(std::size_t bytes, std::size_t segment) { return (bytes 
 class Exchange::Pass {
  public:
   Pass(Exchange& owner, const std::byte* send, std::byte* receive, std::size_t bytes)
-      : owner_(owner), program_(owner.program_), settings_(owner.settings_), send_(send), receive_(receive),
-        bytes_(bytes), segments_(segments_of(bytes, settings_.segment)), missing_(program_.receives.size(), segments_),
+      : owner_(owner),
+        program_(owner.program_),
+        settings_(owner.settings_),
+        send_(send),
+        receive_(receive),
+        bytes_(bytes),
+        segments_(segments_of(bytes, settings_.segment)),
+        missing_(program_.receives.size(), segments_),
         posted_in_(receives_posted, 0) {
     requests_.assign(receives_posted + settings_.ahead, MPI_REQUEST_NULL);
     finished_.resize(requests_.size());

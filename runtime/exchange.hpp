@@ -37,8 +37,8 @@ class Exchange {
   std::uint32_t window_;
   Settings settings_;
   int rank_ = 0;
-  std::vector<std::size_t> send_to_;  ///< per rank: which send goes there
-  std::uint32_t round_ = 0;           ///< exchanges run so far: tells signals apart
+  std::vector<std::size_t> send_to_;                          ///< per rank: which send goes there
+  std::uint32_t round_ = 0;                                   ///< exchanges run so far: tells signals apart
   std::vector<std::pair<int, std::uint32_t>> early_signals_;  ///< (source, send) of the next round
 };
 

@@ -38,7 +38,7 @@ Placement by_file(const Network& network, const std::string& path, int world_ran
   std::ifstream file(path);
   if (!file) return {-1, "cannot read the placement file '" + path + "' (HOCKET_PLACEMENT)"};
   std::string line;
-  for (int i = 0; std::getline(file, line); ) {
+  for (int i = 0; std::getline(file, line);) {
     line = line.substr(0, line.find('#'));
     line.erase(0, line.find_first_not_of(" \t\r"));
     line.erase(line.find_last_not_of(" \t\r") + 1);

@@ -13,7 +13,8 @@ std::string text(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::size_t number(const char* name, std::size_t fallback, std::size_t least, std::size_t most, std::string& complaint) {
+std::size_t number(const char* name, std::size_t fallback, std::size_t least, std::size_t most,
+                   std::string& complaint) {
   const std::string value = text(name);
   if (value.empty()) return fallback;
   std::size_t parsed = 0;

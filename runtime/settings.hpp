@@ -9,16 +9,16 @@ namespace hocket::runtime {
 enum class Flow : std::uint8_t { token, barrier, free };
 
 struct Settings {
-  std::string plan_path;     ///< HOCKET_PLAN
-  std::string placement;     ///< HOCKET_PLACEMENT: "" (processor names), "order", or a file of host names
-  std::size_t min_bytes;     ///< HOCKET_MIN_BYTES: smaller messages go to the MPI library
-  std::size_t segment;       ///< HOCKET_SEGMENT: bytes per MPI message
-  std::size_t early;         ///< HOCKET_EARLY: bytes still missing when the next sender is released
-  std::size_t ahead;         ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
-  unsigned max_sleep_us;     ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
-  Flow flow;                 ///< HOCKET_FLOW: token, barrier, free
-  int log;                   ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
-  std::string complaint;     ///< the first wrong value, empty if all are right
+  std::string plan_path;  ///< HOCKET_PLAN
+  std::string placement;  ///< HOCKET_PLACEMENT: "" (processor names), "order", or a file of host names
+  std::size_t min_bytes;  ///< HOCKET_MIN_BYTES: smaller messages go to the MPI library
+  std::size_t segment;    ///< HOCKET_SEGMENT: bytes per MPI message
+  std::size_t early;      ///< HOCKET_EARLY: bytes still missing when the next sender is released
+  std::size_t ahead;      ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
+  unsigned max_sleep_us;  ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
+  Flow flow;              ///< HOCKET_FLOW: token, barrier, free
+  int log;                ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
+  std::string complaint;  ///< the first wrong value, empty if all are right
 };
 
 [[nodiscard]] const Settings& settings();

@@ -14,25 +14,26 @@
 
 typedef intptr_t word;
 typedef int (*alltoall_fn)(word, word, word, word, word, word, word);
-typedef int (*version_fn)(char *, int *);
+typedef int (*version_fn)(char*, int*);
 
 static alltoall_fn alltoall;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
  * see it, but its name finds the copy that is already there. */
-static void *find_mpi_symbol(const char *name) {
-  static const char *const libraries[] = {"libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so"};
-  void *symbol = dlsym(RTLD_NEXT, name);
+static void* find_mpi_symbol(const char* name) {
+  static const char* const libraries[] = {"libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0",
+                                          "libmpi.so"};
+  void* symbol = dlsym(RTLD_NEXT, name);
   for (size_t i = 0; symbol == NULL && i < sizeof libraries / sizeof *libraries; ++i) {
-    void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+    void* library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
     if (library != NULL) symbol = dlsym(library, name);
   }
   return symbol;
 }
 
 /* Blanks do not count: MPICH lines its version string up with them. */
-static int begins_with(const char *text, const char *start) {
+static int begins_with(const char* text, const char* start) {
   for (; *start; ++start) {
     if (*start == ' ') continue;
     while (*text == ' ' || *text == '\t') ++text;
@@ -41,10 +42,11 @@ static int begins_with(const char *text, const char *start) {
   return 1;
 }
 
-static const char *why_no_runtime(void) {
-  const char *path = getenv("HOCKET_RUNTIME");
-  const char *built_for = getenv("HOCKET_RUNTIME_MPI");
-  if (path == NULL || built_for == NULL) return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
+static const char* why_no_runtime(void) {
+  const char* path = getenv("HOCKET_RUNTIME");
+  const char* built_for = getenv("HOCKET_RUNTIME_MPI");
+  if (path == NULL || built_for == NULL)
+    return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
   version_fn get_version = (version_fn)(uintptr_t)find_mpi_symbol("MPI_Get_library_version");
   char version[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
   int length = 0;
@@ -52,7 +54,7 @@ static const char *why_no_runtime(void) {
   version[sizeof version - 1] = 0;
   if (!begins_with(version, built_for))
     return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
-  void *runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
   alltoall = (alltoall_fn)(uintptr_t)dlsym(runtime, "hocket_alltoall");
   return alltoall == NULL ? "the runtime lacks hocket_alltoall; run 'hocket run' again to rebuild it" : NULL;
@@ -60,16 +62,16 @@ static const char *why_no_runtime(void) {
 
 /* One process speaks: the first rank, as its launcher numbers it, or whoever has no number. */
 static int speaks(void) {
-  static const char *const names[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
+  static const char* const names[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-    const char *value = getenv(names[i]);
+    const char* value = getenv(names[i]);
     if (value != NULL) return strcmp(value, "0") == 0;
   }
   return 1;
 }
 
 static void find_alltoall(void) {
-  const char *reason = why_no_runtime();
+  const char* reason = why_no_runtime();
   if (alltoall != NULL) return;
   if (speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
   alltoall = (alltoall_fn)(uintptr_t)find_mpi_symbol("PMPI_Alltoall");

@@ -42,7 +42,7 @@ void warn(MPI_Comm comm, int source, const std::string& text) {
 /// Ranks of the communicator numbered in the network's host order.
 struct Numbering {
   std::vector<std::uint32_t> ranks_per_node;
-  std::vector<int> comm_rank;  ///< of a network rank
+  std::vector<int> comm_rank;      ///< of a network rank
   std::vector<Rank> network_rank;  ///< of a communicator's rank
 };
 
@@ -82,9 +82,7 @@ int delete_team(MPI_Comm, int, void* team, void*) {
 int team_keyval() {
   static std::once_flag once;
   static int keyval = MPI_KEYVAL_INVALID;
-  std::call_once(once, [] {
-    check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_team, &keyval, nullptr));
-  });
+  std::call_once(once, [] { check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_team, &keyval, nullptr)); });
   return keyval;
 }
 
@@ -106,8 +104,7 @@ Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_size(comm, &size));
   const PlanStore& store = PlanStore::instance();
   if (!settings().complaint.empty() && world_rank() == 0) say_once(settings().complaint);
-  const std::vector<Vote> votes =
-      exchange_votes(comm, size, {store.node(), store.ranks(), store.digest()});
+  const std::vector<Vote> votes = exchange_votes(comm, size, {store.node(), store.ranks(), store.digest()});
 
   // From here on every rank knows the same and decides the same.
   const auto lost = std::find_if(votes.begin(), votes.end(), [](const Vote& vote) { return vote.node < 0; });
@@ -144,8 +141,8 @@ Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_set_errhandler(private_, MPI_ERRORS_RETURN));
   exchange_.emplace(private_, std::move(program), phases, store.window(), settings());
   if (rank == 0 && settings().log > 0)
-    say("all-to-all of " + std::to_string(size) + " ranks on " + std::to_string(used) + " hosts: " +
-        std::to_string(phases) + " phases");
+    say("all-to-all of " + std::to_string(size) + " ranks on " + std::to_string(used) +
+        " hosts: " + std::to_string(phases) + " phases");
 }
 
 Team::~Team() {

@@ -118,7 +118,8 @@ def main() -> None:
     (results / f"{arguments.output}.json").write_text(
         json.dumps({"settings": settings, "rows": rows}, indent=1)
     )
-    head = f"# All-to-all on the emulated cluster\n\n`make bench-lab`, {settings['date']}. Settings: `{settings}`\n\n"
+    date = settings["date"]
+    head = f"# All-to-all on the emulated cluster\n\n`make bench-lab`, {date}. Settings: `{settings}`\n\n"
     note = "\n\nMedian (minimum–maximum). The bound is load × bytes / rate, without packet headers (5 %).\n"
     (results / f"{arguments.output}.md").write_text(head + table(rows) + note)
 

@@ -106,7 +106,8 @@ def table(report: dict[str, Any]) -> str:
         verify = f"{case['verify_seconds']:.2f}" if "verify_seconds" in case else "–"
         lines.append(
             f"| {name} | {case['messages']:,} | {case['phases']:,} | {waits} | {case['plan_seconds']:.2f} "
-            f"| {verify} | {case['seconds']:.2f} | {case['cpu_seconds']:.2f} | {case['target_seconds']:g} | {case['peak_rss_mib']:.0f} "
+            f"| {verify} | {case['seconds']:.2f} | {case['cpu_seconds']:.2f} "
+            f"| {case['target_seconds']:g} | {case['peak_rss_mib']:.0f} "
             f"| {case['target_mib']:.0f} |"
         )
     return "\n".join(lines) + "\n"
@@ -134,7 +135,8 @@ def main() -> None:
         case["all_seconds"] = [run["seconds"] for run in runs]
         report["cases"][name] = case
         print(
-            f"{name}: {case['seconds']:.2f} s ({case['cpu_seconds']:.2f} CPU), {case['peak_rss_mib']:.0f} MiB, ok={case['ok']}",
+            f"{name}: {case['seconds']:.2f} s ({case['cpu_seconds']:.2f} CPU), "
+            f"{case['peak_rss_mib']:.0f} MiB, ok={case['ok']}",
             flush=True,
         )
     RESULTS.mkdir(parents=True, exist_ok=True)

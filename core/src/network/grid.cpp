@@ -15,8 +15,7 @@ class Grid {
  public:
   Grid(Shape shape, const std::vector<std::uint32_t>& given) : wraps(shape == Shape::torus), sides(given) {
     if (shape == Shape::hypercube) {
-      if (given.size() != 1 || given[0] > 20)
-        throw NetworkProblem("a hypercube has one number of 0 to 20 dimensions");
+      if (given.size() != 1 || given[0] > 20) throw NetworkProblem("a hypercube has one number of 0 to 20 dimensions");
       sides.assign(given[0], 2);
     }
     if (sides.empty() && shape != Shape::hypercube) throw NetworkProblem("a torus or mesh needs at least one side");

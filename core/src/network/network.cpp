@@ -11,9 +11,7 @@ constexpr double min_rate = 1e3, max_rate = 1e13;  // bytes/s; outside this a un
 constexpr double max_latency = 10;                 // seconds
 constexpr std::uint32_t max_ranks = 1u << 22;
 
-bool is_grid(Shape shape) {
-  return shape == Shape::torus || shape == Shape::mesh || shape == Shape::hypercube;
-}
+bool is_grid(Shape shape) { return shape == Shape::torus || shape == Shape::mesh || shape == Shape::hypercube; }
 
 std::string number(double value) {
   std::string text = std::to_string(value);
@@ -118,8 +116,7 @@ void Network::check_links() const {
   }
   if (nodes() == 1) return;
   for (Node node = 0; node < nodes(); ++node)
-    if (!direct && link_of[node] < 0)
-      throw NetworkProblem("'" + name(node) + "' is not connected to anything", node);
+    if (!direct && link_of[node] < 0) throw NetworkProblem("'" + name(node) + "' is not connected to anything", node);
 }
 
 std::optional<Node> Network::find(const std::string& name) const {

@@ -54,8 +54,8 @@ Tree root_tree(const NetworkSpec& spec) {
     leaving[fill[spec.links[i].b]++] = static_cast<Channel>(2 * i + 1);
   }
 
-  Tree tree{std::vector<Node>(nodes, Tree::none), std::vector<std::uint32_t>(nodes, 0),
-            std::vector<Channel>(nodes, 0), {}};
+  Tree tree{
+      std::vector<Node>(nodes, Tree::none), std::vector<std::uint32_t>(nodes, 0), std::vector<Channel>(nodes, 0), {}};
   // Start at a switch where there is one, so that hosts are leaves of the rooted tree.
   Node root = 0;
   while (root + 1 < nodes && spec.ranks[root] > 0) ++root;
@@ -71,9 +71,9 @@ Tree root_tree(const NetworkSpec& spec) {
       const LinkSpec& link = spec.links[channel / 2];
       const Node next = channel % 2 == 0 ? link.b : link.a;
       if (seen[next])
-        throw NetworkProblem("the link between '" + spec.names[link.a] + "' and '" + spec.names[link.b] +
-                                 "' closes a cycle",
-                             -1, channel / 2);
+        throw NetworkProblem(
+            "the link between '" + spec.names[link.a] + "' and '" + spec.names[link.b] + "' closes a cycle", -1,
+            channel / 2);
       seen[next] = 1;
       tree.parent[next] = node;
       tree.depth[next] = tree.depth[node] + 1;

@@ -237,7 +237,8 @@ class Assembly {
       sort_sends(src);
     }
     plan.waits = waits(hops);
-    plan.schedule = Schedule(header.demand.ranks, header.demand.bytes, std::move(begin), std::move(hops), std::move(pieces));
+    plan.schedule =
+        Schedule(header.demand.ranks, header.demand.bytes, std::move(begin), std::move(hops), std::move(pieces));
   }
 
  private:
@@ -320,7 +321,8 @@ class Assembly {
     const auto it = std::lower_bound(sorted.begin(), sorted.end(), wanted, [&](std::uint32_t send, const auto& other) {
       return key(sends[send], sends[send].dst) < other;
     });
-    if (it == sorted.end() || key(sends[*it], sends[*it].dst) != wanted) throw PlanProblem("a receive without its send");
+    if (it == sorted.end() || key(sends[*it], sends[*it].dst) != wanted)
+      throw PlanProblem("a receive without its send");
     return number_[receive.src][*it];
   }
 
@@ -371,7 +373,8 @@ PlanFile::PlanFile(ByteView bytes) : bytes_(bytes) {
   ByteReader in(bytes);
   in.fixed();
   if (const std::uint64_t found = in.fixed(); found != version)
-    throw PlanProblem("plan version " + std::to_string(found) + ", this Hocket reads version " + std::to_string(version));
+    throw PlanProblem("plan version " + std::to_string(found) + ", this Hocket reads version " +
+                      std::to_string(version));
   if (checksum(bytes.first(header_bytes - 8)) != ByteReader(bytes.subspan(header_bytes - 8)).fixed())
     throw PlanProblem("the header is damaged (checksum)");
   if (in.fixed() != bytes.size()) throw PlanProblem("the file was truncated or extended");

@@ -35,7 +35,8 @@ void fill(const Schedule& schedule, const Waits& waits, Rank wanted, RowOf row_o
       for (const std::uint32_t earlier : waits.of(i)) {
         const Rank releaser = hops[earlier].dst;
         if (concerns(src)) row_of(src).sends.back().tokens.push_back(releaser);
-        if (concerns(releaser)) row_of(releaser).receives[receive_place[earlier]].releases.push_back({src, send_place[i]});
+        if (concerns(releaser))
+          row_of(releaser).receives[receive_place[earlier]].releases.push_back({src, send_place[i]});
       }
     }
 }

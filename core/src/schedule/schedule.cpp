@@ -6,7 +6,11 @@ namespace hocket {
 
 Schedule::Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector<std::uint64_t> begin,
                    std::vector<Hop> hops, std::vector<Piece> pieces)
-    : ranks_(ranks), bytes_(message_bytes), begin_(std::move(begin)), hops_(std::move(hops)), pieces_(std::move(pieces)) {
+    : ranks_(ranks),
+      bytes_(message_bytes),
+      begin_(std::move(begin)),
+      hops_(std::move(hops)),
+      pieces_(std::move(pieces)) {
   bool ordered = !begin_.empty() && begin_.front() == 0 && begin_.back() == hops_.size();
   for (std::size_t p = 1; ordered && p < begin_.size(); ++p) ordered = begin_[p - 1] <= begin_[p];
   if (!ordered) throw InputError("the phases of a schedule do not cover its transfers in order");

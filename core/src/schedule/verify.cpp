@@ -16,8 +16,8 @@ void report(Certificate& certificate, Violation kind, std::uint64_t phase, const
 std::string pair_name(Rank src, Rank dst) { return std::to_string(src) + "->" + std::to_string(dst); }
 
 std::string piece_name(const Piece& piece) {
-  return "bytes " + std::to_string(piece.offset) + ".." + std::to_string(piece.offset + piece.length) +
-         " of message " + pair_name(piece.origin, piece.target);
+  return "bytes " + std::to_string(piece.offset) + ".." + std::to_string(piece.offset + piece.length) + " of message " +
+         pair_name(piece.origin, piece.target);
 }
 
 /// Ports and channels, phase by phase. Counters carry the phase they were last used in, so that
@@ -25,8 +25,12 @@ std::string piece_name(const Piece& piece) {
 class PhaseCheck {
  public:
   PhaseCheck(const Network& network, PortModel ports, Certificate& certificate)
-      : network_(network), one_port_(ports == PortModel::one_port), certificate_(certificate),
-        sends_(network.ranks()), receives_(network.ranks()), uses_(network.channels()) {}
+      : network_(network),
+        one_port_(ports == PortModel::one_port),
+        certificate_(certificate),
+        sends_(network.ranks()),
+        receives_(network.ranks()),
+        uses_(network.channels()) {}
 
   void add(std::uint64_t phase, Hop hop) {
     if (one_port_) {
@@ -154,8 +158,7 @@ class PieceDelivery {
     for (const auto& [rank, piece] : arrivals_) {
       const std::uint64_t known =
           held_[{rank, piece.origin, piece.target}].add(piece.offset, piece.offset + piece.length);
-      if (known > 0 && rank == piece.target)
-        report(certificate_, Violation::delivered_twice, phase, piece_name(piece));
+      if (known > 0 && rank == piece.target) report(certificate_, Violation::delivered_twice, phase, piece_name(piece));
     }
     arrivals_.clear();
   }
@@ -204,27 +207,41 @@ bool well_formed(const Network& network, std::uint64_t phase, Hop hop, std::uint
 
 std::string_view to_string(Violation kind) {
   switch (kind) {
-    case Violation::rank_out_of_range: return "rank out of range";
-    case Violation::self_transfer: return "rank sends to itself";
-    case Violation::empty_transfer: return "transfer without bytes";
-    case Violation::send_port: return "send port overfull";
-    case Violation::receive_port: return "receive port overfull";
-    case Violation::contention: return "channel overfull";
-    case Violation::not_demanded: return "not demanded";
-    case Violation::beyond_message: return "beyond the end of the message";
-    case Violation::not_held: return "sent before it is held";
-    case Violation::delivered_twice: return "delivered twice";
-    case Violation::missing: return "never delivered";
-    case Violation::wrong_ranks: return "wrong number of ranks";
-    case Violation::unordered: return "not ordered by waits";
-    case Violation::circular_wait: return "circular wait";
+    case Violation::rank_out_of_range:
+      return "rank out of range";
+    case Violation::self_transfer:
+      return "rank sends to itself";
+    case Violation::empty_transfer:
+      return "transfer without bytes";
+    case Violation::send_port:
+      return "send port overfull";
+    case Violation::receive_port:
+      return "receive port overfull";
+    case Violation::contention:
+      return "channel overfull";
+    case Violation::not_demanded:
+      return "not demanded";
+    case Violation::beyond_message:
+      return "beyond the end of the message";
+    case Violation::not_held:
+      return "sent before it is held";
+    case Violation::delivered_twice:
+      return "delivered twice";
+    case Violation::missing:
+      return "never delivered";
+    case Violation::wrong_ranks:
+      return "wrong number of ranks";
+    case Violation::unordered:
+      return "not ordered by waits";
+    case Violation::circular_wait:
+      return "circular wait";
   }
   return "?";
 }
 
 bool Certificate::contention_free() const {
-  return count(Violation::send_port) == 0 && count(Violation::receive_port) == 0 &&
-         count(Violation::contention) == 0 && count(Violation::wrong_ranks) == 0;
+  return count(Violation::send_port) == 0 && count(Violation::receive_port) == 0 && count(Violation::contention) == 0 &&
+         count(Violation::wrong_ranks) == 0;
 }
 
 bool Certificate::complete() const {
@@ -245,8 +262,8 @@ Certificate verify(const Network& network, const Demand& demand, const Schedule&
   certificate.phases = schedule.phases();
   if (schedule.ranks() != network.ranks() || demand.ranks != network.ranks()) {
     report(certificate, Violation::wrong_ranks, 0,
-           "the network has " + std::to_string(network.ranks()) + " ranks, the demand " +
-               std::to_string(demand.ranks) + ", the schedule " + std::to_string(schedule.ranks()));
+           "the network has " + std::to_string(network.ranks()) + " ranks, the demand " + std::to_string(demand.ranks) +
+               ", the schedule " + std::to_string(schedule.ranks()));
     return certificate;
   }
   PhaseCheck phase_check(network, ports, certificate);

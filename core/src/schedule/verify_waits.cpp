@@ -88,7 +88,8 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
       bool circular = false;
       for (const std::uint32_t earlier : waits.of(transfer)) circular = circular || earlier >= first;
       if (circular)
-        report(Violation::circular_wait, phase, transfer_name(schedule, i) + " waits for a transfer that is not earlier");
+        report(Violation::circular_wait, phase,
+               transfer_name(schedule, i) + " waits for a transfer that is not earlier");
       route.clear();
       network.append_route(hop.src, hop.dst, route);
       for (const Channel channel : route) {
@@ -98,8 +99,8 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
           const std::uint32_t earlier = chain[chain.size() - apart];
           if (earlier < first && !circular && !order.holds(earlier, transfer)) {
             report(Violation::unordered, phase,
-                   transfer_name(schedule, i) + " may start before " + transfer_name(schedule, earlier) + " is over on " +
-                       network.channel_name(channel));
+                   transfer_name(schedule, i) + " may start before " + transfer_name(schedule, earlier) +
+                       " is over on " + network.channel_name(channel));
             if (certificate.count(Violation::unordered) >= enough_findings) return;
           }
         }

@@ -70,8 +70,7 @@ class Reducer {
     visit_own(transfer, transfer, oldest);
     std::size_t kept = 0;
     for (const std::uint32_t candidate : before) {
-      while (!frontier_.empty() && frontier_.front() > candidate && steps_ < max_steps)
-        expand(transfer, oldest);
+      while (!frontier_.empty() && frontier_.front() > candidate && steps_ < max_steps) expand(transfer, oldest);
       if (over_[candidate] == transfer) continue;
       before[kept++] = candidate;
       visit_over(transfer, candidate, oldest);

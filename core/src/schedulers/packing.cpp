@@ -48,7 +48,8 @@ class Packer {
  public:
   Packer(const Network& network, const Demand& demand) : network_(network), demand_(demand) {
     for (Rank rank = 0; rank < 2 * demand.ranks; ++rank) resources_.emplace_back(1);
-    for (Channel channel = 0; channel < network.channels(); ++channel) resources_.emplace_back(network.capacity(channel));
+    for (Channel channel = 0; channel < network.channels(); ++channel)
+      resources_.emplace_back(network.capacity(channel));
   }
 
   /// The earliest phase in which both ports and every channel of the route have room.

@@ -13,8 +13,11 @@ constexpr std::uint64_t scan_budget = 400'000'000;  // phases looked at, all tri
 class Timetable {
  public:
   Timetable(const Network& network, std::uint64_t phases, const std::vector<Hop>& hops)
-      : phases_(phases), ranks_(network.ranks()), held_((2 * ranks_ + network.channels()) * phases),
-        phase_of_(hops.size(), nowhere), weight_(hops.size(), 1) {
+      : phases_(phases),
+        ranks_(network.ranks()),
+        held_((2 * ranks_ + network.channels()) * phases),
+        phase_of_(hops.size(), nowhere),
+        weight_(hops.size(), 1) {
     capacity_.assign(2 * ranks_, 1);
     for (Channel channel = 0; channel < network.channels(); ++channel) capacity_.push_back(network.capacity(channel));
     std::vector<Channel> route;

@@ -22,10 +22,10 @@ class Routing {
 /// A rooted view of a tree network, shared by its routing and by the tree scheduler.
 struct Tree {
   static constexpr Node none = ~Node{0};
-  std::vector<Node> parent;       ///< none for the root
+  std::vector<Node> parent;  ///< none for the root
   std::vector<std::uint32_t> depth;
-  std::vector<Channel> up;        ///< channel from a node to its parent; its reverse is up ^ 1
-  std::vector<Node> order;        ///< parents before children
+  std::vector<Channel> up;  ///< channel from a node to its parent; its reverse is up ^ 1
+  std::vector<Node> order;  ///< parents before children
 };
 
 /// Throws NetworkProblem (with the link that closes a cycle, or a node that is not connected).

@@ -41,14 +41,13 @@ struct NetworkSpec {
   std::vector<std::string> names;    ///< one per node
   std::vector<std::uint32_t> ranks;  ///< one per node: MPI ranks on a host, 0 for a switch
   std::vector<LinkSpec> links;
-  std::vector<std::uint32_t> sides;    ///< torus, mesh, hypercube
-  std::vector<ChannelSpec> channels;   ///< routed
-  std::vector<RouteSpec> routes;       ///< routed
+  std::vector<std::uint32_t> sides;   ///< torus, mesh, hypercube
+  std::vector<ChannelSpec> channels;  ///< routed
+  std::vector<RouteSpec> routes;      ///< routed
 };
 
 /// The specification of a torus, mesh or hypercube: nodes and links in row-major order of the
 /// coordinates. Throws NetworkProblem for sides of 0 or more than 2^20 nodes.
-[[nodiscard]] NetworkSpec grid_spec(Shape shape, const std::vector<std::uint32_t>& sides, double rate,
-                                    double latency);
+[[nodiscard]] NetworkSpec grid_spec(Shape shape, const std::vector<std::uint32_t>& sides, double rate, double latency);
 
 }  // namespace hocket

@@ -20,8 +20,8 @@ struct PlanHeader {
   std::string scheduler;
   Demand demand;
   std::uint64_t phases = 0, transfers = 0;
-  std::uint32_t window = 1;             ///< of the waits
-  std::uint64_t waits_derived = 0;      ///< before redundant ones were removed
+  std::uint32_t window = 1;         ///< of the waits
+  std::uint64_t waits_derived = 0;  ///< before redundant ones were removed
   std::uint64_t bound_phases = 0;
   double bound_seconds = 0;
   double predicted_seconds = 0;

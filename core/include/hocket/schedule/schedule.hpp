@@ -28,8 +28,8 @@ class Schedule {
   Schedule(std::uint32_t ranks, std::uint64_t message_bytes) : ranks_(ranks), bytes_(message_bytes) {}
 
   /// Takes transfers already sorted by phase; phase p is [begin[p], begin[p+1]).
-  Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector<std::uint64_t> begin,
-           std::vector<Hop> hops, std::vector<Piece> pieces = {});
+  Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector<std::uint64_t> begin, std::vector<Hop> hops,
+           std::vector<Piece> pieces = {});
 
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] std::uint64_t message_bytes() const { return bytes_; }

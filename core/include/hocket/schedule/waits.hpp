@@ -16,7 +16,7 @@ struct Waits {
   std::uint32_t window = 1;          ///< transfers allowed in flight on one channel unit, and from one sender
   std::vector<std::uint64_t> begin;  ///< transfer i waits for before[begin[i] .. begin[i+1])
   std::vector<std::uint32_t> before;
-  std::uint64_t derived = 0;         ///< waits before the redundant ones were removed
+  std::uint64_t derived = 0;  ///< waits before the redundant ones were removed
 
   [[nodiscard]] std::uint64_t size() const { return before.size(); }
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint64_t transfer) const {
