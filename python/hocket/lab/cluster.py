@@ -180,7 +180,12 @@ class Lab:
         wires.lay(cables, options.mtu)
         for node in sorted(self.state.nodes, key=lambda node: node.ranks > 0):
             wires.configure(
-                self.state.net(node), ports[node.name], options.buffer, options.mtu, bridge=not node.ranks
+                self.state.net(node),
+                ports[node.name],
+                options.buffer,
+                options.mtu,
+                bridge=not node.ranks,
+                peers=[host.address for host in self.state.hosts],
             )
         if cables:
             for host in self.state.hosts:

@@ -21,6 +21,7 @@ from hocket.lab.options import BURST
 BRIDGE = "br0"
 HOST_PORT = "e0"
 
+NUD_PERMANENT = 0x80
 _SIOCETHTOOL = 0x8946
 _SIOCGIFFLAGS = 0x8913
 _IFF_RUNNING = 0x40
@@ -88,8 +89,19 @@ def offloads_off(port: str) -> None:
                 fcntl.ioctl(handle, _SIOCETHTOOL, request)
 
 
-def configure(net: Path, ports: Sequence[Port], buffer: int, mtu: int, *, bridge: bool) -> None:
-    """Shape, address and raise ``ports`` of the node ``net``; on a switch, join them in a bridge."""
+def _hardware_address(address: str) -> str:
+    """The locally administered MAC address that goes with an IP address of the lab."""
+    return "02:00:" + ":".join(f"{int(part):02x}" for part in address.split("/")[0].split("."))
+
+
+def configure(
+    net: Path, ports: Sequence[Port], buffer: int, mtu: int, *, bridge: bool, peers: Sequence[str] = ()
+) -> None:
+    """Shape, address and raise ``ports`` of the node ``net``; on a switch, join them in a bridge.
+
+    A host is told the hardware addresses of its ``peers`` (IP addresses): dozens of launchers that
+    start at once on few cores can starve address resolution until it gives up.
+    """
 
     def work() -> None:
         for port in ports:
@@ -130,8 +142,13 @@ def configure(net: Path, ports: Sequence[Port], buffer: int, mtu: int, *, bridge
                     ip.link("set", index=index, master=master, state="up")
                 else:
                     address, length = port.address.split("/")
+                    ip.link("set", index=index, address=_hardware_address(address))
                     ip.addr("add", index=index, address=address, prefixlen=int(length))
                     ip.link("set", index=index, state="up")
+                    for peer in peers:
+                        dst, mac = peer.split("/")[0], _hardware_address(peer)
+                        if dst != address:
+                            ip.neigh("replace", dst=dst, lladdr=mac, ifindex=index, state=NUD_PERMANENT)
 
     namespaces.inside(net, work)
 
