@@ -1,6 +1,7 @@
 #include "exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <utility>
 
@@ -12,7 +13,9 @@ namespace {
 
 constexpr int data_tag = 1;
 constexpr int signal_tag = 2;
-constexpr std::size_t receives_posted = 64;  ///< segments with a buffer waiting for them
+constexpr std::size_t signal_slots = 16;    ///< signals with a buffer waiting for them
+constexpr std::size_t receive_slots = 128;  ///< segments with a buffer waiting for them
+constexpr std::size_t first_send_slot = signal_slots + receive_slots;
 
 /// Leave to go on. A token releases one send of its receiver; an acknowledgement tells the sender of
 /// a message that it is (nearly) over.
@@ -38,9 +41,10 @@ class Exchange::Pass {
         bytes_(bytes),
         segments_(segments_of(bytes, settings_.segment)),
         missing_(program_.receives.size(), segments_),
-        posted_in_(receives_posted, 0) {
-    requests_.assign(receives_posted + settings_.ahead, MPI_REQUEST_NULL);
+        posted_in_(first_send_slot, 0) {
+    requests_.assign(first_send_slot + settings_.ahead, MPI_REQUEST_NULL);
     finished_.resize(requests_.size());
+    statuses_.resize(requests_.size());
     std::size_t signals = 0;
     for (const auto& receive_op : program_.receives) signals += receive_op.releases.size() + 1;
     signal_requests_.reserve(signals);
@@ -54,17 +58,19 @@ class Exchange::Pass {
   }
 
   void run() {
-    for (std::size_t slot = 0; slot < receives_posted; ++slot) post_receive(slot);
-    IdleWait idle(settings_.max_sleep_us);
+    for (std::size_t slot = 0; slot < signal_slots; ++slot) post_signal(slot);
+    for (std::size_t slot = signal_slots; slot < first_send_slot; ++slot) post_receive(slot);
+    const FineTimers fine_timers;
+    IdleWait idle(settings_.spin_us, settings_.sleep_us);
     while (receives_done_ < program_.receives.size() || sends_done_ < program_.sends.size() * segments_ ||
            signals_expected_ > 0) {
-      const bool moved = push_sends() | collect_signals() | collect_completions();
+      const bool moved = push_sends() | collect_completions();
       if (moved)
         idle.reset();
       else
         idle.wait();
     }
-    wait_idle(signal_requests_, settings_.max_sleep_us);
+    wait_idle(signal_requests_, idle);
   }
 
  private:
@@ -94,7 +100,7 @@ class Exchange::Pass {
 
   bool push_sends() {
     bool moved = false;
-    for (std::size_t slot = receives_posted; slot < requests_.size(); ++slot) {
+    for (std::size_t slot = first_send_slot; slot < requests_.size(); ++slot) {
       if (next_send_ == program_.sends.size() || !may_start(next_send_)) break;
       if (requests_[slot] != MPI_REQUEST_NULL) continue;
       const auto peer = program_.sends[next_send_].dst;
@@ -113,23 +119,28 @@ class Exchange::Pass {
   bool collect_completions() {
     int count = 0;
     check(PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(),
-                        MPI_STATUSES_IGNORE));
+                        statuses_.data()));
     if (count == MPI_UNDEFINED || count == 0) return false;
-    for (int i = 0; i < count; ++i) {
-      const auto slot = static_cast<std::size_t>(finished_[static_cast<std::size_t>(i)]);
-      if (slot >= receives_posted) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const auto slot = static_cast<std::size_t>(finished_[i]);
+      if (slot < signal_slots)
+        collect_signal(slot, statuses_[i].MPI_SOURCE);
+      else if (slot < first_send_slot)
+        collect_segment(slot);
+      else
         ++sends_done_;
-        continue;
-      }
-      const std::size_t message = posted_in_[slot];
-      --missing_[message];
-      // Releases go out once, when so little is missing that it is in flight already.
-      const std::size_t early_segments = std::min(settings_.early / settings_.segment, segments_ - 1);
-      if (missing_[message] == early_segments) release(program_.receives[message]);
-      if (missing_[message] == 0) ++receives_done_;
-      post_receive(slot);
     }
     return true;
+  }
+
+  void collect_segment(std::size_t slot) {
+    const std::size_t message = posted_in_[slot];
+    --missing_[message];
+    // Releases go out once, when so little is missing that it is in flight already.
+    const std::size_t early_segments = std::min(settings_.early / settings_.segment, segments_ - 1);
+    if (missing_[message] == early_segments) release(program_.receives[message]);
+    if (missing_[message] == 0) ++receives_done_;
+    post_receive(slot);
   }
 
   void release(const RankProgram::Receive& receive) {
@@ -158,24 +169,24 @@ class Exchange::Pass {
       --tokens_missing_[send];
   }
 
+  /// Never more than are still to come in this round, so that none is left over at its end.
+  void post_signal(std::size_t slot) {
+    if (signals_posted_ == signals_expected_) return;
+    check(PMPI_Irecv(&signals_in_[slot], sizeof(Signal), MPI_BYTE, MPI_ANY_SOURCE, signal_tag, owner_.comm_,
+                     &requests_[slot]));
+    ++signals_posted_;
+  }
+
   /// Signals of the next round may come before this one is over here, never those of a later one:
   /// nobody finishes the next round without our data.
-  bool collect_signals() {
-    bool moved = false;
-    while (signals_expected_ > 0) {
-      int there = 0;
-      MPI_Status status;
-      check(PMPI_Iprobe(MPI_ANY_SOURCE, signal_tag, owner_.comm_, &there, &status));
-      if (!there) break;
-      Signal in{};
-      check(PMPI_Recv(&in, sizeof in, MPI_BYTE, status.MPI_SOURCE, signal_tag, owner_.comm_, MPI_STATUS_IGNORE));
-      if (in.round == owner_.round_)
-        take_signal(status.MPI_SOURCE, in.send);
-      else
-        owner_.early_signals_.emplace_back(status.MPI_SOURCE, in.send);
-      moved = true;
-    }
-    return moved;
+  void collect_signal(std::size_t slot, int source) {
+    --signals_posted_;
+    const Signal in = signals_in_[slot];
+    if (in.round == owner_.round_)
+      take_signal(source, in.send);
+    else
+      owner_.early_signals_.emplace_back(source, in.send);
+    post_signal(slot);
   }
 
   Exchange& owner_;
@@ -187,13 +198,15 @@ class Exchange::Pass {
 
   std::vector<std::uint32_t> tokens_missing_;  ///< per send
   std::vector<bool> over_;                     ///< per send: acknowledged
-  std::size_t signals_expected_ = 0;
+  std::size_t signals_expected_ = 0, signals_posted_ = 0;
+  std::array<Signal, signal_slots> signals_in_;
   std::vector<std::size_t> missing_;    ///< per receive: segments
   std::vector<std::size_t> posted_in_;  ///< per receive slot: which receive
   std::size_t next_receive_ = 0, next_receive_segment_ = 0, receives_done_ = 0;
   std::size_t next_send_ = 0, next_send_segment_ = 0, sends_done_ = 0;
-  std::vector<MPI_Request> requests_;  ///< receive slots, then send slots
+  std::vector<MPI_Request> requests_;  ///< signal slots, receive slots, send slots
   std::vector<int> finished_;
+  std::vector<MPI_Status> statuses_;
   std::deque<Signal> signals_out_;
   std::vector<MPI_Request> signal_requests_;
 };
@@ -218,6 +231,8 @@ void Exchange::run(const std::byte* send, std::byte* receive, std::size_t bytes)
 
 /// The plain way: everybody finishes a phase before anybody starts the next.
 void Exchange::run_with_barriers(const std::byte* send, std::byte* receive, std::size_t bytes) {
+  const FineTimers fine_timers;
+  IdleWait idle(settings_.spin_us, settings_.sleep_us);
   auto next_send = program_.sends.begin();
   auto next_receive = program_.receives.begin();
   std::vector<MPI_Request> requests;
@@ -241,10 +256,10 @@ void Exchange::run_with_barriers(const std::byte* send, std::byte* receive, std:
         return PMPI_Isend(send + next_send->dst * bytes + at, length, MPI_BYTE, static_cast<int>(next_send->dst),
                           data_tag, comm_, request);
       });
-    wait_idle(requests, settings_.max_sleep_us);
+    wait_idle(requests, idle);
     requests.resize(1);
     check(PMPI_Ibarrier(comm_, requests.data()));
-    wait_idle(requests, settings_.max_sleep_us);
+    wait_idle(requests, idle);
   }
 }
 

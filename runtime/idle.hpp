@@ -2,6 +2,7 @@
 /// Waiting without taking the processor from ranks that have work: on a machine with more ranks
 /// than cores a rank that polls starves the one it waits for.
 #include <mpi.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,34 +13,51 @@
 
 namespace hocket::runtime {
 
-/// Polls for a moment, then sleeps for a share of the time waited so far, so that sleeping never
-/// adds more than that share to a wait.
+/// Lets this thread's sleeps end within a microsecond of their time, not the usual fifty.
+class FineTimers {
+ public:
+  FineTimers() : before_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1000); }
+  ~FineTimers() {
+    if (before_ > 0) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(before_));
+  }
+  FineTimers(const FineTimers&) = delete;
+  FineTimers& operator=(const FineTimers&) = delete;
+
+ private:
+  int before_;
+};
+
+/// Polls for `spin_us`, then sleeps for a quarter of the time waited so far, at most `sleep_us`, so
+/// that sleeping never adds more than a quarter to a wait. Without a time to spin (ranks outnumber
+/// cores) it sleeps `sleep_us` at once.
 class IdleWait {
  public:
-  explicit IdleWait(unsigned max_sleep_us) : longest_(max_sleep_us) {}
+  IdleWait(unsigned spin_us, unsigned sleep_us) : spin_(spin_us), longest_(sleep_us) {}
 
   void reset() { waiting_ = false; }
 
   void wait() {
+    if (spin_.count() == 0) {
+      std::this_thread::sleep_for(longest_);
+      return;
+    }
     const auto now = std::chrono::steady_clock::now();
     if (!waiting_) {
       waiting_ = true;
       since_ = now;
     }
     const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(now - since_);
-    const auto sleep = std::min(waited / 4, longest_);
-    if (sleep > shortest) std::this_thread::sleep_for(sleep);
+    if (waited > spin_) std::this_thread::sleep_for(std::min(waited / 4, longest_));
   }
 
  private:
-  static constexpr std::chrono::microseconds shortest{5};
-  std::chrono::microseconds longest_;
+  std::chrono::microseconds spin_, longest_;
   std::chrono::steady_clock::time_point since_;
   bool waiting_ = false;
 };
 
-inline void wait_idle(std::vector<MPI_Request>& requests, unsigned max_sleep_us) {
-  IdleWait idle(max_sleep_us);
+inline void wait_idle(std::vector<MPI_Request>& requests, IdleWait& idle) {
+  idle.reset();
   for (int done = 0; !done;) {
     check(PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));
     if (!done) idle.wait();

@@ -41,9 +41,10 @@ Settings read_environment() {
   s.placement = text("HOCKET_PLACEMENT");
   s.min_bytes = number("HOCKET_MIN_BYTES", 16384, 1, std::size_t{1} << 40, s.complaint);
   s.segment = number("HOCKET_SEGMENT", 16384, 1024, std::size_t{1} << 30, s.complaint);
-  s.early = number("HOCKET_EARLY", 32768, 0, std::size_t{1} << 30, s.complaint);
-  s.ahead = number("HOCKET_AHEAD", 4, 1, 1024, s.complaint);
-  s.max_sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US", 200, 0, 100000, s.complaint));
+  s.early = number("HOCKET_EARLY", 0, 0, std::size_t{1} << 30, s.complaint);
+  s.ahead = number("HOCKET_AHEAD", 32, 1, 1024, s.complaint);
+  s.spin_us = static_cast<unsigned>(number("HOCKET_SPIN_US", 20, 0, 1000000, s.complaint));
+  s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US", 200, 0, 100000, s.complaint));
   s.log = static_cast<int>(number("HOCKET_LOG", 0, 0, 2, s.complaint));
   s.flow = flow_named(s.complaint);
   return s;

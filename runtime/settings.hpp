@@ -15,7 +15,8 @@ struct Settings {
   std::size_t segment;    ///< HOCKET_SEGMENT: bytes per MPI message
   std::size_t early;      ///< HOCKET_EARLY: bytes still missing when the next sender is released
   std::size_t ahead;      ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
-  unsigned max_sleep_us;  ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
+  unsigned spin_us;       ///< HOCKET_SPIN_US: how long a waiting rank polls before it sleeps
+  unsigned sleep_us;      ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
   Flow flow;              ///< HOCKET_FLOW: token, barrier, free
   int log;                ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
   std::string complaint;  ///< the first wrong value, empty if all are right
