@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "hocket/plan/program.hpp"
@@ -37,9 +36,6 @@ class Exchange {
   std::uint32_t window_;
   Settings settings_;
   int rank_ = 0;
-  std::vector<std::size_t> send_to_;                          ///< per rank: which send goes there
-  std::uint32_t round_ = 0;                                   ///< exchanges run so far: tells signals apart
-  std::vector<std::pair<int, std::uint32_t>> early_signals_;  ///< (source, send) of the next round
 };
 
 }  // namespace hocket::runtime

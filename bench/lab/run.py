@@ -1,9 +1,10 @@
 """Scheduled against native all-to-all on the emulated cluster (needs root).
 
-    python bench/lab/run.py [--quick] [--mpi NAME=MPIEXEC ...] [--topology b --topology c] [--sizes ...]
+    python bench/lab/run.py [--mpi mpich --mpi PATH/mpirun] [--topology b] [--sizes 262144:1 1024:9]
 
-Both candidates alternate inside one job (compare.c). Raw numbers and medians go to
-bench/results/lab.json and lab.md.
+Jobs alternate: scheduled, native, native, scheduled, … Not within one job, because what the native call
+does to the TCP connections (tens of thousands of retransmissions) would slow the scheduled call that
+follows on them. Raw numbers and medians go to bench/results/.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from hocket import _core
 from hocket.lab import Lab, LabOptions
@@ -24,63 +27,78 @@ from hocket.network import read_network_description
 from hocket.runtime import RuntimeOptions, scheduled_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-TOPOLOGIES = {
-    "b": ROOT / "examples/networks/paper-b.toml",
-    "c": ROOT / "examples/networks/paper-c.toml",
-}
+NETWORKS = ROOT / "examples/networks"
+TOPOLOGIES = {"b": NETWORKS / "paper-b.toml", "c": NETWORKS / "paper-c.toml"}
+Row = dict[str, Any]
 
 
 def compile_program(mpi: Mpi, work: Path) -> Path:
-    """bench/lab/compare.c for this MPI."""
-    program = work / f"compare-{mpi.family.value}"
-    subprocess.run(
-        [mpi.mpicc, "-O2", str(Path(__file__).with_name("compare.c")), "-o", str(program)], check=True
-    )
+    """alltoall_times.c for this MPI."""
+    program = work / f"alltoall_times-{mpi.family.value}"
+    source = Path(__file__).with_name("alltoall_times.c")
+    subprocess.run([mpi.mpicc, "-O2", str(source), "-o", str(program)], check=True)
     return program
 
 
-def measure(topology: str, mpi: Mpi, arguments: argparse.Namespace, program: Path) -> list[dict[str, float]]:
-    """One lab, one job; a row per repetition with both times and their ratios to the bound."""
+def job(
+    lab: Lab, mpi: Mpi, program: Path, env: Mapping[str, str], arguments: argparse.Namespace
+) -> list[list[str]]:
+    """One job: [size, seconds] per repetition."""
+    result = lab.run(
+        [str(program), *arguments.sizes], mpi=mpi, env=env, timeout=arguments.timeout, capture=True
+    )
+    if result.exit_code != 0:
+        sys.exit(f"{mpi.family.value}: exit code {result.exit_code}\n{result.output}")
+    lines = [line.split() for line in result.output.splitlines()]
+    return [words for words in lines if len(words) == 2 and words[0].isdigit()]
+
+
+def measure(topology: str, mpi: Mpi, arguments: argparse.Namespace, program: Path) -> list[Row]:
+    """One lab; jobs of both candidates in turn; a row per repetition."""
     description = read_network_description(str(TOPOLOGIES[topology]))
     rate = arguments.rate * 1e6 / 8
-    options = LabOptions(rate, arguments.buffer, arguments.cc, 1500)
     network = description.build()
     load = max(_core.lower_bounds(network, _core.Demand(network.ranks, 1)).load)
-    environment = scheduled_environment(mpi.mpicc, network, RuntimeOptions(flow=arguments.flow), None)
-    environment |= dict(pair.split("=", 1) for pair in arguments.env)
-    with Lab.up(description, options) as lab:
-        result = lab.run(
-            [str(program), str(arguments.repetitions), *map(str, arguments.sizes)],
-            mpi=mpi,
-            env=environment,
-            timeout=arguments.timeout,
-            capture=True,
-        )
-    if result.exit_code != 0:
-        sys.exit(f"{topology} {mpi.family.value}: exit {result.exit_code}\n{result.output}")
-    rows = [json.loads(line) for line in result.output.splitlines() if line.startswith("{")]
-    for row in rows:
-        bound = load * row["bytes"] / rate
-        row |= {"topology": topology, "mpi": mpi.family.value, "bound": bound}
-        row |= {"scheduled_ratio": row["scheduled"] / bound, "native_ratio": row["native"] / bound}
-        row["speedup"] = row["native"] / row["scheduled"]
+    environments: dict[str, dict[str, str]] = {
+        "scheduled": scheduled_environment(mpi.mpicc, network, RuntimeOptions(flow=arguments.flow)),
+        "native": {},
+    }
+    environments["scheduled"] |= dict(pair.split("=", 1) for pair in arguments.env)
+    rows: list[Row] = []
+    with Lab.up(description, LabOptions(rate, arguments.buffer, arguments.cc, 1500)) as lab:
+        for number in range(arguments.jobs):
+            for candidate in sorted(environments, reverse=number % 2 == 0):
+                for size, seconds in job(lab, mpi, program, environments[candidate], arguments):
+                    bound = load * int(size) / rate
+                    row = {"topology": topology, "mpi": mpi.family.value, "bytes": int(size), "job": number}
+                    row |= {
+                        "candidate": candidate,
+                        "seconds": float(seconds),
+                        "ratio": float(seconds) / bound,
+                    }
+                    rows.append(row)
+            print(f"{topology} {mpi.family.value}: {number + 1} of {arguments.jobs} pairs", file=sys.stderr)
     return rows
 
 
-def table(rows: list[dict[str, float]]) -> str:
+def table(rows: list[Row]) -> str:
     """Medians per topology, MPI and size, as Markdown."""
     lines = [
         "| topology | MPI | bytes | scheduled / bound | native / bound | native / scheduled | repetitions |",
         "|---|---|---|---|---|---|---|",
     ]
     for key in dict.fromkeys((r["topology"], r["mpi"], r["bytes"]) for r in rows):
-        group = [r for r in rows if (r["topology"], r["mpi"], r["bytes"]) == key]
-        cells = [
-            f"{statistics.median(r[name] for r in group):.3f} "
-            f"({min(r[name] for r in group):.3f}–{max(r[name] for r in group):.3f})"
-            for name in ("scheduled_ratio", "native_ratio", "speedup")
-        ]
-        lines.append(f"| {key[0]} | {key[1]} | {key[2]} | " + " | ".join(cells) + f" | {len(group)} |")
+        cells, medians = [], []
+        for candidate in ("scheduled", "native"):
+            ratios = [
+                r["ratio"]
+                for r in rows
+                if (r["topology"], r["mpi"], r["bytes"]) == key and r["candidate"] == candidate
+            ]
+            medians.append(statistics.median(ratios))
+            cells.append(f"{medians[-1]:.3f} ({min(ratios):.3f}–{max(ratios):.3f})")
+        cells.append(f"{medians[1] / medians[0]:.3f}")
+        lines.append(f"| {key[0]} | {key[1]} | {key[2]} | " + " | ".join(cells) + f" | {len(ratios)} |")
     return "\n".join(lines)
 
 
@@ -91,36 +109,42 @@ def main() -> None:
     )
     parser.add_argument("--topology", action="append", choices=sorted(TOPOLOGIES))
     parser.add_argument("--mpi", action="append", help="mpich, openmpi or the path of an mpiexec")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[262144, 65536, 8192, 1024])
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--sizes", nargs="+", default=["262144:1", "65536:2", "8192:5", "1024:5"])
+    parser.add_argument("--jobs", type=int, default=5, help="pairs of jobs")
     parser.add_argument("--rate", type=float, default=50, help="Mbit/s of every link")
     parser.add_argument("--buffer", type=int, default=60000, help="bytes per port")
     parser.add_argument("--cc", default="cubic")
     parser.add_argument("--flow", default="token")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--timeout", type=float, default=1200)
+    parser.add_argument("--timeout", type=float, default=150, help="seconds per job")
     parser.add_argument("--output", default="lab", help="name under bench/results/, or - for none")
     arguments = parser.parse_args()
 
-    rows: list[dict[str, float]] = []
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as work:
         for name in arguments.mpi or ["mpich"]:
             mpi = find_mpi(name)
             program = compile_program(mpi, Path(work))
             for topology in arguments.topology or sorted(TOPOLOGIES):
                 rows += measure(topology, mpi, arguments, program)
-                print(table(rows), flush=True)
+                write(rows, arguments)
+    print(table(rows))
+
+
+def write(rows: list[Row], arguments: argparse.Namespace) -> None:
+    """Raw rows as JSON and medians as Markdown, with the settings and the date."""
     if arguments.output == "-":
         return
-    settings = {k: v for k, v in vars(arguments).items() if k != "output"}
-    settings["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
+    settings = {k: v for k, v in vars(arguments).items() if k not in ("output", "mpi")}
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
     results = ROOT / "bench/results"
-    (results / f"{arguments.output}.json").write_text(
-        json.dumps({"settings": settings, "rows": rows}, indent=1)
+    document = {"date": date, "settings": settings, "rows": rows}
+    (results / f"{arguments.output}.json").write_text(json.dumps(document, indent=1) + "\n")
+    head = f"# All-to-all on the emulated cluster, {date}\n\n`make bench-lab`; settings: `{settings}`\n\n"
+    note = (
+        "\n\nMedian (minimum–maximum) of time / bound; jobs of both candidates alternate. The bound is\n"
+        "load × bytes / rate, without packet headers (5 %). Below 16 KiB calls go to the MPI library.\n"
     )
-    date = settings["date"]
-    head = f"# All-to-all on the emulated cluster\n\n`make bench-lab`, {date}. Settings: `{settings}`\n\n"
-    note = "\n\nMedian (minimum–maximum). The bound is load × bytes / rate, without packet headers (5 %).\n"
     (results / f"{arguments.output}.md").write_text(head + table(rows) + note)
 
 

@@ -1,0 +1,58 @@
+/* Times MPI_Alltoall for several message sizes and checks every byte. An ordinary MPI program.
+ * Usage: alltoall_times SIZE:REPETITIONS... ; "SIZE SECONDS" per repetition from rank 0. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WARM_UP_BYTES 65536
+
+static char pattern(int from, int to, int i, int round) { return (char)(from * 7 + to * 13 + i * 3 + i / 251 + round); }
+
+/* A barrier that sleeps: the ranks outnumber the cores. */
+static void settle(void) {
+  MPI_Request request;
+  int done = 0;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  while (!done) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (!done) usleep(300);
+  }
+}
+
+int main(int argc, char **argv) {
+  int rank, n, wrong = 0, any_wrong;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  for (int arg = 1; arg < argc; ++arg) {
+    int size = atoi(argv[arg]), repetitions = 1;
+    if (strchr(argv[arg], ':')) repetitions = atoi(strchr(argv[arg], ':') + 1);
+    char *out = malloc((size_t)size * n), *in = malloc((size_t)size * n);
+    for (int round = 0; round <= repetitions; ++round) { /* round 0 opens connections and is not reported */
+      int bytes = round == 0 && size > WARM_UP_BYTES ? WARM_UP_BYTES : size;
+      for (int p = 0; p < n; ++p)
+        for (int i = 0; i < bytes; ++i) out[(size_t)p * bytes + i] = pattern(rank, p, i, round);
+      memset(in, 1, (size_t)bytes * n);
+      settle();
+      double start = MPI_Wtime(), seconds, slowest;
+      MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+      seconds = MPI_Wtime() - start;
+      settle();
+      for (int p = 0; p < n; ++p)
+        for (int i = 0; i < bytes; ++i) wrong |= in[(size_t)p * bytes + i] != pattern(p, rank, i, round);
+      MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+      if (rank == 0 && round > 0) {
+        printf("%d %.6f\n", size, slowest);
+        fflush(stdout);
+      }
+    }
+    free(out);
+    free(in);
+  }
+  MPI_Allreduce(&wrong, &any_wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0 && any_wrong) fprintf(stderr, "WRONG DATA\n");
+  MPI_Finalize();
+  return any_wrong;
+}
