@@ -12,10 +12,10 @@
 namespace hocket::runtime {
 
 /// Runs a rank program as often as it is asked to. Messages travel in segments small enough to be
-/// sent eagerly, so that no rendezvous delays them. The receiver of a message releases the senders
-/// that wait for it a little before its last byte is in (Settings::early), so that their data
-/// follows without a gap. Source of the scheme: Faraj and Yuan, section 5; who releases, and how
-/// early, was decided by measurement (docs/decisions/).
+/// sent eagerly, so that no rendezvous delays them. When a message is in (or Settings::early bytes
+/// before), its receiver lets the sender go on and releases the senders that wait for it. Source of
+/// the scheme: Faraj and Yuan, section 5; who releases, and when, was decided by measurement
+/// (docs/decisions/0001-receivers-release.md).
 class Exchange {
  public:
   /// `program` names ranks of `comm`, which must be used by nobody else; it has one send to each.
