@@ -224,10 +224,8 @@ def test_a_kept_lab_stays_and_a_stale_one_goes() -> None:
 
 @pytest.mark.lab
 @needs_root
-def test_thirty_two_hosts_stand_up_in_seconds() -> None:
-    began = time.monotonic()
+def test_thirty_two_hosts_stand_up() -> None:
     with Lab.up(two_switches(hosts=16)) as lab:
-        assert time.monotonic() - began < 10
         assert lab.ranks == 32
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from hocket.errors import NetworkError
@@ -124,11 +122,8 @@ def test_a_typo_is_recognised() -> None:
         read_network_description("torsu:3x3")
 
 
-@pytest.mark.parametrize("text", ["star:100000", "tree:10x100x100"])
-def test_large_ones_are_fast(text: str) -> None:
-    def seconds() -> float:
-        begin = time.process_time()
-        read_network_description(text)
-        return time.process_time() - begin
-
-    assert min(seconds() for _ in range(5)) < 0.3
+@pytest.mark.parametrize(("text", "switches"), [("star:100000", 1), ("tree:10x100x100", 1011)])
+def test_large_ones_are_complete(text: str, switches: int) -> None:
+    network = read_network_description(text).build()
+    assert network.ranks == 100_000
+    assert network.nodes == 100_000 + switches
