@@ -1,0 +1,87 @@
+#pragma once
+/// Gossip (all-gather) on rings, tori and meshes as synchronous steps of messages along axes, and an
+/// executor that counts what they cost.
+///
+/// Source: Juurlink, Sibeyn and Rao, "Gossiping on Meshes and Tori", section 2 for the model.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hocket::gossip {
+
+/// Processors of a grid, numbered in row-major order of their coordinates. One side: a ring (or a
+/// linear array).
+struct Grid {
+  std::vector<std::uint32_t> sides;
+  bool wraparound = true;
+
+  [[nodiscard]] std::uint32_t axes() const { return static_cast<std::uint32_t>(sides.size()); }
+  [[nodiscard]] std::uint32_t nodes() const;
+  [[nodiscard]] std::uint32_t stride(std::uint32_t axis) const;  ///< between neighbours along an axis
+  [[nodiscard]] std::uint32_t coordinate(std::uint32_t node, std::uint32_t axis) const;
+  /// The node `displacement` places along an axis, around the ring if the grid wraps.
+  [[nodiscard]] std::uint32_t moved(std::uint32_t node, std::uint32_t axis, std::int64_t displacement) const;
+};
+
+/// Units [begin, end) of the item of one processor.
+struct Parcel {
+  std::uint32_t origin = 0;
+  std::uint32_t begin = 0, end = 0;
+  bool operator==(const Parcel&) const = default;
+};
+
+/// One message of a step, over all links on its way along one axis.
+struct Message {
+  std::uint32_t src = 0;
+  std::uint32_t axis = 0;
+  std::int32_t displacement = 0;      ///< places along the axis, negative: backwards
+  std::uint64_t first = 0, last = 0;  ///< its parcels, into Steps::parcels
+};
+
+/// Steps of messages. All messages of a step leave together; what arrives can be sent on in the next.
+struct Steps {
+  std::uint32_t units = 1;              ///< that an item is cut into, so that every parcel is whole
+  std::vector<std::uint64_t> begin{0};  ///< step i is messages [begin[i], begin[i+1])
+  std::vector<Message> messages;
+  std::vector<Parcel> parcels;
+
+  [[nodiscard]] std::uint64_t size() const { return begin.size() - 1; }
+  [[nodiscard]] std::span<const Message> step(std::uint64_t i) const {
+    return {messages.data() + begin[i], messages.data() + begin[i + 1]};
+  }
+  [[nodiscard]] std::span<const Parcel> content(const Message& message) const {
+    return {parcels.data() + message.first, parcels.data() + message.last};
+  }
+  void add(std::uint32_t src, std::uint32_t axis, std::int32_t displacement, std::span<const Parcel> content);
+  void end_step() { begin.push_back(messages.size()); }
+};
+
+/// What a processor may do in one step.
+enum class Ports : std::uint8_t {
+  all,          ///< one message out and one in per incident channel, full duplex
+  half_duplex,  ///< one message, out or in (section 7 of the paper)
+};
+
+/// What executing the steps found. Times are in units of L·t_l (one item over one link);
+/// r = t_s / (L·t_l).
+struct Execution {
+  std::uint64_t steps = 0;      ///< startups that follow each other
+  double strict_volume = 0;     ///< sum over steps of the largest message
+  double shared_volume = 0;     ///< sum over steps of the largest channel load
+  std::uint64_t redundant = 0;  ///< units that reached a processor which had them
+  bool link_disjoint = true;    ///< no two messages of a step share a channel
+  bool ports_respected = true;
+  bool held = true;       ///< nothing was sent before its sender had it
+  bool complete = false;  ///< everyone ends with everything
+  std::string problem;    ///< the first rule broken
+
+  [[nodiscard]] double strict_time(double r) const { return static_cast<double>(steps) * r + strict_volume; }
+  [[nodiscard]] double shared_time(double r) const { return static_cast<double>(steps) * r + shared_volume; }
+};
+
+/// Executes the steps on the grid. It trusts no builder; throws InputError for messages that leave
+/// the grid or name processors and parcels that do not exist.
+[[nodiscard]] Execution execute(const Grid& grid, const Steps& steps, Ports ports = Ports::all);
+
+}  // namespace hocket::gossip
