@@ -37,6 +37,18 @@ void bind_plan(nb::module_& m) {
           },
           "(phase, dst, releasers) in order")
       .def_prop_ro(
+          "send_pieces",
+          [](const RankProgram& p) {
+            std::vector<std::vector<std::tuple<Rank, Rank, std::uint64_t, std::uint64_t>>> rows;
+            for (const auto& send : p.sends) {
+              rows.emplace_back();
+              for (const Piece& piece : send.pieces)
+                rows.back().emplace_back(piece.origin, piece.target, piece.offset, piece.length);
+            }
+            return rows;
+          },
+          "per send [(origin, target, offset, length)]; empty: the whole message")
+      .def_prop_ro(
           "receives",
           [](const RankProgram& p) {
             std::vector<std::tuple<std::uint64_t, Rank, std::vector<std::tuple<Rank, std::uint32_t>>>> rows;

@@ -32,20 +32,26 @@ std::vector<Row> rows_of(const Schedule& schedule) {
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
     for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
       const Hop hop = schedule.hops()[i];
-      const Piece piece = schedule.piece(i);
-      rows.emplace_back(phase, hop.src, hop.dst, piece.origin, piece.target, piece.offset, piece.length);
+      schedule.each_piece(i, [&](const Piece& piece) {
+        rows.emplace_back(phase, hop.src, hop.dst, piece.origin, piece.target, piece.offset, piece.length);
+      });
     }
   return rows;
 }
 
-/// Appends one line "phase,src,dst,origin,target,offset,length".
+/// Appends one line "phase,src,dst,origin,target,offset,length"; a target of everyone is "*".
 void append_line(std::string& text, std::uint64_t phase, Hop hop, const Piece& piece) {
   char line[7 * 21];
   char* at = line;
+  int column = 0;
   for (const std::uint64_t value : {phase, std::uint64_t{hop.src}, std::uint64_t{hop.dst}, std::uint64_t{piece.origin},
                                     std::uint64_t{piece.target}, piece.offset, piece.length}) {
-    at = std::to_chars(at, line + sizeof line, value).ptr;
+    if (value == everyone && column == 4)
+      *at++ = '*';
+    else
+      at = std::to_chars(at, line + sizeof line, value).ptr;
     *at++ = ',';
+    ++column;
   }
   at[-1] = '\n';
   text.append(line, at);
@@ -57,7 +63,7 @@ nb::bytes csv_of(const Schedule& schedule, std::uint64_t first, std::uint64_t la
   last = std::min(last, schedule.phases());
   for (std::uint64_t phase = first; phase < last; ++phase)
     for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
-      append_line(text, phase, schedule.hops()[i], schedule.piece(i));
+      schedule.each_piece(i, [&](const Piece& piece) { append_line(text, phase, schedule.hops()[i], piece); });
   return nb::bytes(text.data(), text.size());
 }
 
@@ -82,35 +88,50 @@ std::vector<std::tuple<std::uint64_t, Rank, Rank>> row_of(const TreePhases& phas
   return rows;
 }
 
+/// Rows of one all-gather message (same phase, sender and receiver) follow each other.
 Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std::vector<Row>& rows) {
   std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
-  std::vector<Piece> pieces;
+  PieceLists pieces;
   bool direct = true;
   for (const auto& [phase, src, dst, origin, target, offset, length] : rows) {
     if (phase + 1 < begin.size()) throw InputError("transfers must be sorted by phase");
     if (phase > rows.size() + begin.size() + 1000000) throw InputError("a phase number is absurd");
     while (begin.size() <= phase) begin.push_back(hops.size());
-    hops.push_back({src, dst});
-    pieces.push_back({origin, target, offset, length});
+    const bool same_message = target == everyone && hops.size() > begin.back() && hops.back() == Hop{src, dst};
+    if (!same_message) {
+      if (!hops.empty()) pieces.end_transfer();
+      hops.push_back({src, dst});
+    }
+    pieces.pieces.push_back({origin, target, offset, length});
     direct = direct && origin == src && target == dst && offset == 0 && length == bytes;
   }
-  if (!hops.empty()) begin.push_back(hops.size());
-  if (direct) pieces.clear();
+  if (!hops.empty()) {
+    begin.push_back(hops.size());
+    pieces.end_transfer();
+  }
+  if (direct) pieces = {};
   return {ranks, bytes, std::move(begin), std::move(hops), std::move(pieces)};
 }
 
 }  // namespace
 
 void bind_schedule(nb::module_& m) {
-  nb::class_<Demand>(m, "Demand", "All-to-all of `bytes` bytes per message among `ranks` ranks.")
+  m.attr("EVERYONE") = everyone;
+  nb::class_<Demand>(m, "Demand", "All-to-all of `bytes` bytes per message, or all-gather of `bytes` bytes per rank.")
       .def(
           "__init__",
-          [](Demand* self, std::uint32_t ranks, std::uint64_t bytes) {
-            new (self) Demand{Pattern::all_to_all, ranks, bytes};
+          [](Demand* self, std::uint32_t ranks, std::uint64_t bytes, const std::string& pattern,
+             std::vector<std::uint64_t> contributions) {
+            new (self) Demand{parse_pattern(pattern), ranks, bytes, std::move(contributions)};
+            if (self->contributions.empty()) return;
+            if (self->pattern != Pattern::all_gather || self->contributions.size() != ranks)
+              throw InputError("contributions belong to an all-gather, one to each rank");
           },
-          "ranks"_a, "bytes"_a)
+          "ranks"_a, "bytes"_a, "pattern"_a = "all-to-all", "contributions"_a = std::vector<std::uint64_t>{},
+          "`contributions`: bytes of each rank's part in an all-gather; empty: `bytes` each.")
       .def_prop_ro("pattern", [](const Demand& d) { return to_string(d.pattern); })
+      .def_ro("contributions", &Demand::contributions)
       .def_ro("ranks", &Demand::ranks)
       .def_ro("bytes", &Demand::bytes)
       .def_prop_ro("messages", &Demand::messages);
@@ -197,19 +218,26 @@ void bind_schedule(nb::module_& m) {
       .def_ro("summary", &Scheduler::summary)
       .def_ro("source", &Scheduler::source)
       .def_ro("contention_free", &Scheduler::contention_free)
+      .def_prop_ro("pattern", [](const Scheduler& s) { return to_string(s.pattern); })
+      .def_ro("ports", &Scheduler::ports, "the port model that its schedules keep")
       .def(
           "why_not", [](const Scheduler& s, const Network& n, const Demand& d) { return s.why_not(n, d); }, "network"_a,
           "demand"_a, "empty if it serves them, else the reason")
       .def(
           "make",
-          [](const Scheduler& s, const Network& n, const Demand& d) {
+          [](const Scheduler& s, const Network& n, const Demand& d, double startup) {
             if (const auto reason = s.why_not(n, d); !reason.empty())
               throw InputError("scheduler '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
-            return s.make(n, d);
+            return s.make(n, d, {startup});
           },
-          "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
+          "network"_a, "demand"_a, "startup"_a = 0.0, nb::call_guard<nb::gil_scoped_release>());
   m.def("schedulers", [] { return std::vector<Scheduler>(schedulers().begin(), schedulers().end()); });
-  m.def("find_scheduler", &find_scheduler, "name"_a, nb::rv_policy::reference);
+  m.def(
+      "find_scheduler",
+      [](const std::string& name, const std::string& pattern) -> const Scheduler& {
+        return find_scheduler(name, parse_pattern(pattern));
+      },
+      "name"_a, "pattern"_a = "all-to-all", nb::rv_policy::reference);
   m.def("choose_scheduler", &choose_scheduler, "network"_a, "demand"_a, nb::rv_policy::reference);
 
   nb::class_<TreePhases>(m, "TreePhases", "The tree schedule in closed form (Faraj and Yuan, section 4).")

@@ -73,7 +73,7 @@ RankProgram PlanStore::program(std::span<const std::uint32_t> ranks_per_node, Ra
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
                      " ranks that is not the planned one is too large to plan inside the program; plan for its hosts");
   const Demand demand{Pattern::all_to_all, part.ranks(), 1};
-  const Schedule schedule = choose_scheduler(part, demand).make(part, demand);
+  const Schedule schedule = choose_scheduler(part, demand).make(part, demand, {});
   phases = schedule.phases();
   return rank_program(schedule, derive_waits(part, schedule, header_.window), rank);
 }

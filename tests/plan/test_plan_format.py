@@ -58,7 +58,7 @@ def join(sections: list[bytes], rows: list[bytes] | None = None) -> bytes:
             index += struct.pack("<3Q", offset, len(row), checksum(row))
             offset += len(row)
         sections[INDEX], sections[ROWS] = index, b"".join(rows)
-    head = MAGIC + struct.pack("<QQ", 1, HEAD + sum(map(len, sections)))
+    head = MAGIC + struct.pack("<QQ", 2, HEAD + sum(map(len, sections)))
     offset = HEAD
     for i, section in enumerate(sections):
         head += struct.pack("<3Q", offset, len(section), 0 if i == ROWS else checksum(section))
@@ -89,6 +89,23 @@ def forwarding() -> _core.Plan:
         (2, 2, 1, 0, 1, 0, 40),
     ]
     return make_plan(star(3).build(), _core.Schedule.from_rows(3, 100, rows), 100)
+
+
+def gathering() -> _core.Plan:
+    """An all-gather of unequal parts: bundles, a split, a rank that has nothing to give."""
+    everyone = _core.EVERYONE
+    rows = [
+        (0, 0, 1, 0, everyone, 0, 100),
+        (0, 2, 0, 2, everyone, 0, 40),
+        (1, 1, 2, 0, everyone, 0, 60),
+        (2, 0, 2, 0, everyone, 60, 40),
+        (3, 0, 1, 2, everyone, 0, 40),
+    ]
+    network = star(3).build()
+    schedule = _core.Schedule.from_rows(3, 100, rows)
+    demand = _core.Demand(3, 100, "all-gather", [100, 0, 40])
+    waits = _core.derive_waits(network, schedule)
+    return _core.Plan(network, schedule, waits, demand, "by hand", 2, 1.0, 1.0)
 
 
 def small() -> bytes:
@@ -147,6 +164,15 @@ def test_round_trip_of_baselines(name: str) -> None:
     network = star(8).build()
     schedule = _core.find_scheduler(name).make(network, _core.Demand(8, 10))
     check_round_trip(make_plan(network, schedule, 10), network)
+
+
+def test_round_trip_of_an_all_gather() -> None:
+    plan = gathering()
+    check_round_trip(plan, star(3).build())
+    again = _core.Plan.decode(plan.encode()).header.demand
+    assert (again.pattern, again.contributions) == ("all-gather", [100, 0, 40])
+    certificate = _core.verify(star(3).build(), again, plan.schedule)
+    assert certificate.ok, certificate.findings
 
 
 def test_round_trip_of_other_networks() -> None:
@@ -226,8 +252,8 @@ def test_every_truncation_is_noticed() -> None:
 
 def test_a_plan_of_another_version() -> None:
     data = bytearray(small())
-    data[8] = 2
-    assert refused(bytes(data)) == "plan version 2, this Hocket reads version 1"
+    data[8] = 3
+    assert refused(bytes(data)) == "plan version 3, this Hocket reads version 2"
 
 
 def test_a_rank_that_the_plan_does_not_have() -> None:

@@ -50,26 +50,34 @@ Successors released_by(const Schedule& schedule, const Waits& waits) {
 Successors forwarded_after(const Schedule& schedule) {
   if (schedule.direct()) return {};
   std::vector<Arrival> arrivals;
-  for (std::uint64_t i = 0; i < schedule.size(); ++i) {
-    const Piece piece = schedule.piece(i);
-    if (piece.target == schedule.hops()[i].dst) continue;
-    arrivals.push_back({schedule.hops()[i].dst, piece.origin, piece.target, static_cast<std::uint32_t>(i), piece.offset,
-                        piece.offset + piece.length});
-  }
+  for (std::uint64_t i = 0; i < schedule.size(); ++i)
+    for (const Piece& piece : schedule.pieces(i)) {
+      if (piece.target == schedule.hops()[i].dst) continue;
+      arrivals.push_back({schedule.hops()[i].dst, piece.origin, piece.target, static_cast<std::uint32_t>(i),
+                          piece.offset, piece.offset + piece.length});
+    }
   std::stable_sort(arrivals.begin(), arrivals.end(),
                    [](const Arrival& a, const Arrival& b) { return a.key() < b.key(); });
+  std::vector<std::uint32_t> before;
   return group(schedule.size(), [&](auto visit) {
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
       const std::uint64_t first = schedule.phase_begin()[phase];
       for (std::uint64_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
-        const Piece piece = schedule.piece(i);
-        const auto key = std::tuple(schedule.hops()[i].src, piece.origin, piece.target);
-        if (piece.origin == schedule.hops()[i].src) continue;
-        auto arrival = std::lower_bound(arrivals.begin(), arrivals.end(), key,
-                                        [](const Arrival& a, const auto& k) { return a.key() < k; });
-        for (; arrival != arrivals.end() && arrival->key() == key; ++arrival)
-          if (arrival->transfer < first && arrival->offset < piece.offset + piece.length && piece.offset < arrival->end)
-            visit(arrival->transfer, static_cast<std::uint32_t>(i));
+        before.clear();
+        for (const Piece& piece : schedule.pieces(i)) {
+          const auto key = std::tuple(schedule.hops()[i].src, piece.origin, piece.target);
+          if (piece.origin == schedule.hops()[i].src) continue;
+          auto arrival = std::lower_bound(arrivals.begin(), arrivals.end(), key,
+                                          [](const Arrival& a, const auto& k) { return a.key() < k; });
+          for (; arrival != arrivals.end() && arrival->key() == key; ++arrival)
+            if (arrival->transfer < first && arrival->offset < piece.offset + piece.length &&
+                piece.offset < arrival->end)
+              before.push_back(arrival->transfer);
+        }
+        // A message may bring several pieces of the one that follows it.
+        std::sort(before.begin(), before.end());
+        before.erase(std::unique(before.begin(), before.end()), before.end());
+        for (const std::uint32_t arrival : before) visit(arrival, static_cast<std::uint32_t>(i));
       }
     }
   });

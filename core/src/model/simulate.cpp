@@ -163,7 +163,7 @@ class Simulator {
     const double delay = latency(hop.src, hop.dst);
     FlowSpec flow;
     flow.tag = transfer;
-    flow.bytes = static_cast<double>(schedule_.piece(transfer).length) * p_.overhead;
+    flow.bytes = static_cast<double>(schedule_.length(transfer)) * p_.overhead;
     flow.mark = std::min(flow.bytes, static_cast<double>(p_.early_release) * p_.overhead);
     if (p_.latency_weighted) flow.weight = 1 / std::max(delay, 1e-9);
     if (route_.empty()) flow.limit = p_.memory_rate;
@@ -182,7 +182,7 @@ class Simulator {
     const Rank src = schedule_.hops()[transfer].src;
     result_.end[transfer] = std::max(now_, result_.start[transfer]);
     ++over_;
-    if (p_.early_release == 0 || schedule_.piece(transfer).length == 0) release(transfer);
+    if (p_.early_release == 0 || schedule_.length(transfer) == 0) release(transfer);
     for (const std::uint32_t next : data_.of(transfer)) set_free(next, now_);
     if (barrier()) {
       if (--left_in_phase_ == 0) open_phase(open_phase_ + 1);

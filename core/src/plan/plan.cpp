@@ -10,27 +10,33 @@ namespace hocket {
 namespace {
 
 constexpr std::uint64_t magic = 0x0a1a54454b434f48;  // "HOCKET\x1a\n"
-constexpr std::uint64_t version = 1;
+constexpr std::uint64_t version = 2;
 constexpr std::uint64_t max_ranks = 1u << 22;
 
 enum Section : std::uint32_t { header_section, network_section, index_section, rows_section, section_count };
 
 constexpr std::size_t header_bytes = 8 * (4 + 3 * section_count);  // magic, version, size, sections, checksum
 
-void write_piece(ByteWriter& out, const Piece& piece) {
-  out.number(piece.origin);
-  out.number(piece.target);
-  out.number(piece.offset);
-  out.number(piece.length);
+/// Targets are counted from 1; 0 is everyone.
+void write_pieces(ByteWriter& out, const std::vector<Piece>& pieces) {
+  out.number(pieces.size());
+  for (const Piece& piece : pieces) {
+    out.number(piece.origin);
+    out.number(Rank{piece.target + 1});
+    out.number(piece.offset);
+    out.number(piece.length);
+  }
 }
 
-Piece read_piece(ByteReader& in, std::uint64_t ranks) {
-  Piece piece;
-  piece.origin = in.number32(ranks - 1);
-  piece.target = in.number32(ranks - 1);
-  piece.offset = in.number();
-  piece.length = in.number();
-  return piece;
+std::vector<Piece> read_pieces(ByteReader& in, std::uint64_t ranks) {
+  std::vector<Piece> pieces(in.count(4));
+  for (Piece& piece : pieces) {
+    piece.origin = in.number32(ranks - 1);
+    piece.target = in.number32(ranks) - 1;
+    piece.offset = in.number();
+    piece.length = in.number();
+  }
+  return pieces;
 }
 
 Bytes encode_header(const PlanHeader& header, bool direct) {
@@ -39,6 +45,8 @@ Bytes encode_header(const PlanHeader& header, bool direct) {
   out.number(static_cast<std::uint64_t>(header.demand.pattern));
   out.number(header.demand.ranks);
   out.number(header.demand.bytes);
+  out.number(header.demand.contributions.size());
+  for (const std::uint64_t contribution : header.demand.contributions) out.number(contribution);
   out.number(header.phases);
   out.number(header.transfers);
   out.number(direct ? 1 : 0);
@@ -60,9 +68,13 @@ DecodedHeader decode_header(ByteView bytes) {
   DecodedHeader decoded;
   PlanHeader& header = decoded.header;
   header.scheduler = in.text();
-  header.demand.pattern = static_cast<Pattern>(in.number(0));
+  header.demand.pattern = static_cast<Pattern>(in.number(pattern_kinds - 1));
   header.demand.ranks = in.number32(max_ranks);
   header.demand.bytes = in.number();
+  header.demand.contributions.resize(in.count());
+  for (std::uint64_t& contribution : header.demand.contributions) contribution = in.number();
+  if (!header.demand.contributions.empty() && header.demand.contributions.size() != header.demand.ranks)
+    throw PlanProblem("contributions for another number of ranks");
   header.phases = in.number();
   header.transfers = in.number();
   decoded.direct = in.number(1) == 1;
@@ -151,7 +163,7 @@ Bytes encode_row(const RankProgram& row, bool direct) {
   for (const RankProgram::Send& send : row.sends) {
     out.number(send.phase - std::exchange(phase, send.phase));
     out.number(send.dst);
-    if (!direct) write_piece(out, send.piece);
+    if (!direct) write_pieces(out, send.pieces);
     out.number(send.tokens.size());
     for (const Rank releaser : send.tokens) out.number(releaser);
   }
@@ -160,7 +172,7 @@ Bytes encode_row(const RankProgram& row, bool direct) {
   for (const RankProgram::Receive& receive : row.receives) {
     out.number(receive.phase - std::exchange(phase, receive.phase));
     out.number(receive.src);
-    if (!direct) write_piece(out, receive.piece);
+    if (!direct) write_pieces(out, receive.pieces);
     out.number(receive.releases.size());
     for (const Release& release : receive.releases) {
       out.number(release.rank);
@@ -170,7 +182,7 @@ Bytes encode_row(const RankProgram& row, bool direct) {
   return out.take();
 }
 
-RankProgram decode_row(ByteView bytes, Rank rank, const DecodedHeader& decoded) {
+RankProgram decode_row(ByteView bytes, const DecodedHeader& decoded) {
   const std::uint64_t ranks = decoded.header.demand.ranks;
   ByteReader in(bytes);
   RankProgram row;
@@ -184,7 +196,7 @@ RankProgram decode_row(ByteView bytes, Rank rank, const DecodedHeader& decoded) 
     RankProgram::Send send;
     send.phase = phase = next_phase(phase);
     send.dst = in.number32(ranks - 1);
-    send.piece = decoded.direct ? Piece{rank, send.dst, 0, decoded.header.demand.bytes} : read_piece(in, ranks);
+    if (!decoded.direct) send.pieces = read_pieces(in, ranks);
     for (std::uint64_t k = in.count(); k > 0; --k) send.tokens.push_back(in.number32(ranks - 1));
     row.sends.push_back(std::move(send));
   }
@@ -193,7 +205,7 @@ RankProgram decode_row(ByteView bytes, Rank rank, const DecodedHeader& decoded) 
     RankProgram::Receive receive;
     receive.phase = phase = next_phase(phase);
     receive.src = in.number32(ranks - 1);
-    receive.piece = decoded.direct ? Piece{receive.src, rank, 0, decoded.header.demand.bytes} : read_piece(in, ranks);
+    if (!decoded.direct) receive.pieces = read_pieces(in, ranks);
     for (std::uint64_t k = in.count(2); k > 0; --k) {
       Release release;
       release.rank = in.number32(ranks - 1);
@@ -225,26 +237,31 @@ class Assembly {
 
     std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
     std::vector<Hop> hops(transfers);
-    std::vector<Piece> pieces(decoded_.direct ? 0 : transfers);
+    std::vector<const std::vector<Piece>*> carried(transfers);
     number_.resize(rows_.size());
     for (Rank src = 0; src < rows_.size(); ++src) {
       for (const RankProgram::Send& send : rows_[src].sends) {
         const std::uint64_t at = fill[send.phase]++;
         number_[src].push_back(static_cast<std::uint32_t>(at));
         hops[at] = {src, send.dst};
-        if (!decoded_.direct) pieces[at] = send.piece;
+        carried[at] = &send.pieces;
       }
       sort_sends(src);
     }
     plan.waits = waits(hops);
+    PieceLists pieces;
+    if (!decoded_.direct)
+      for (const auto* list : carried) {
+        pieces.pieces.insert(pieces.pieces.end(), list->begin(), list->end());
+        pieces.end_transfer();
+      }
     plan.schedule =
         Schedule(header.demand.ranks, header.demand.bytes, std::move(begin), std::move(hops), std::move(pieces));
   }
 
  private:
   static auto key(const auto& message, Rank dst) {
-    const Piece& piece = message.piece;
-    return std::tuple(message.phase, dst, piece.origin, piece.target, piece.offset, piece.length);
+    return std::tuple<std::uint64_t, Rank, const std::vector<Piece>&>(message.phase, dst, message.pieces);
   }
 
   /// By phase, receiver and piece, for sent_by.
@@ -399,7 +416,7 @@ NetworkSpec PlanFile::network() const { return decode_network(section(network_se
 
 RankProgram PlanFile::program(Rank rank) const {
   const DecodedHeader decoded = decode_header(section(header_section));
-  return decode_row(row(section(index_section), decoded.header.demand.ranks, rank), rank, decoded);
+  return decode_row(row(section(index_section), decoded.header.demand.ranks, rank), decoded);
 }
 
 ByteView PlanFile::row(ByteView index_bytes, std::uint32_t ranks, Rank rank) const {
@@ -431,7 +448,7 @@ Plan PlanFile::plan() const {
     const ByteView bytes = row(index, header.demand.ranks, rank);
     if (bytes.size() > left) throw PlanProblem("two rows lie in the same place");
     left -= bytes.size();
-    rows.push_back(decode_row(bytes, rank, decoded));
+    rows.push_back(decode_row(bytes, decoded));
   }
   Assembly(std::move(rows), decoded).assemble(plan);
   return plan;

@@ -29,8 +29,10 @@ void fill(const Schedule& schedule, const Waits& waits, Rank wanted, RowOf row_o
       const auto [src, dst] = hops[i];
       send_place[i] = sent[src]++;
       receive_place[i] = received[dst]++;
-      if (concerns(src)) row_of(src).sends.push_back({dst, phase, schedule.piece(i), {}});
-      if (concerns(dst)) row_of(dst).receives.push_back({src, phase, schedule.piece(i), {}});
+      std::span<const Piece> pieces;
+      if (!schedule.direct()) pieces = schedule.pieces(i);
+      if (concerns(src)) row_of(src).sends.push_back({dst, phase, {pieces.begin(), pieces.end()}, {}});
+      if (concerns(dst)) row_of(dst).receives.push_back({src, phase, {pieces.begin(), pieces.end()}, {}});
       if (waits.begin.empty()) continue;
       for (const std::uint32_t earlier : waits.of(i)) {
         const Rank releaser = hops[earlier].dst;

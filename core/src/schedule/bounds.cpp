@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hocket/schedule/gather_bounds.hpp"
+
 namespace hocket {
 namespace {
 
@@ -31,9 +33,7 @@ std::vector<std::uint64_t> route_loads(const Network& network) {
   return load;
 }
 
-}  // namespace
-
-Bounds lower_bounds(const Network& network, const Demand& demand) {
+Bounds all_to_all_bounds(const Network& network, const Demand& demand) {
   Bounds bounds;
   bounds.load = network.tree() != nullptr ? tree_loads(network, *network.tree()) : route_loads(network);
   bounds.phases = demand.ranks > 0 ? demand.ranks - 1 : 0;  // one-port: one send per rank and phase
@@ -47,6 +47,13 @@ Bounds lower_bounds(const Network& network, const Demand& demand) {
     }
   }
   return bounds;
+}
+
+}  // namespace
+
+Bounds lower_bounds(const Network& network, const Demand& demand) {
+  return demand.pattern == Pattern::all_gather ? all_gather_bounds(network, demand)
+                                               : all_to_all_bounds(network, demand);
 }
 
 }  // namespace hocket

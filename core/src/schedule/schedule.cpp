@@ -5,7 +5,7 @@
 namespace hocket {
 
 Schedule::Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector<std::uint64_t> begin,
-                   std::vector<Hop> hops, std::vector<Piece> pieces)
+                   std::vector<Hop> hops, PieceLists pieces)
     : ranks_(ranks),
       bytes_(message_bytes),
       begin_(std::move(begin)),
@@ -14,8 +14,18 @@ Schedule::Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector
   bool ordered = !begin_.empty() && begin_.front() == 0 && begin_.back() == hops_.size();
   for (std::size_t p = 1; ordered && p < begin_.size(); ++p) ordered = begin_[p - 1] <= begin_[p];
   if (!ordered) throw InputError("the phases of a schedule do not cover its transfers in order");
-  if (!pieces_.empty() && pieces_.size() != hops_.size())
-    throw InputError("a schedule has pieces for some transfers only");
+  if (direct() && pieces_.pieces.empty()) return;
+  ordered = pieces_.begin.size() == hops_.size() + 1 && pieces_.begin.front() == 0 &&
+            pieces_.begin.back() == pieces_.pieces.size();
+  for (std::size_t i = 1; ordered && i < pieces_.begin.size(); ++i) ordered = pieces_.begin[i - 1] <= pieces_.begin[i];
+  if (!ordered) throw InputError("a schedule has pieces for some transfers only");
+}
+
+std::uint64_t Schedule::length(std::uint64_t transfer) const {
+  if (direct()) return bytes_;
+  std::uint64_t sum = 0;
+  for (const Piece& piece : pieces(transfer)) sum += piece.length;
+  return sum;
 }
 
 void check_ranks(const Schedule& schedule) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace hocket {
 namespace {
@@ -15,9 +16,14 @@ void report(Certificate& certificate, Violation kind, std::uint64_t phase, const
 
 std::string pair_name(Rank src, Rank dst) { return std::to_string(src) + "->" + std::to_string(dst); }
 
+std::string message_name(Rank origin, Rank target) {
+  if (target == everyone) return "the contribution of " + std::to_string(origin);
+  return "message " + pair_name(origin, target);
+}
+
 std::string piece_name(const Piece& piece) {
-  return "bytes " + std::to_string(piece.offset) + ".." + std::to_string(piece.offset + piece.length) + " of message " +
-         pair_name(piece.origin, piece.target);
+  return "bytes " + std::to_string(piece.offset) + ".." + std::to_string(piece.offset + piece.length) + " of " +
+         message_name(piece.origin, piece.target);
 }
 
 /// Ports and channels, phase by phase. Counters carry the phase they were last used in, so that
@@ -132,12 +138,16 @@ class Ranges {
 /// arrives in a phase is held from the next phase on.
 class PieceDelivery {
  public:
-  PieceDelivery(const Demand& demand, Certificate& certificate) : demand_(demand), certificate_(certificate) {}
+  PieceDelivery(const Demand& demand, Certificate& certificate) : demand_(demand), certificate_(certificate) {
+    if (gather()) whole_.assign(std::uint64_t{demand.ranks} * demand.ranks, false);
+  }
 
   void add(std::uint64_t phase, Hop hop, const Piece& piece) {
     const std::uint64_t end = piece.offset + piece.length;
-    if (piece.origin >= demand_.ranks || piece.target >= demand_.ranks ||
-        demand_.size(piece.origin, piece.target) == 0) {
+    if (gather() && piece.length == 0 && piece.origin < demand_.ranks && demand_.contribution(piece.origin) == 0)
+      return;
+    const bool known_target = gather() ? piece.target == everyone : piece.target < demand_.ranks;
+    if (piece.origin >= demand_.ranks || !known_target || demand_.size(piece.origin, piece.target) == 0) {
       report(certificate_, Violation::not_demanded, phase, piece_name(piece) + " sent " + pair_name(hop.src, hop.dst));
       return;
     }
@@ -145,20 +155,18 @@ class PieceDelivery {
       report(certificate_, Violation::beyond_message, phase, piece_name(piece));
       return;
     }
-    if (hop.src != piece.origin) {
-      const auto it = held_.find({hop.src, piece.origin, piece.target});
-      if (it == held_.end() || !it->second.covers(piece.offset, end))
-        report(certificate_, Violation::not_held, phase,
-               "rank " + std::to_string(hop.src) + " sends " + piece_name(piece));
-    }
+    if (hop.src != piece.origin && !holds(hop.src, piece, end))
+      report(certificate_, Violation::not_held, phase,
+             "rank " + std::to_string(hop.src) + " sends " + piece_name(piece));
     arrivals_.push_back({hop.dst, piece});
   }
 
   void end_phase(std::uint64_t phase) {
     for (const auto& [rank, piece] : arrivals_) {
-      const std::uint64_t known =
-          held_[{rank, piece.origin, piece.target}].add(piece.offset, piece.offset + piece.length);
-      if (known > 0 && rank == piece.target) report(certificate_, Violation::delivered_twice, phase, piece_name(piece));
+      const bool at_target = gather() || rank == piece.target;
+      if (receive(rank, piece) && at_target)
+        report(certificate_, Violation::delivered_twice, phase,
+               piece_name(piece) + (gather() ? " to rank " + std::to_string(rank) : std::string()));
     }
     arrivals_.clear();
   }
@@ -166,37 +174,87 @@ class PieceDelivery {
   void finish(std::uint64_t phases) {
     for (Rank origin = 0; origin < demand_.ranks; ++origin)
       for (Rank target = 0; target < demand_.ranks; ++target) {
-        const std::uint64_t size = demand_.size(origin, target);
-        if (size == 0) continue;
-        const auto it = held_.find({target, origin, target});
-        if (it == held_.end() || !it->second.covers(0, size))
-          report(certificate_, Violation::missing, phases, "part of message " + pair_name(origin, target));
+        const Piece all{origin, gather() ? everyone : target, 0, demand_.size(origin, gather() ? everyone : target)};
+        if (origin == target || all.length == 0 || holds(target, all, all.length)) continue;
+        report(certificate_, Violation::missing, phases,
+               "part of " + message_name(origin, all.target) +
+                   (gather() ? " at rank " + std::to_string(target) : std::string()));
       }
   }
 
  private:
   struct Key {
     Rank holder, origin, target;
-    auto operator<=>(const Key&) const = default;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t hash = (std::uint64_t{key.holder} << 32 | key.origin) * 0x9e3779b97f4a7c15u;
+      hash = (hash ^ hash >> 29 ^ key.target) * 0xbf58476d1ce4e5b9u;
+      return static_cast<std::size_t>(hash ^ hash >> 32);
+    }
   };
   struct Arrival {
     Rank rank;
     Piece piece;
   };
 
+  [[nodiscard]] bool gather() const { return demand_.pattern == Pattern::all_gather; }
+  [[nodiscard]] std::uint64_t slot(Rank holder, Rank origin) const {
+    return std::uint64_t{holder} * demand_.ranks + origin;
+  }
+
+  [[nodiscard]] bool holds(Rank rank, const Piece& piece, std::uint64_t end) const {
+    if (gather() && (rank == piece.origin || whole_[slot(rank, piece.origin)])) return true;
+    const auto it = held_.find({rank, piece.origin, piece.target});
+    return it != held_.end() && it->second.covers(piece.offset, end);
+  }
+
+  /// Returns whether any of the bytes were there before. In an all-gather a contribution that is
+  /// complete at a rank is one bit; there are too many of them for a map.
+  bool receive(Rank rank, const Piece& piece) {
+    const Key key{rank, piece.origin, piece.target};
+    if (!gather()) return held_[key].add(piece.offset, piece.offset + piece.length) > 0;
+    auto whole = whole_[slot(rank, piece.origin)];
+    if (whole || rank == piece.origin) return true;
+    const std::uint64_t size = demand_.contribution(piece.origin);
+    const auto it = held_.find(key);
+    if (it == held_.end() && piece.length == size) {
+      whole = true;
+      return false;
+    }
+    Ranges& ranges = it == held_.end() ? held_[key] : it->second;
+    const bool known = ranges.add(piece.offset, piece.offset + piece.length) > 0;
+    if (ranges.covers(0, size)) {
+      whole = true;
+      held_.erase(key);
+    }
+    return known;
+  }
+
   const Demand& demand_;
   Certificate& certificate_;
-  std::map<Key, Ranges> held_;
+  std::unordered_map<Key, Ranges, KeyHash> held_;
+  std::vector<bool> whole_;  ///< all-gather: holder × origin
   std::vector<Arrival> arrivals_;
 };
 
-bool well_formed(const Network& network, std::uint64_t phase, Hop hop, std::uint64_t length, bool demanded,
-                 Certificate& certificate) {
+/// A transfer of no bytes is in order where there is nothing to send.
+bool may_be_empty(const Demand& demand, const Schedule& schedule, std::uint64_t transfer) {
+  if (demand.pattern != Pattern::all_gather) return demand.bytes == 0;
+  bool nothing = true;
+  schedule.each_piece(transfer, [&](const Piece& piece) {
+    nothing = nothing && piece.origin < demand.ranks && demand.contribution(piece.origin) == 0;
+  });
+  return nothing;
+}
+
+bool well_formed(const Network& network, std::uint64_t phase, Hop hop, bool empty, Certificate& certificate) {
   if (hop.src >= network.ranks() || hop.dst >= network.ranks())
     report(certificate, Violation::rank_out_of_range, phase, pair_name(hop.src, hop.dst));
   else if (hop.src == hop.dst)
     report(certificate, Violation::self_transfer, phase, "rank " + std::to_string(hop.src));
-  else if (length == 0 && demanded)
+  else if (empty)
     report(certificate, Violation::empty_transfer, phase, pair_name(hop.src, hop.dst));
   else
     return true;
@@ -272,21 +330,24 @@ Certificate verify(const Network& network, const Demand& demand, const Schedule&
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
       for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i) {
         const Hop hop = schedule.hops()[i];
-        if (!well_formed(network, phase, hop, schedule.piece(i).length, demand.bytes > 0, certificate)) continue;
+        const bool empty = schedule.length(i) == 0 && !may_be_empty(demand, schedule, i);
+        if (!well_formed(network, phase, hop, empty, certificate)) continue;
         phase_check.add(phase, hop);
         add(phase, i, hop);
       }
       end_phase(phase);
     }
   };
-  if (schedule.direct() && schedule.message_bytes() == demand.bytes) {
+  if (demand.pattern == Pattern::all_to_all && schedule.direct() && schedule.message_bytes() == demand.bytes) {
     DirectDelivery delivery(demand, certificate);
     walk([&](std::uint64_t phase, std::uint64_t, Hop hop) { delivery.add(phase, hop); }, [](std::uint64_t) {});
     delivery.finish(schedule.phases());
   } else {
     PieceDelivery delivery(demand, certificate);
-    walk([&](std::uint64_t phase, std::uint64_t i, Hop hop) { delivery.add(phase, hop, schedule.piece(i)); },
-         [&](std::uint64_t phase) { delivery.end_phase(phase); });
+    const auto add = [&](std::uint64_t phase, std::uint64_t i, Hop hop) {
+      schedule.each_piece(i, [&](const Piece& piece) { delivery.add(phase, hop, piece); });
+    };
+    walk(add, [&](std::uint64_t phase) { delivery.end_phase(phase); });
     delivery.finish(schedule.phases());
   }
   return certificate;

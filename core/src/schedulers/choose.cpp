@@ -19,7 +19,7 @@ const Scheduler& choose_scheduler(const Network& network, const Demand& demand) 
   std::string reasons;
   const Scheduler* fallback = nullptr;
   for (const Scheduler& scheduler : schedulers()) {
-    if (!scheduler.contention_free) continue;
+    if (scheduler.pattern != demand.pattern || !scheduler.contention_free) continue;
     const std::string_view reason = scheduler.why_not(network, demand);
     if (!reason.empty()) {
       reasons += "; " + std::string(scheduler.name) + ": " + std::string(reason);
@@ -29,7 +29,7 @@ const Scheduler& choose_scheduler(const Network& network, const Demand& demand) 
     fallback = &scheduler;
   }
   if (fallback != nullptr) return *fallback;
-  throw InputError("no scheduler serves this network" + reasons);
+  throw InputError("no " + std::string(to_string(demand.pattern)) + " scheduler serves this network" + reasons);
 }
 
 }  // namespace hocket

@@ -107,7 +107,7 @@ std::vector<Hop> ordered_messages(const Network& network, const Demand& demand, 
 
 }  // namespace
 
-Schedule packing(const Network& network, const Demand& demand) {
+Schedule packing(const Network& network, const Demand& demand, const Costs&) {
   Packed best;
   for (const bool critical_first : {true, false}) {
     Packed packed;

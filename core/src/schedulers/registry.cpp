@@ -11,15 +11,17 @@ namespace {
 using namespace algorithms;
 
 constexpr std::array table{
-    Scheduler{"tree", "optimal phases on any tree of switches with equal links", "Faraj and Yuan, section 4", true,
-              tree_why_not, tree},
-    Scheduler{"packing", "phases packed against the bottleneck on any network, trunks of any width",
-              "own; first fit with repair", true, common_why_not, packing},
-    Scheduler{"ring", "at step j rank i sends to i + j", "MPICH (Thakur, Rabenseifner, Gropp)", false, common_why_not,
-              ring},
-    Scheduler{"pairwise", "at step j rank i exchanges with i XOR j", "MPICH, powers of two", false, pairwise_why_not,
-              pairwise},
-    Scheduler{"linear", "post everything at once, in the order of ranks", "LAM/MPI", false, common_why_not, linear},
+    Scheduler{Pattern::all_to_all, "tree", "optimal phases on any tree of switches with equal links",
+              "Faraj and Yuan, section 4", true, PortModel::one_port, tree_why_not, tree},
+    Scheduler{Pattern::all_to_all, "packing",
+              "phases packed against the bottleneck on any network, trunks of any width", "own; first fit with repair",
+              true, PortModel::one_port, common_why_not, packing},
+    Scheduler{Pattern::all_to_all, "ring", "at step j rank i sends to i + j", "MPICH (Thakur, Rabenseifner, Gropp)",
+              false, PortModel::one_port, common_why_not, ring},
+    Scheduler{Pattern::all_to_all, "pairwise", "at step j rank i exchanges with i XOR j", "MPICH, powers of two", false,
+              PortModel::one_port, pairwise_why_not, pairwise},
+    Scheduler{Pattern::all_to_all, "linear", "post everything at once, in the order of ranks", "LAM/MPI", false,
+              PortModel::one_port, common_why_not, linear},
 };
 
 }  // namespace
@@ -32,12 +34,15 @@ std::string_view algorithms::common_why_not(const Network& network, const Demand
 
 std::span<const Scheduler> schedulers() { return table; }
 
-const Scheduler& find_scheduler(std::string_view name) {
-  for (const Scheduler& scheduler : table)
-    if (scheduler.name == name) return scheduler;
+const Scheduler& find_scheduler(std::string_view name, Pattern pattern) {
   std::string known;
-  for (const Scheduler& scheduler : table) known += (known.empty() ? "" : ", ") + std::string(scheduler.name);
-  throw InputError("no scheduler is called '" + std::string(name) + "'; there are " + known);
+  for (const Scheduler& scheduler : table) {
+    if (scheduler.pattern != pattern) continue;
+    if (scheduler.name == name) return scheduler;
+    known += (known.empty() ? "" : ", ") + std::string(scheduler.name);
+  }
+  throw InputError("no " + std::string(to_string(pattern)) + " scheduler is called '" + std::string(name) +
+                   "'; there are " + known);
 }
 
 }  // namespace hocket

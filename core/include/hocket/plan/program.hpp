@@ -21,14 +21,14 @@ struct RankProgram {
   struct Send {
     Rank dst = 0;
     std::uint64_t phase = 0;
-    Piece piece;
-    std::vector<Rank> tokens;  ///< releasers; the rank itself where its own receive is awaited
+    std::vector<Piece> pieces;  ///< in this order; none: the whole message from sender to receiver
+    std::vector<Rank> tokens;   ///< releasers; the rank itself where its own receive is awaited
     bool operator==(const Send&) const = default;
   };
   struct Receive {
     Rank src = 0;
     std::uint64_t phase = 0;
-    Piece piece;
+    std::vector<Piece> pieces;
     std::vector<Release> releases;
     bool operator==(const Receive&) const = default;
   };

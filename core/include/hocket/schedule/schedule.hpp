@@ -1,5 +1,6 @@
 #pragma once
 /// Phases of transfers.
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,21 +16,31 @@ struct Hop {
 };
 
 /// The part of the message origin -> target that a hop carries: bytes [offset, offset + length).
+/// In an all-gather the target is `everyone`.
 struct Piece {
   Rank origin = 0, target = 0;
   std::uint64_t offset = 0, length = 0;
-  bool operator==(const Piece&) const = default;
+  auto operator<=>(const Piece&) const = default;
+};
+
+/// The pieces of all transfers, one list after the other: transfer i carries
+/// [begin[i], begin[i + 1]) of `pieces`, as one message.
+struct PieceLists {
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Piece> pieces;
+
+  void end_transfer() { begin.push_back(pieces.size()); }
 };
 
 /// Transfers grouped by phase. Most schedules send whole messages straight from origin to target;
-/// these store eight bytes per transfer. Only schedules that forward or split carry `pieces`.
+/// these store eight bytes per transfer. Only schedules that forward, split or bundle carry pieces.
 class Schedule {
  public:
   Schedule(std::uint32_t ranks, std::uint64_t message_bytes) : ranks_(ranks), bytes_(message_bytes) {}
 
   /// Takes transfers already sorted by phase; phase p is [begin[p], begin[p+1]).
   Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector<std::uint64_t> begin, std::vector<Hop> hops,
-           std::vector<Piece> pieces = {});
+           PieceLists pieces = {});
 
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] std::uint64_t message_bytes() const { return bytes_; }
@@ -41,18 +52,29 @@ class Schedule {
   }
   [[nodiscard]] std::span<const std::uint64_t> phase_begin() const { return begin_; }
   /// True when every transfer is a whole message on its way from origin to target.
-  [[nodiscard]] bool direct() const { return pieces_.empty(); }
-  [[nodiscard]] Piece piece(std::uint64_t transfer) const {
-    if (!pieces_.empty()) return pieces_[transfer];
-    return {hops_[transfer].src, hops_[transfer].dst, 0, bytes_};
+  [[nodiscard]] bool direct() const { return pieces_.begin.size() == 1; }
+  /// Calls `visit(piece)` for each piece of a transfer.
+  template <class Visit>
+  void each_piece(std::uint64_t transfer, Visit visit) const {
+    if (direct()) {
+      visit(Piece{hops_[transfer].src, hops_[transfer].dst, 0, bytes_});
+      return;
+    }
+    for (const Piece& piece : pieces(transfer)) visit(piece);
   }
+  /// The pieces of a transfer of a schedule that is not direct.
+  [[nodiscard]] std::span<const Piece> pieces(std::uint64_t transfer) const {
+    return {pieces_.pieces.data() + pieces_.begin[transfer], pieces_.pieces.data() + pieces_.begin[transfer + 1]};
+  }
+  /// Bytes of a transfer.
+  [[nodiscard]] std::uint64_t length(std::uint64_t transfer) const;
 
  private:
   std::uint32_t ranks_;
   std::uint64_t bytes_;
   std::vector<std::uint64_t> begin_{0};
   std::vector<Hop> hops_;
-  std::vector<Piece> pieces_;
+  PieceLists pieces_;
 };
 
 /// Throws InputError if a transfer names a rank that the schedule does not have.

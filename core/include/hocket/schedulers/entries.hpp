@@ -5,6 +5,7 @@
 #include "hocket/demand/demand.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/schedule/schedule.hpp"
+#include "hocket/schedulers/scheduler.hpp"
 
 namespace hocket::algorithms {
 
@@ -15,13 +16,13 @@ inline constexpr std::uint32_t max_explicit_ranks = 8192;
 std::string_view common_why_not(const Network& network, const Demand& demand);
 
 std::string_view tree_why_not(const Network& network, const Demand& demand);
-Schedule tree(const Network& network, const Demand& demand);
+Schedule tree(const Network& network, const Demand& demand, const Costs&);
 
-Schedule packing(const Network& network, const Demand& demand);
+Schedule packing(const Network& network, const Demand& demand, const Costs&);
 
-Schedule linear(const Network& network, const Demand& demand);
-Schedule ring(const Network& network, const Demand& demand);
+Schedule linear(const Network& network, const Demand& demand, const Costs&);
+Schedule ring(const Network& network, const Demand& demand, const Costs&);
 std::string_view pairwise_why_not(const Network& network, const Demand& demand);
-Schedule pairwise(const Network& network, const Demand& demand);
+Schedule pairwise(const Network& network, const Demand& demand, const Costs&);
 
 }  // namespace hocket::algorithms

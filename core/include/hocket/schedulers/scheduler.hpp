@@ -8,23 +8,31 @@
 #include "hocket/demand/demand.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/schedule/schedule.hpp"
+#include "hocket/schedule/verify.hpp"
 
 namespace hocket {
 
+/// What a schedule may be fitted to besides network and demand.
+struct Costs {
+  double startup = 0;  ///< seconds a message costs besides its transfer (t_s, α)
+};
+
 struct Scheduler {
+  Pattern pattern;
   std::string_view name;
   std::string_view summary;
   std::string_view source;  ///< paper and section, or the library that uses it
-  bool contention_free;     ///< its schedules pass the verifier wherever `serves` says so
+  bool contention_free;     ///< its schedules pass the verifier wherever `why_not` is empty
+  PortModel ports;          ///< the port model that they keep
   /// Empty if the scheduler serves this network and demand, else the reason why not.
   std::string_view (*why_not)(const Network&, const Demand&);
-  Schedule (*make)(const Network&, const Demand&);
+  Schedule (*make)(const Network&, const Demand&, const Costs&);
 };
 
 [[nodiscard]] std::span<const Scheduler> schedulers();
 
 /// Throws InputError that lists the known names.
-[[nodiscard]] const Scheduler& find_scheduler(std::string_view name);
+[[nodiscard]] const Scheduler& find_scheduler(std::string_view name, Pattern pattern = Pattern::all_to_all);
 
 /// The scheduler that serves the demand best: the tree schedule where it meets the bound, else the
 /// first other contention-free one in the order of the registry. Throws InputError if none serves.
