@@ -1,6 +1,6 @@
 """Scheduled against native all-to-all or all-gather on the emulated cluster (needs root).
 
-    python bench/lab/run.py [all-gather] [--mpi mpich --mpi PATH/mpirun] [--topology b] [--sizes 262144:1 1024:9]
+    python bench/lab/run.py [all-gather] [--mpi mpich --mpi PATH/mpirun] [--topology b] [--sizes 262144:1]
         [--shuffle 1 --shuffle 2]
 
 Jobs alternate: scheduled, native, native, scheduled, … Not within one job, because what the native call
@@ -164,7 +164,8 @@ def write(rows: list[Row], arguments: argparse.Namespace) -> None:
     results = ROOT / "bench/results"
     document = {"date": date, "settings": settings, "rows": rows}
     (results / f"{arguments.output}.json").write_text(json.dumps(document, indent=1) + "\n")
-    head = f"# {arguments.pattern.capitalize()} on the emulated cluster, {date}\n\n`{COMMAND}`; settings: `{settings}`\n\n"
+    title = f"# {arguments.pattern.capitalize()} on the emulated cluster, {date}"
+    head = f"{title}\n\n`{COMMAND}`; settings: `{settings}`\n\n"
     note = (
         "\n\nMedian (minimum–maximum) of time / bound; jobs of both candidates alternate. The bound is\n"
         "load × bytes / rate, without packet headers (5 %).\n"
