@@ -65,8 +65,7 @@ void check(const StridePlan& plan) {
     if (step.strides.size() != plan.sides.size()) throw InputError("StrideGos: a step needs a stride for each axis");
     if (step.turn < StrideStep::every_axis) throw InputError("StrideGos: a turn is -1 or more");
     for (std::size_t axis = 0; axis < plan.sides.size(); ++axis)
-      if (plan.sides[axis] > 1 && (step.strides[axis] == 0 || step.strides[axis] > plan.sides[axis] / 2))
-        throw InputError("StrideGos: a stride must lie between 1 and half the side");
+      if (step.strides[axis] > plan.sides[axis] / 2) throw InputError("StrideGos: a stride is at most half the side");
   }
 }
 
@@ -132,6 +131,7 @@ class Walk {
       if (step.turn != StrideStep::every_axis && (colour + static_cast<std::uint32_t>(step.turn)) % axes.size() != i)
         continue;
       const std::uint32_t s = step.strides[axes[i]];
+      if (s == 0) continue;
       used.push_back(i);
       forwards[i] = backwards[i] = Bits(space_.words());
       space_.add_shifted(forwards[i], held, axes[i], s);
@@ -160,8 +160,8 @@ class Walk {
         const auto after = [&](std::uint32_t i) {
           return load_[axes[i]] + std::uint64_t{weight} * step.strides[axes[i]];
         };
-        const std::uint32_t i = *std::min_element(choice.begin(), choice.end(),
-                                                  [&](auto a, auto b) { return after(a) < after(b); });
+        const std::uint32_t i =
+            *std::min_element(choice.begin(), choice.end(), [&](auto a, auto b) { return after(a) < after(b); });
         load_[axes[i]] = after(i);
         const auto c = static_cast<std::uint32_t>(colour);
         if (x == y) {

@@ -2,6 +2,7 @@
 /// strides that each are the product of the later windows. Then one stride at a time is replaced by
 /// the one that helps most, from these starts and from random ones.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <random>
@@ -31,14 +32,12 @@ class Evaluator {
   [[nodiscard]] bool exhausted() const { return left_ == 0; }
   [[nodiscard]] std::uint64_t left() const { return left_; }
 
+  void spend(std::uint64_t work) { left_ -= std::min(left_, work); }
+
   /// Infinity if the sequence does not reach everyone, or needs `enough` or more.
   double volume(const Sequence& sequence, double enough) {
-    spend(100);
-    if (!cubic_) {
-      spend(sequence.size() * (space_.words() * 4 * axes_.size() + 16 * space_.size()) * axes_.size());
-      const double volume = stride_volume({sides_, sequence});
-      return volume < 0 || volume >= enough ? INFINITY : volume;
-    }
+    spend(400);
+    if (!cubic_) return unequal(sequence, enough);
     held_ = space_.origin();
     std::uint32_t size = 1;
     std::uint64_t sum = 0;
@@ -62,7 +61,78 @@ class Evaluator {
   }
 
  private:
-  void spend(std::uint64_t work) { left_ -= std::min(left_, work); }
+  /// Follows all colours. What may come along several axes is spread in chunks, so the volume is a
+  /// close estimate.
+  double unequal(const Sequence& sequence, double enough) {
+    const std::size_t d = axes_.size();
+    std::vector<Bits> held(d, space_.origin()), along(d);
+    std::vector<double> load(d);
+    std::vector<std::uint32_t> sizes(d, 1);
+    double sum = 0;
+    for (const StrideStep& step : sequence) {
+      std::fill(load.begin(), load.end(), 0.0);
+      for (std::size_t colour = 0; colour < d; ++colour) {
+        next_ = held[colour];
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < d; ++i) {
+          along[i].clear();
+          const std::uint32_t s = step.strides[axes_[i]];
+          if (s == 0 ||
+              (step.turn != StrideStep::every_axis && (colour + static_cast<std::size_t>(step.turn)) % d != i))
+            continue;
+          ++used;
+          along[i].assign(space_.words(), 0);
+          space_.add_both(along[i], held[colour], axes_[i], s);
+          for (std::size_t w = 0; w < next_.size(); ++w) next_[w] |= along[i][w];
+        }
+        spend(space_.words() * 4 * d + 150);
+        const std::uint32_t size = count(next_);
+        if (used == 1) {
+          for (std::size_t i = 0; i < d; ++i)
+            if (!along[i].empty()) load[i] += double(size - sizes[colour]) * step.strides[axes_[i]];
+        } else if (used > 1) {
+          spread(step, held[colour], along, load);
+        }
+        sizes[colour] = size;
+        std::swap(held[colour], next_);
+      }
+      sum += *std::max_element(load.begin(), load.end()) / (2.0 * static_cast<double>(d));
+      if (sum >= enough) return INFINITY;
+    }
+    for (const std::uint32_t size : sizes)
+      if (size != space_.size()) return INFINITY;
+    return sum;
+  }
+
+  void spread(const StrideStep& step, const Bits& held, const std::vector<Bits>& along, std::vector<double>& load) {
+    const std::size_t d = axes_.size();
+    std::vector<std::pair<int, std::uint32_t>> order;  // sets of axes, small ones first
+    for (std::uint32_t set = 1; set < (1u << d); ++set) order.emplace_back(std::popcount(set), set);
+    std::sort(order.begin(), order.end());
+    for (const auto& [choices, set] : order) {
+      std::uint32_t members = 0;
+      for (std::size_t w = 0; w < held.size(); ++w) {
+        std::uint64_t bits = ~held[w];
+        for (std::size_t i = 0; i < d; ++i) {
+          const std::uint64_t there = along[i].empty() ? 0 : along[i][w];
+          bits &= (set >> i & 1) != 0 ? there : ~there;
+        }
+        members += static_cast<std::uint32_t>(std::popcount(bits));
+      }
+      spend(held.size() * d);
+      if (members == 0) continue;
+      const int chunks = choices == 1 ? 1 : 16;
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+        std::size_t best = d;
+        double least = INFINITY;
+        for (std::size_t i = 0; i < d; ++i) {
+          const double after = load[i] + double(members) / chunks * step.strides[axes_[i]];
+          if ((set >> i & 1) != 0 && after < least) least = after, best = i;
+        }
+        load[best] = least;
+      }
+    }
+  }
 
   std::vector<std::uint32_t> sides_, axes_;
   OffsetSpace space_;
@@ -86,12 +156,13 @@ class Search {
 
   StridePlan run() {
     windows();
+    if (!evaluator_.cubic()) unequal_windows();
     const auto ports = static_cast<std::uint32_t>(2 * evaluator_.axes().size());
     const std::uint64_t fewest = fewest_steps(nodes_, ports);
     for (const auto& start : std::map(best_)) descend(start.second.sequence);
     // Numbers of steps whose least volume could still win take turns, until many starts brought nothing.
     double best = best_time();
-    for (int idle = 0; idle < 500 && !evaluator_.exhausted(); ++idle) {
+    for (int idle = 0; idle < 5000 && !evaluator_.exhausted(); ++idle) {
       bool tried = false;
       for (std::uint64_t steps = fewest; steps <= fewest + 24 && !evaluator_.exhausted(); ++steps)
         if (promising(steps)) {
@@ -105,7 +176,9 @@ class Search {
     const auto& winner = *std::min_element(best_.begin(), best_.end(), [&](const auto& a, const auto& b) {
       return time(a.first, a.second.volume) < time(b.first, b.second.volume);
     });
-    return {sides_, winner.second.sequence, winner.second.volume};
+    StridePlan plan{sides_, winner.second.sequence, 0};
+    plan.volume = stride_volume(plan);
+    return plan;
   }
 
  private:
@@ -169,6 +242,36 @@ class Search {
     }
   }
 
+  /// Each axis with windows of its own: axes one after the other, the short ones first, or all at once.
+  void unequal_windows() {
+    std::vector<std::uint32_t> axes = evaluator_.axes();
+    std::stable_sort(axes.begin(), axes.end(), [&](auto a, auto b) { return sides_[a] < sides_[b]; });
+    for (std::uint32_t most = 2; most <= longest_; most += 1 + most / 4) {
+      Sequence after, together;
+      for (const std::uint32_t axis : axes) {
+        // Windows of at most `most`, larger where more is at stake.
+        const double side = sides_[axis];
+        const auto windows = std::max(1.0, std::ceil(std::log(side) / std::log(std::max(2.0, double(most))) - 1e-9));
+        const auto factor = static_cast<std::uint32_t>(std::ceil(std::pow(side, 1 / windows) - 1e-9));
+        std::vector<std::uint32_t> strides;
+        for (int w = static_cast<int>(windows) - 1; w >= 0; --w) {
+          const auto s = static_cast<std::uint32_t>(std::lround(std::pow(factor, w)));
+          for (std::uint32_t i = 0; i < factor / 2; ++i)
+            strides.push_back(std::clamp(s, 1u, std::max(1u, sides_[axis] / 2)));
+        }
+        for (std::size_t i = 0; i < strides.size(); ++i) {
+          StrideStep alone{std::vector<std::uint32_t>(sides_.size()), StrideStep::every_axis};
+          if (together.size() <= i) together.push_back(alone);
+          together[i].strides[axis] = strides[i];
+          alone.strides[axis] = strides[i];
+          after.push_back(alone);
+        }
+      }
+      note(after, evaluator_.volume(after, INFINITY));
+      note(together, evaluator_.volume(together, INFINITY));
+    }
+  }
+
   /// All lists of factors in rising order that reach the longest side, the last one no larger than
   /// needed.
   void collect(std::uint64_t product, std::uint32_t least, std::vector<std::uint32_t>& factors,
@@ -226,6 +329,7 @@ class Search {
   // --- Local search
 
   Sequence random_start(std::uint64_t steps) {
+    evaluator_.spend(100 + 50 * steps);
     const auto known = best_.find(steps);
     const std::uint64_t choices = evaluator_.axes().size() + 1;
     Sequence sequence;
@@ -292,7 +396,7 @@ class Search {
         continue;
       }
       for (const std::uint32_t axis : axes)
-        for (std::uint32_t s = 1; s <= sides_[axis] / 2; ++s) {
+        for (std::uint32_t s = 0; s <= sides_[axis] / 2; ++s) {
           StrideStep other = from;
           other.turn = turn;
           other.strides[axis] = s;
@@ -315,7 +419,8 @@ StridePlan search_stride(const std::vector<std::uint32_t>& sides, double r, std:
   if (!(r >= 0) || !std::isfinite(r)) throw InputError("r must be a number of at least 0");
   std::uint64_t nodes = 1;
   for (const std::uint32_t side : sides)
-    if (side == 0 || (nodes *= side) > (1u << 16)) throw InputError("StrideGos: sides of 1 and up, 65,536 nodes at most");
+    if (side == 0 || (nodes *= side) > (1u << 16))
+      throw InputError("StrideGos: sides of 1 and up, 65,536 nodes at most");
   if (nodes <= 1) return {sides, {}, 0};
   return Search(sides, r, effort).run();
 }

@@ -16,7 +16,7 @@ namespace hocket::gossip {
 struct StrideStep {
   static constexpr std::int32_t every_axis = -1;
 
-  std::vector<std::uint32_t> strides;  ///< per axis; 0 where the side is 1
+  std::vector<std::uint32_t> strides;  ///< per axis; 0: nothing is sent along it
   /// every_axis: all colours go along all axes. Else the c-th colour goes along the (c + turn)-th
   /// axis, modulo their number, of those longer than 1.
   std::int32_t turn = every_axis;
@@ -40,7 +40,7 @@ struct StridePlan {
 [[nodiscard]] Steps build_stride(const StridePlan& plan);
 
 /// How long a search may take, in operations on words of memory: about 1 ms per million.
-inline constexpr std::uint64_t default_effort = 30'000'000;
+inline constexpr std::uint64_t default_effort = 60'000'000;
 
 /// The best plan found for this r. Deterministic: it counts its effort and looks at no clock.
 [[nodiscard]] StridePlan search_stride(const std::vector<std::uint32_t>& sides, double r,
