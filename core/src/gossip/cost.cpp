@@ -34,8 +34,11 @@ Volumes rounds_volumes(std::uint32_t gap, double message, const std::vector<Roun
 
 /// Half duplex: every message goes around one way. A shift by one place takes a step for every class of
 /// links that share no processor: two, three for odd c.
-Volumes circ_half_duplex(std::span<const double> messages) {
-  const std::size_t c = messages.size();
+Volumes circ_half_duplex(std::span<const double> sizes, bool wraparound) {
+  const std::size_t c = sizes.size();
+  std::vector<double> messages(sizes.begin(), sizes.end());
+  // An array is a ring folded flat: up over every second place, down over the others.
+  for (std::size_t i = 0; i < c && !wraparound; ++i) messages[i % 2 == 0 ? i / 2 : c - 1 - i / 2] = sizes[i];
   Volumes volumes;
   for (std::size_t shift = 0; shift + 1 < c; ++shift) {
     const std::size_t first = volumes.size();
@@ -88,7 +91,7 @@ Volumes conc_volumes(std::uint32_t g, double message, Ports ports) {
 }
 
 Volumes circ_volumes(std::span<const double> messages, Model model) {
-  if (model.ports == Ports::half_duplex) return circ_half_duplex(messages);
+  if (model.ports == Ports::half_duplex) return circ_half_duplex(messages, model.wraparound);
   const std::size_t c = messages.size();
   const auto largest = [&](std::size_t first, std::size_t last) {
     return *std::max_element(messages.begin() + first, messages.begin() + last);
