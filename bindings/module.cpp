@@ -39,4 +39,5 @@ NB_MODULE(_core, m) {
   bind_schedule(m);
   bind_model(m);
   bind_plan(m);
+  bind_gossip_search(m);
 }

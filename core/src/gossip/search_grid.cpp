@@ -5,6 +5,7 @@
 
 #include "hocket/error.hpp"
 #include "hocket/gossip/bounds.hpp"
+#include "hocket/gossip/grids.hpp"
 #include "hocket/gossip/search.hpp"
 
 namespace hocket::gossip {
@@ -218,6 +219,20 @@ std::vector<GossipPlan> gossip_candidates(const Grid& grid, double r, GossipMode
 
 GossipPlan best_gossip(const Grid& grid, double r, GossipModel model, std::uint64_t effort) {
   return gossip_candidates(grid, r, model, effort).front();
+}
+
+Steps build_gossip(const Grid& grid, const GossipPlan& plan, Ports ports) {
+  switch (plan.algorithm) {
+    case Algorithm::high_dim:
+      return high_dim_gossip(grid, plan.phases, plan.coloured, ports);
+    case Algorithm::cubgos:
+      return cubgos(grid, plan.spacing, plan.rounds, plan.coloured);
+    case Algorithm::black_white:
+      return black_white_gossip(grid);
+    case Algorithm::stride:
+      return build_stride(plan.stride);
+  }
+  throw InputError("no such gossip algorithm");
 }
 
 }  // namespace hocket::gossip

@@ -59,4 +59,7 @@ struct LiteralPlan {
 [[nodiscard]] GossipPlan best_gossip(const Grid& grid, double r, GossipModel model = {},
                                      std::uint64_t effort = default_effort);
 
+/// The steps of a plan, for execute(). StrideGos shares channels; the others do not.
+[[nodiscard]] Steps build_gossip(const Grid& grid, const GossipPlan& plan, Ports ports = Ports::all);
+
 }  // namespace hocket::gossip
