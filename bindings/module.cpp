@@ -40,4 +40,5 @@ NB_MODULE(_core, m) {
   bind_model(m);
   bind_plan(m);
   bind_gossip(m);
+  bind_gossip_search(m);
 }
