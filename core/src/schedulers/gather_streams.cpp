@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t most_sends = 40'000'000;  // beyond, chunks grow
 constexpr double smallest_chunk = 1024;           // bytes: less is all header
+constexpr double memory_speed = 8;                // of a copy between ranks of one host, in host speeds
 
 struct Waiting {  ///< a chunk that its edge has still to carry
   std::uint32_t chunk, phase;
@@ -87,7 +88,7 @@ class ListScheduler {
     for (const StreamEdge& edge : streams_.edges) {
       route.clear();
       network_.append_route(edge.src, edge.dst, route);
-      double rate = network_.host_rate() > 0 ? network_.host_rate() : 1;  // a copy in memory takes as long
+      double rate = network_.host_rate() > 0 ? memory_speed * network_.host_rate() : 1;
       for (const Channel channel : route) rate = std::min(rate, network_.rate(channel));
       rate_.push_back(rate);
       used_.insert(used_.end(), route.begin(), route.end());
@@ -231,8 +232,9 @@ class ListScheduler {
     std::vector<Hop> hops(sends_.size());
     PieceLists pieces;
     pieces.pieces.resize(sends_.size());
-    pieces.begin.resize(sends_.size() + 1);
-    std::iota(pieces.begin.begin(), pieces.begin.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> lists(sends_.size() + 1);
+    std::iota(lists.begin(), lists.end(), std::uint64_t{0});
+    pieces.begin = std::move(lists);
     std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
     for (const Send& send : sends_) {
       const std::uint64_t at = fill[send.phase]++;
@@ -324,28 +326,41 @@ std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails
   return chunks;
 }
 
-StreamLoad stream_load(const Network& network, const Demand& demand, const Streams& streams, std::uint32_t rails) {
+StreamLoad stream_load(const Network& network, const Demand& demand, const Streams& streams, PortModel ports) {
+  const double rails = static_cast<double>(streams.place.size());
   std::vector<std::vector<double>> before(streams.place.size(), std::vector<double>(demand.ranks + 1, 0));
   for (std::size_t rail = 0; rail < streams.place.size(); ++rail) {
     for (Rank rank = 0; rank < demand.ranks; ++rank)
       before[rail][streams.place[rail][rank] + 1] = static_cast<double>(demand.contribution(rank)) / rails;
     std::partial_sum(before[rail].begin(), before[rail].end(), before[rail].begin());
   }
+  std::vector<double> busy(network.channels() + 2 * std::size_t{demand.ranks}, 0);  // channels, then ports
   StreamLoad load;
-  std::vector<double> bytes(network.channels(), 0), sent(demand.ranks, 0);
+  std::vector<double> sent(demand.ranks, 0);
   std::vector<Channel> route;
   for (const StreamEdge& edge : streams.edges) {
     const auto& sums = before[edge.rail];
-    const double carried =
-        sums[edge.outer.end] - sums[edge.outer.begin] - (sums[edge.inner.end] - sums[edge.inner.begin]);
+    const Places outer = edge.outer, inner = edge.inner;
+    const double carried = sums[outer.end] - sums[outer.begin] - (sums[inner.end] - sums[inner.begin]);
     sent[edge.src] += carried;
     route.clear();
     network.append_route(edge.src, edge.dst, route);
-    for (const Channel channel : route) bytes[channel] += carried;
+    double rate = memory_speed * network.host_rate();
+    for (const Channel channel : route) {
+      rate = std::min(rate, network.rate(channel));
+      busy[channel] += carried / network.rate(channel);
+    }
+    if (ports == PortModel::all_port || rate <= 0) continue;
+    busy[network.channels() + edge.src] += carried / rate;
+    busy[network.channels() + demand.ranks + edge.dst] += carried / rate;
   }
-  for (Channel channel = 0; channel < network.channels(); ++channel)
-    load.seconds = std::max(load.seconds, bytes[channel] / network.rate(channel));
-  for (const double s : sent) load.sent = std::max(load.sent, s);
+  for (const double seconds : busy) load.seconds = std::max(load.seconds, seconds);
+  for (const double bytes : sent) load.sent = std::max(load.sent, bytes);
+  if (load.seconds <= 0) return load;
+  for (const double seconds : busy) {
+    const double share = seconds / load.seconds;
+    load.mean += share * share * share * share / static_cast<double>(busy.size());
+  }
   return load;
 }
 

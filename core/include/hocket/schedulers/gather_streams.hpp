@@ -56,13 +56,15 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 [[nodiscard]] std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
                                                      const Costs& costs);
 
-/// The most loaded channel's bytes / rate, then the busiest sender's bytes.
+/// What the streams cost if every rail carries its share of every contribution.
 struct StreamLoad {
-  double seconds = 0, sent = 0;
+  double seconds = 0;  ///< that the busiest channel or (one-port) port is busy
+  double mean = 0;     ///< fourth powers over all of them: falls when one of several busiest is relieved
+  double sent = 0;     ///< bytes of the busiest sender
   auto operator<=>(const StreamLoad&) const = default;
 };
 [[nodiscard]] StreamLoad stream_load(const Network& network, const Demand& demand, const Streams& streams,
-                                     std::uint32_t rails);
+                                     PortModel ports);
 
 /// List scheduling in the order of time: a chunk goes over an edge when it has arrived and ports and
 /// channels have room, over the edge with the most loaded channel first. Its phase is the first one
