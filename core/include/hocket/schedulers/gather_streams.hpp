@@ -66,6 +66,9 @@ struct StreamLoad {
 [[nodiscard]] StreamLoad stream_load(const Network& network, const Demand& demand, const Streams& streams,
                                      PortModel ports);
 
+/// The rails of the scheduler "rails", and their load.
+[[nodiscard]] Streams host_rails(const Network& network, const Demand& demand, StreamLoad& load);
+
 /// List scheduling in the order of time: a chunk goes over an edge when it has arrived and ports and
 /// channels have room, over the edge with the most loaded channel first. Its phase is the first one
 /// after all it follows. Deterministic; near-linear in sends × route length.
