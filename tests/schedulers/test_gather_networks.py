@@ -1,0 +1,226 @@
+"""All-gather on any network: rails, spreading, and what MPI libraries do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from hocket import _core
+from strategies import NetworkPlan, chain, few_ranks, random_graph, random_tree, star, unequal
+
+NAMES = [scheduler.name for scheduler in _core.schedulers() if scheduler.pattern == "all-gather"]
+CONTENTION = {"send port overfull", "receive port overfull", "channel overfull"}
+BYTES = 100_000
+RATE = 1e9
+
+
+def grid(kind: str, *sides: int) -> _core.Network:
+    return _core.build_grid(kind, list(sides), RATE, 0.0)
+
+
+def routed(hosts: int) -> _core.Network:
+    """Hosts on one crossbar, with a bus that neighbours share."""
+    names = [f"h{i}" for i in range(hosts)]
+    channels = [f"{way}{i}" for i in range(hosts) for way in ("up", "down")] + ["bus"]
+    routes = [
+        (a, b, [2 * a, *([2 * hosts] if abs(a - b) == 1 else []), 2 * b + 1])
+        for a in range(hosts)
+        for b in range(hosts)
+        if a != b
+    ]
+    rates = [RATE] * (2 * hosts) + [2 * RATE]
+    return _core.build_routed(names, [1] * hosts, channels, rates, [0.0] * len(channels), routes)
+
+
+def fat_tree(leaves: int, hosts: int, spines: int, ranks: int = 1) -> _core.Network:
+    plan = NetworkPlan()
+    tops = [plan.node(0) for _ in range(spines)]
+    for _ in range(leaves):
+        leaf = plan.node(0)
+        for top in tops:
+            plan.link(top, leaf)
+        for _ in range(hosts):
+            plan.node(ranks, leaf)
+    return plan.build("graph")
+
+
+def dragonfly(groups: int, routers: int, hosts: int) -> _core.Network:
+    """Routers of a group are all linked; every two groups have one link, over routers in turn."""
+    plan = NetworkPlan()
+    of = [[plan.node(0) for _ in range(routers)] for _ in range(groups)]
+    used = [0] * groups
+    for group in of:
+        for i, router in enumerate(group):
+            for other in group[:i]:
+                plan.link(router, other)
+    for a in range(groups):
+        for b in range(a):
+            plan.link(of[a][used[a] % routers], of[b][used[b] % routers])
+            used[a] += 1
+            used[b] += 1
+    for group in of:
+        for router in group:
+            for _ in range(hosts):
+                plan.node(1, router)
+    return plan.build("graph")
+
+
+def one_host(ranks: int) -> _core.Network:
+    plan = NetworkPlan()
+    plan.node(ranks)
+    return plan.build()
+
+
+FAMILIES: dict[str, Callable[[], _core.Network]] = {
+    "one rank": lambda: one_host(1),
+    "one host": lambda: one_host(4),
+    "two hosts": lambda: star(2).build(),
+    "star, power of two": lambda: star(16).build(),
+    "chain": lambda: chain([4, 1, 0, 3]).build(),
+    **{
+        f"tree {seed}": lambda seed=seed: random_tree(
+            Random(seed), 3 + seed, ranks=few_ranks, trunk=unequal
+        ).build()
+        for seed in range(12)
+    },
+    **{
+        f"{kind} {'x'.join(map(str, sides))}": lambda kind=kind, sides=sides: grid(kind, *sides)
+        for kind, sides in [
+            ("torus", (1,)), ("torus", (2,)), ("torus", (5,)), ("torus", (2, 2)), ("torus", (2, 2, 2)),
+            ("torus", (3, 3)), ("torus", (4, 3)), ("torus", (2, 3, 4)), ("torus", (1, 5)), ("torus", (5, 6)),
+            ("torus", (3, 3, 3)), ("mesh", (7,)), ("mesh", (4, 4)), ("mesh", (3, 3)), ("mesh", (3, 1, 2)),
+            ("mesh", (2, 3, 4)), ("mesh", (5, 4, 3)), ("mesh", (1, 1)), ("hypercube", (0,)),
+            ("hypercube", (1,)), ("hypercube", (2,)), ("hypercube", (3,)), ("hypercube", (4,)),
+        ]
+    },
+    **{f"graph {seed}": lambda seed=seed: random_graph(Random(seed), 2 + seed).build("graph") for seed in range(12)},
+    "torus 3x4 of two ranks a host": lambda: _core.build_grid("torus", [3, 4], RATE, 0.0, ranks=2),
+    "mesh 2x3 of three ranks a host": lambda: _core.build_grid("mesh", [2, 3], RATE, 0.0, ranks=3),
+    "fat tree of four ranks a host": lambda: fat_tree(3, 3, 3, ranks=4),
+    "routed": lambda: routed(6),
+}  # fmt: skip
+
+
+def unequal_parts(ranks: int) -> list[int]:
+    rng = Random(ranks)
+    return [rng.choice([0, 1, 5000, BYTES, 7 * BYTES + 3]) for _ in range(ranks)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
+def test_scheduler_keeps_its_word(name: str, family: str) -> None:
+    network = FAMILIES[family]()
+    scheduler = _core.find_scheduler(name, "all-gather")
+    for parts in ([], [3] * network.ranks, unequal_parts(network.ranks)):
+        demand = _core.Demand(network.ranks, BYTES, "all-gather", parts)
+        if reason := scheduler.why_not(network, demand):
+            with pytest.raises(_core.InputError, match="cannot serve this"):
+                scheduler.make(network, demand)
+            assert not reason.endswith(".")
+            return
+        schedule = scheduler.make(network, demand)
+        certificate = _core.verify(network, demand, schedule, scheduler.ports)
+        assert certificate.complete, certificate.findings
+        if not scheduler.contention_free:
+            assert set(certificate.counts) <= CONTENTION
+            continue
+        _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
+        assert certificate.ok, certificate.findings
+        if not parts and network.ranks > 1:
+            bounds = _core.lower_bounds(network, demand)
+            # On trees the bound is for one port; all ports would share memory in one phase.
+            if scheduler.ports == _core.PortModel.one_port or max(network.ranks_per_node) == 1:
+                assert schedule.phases >= bounds.phases
+            seconds = _core.simulate(network, schedule, None, "token").seconds
+            assert seconds >= bounds.seconds * (1 - 1e-9)
+
+
+# Name: network, limit of simulated seconds / bound of the chosen scheduler, its name.
+TABLE: dict[str, tuple[Callable[[], _core.Network], float, str]] = {
+    "torus 8x8": (lambda: grid("torus", 8, 8), 1.001, "rails"),
+    "torus 4x4x4": (lambda: grid("torus", 4, 4, 4), 1.001, "rails"),
+    "torus 5x7": (lambda: grid("torus", 5, 7), 1.001, "rails"),
+    "torus 3x4x5": (lambda: grid("torus", 3, 4, 5), 1.001, "rails"),
+    "torus 8x4x2": (lambda: grid("torus", 8, 4, 2), 1.05, "spreading"),
+    "mesh 8x8": (lambda: grid("mesh", 8, 8), 1.001, "rails"),
+    "mesh 5x5": (lambda: grid("mesh", 5, 5), 1.05, "spreading"),
+    "mesh 4x4x4": (lambda: grid("mesh", 4, 4, 4), 1.05, "spreading"),
+    "hypercube 6": (lambda: grid("hypercube", 6), 1.001, "rails"),
+    "hypercube 5": (lambda: grid("hypercube", 5), 1.05, "spreading"),
+    "fat tree 64": (lambda: fat_tree(8, 8, 8), 1.01, "rails"),
+    "fat tree 64, 4:1": (lambda: fat_tree(8, 8, 2), 1.01, "rails"),
+    "dragonfly 72": (lambda: dragonfly(9, 4, 2), 1.01, "rails"),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_time_over_bound(name: str) -> None:
+    build, limit, expected = TABLE[name]
+    network = build()
+    demand = _core.Demand(network.ranks, 1 << 20, "all-gather")
+    scheduler = _core.choose_scheduler(network, demand)
+    assert scheduler.name == expected
+    schedule = scheduler.make(network, demand)
+    certificate = _core.verify(network, demand, schedule, scheduler.ports)
+    _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
+    assert certificate.ok, certificate.findings
+    bound = _core.lower_bounds(network, demand).seconds
+    free = _core.ModelParameters()
+    assert _core.simulate(network, schedule, None, "token", free).seconds <= limit * bound
+
+
+def test_a_torus_of_576_is_planned_at_the_bound_in_half_a_second() -> None:
+    network = grid("torus", 24, 24)
+    demand = _core.Demand(576, 4 << 10, "all-gather")
+    scheduler = _core.find_scheduler("rails", "all-gather")
+    start = time.perf_counter()
+    schedule = scheduler.make(network, demand)
+    assert time.perf_counter() - start < 5  # 0.1 s on an idle machine
+    assert _core.verify(network, demand, schedule, scheduler.ports).ok
+    assert schedule.phases == 575
+    assert {row[6] for row in schedule.rows()} == {1 << 10}
+    assert _core.lower_bounds(network, demand).seconds == pytest.approx(575 * 1024 / RATE)
+
+
+@pytest.mark.parametrize("sides", [(8, 8), (6, 10), (5, 7), (3, 5), (4, 4, 4), (3, 4, 5), (4, 4, 4, 4)])
+def test_rails_of_a_torus_share_no_channel(sides: tuple[int, ...]) -> None:
+    network = grid("torus", *sides)
+    demand = _core.Demand(network.ranks, 64, "all-gather")
+    schedule = _core.find_scheduler("rails", "all-gather").make(network, demand)
+    first = [row for row in schedule.rows() if row[0] == 0]
+    used = [channel for _, src, dst, *_ in first for channel in network.route(src, dst)]
+    assert len(used) == len(set(used)) == network.channels
+
+
+def test_baselines_are_what_the_libraries_do() -> None:
+    network = star(4).build()
+    demand = _core.Demand(4, 1, "all-gather")
+
+    def rows(name: str) -> list[tuple[int, int, int, int]]:
+        return [row[:4] for row in _core.find_scheduler(name, "all-gather").make(network, demand).rows()]
+
+    ranks = range(4)
+    assert rows("neighbor-ring") == [(p, r, (r + 1) % 4, (r - p) % 4) for p in range(3) for r in ranks]
+    assert rows("recursive-doubling") == [(0, r, r ^ 1, r) for r in ranks] + [
+        (1, r, r ^ 2, origin) for r in ranks for origin in (r & 2, r | 1 if r & 2 else 1)
+    ]
+    assert rows("bruck") == [(0, r, (r - 1) % 4, r) for r in ranks] + [
+        (1, r, (r - 2) % 4, origin % 4) for r in ranks for origin in (r, r + 1)
+    ]
+    assert [row[:3] for row in rows("neighbor-exchange")][4::2] == [
+        (1, 0, 3),
+        (1, 1, 2),
+        (1, 2, 1),
+        (1, 3, 0),
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_they_do_not_serve(name: str) -> None:
+    scheduler = _core.find_scheduler(name, "all-gather")
+    with pytest.raises(_core.InputError, match="number of ranks"):
+        scheduler.make(star(8).build(), _core.Demand(16, 1, "all-gather"))
+    assert scheduler.why_not(star(8).build(), _core.Demand(8, 1)) == "it serves the all-gather"
