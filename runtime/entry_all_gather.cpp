@@ -45,7 +45,7 @@ bool scheduled_equal(const GatherCall& call, int recvcount) {
   check(PMPI_Comm_size(call.comm, &n));
   std::vector<MPI_Aint> places;
   for (int i = 0; i < n; ++i) places.push_back(static_cast<MPI_Aint>(i) * recvcount);
-  return scheduled(call, std::vector<int>(places.size(), recvcount), std::move(places));
+  return scheduled(call, std::vector<int>(static_cast<std::size_t>(n), recvcount), std::move(places));
 }
 
 bool scheduled_unequal(const GatherCall& call, const int* recvcounts, const int* displs) {
