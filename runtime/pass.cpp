@@ -235,7 +235,11 @@ bool Pass::may_start(Lane& lane) {
   int in = 0;
   check(PMPI_Testall(static_cast<int>(lane.tokens.size()), lane.tokens.data(), &in, MPI_STATUSES_IGNORE));
   if (!in) return false;
-  if (!program_.sends[lane.send].tokens.empty()) trace("tokens", lane.send, program_.sends[lane.send].tokens.size());
+  if (owner_.trace_ != nullptr) {
+    // Counted from what MPI says, not from what was waited for.
+    const auto received = std::count(lane.tokens.begin(), lane.tokens.end(), MPI_REQUEST_NULL);
+    trace("tokens", lane.send, received + own_tokens_[lane.send]);
+  }
   return lane.open = true;
 }
 

@@ -90,9 +90,7 @@ def test_a_plan_without_a_contribution_serves_only_calls_without_it(planned: Che
     ("drop", "complaint"),
     [(slice(4, 5), "sends what its sender does not hold|lacks"), (slice(11, 12), "lacks messages")],
 )
-def test_an_incomplete_plan_is_refused(
-    check: Check, tmp_path: Path, drop: slice, complaint: str
-) -> None:
+def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path, drop: slice, complaint: str) -> None:
     rows = ring(4, 10)
     del rows[drop]
     network = read_network("chain:2,2")

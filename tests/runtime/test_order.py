@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from gathers import both_ways, doubling, plan_of, ring
+from gathers import Row, both_ways, doubling, plan_of, random_gossip, ring
 from hocket import _core
 from hocket.network import read_network
 
@@ -34,7 +35,6 @@ class Kept:
     events: list[list[Event]]  # per rank
 
     def __post_init__(self) -> None:
-        self.programs = _core.rank_programs(self.plan.schedule, self.plan.waits)
         self.pieces: list[list[tuple[int, int, int]]] = []  # per transfer: origin and range, as it travelled
         self.transfers: list[tuple[int, int, int]] = []  # phase, src, dst
         gather = self.plan.header.demand.pattern == "all-gather"
@@ -67,9 +67,7 @@ class Kept:
 
     def began(self, transfer: int) -> int:
         src = self.transfers[transfer][1]
-        return min(
-            self.when(src, "send", self.send_of[transfer], i) for i in range(self.segments(transfer))
-        )
+        return min(self.when(src, "send", self.send_of[transfer], i) for i in range(self.segments(transfer)))
 
     def over(self, transfer: int) -> int:
         """When the receiver had all of it, in the receiver's order."""
@@ -95,6 +93,8 @@ class Kept:
         """Every wait of the plan; returns how many there are between ranks."""
         between = 0
         for later, (_, src, _) in enumerate(self.transfers):
+            awaited = len(self.plan.waits.of(later))
+            assert self.when(src, "tokens", self.send_of[later], awaited) < self.began(later)
             for earlier in self.plan.waits.of(later):
                 releaser = self.transfers[earlier][2]
                 if releaser == src:
@@ -103,8 +103,6 @@ class Kept:
                 between += 1
                 released = self.when(releaser, "release", self.receive_of[earlier], src, self.send_of[later])
                 assert self.over(earlier) < released
-                awaited = len(self.plan.waits.of(later))
-                assert self.when(src, "tokens", self.send_of[later], awaited) < self.began(later)
         return between
 
     def check_window(self) -> None:
@@ -140,7 +138,7 @@ class Kept:
                     if what == "send":
                         assert held[origin].count(1, begin, end) == end - begin
                         early += any(
-                            0 < missing[t] for t in got.values() if origin in {p[0] for p in self.pieces[t]}
+                            missing[t] > 0 for t in got.values() if origin in {p[0] for p in self.pieces[t]}
                         )
                     else:
                         held[origin][begin:end] = b"\1" * (end - begin)
@@ -205,16 +203,21 @@ def run(
     ]
 
 
+def gossip(ranks: int, size: int) -> list[Row]:
+    return random_gossip(Random(ranks), [size] * ranks)
+
+
 @pytest.mark.parametrize("window", [1, 3])
 @pytest.mark.parametrize(
-    ("network", "rows"), [("chain:2,3", ring), ("chain:2,2,2", both_ways), ("chain:4,4", doubling)]
+    ("network", "rows"),
+    [("chain:2,3", ring), ("chain:2,2,2", both_ways), ("chain:4,4", doubling), ("chain:2,1,2", gossip)],
 )
 def test_nothing_starts_before_its_time(
-    check: Check, tmp_path: Path, network: str, rows: Callable[[int, int], list[tuple[int, ...]]], window: int
+    check: Check, tmp_path: Path, network: str, rows: Callable[[int, int], list[Row]], window: int
 ) -> None:
     built = read_network(network)
     size = 30001
-    gather = plan_of(built, rows(built.ranks, 1 << 20), 1 << 20, window=window)  # type: ignore[arg-type]
+    gather = plan_of(built, rows(built.ranks, 1 << 20), 1 << 20, window=window)
     for kept in run(check, tmp_path, network, size, gather, window, 4096):
         kept.check_all_happened_once()
         tokens = kept.check_waits()

@@ -135,7 +135,9 @@ def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) 
     window = _GATHER_WINDOW if gather and options.window == 1 else options.window
     waits = _core.derive_waits(network, schedule, window)
     bounds = _core.lower_bounds(network, demand)
-    return _kept(_core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0).encode())
+    return _kept(
+        _core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0).encode()
+    )
 
 
 def _kept(data: bytes) -> Path:
