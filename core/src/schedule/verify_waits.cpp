@@ -20,14 +20,19 @@ std::string transfer_name(const Schedule& schedule, std::uint64_t transfer) {
 class Order {
  public:
   Order(const Schedule& schedule, const Waits& waits, std::uint32_t window)
-      : waits_(waits), started_(schedule.size(), none), over_(schedule.size(), none), seen_for_(schedule.size(), none) {
+      : schedule_(schedule),
+        waits_(waits),
+        started_(schedule.size(), none),
+        over_(schedule.size(), none),
+        seen_for_(schedule.size(), none) {
     std::vector<std::uint32_t> last(schedule.ranks(), none);
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
       const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
       for (std::uint32_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
         if (schedule.hops()[i].src >= schedule.ranks()) continue;
         std::uint32_t over = started_[i] = last[schedule.hops()[i].src];
-        for (std::uint32_t k = 1; over != none && (k < window || over >= first); ++k) over = started_[over];
+        while (over != none && over >= first) over = started_[over];
+        for (std::uint32_t k = 1; over != none && k < window; ++k) over = started_[over];
         over_[i] = over;
         last[schedule.hops()[i].src] = i;
       }
@@ -45,7 +50,9 @@ class Order {
         seen_for_[to] = query_;
         stack_.push_back(to);
       };
-      if (over_[at] == earlier) return true;
+      // A sender's own sends are over up to that one.
+      if (over_[at] != none && earlier <= over_[at] && schedule_.hops()[earlier].src == schedule_.hops()[at].src)
+        return true;
       for (const std::uint32_t to : waits_.of(at)) {
         if (to == earlier) return true;
         step(to);
@@ -57,6 +64,7 @@ class Order {
   }
 
  private:
+  const Schedule& schedule_;
   const Waits& waits_;
   std::vector<std::uint32_t> started_, over_;  ///< own sends before one: the last that started, that is over
   std::vector<std::uint32_t> seen_for_;
