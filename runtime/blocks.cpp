@@ -1,6 +1,8 @@
 #include "blocks.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "mpi_call.hpp"
 
@@ -10,9 +12,9 @@ namespace {
 /// True when the elements lie back to back in memory in the order in which they are sent.
 bool dense(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
-  int size = 0;
+  MPI_Count size = 0;
   check(PMPI_Type_get_extent(type, &lower, &extent));
-  check(PMPI_Type_size(type, &size));
+  check(PMPI_Type_size_x(type, &size));
   if (lower != 0 || extent != size) return false;
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   check(PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
@@ -29,16 +31,47 @@ bool dense(MPI_Datatype type) {
   return is_dense;
 }
 
-std::byte* block_at(void* buffer, int i, int count, MPI_Datatype type) {
+MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
   check(PMPI_Type_get_extent(type, &lower, &extent));
-  return static_cast<std::byte*>(buffer) + static_cast<MPI_Aint>(i) * count * extent;
+  return extent;
+}
+
+std::byte* block_at(void* buffer, int i, int count, MPI_Datatype type) {
+  return static_cast<std::byte*>(buffer) + static_cast<MPI_Aint>(i) * count * extent_of(type);
+}
+
+/// Calls `part(elements, their number, bytes, their number)` for runs that MPI's int arguments can describe.
+template <class Part>
+void in_parts(std::byte* elements, int count, MPI_Datatype type, std::byte* bytes, Part part) {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  const std::size_t size = bytes_of(1, type);
+  if (size > most) throw MpiFailure{MPI_ERR_COUNT};
+  if (size == 0) return;
+  const MPI_Aint extent = extent_of(type);
+  for (int n = 0; count > 0; count -= n) {
+    n = static_cast<int>(std::min(static_cast<std::size_t>(count), most / size));
+    part(elements, n, bytes, static_cast<int>(size * static_cast<std::size_t>(n)));
+    elements += n * extent;
+    bytes += size * static_cast<std::size_t>(n);
+  }
 }
 
 /// Both MPI families pack a homogeneous job's data as the bare bytes of the type map, in order.
-int pack_limit(std::size_t bytes) {
-  if (bytes > 0x7fffffff) throw MpiFailure{MPI_ERR_COUNT};
-  return static_cast<int>(bytes);
+void pack(const void* elements, int count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm) {
+  in_parts(static_cast<std::byte*>(const_cast<void*>(elements)), count, type, bytes,
+           [&](const std::byte* from, int n, std::byte* to, int room) {
+             int position = 0;
+             check(PMPI_Pack(from, n, type, to, room, &position, comm));
+           });
+}
+
+void unpack(std::byte* bytes, void* elements, int count, MPI_Datatype type, MPI_Comm comm) {
+  in_parts(static_cast<std::byte*>(elements), count, type, bytes,
+           [&](std::byte* to, int n, const std::byte* from, int size) {
+             int position = 0;
+             check(PMPI_Unpack(from, size, &position, to, n, type, comm));
+           });
 }
 
 }  // namespace
@@ -54,11 +87,9 @@ SendBlocks::SendBlocks(const void* buffer, int count, MPI_Datatype type, int n, 
   if (dense(type)) return;
   const std::size_t bytes = bytes_of(count, type);
   copy_.resize(bytes * static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i) {
-    int position = 0;
-    check(PMPI_Pack(block_at(const_cast<void*>(buffer), i, count, type), count, type,
-                    copy_.data() + bytes * static_cast<std::size_t>(i), pack_limit(bytes), &position, comm));
-  }
+  for (int i = 0; i < n; ++i)
+    pack(block_at(const_cast<void*>(buffer), i, count, type), count, type,
+         copy_.data() + bytes * static_cast<std::size_t>(i), comm);
   data_ = copy_.data();
 }
 
@@ -72,11 +103,52 @@ ReceiveBlocks::ReceiveBlocks(void* buffer, int count, MPI_Datatype type, int n, 
 void ReceiveBlocks::finish() {
   if (copy_.empty()) return;
   const std::size_t bytes = bytes_of(count_, type_);
-  for (int i = 0; i < n_; ++i) {
-    int position = 0;
-    check(PMPI_Unpack(copy_.data() + bytes * static_cast<std::size_t>(i), pack_limit(bytes), &position,
-                      block_at(buffer_, i, count_, type_), count_, type_, comm_));
+  for (int i = 0; i < n_; ++i)
+    unpack(copy_.data() + bytes * static_cast<std::size_t>(i), block_at(buffer_, i, count_, type_), count_, type_,
+           comm_);
+}
+
+GatherBlocks::GatherBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements,
+                           MPI_Datatype type, MPI_Comm comm)
+    : buffer_(static_cast<std::byte*>(buffer)),
+      counts_(std::move(counts)),
+      displacements_(std::move(displacements)),
+      type_(type),
+      comm_(comm),
+      extent_(extent_of(type)),
+      there_(counts_.size()) {
+  std::size_t total = 0;
+  for (const int count : counts_) total += bytes_of(count, type);
+  const bool in_place = dense(type);
+  if (!in_place) copy_.resize(total);
+  std::byte* next = copy_.data();
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    blocks_.push_back({in_place ? place(i) : next, bytes_of(counts_[i], type)});
+    if (!in_place) next += blocks_.back().length;
   }
+}
+
+std::byte* GatherBlocks::place(std::size_t block) const { return buffer_ + displacements_[block] * extent_; }
+
+void GatherBlocks::contribute(std::size_t rank, const void* buffer, int count, MPI_Datatype type) {
+  const Span& block = blocks_[rank];
+  if (buffer == MPI_IN_PLACE) {
+    if (!copy_.empty()) pack(place(rank), counts_[rank], type_, block.at, comm_);
+    there_ = rank;
+    return;
+  }
+  if ((count > 0 ? bytes_of(count, type) : 0) != block.length) throw MpiFailure{MPI_ERR_TRUNCATE};
+  if (block.length == 0) return;
+  if (dense(type))
+    std::memcpy(block.at, buffer, block.length);
+  else
+    pack(buffer, count, type, block.at, comm_);
+}
+
+void GatherBlocks::finish() {
+  if (copy_.empty()) return;
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    if (i != there_) unpack(blocks_[i].at, place(i), counts_[i], type_, comm_);
 }
 
 }  // namespace hocket::runtime

@@ -1,10 +1,12 @@
 #pragma once
-/// The blocks of an all-to-all as plain bytes, whatever the datatype: dense types are used where
+/// The blocks of a collective call as plain bytes, whatever the datatype: dense types are used where
 /// they lie, others are packed and unpacked.
 #include <mpi.h>
 
 #include <cstddef>
 #include <vector>
+
+#include "messages.hpp"
 
 namespace hocket::runtime {
 
@@ -37,6 +39,32 @@ class ReceiveBlocks {
   MPI_Comm comm_;
   std::vector<std::byte> copy_;
   std::byte* data_;
+};
+
+/// One contribution per rank, where the caller of an all-gather wants it: block i has counts[i]
+/// elements and begins displacements[i] extents into the buffer.
+class GatherBlocks {
+ public:
+  GatherBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements, MPI_Datatype type,
+               MPI_Comm comm);
+  [[nodiscard]] const std::vector<Span>& blocks() const { return blocks_; }
+  /// Puts the contribution of `rank` into its block: from the send buffer of the call, or
+  /// (MPI_IN_PLACE) from where it lies. Throws MPI_ERR_TRUNCATE if it is not of the right size.
+  void contribute(std::size_t rank, const void* buffer, int count, MPI_Datatype type);
+  void finish();
+
+ private:
+  [[nodiscard]] std::byte* place(std::size_t block) const;
+
+  std::byte* buffer_;
+  std::vector<int> counts_;
+  std::vector<MPI_Aint> displacements_;
+  MPI_Datatype type_;
+  MPI_Comm comm_;
+  MPI_Aint extent_ = 0;
+  std::vector<std::byte> copy_;
+  std::vector<Span> blocks_;
+  std::size_t there_;  ///< a block that needs no unpacking
 };
 
 }  // namespace hocket::runtime

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "hocket/plan/program.hpp"
+#include "planned.hpp"
 #include "settings.hpp"
+#include "trace.hpp"
+#include "traffic.hpp"
 
 namespace hocket::runtime {
 
@@ -16,26 +18,34 @@ namespace hocket::runtime {
 /// before), its receiver lets the sender go on and releases the senders that wait for it. Source of
 /// the scheme: Faraj and Yuan, section 5; who releases, and when, was decided by measurement
 /// (docs/decisions/0001-receivers-release.md).
+///
+/// What a rank forwards goes on segment by segment as it comes in. Sends start in the order of the
+/// program; those of one phase go together.
 class Exchange {
  public:
-  /// `program` names ranks of `comm`, which must be used by nobody else; it has one send to each.
-  /// `window`: sends in flight of one rank, as the plan's waits allow on a channel.
-  Exchange(MPI_Comm comm, RankProgram program, std::uint64_t phases, std::uint32_t window, const Settings& settings);
+  /// The program names ranks of `comm`, which must be used by nobody else.
+  Exchange(MPI_Comm comm, Planned planned, const Settings& settings);
 
-  /// Block i of `send` goes to rank i, block i of `receive` comes from rank i; `bytes` each.
-  void run(const std::byte* send, std::byte* receive, std::size_t bytes);
+  [[nodiscard]] const Planned& planned() const { return planned_; }
+  /// As many messages as the program has sends and receives, of the same sizes on both sides.
+  void run(Traffic traffic);
 
  private:
-  class Pass;
+  friend class Pass;
 
-  void run_with_barriers(const std::byte* send, std::byte* receive, std::size_t bytes);
+  void order_sends(std::size_t ranks);
+  void order_receives(std::size_t ranks);
 
   MPI_Comm comm_;
-  RankProgram program_;
-  std::uint64_t phases_;
-  std::uint32_t window_;
+  Planned planned_;
   Settings settings_;
+  Trace* trace_;
   int rank_ = 0;
+  std::vector<std::size_t> acks_before_;     ///< per send: of the first so many sends, before it may start
+  std::vector<std::size_t> before_to_same_;  ///< per send: the send before it to the same rank, or none
+  std::size_t widest_ = 0;                   ///< sends in one phase, at most
+  /// Receives of one phase from different ranks are a group: their segments are awaited in turn.
+  std::vector<std::size_t> group_begin_;
 };
 
 }  // namespace hocket::runtime

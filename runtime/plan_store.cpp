@@ -4,6 +4,7 @@
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "hocket/schedulers/scheduler.hpp"
 #include "placement.hpp"
@@ -15,10 +16,24 @@ namespace {
 /// Planning takes time and memory in the square of the ranks: 2,048 take a few seconds, once.
 constexpr std::uint32_t max_planned_here = 2048;
 
-std::uint64_t digest_of(std::uint64_t plan, const Settings& s) {
+/// What an all-gather is planned for; pieces are scaled to what a call contributes.
+constexpr std::uint64_t gather_bytes = 1 << 20;
+/// A rank that forwards has the next message for the same wire at once: it must not wait for an
+/// acknowledgement of each.
+constexpr std::uint32_t gather_window = 8;
+
+std::uint64_t combined(std::uint64_t digest, std::uint64_t more) {
   ByteWriter out;
-  out.fixed(plan);
-  for (const std::size_t value : {s.min_bytes, s.segment, s.early, static_cast<std::size_t>(s.flow)}) out.fixed(value);
+  out.fixed(digest);
+  out.fixed(more);
+  return checksum(out.bytes());
+}
+
+std::uint64_t digest_of(const Settings& s) {
+  ByteWriter out;
+  for (const std::size_t value :
+       {s.min_bytes, s.min_gather_bytes, s.segment, s.early, static_cast<std::size_t>(s.flow)})
+    out.fixed(value);
   return checksum(out.bytes());
 }
 
@@ -36,11 +51,11 @@ const PlanStore& PlanStore::instance() {
   return store;
 }
 
-PlanStore::PlanStore() {
+PlanStore::PlanStore() : digest_(digest_of(settings())) {
   const Settings& s = settings();
   try {
-    if (s.plan_path.empty()) throw InputError("HOCKET_PLAN is not set; start the program with 'hocket run'");
-    read_file(s.plan_path);
+    if (s.plan_paths.empty()) throw InputError("HOCKET_PLAN is not set; start the program with 'hocket run'");
+    for (const std::string& path : s.plan_paths) read_file(path);
     const Placement placement = place_this_process(*network_, s);
     node_ = placement.node;
     problem_ = placement.problem;
@@ -52,30 +67,48 @@ PlanStore::PlanStore() {
 void PlanStore::read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError("cannot read the plan '" + path + "' (HOCKET_PLAN)");
-  bytes_.assign(std::istreambuf_iterator<char>(file), {});
+  const Bytes bytes(std::istreambuf_iterator<char>(file), {});
   try {
-    const PlanFile plan(bytes_);
-    header_ = plan.header();
-    digest_ = digest_of(plan.digest(), settings());
-    network_ = std::make_unique<Network>(plan.network());
+    const PlanFile plan(bytes);
+    const PlanHeader header = plan.header();
+    NetworkSpec network = plan.network();
+    auto& place = stored_[static_cast<std::size_t>(header.demand.pattern)];
+    if (place) throw PlanProblem("a second " + std::string(to_string(header.demand.pattern)) + " plan");
+    if (network_ && network_->spec() != network) throw PlanProblem("made for another network than the plan before it");
+    digest_ = combined(digest_, plan.digest());
+    if (!network_) network_ = std::make_unique<Network>(std::move(network));
+    place = Stored{bytes, header};
   } catch (const InputError& error) {
     throw PlanProblem(path + ": " + error.what() + "; make it again with 'hocket plan'");
   }
 }
 
-RankProgram PlanStore::program(std::span<const std::uint32_t> ranks_per_node, Rank rank, std::uint64_t& phases) const {
-  if (std::ranges::equal(ranks_per_node, network_->spec().ranks) && header_.transfers > 0) {
-    phases = header_.phases;
-    return PlanFile(bytes_).program(rank);
+Planned PlanStore::program(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const {
+  const auto& stored = stored_[static_cast<std::size_t>(pattern)];
+  const bool planned_for =
+      stored && stored->header.transfers > 0 && std::ranges::equal(ranks_per_node, network_->spec().ranks);
+  Planned planned;
+  if (planned_for) {
+    const PlanHeader& header = stored->header;
+    planned = {PlanFile(stored->bytes).program(rank), header.demand, header.phases, header.window};
+  } else {
+    planned = make(pattern, ranks_per_node, rank);
   }
+  check_program(planned, rank);
+  return planned;
+}
+
+Planned PlanStore::make(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const {
   const Network part = network_->restricted_to(ranks_per_node);
   if (part.ranks() > max_planned_here)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
                      " ranks that is not the planned one is too large to plan inside the program; plan for its hosts");
-  const Demand demand{Pattern::all_to_all, part.ranks(), 1};
+  const bool gather = pattern == Pattern::all_gather;
+  const Demand demand{pattern, part.ranks(), gather ? gather_bytes : 1};
   const Schedule schedule = choose_scheduler(part, demand).make(part, demand, {});
-  phases = schedule.phases();
-  return rank_program(schedule, derive_waits(part, schedule, header_.window), rank);
+  const auto& stored = stored_[static_cast<std::size_t>(pattern)];
+  const std::uint32_t window = stored ? stored->header.window : gather ? gather_window : 1;
+  return {rank_program(schedule, derive_waits(part, schedule, window), rank), demand, schedule.phases(), window};
 }
 
 }  // namespace hocket::runtime

@@ -1,11 +1,14 @@
 #pragma once
-/// The plan file of this process: its network, where this process is in it, and rank programs.
+/// The plan files of this process: their network, where this process is in it, and rank programs.
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "hocket/plan/plan.hpp"
+#include "planned.hpp"
 
 namespace hocket::runtime {
 
@@ -19,20 +22,23 @@ class PlanStore {
   [[nodiscard]] std::uint32_t ranks() const { return network_ ? network_->ranks() : 0; }
   /// Equal on ranks that would decide alike.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
-  [[nodiscard]] std::uint32_t window() const { return header_.window; }
   [[nodiscard]] const Network& network() const { return *network_; }
 
-  /// The all-to-all program of a network rank among the given ranks: from the file if it was
-  /// planned for exactly these, else planned here. Throws InputError.
-  [[nodiscard]] RankProgram program(std::span<const std::uint32_t> ranks_per_node, Rank rank,
-                                    std::uint64_t& phases) const;
+  /// What a network rank does among the given ranks: from a file if there is one that was planned
+  /// for this pattern and exactly these ranks, else planned here. Throws InputError.
+  [[nodiscard]] Planned program(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const;
 
  private:
+  struct Stored {
+    Bytes bytes;
+    PlanHeader header;
+  };
+
   PlanStore();
   void read_file(const std::string& path);
+  [[nodiscard]] Planned make(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const;
 
-  Bytes bytes_;
-  PlanHeader header_;
+  std::array<std::optional<Stored>, pattern_kinds> stored_;
   std::unique_ptr<Network> network_;
   std::int32_t node_ = -1;
   std::string problem_;

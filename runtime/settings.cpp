@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
+#include <sstream>
 
 namespace hocket::runtime {
 namespace {
@@ -11,6 +11,14 @@ namespace {
 std::string text(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> list(const char* name) {
+  std::vector<std::string> parts;
+  std::istringstream in(text(name));
+  for (std::string part; std::getline(in, part, ':');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
 }
 
 std::size_t number(const char* name, std::size_t fallback, std::size_t least, std::size_t most,
@@ -37,15 +45,17 @@ Flow flow_named(std::string& complaint) {
 
 Settings read_environment() {
   Settings s;
-  s.plan_path = text("HOCKET_PLAN");
+  s.plan_paths = list("HOCKET_PLAN");
   s.placement = text("HOCKET_PLACEMENT");
   s.min_bytes = number("HOCKET_MIN_BYTES", 16384, 1, std::size_t{1} << 40, s.complaint);
+  s.min_gather_bytes = number("HOCKET_MIN_GATHER_BYTES", 4096, 1, std::size_t{1} << 40, s.complaint);
   s.segment = number("HOCKET_SEGMENT", 16384, 1024, std::size_t{1} << 30, s.complaint);
   s.early = number("HOCKET_EARLY", 0, 0, std::size_t{1} << 30, s.complaint);
   s.ahead = number("HOCKET_AHEAD", 32, 1, 1024, s.complaint);
   s.spin_us = static_cast<unsigned>(number("HOCKET_SPIN_US", 20, 0, 1000000, s.complaint));
   s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US", 200, 0, 100000, s.complaint));
   s.log = static_cast<int>(number("HOCKET_LOG", 0, 0, 2, s.complaint));
+  s.trace = text("HOCKET_TRACE");
   s.flow = flow_named(s.complaint);
   return s;
 }

@@ -13,10 +13,15 @@
 #include <string.h>
 
 typedef intptr_t word;
-typedef int (*alltoall_fn)(word, word, word, word, word, word, word);
 typedef int (*version_fn)(char*, int*);
+typedef int (*words7_fn)(word, word, word, word, word, word, word);
+typedef int (*words8_fn)(word, word, word, word, word, word, word, word);
 
-static alltoall_fn alltoall;
+/* Who serves each call: the runtime, or else the MPI library. */
+enum { ALLTOALL, ALLGATHER, ALLGATHERV, CALLS };
+static const char* const runtime_names[CALLS] = {"hocket_alltoall", "hocket_allgather", "hocket_allgatherv"};
+static const char* const mpi_names[CALLS] = {"PMPI_Alltoall", "PMPI_Allgather", "PMPI_Allgatherv"};
+static void* serves[CALLS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
@@ -56,8 +61,13 @@ static const char* why_no_runtime(void) {
     return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
-  alltoall = (alltoall_fn)(uintptr_t)dlsym(runtime, "hocket_alltoall");
-  return alltoall == NULL ? "the runtime lacks hocket_alltoall; run 'hocket run' again to rebuild it" : NULL;
+  void* found[CALLS];
+  for (int call = 0; call < CALLS; ++call) {
+    found[call] = dlsym(runtime, runtime_names[call]);
+    if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
+  }
+  memcpy(serves, found, sizeof serves);
+  return NULL;
 }
 
 /* One process speaks: the first rank, as its launcher numbers it, or whoever has no number. */
@@ -70,18 +80,31 @@ static int speaks(void) {
   return 1;
 }
 
-static void find_alltoall(void) {
+static void find_servers(void) {
   const char* reason = why_no_runtime();
-  if (alltoall != NULL) return;
+  if (reason == NULL) return;
   if (speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
-  alltoall = (alltoall_fn)(uintptr_t)find_mpi_symbol("PMPI_Alltoall");
-  if (alltoall == NULL) {
-    fputs("hocket: no PMPI_Alltoall to pass the call on to\n", stderr);
+  for (int call = 0; call < CALLS; ++call) serves[call] = find_mpi_symbol(mpi_names[call]);
+}
+
+static uintptr_t server_of(int call) {
+  pthread_once(&once, find_servers);
+  if (serves[call] == NULL) {
+    fprintf(stderr, "hocket: no %s to pass the call on to\n", mpi_names[call]);
     abort();
   }
+  return (uintptr_t)serves[call];
 }
 
 int MPI_Alltoall(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcount, word recvtype, word comm) {
-  pthread_once(&once, find_alltoall);
-  return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return ((words7_fn)server_of(ALLTOALL))(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int MPI_Allgather(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcount, word recvtype, word comm) {
+  return ((words7_fn)server_of(ALLGATHER))(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int MPI_Allgatherv(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcounts, word displs,
+                   word recvtype, word comm) {
+  return ((words8_fn)server_of(ALLGATHERV))(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }

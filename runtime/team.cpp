@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "hocket/schedulers/scheduler.hpp"
 #include "mpi_call.hpp"
@@ -39,13 +40,6 @@ void warn(MPI_Comm comm, int source, const std::string& text) {
   if (world_rank() == 0) say_once(std::string(line) + "; the MPI library serves this communicator");
 }
 
-/// Ranks of the communicator numbered in the network's host order.
-struct Numbering {
-  std::vector<std::uint32_t> ranks_per_node;
-  std::vector<int> comm_rank;      ///< of a network rank
-  std::vector<Rank> network_rank;  ///< of a communicator's rank
-};
-
 Numbering number_ranks(const Network& network, const std::vector<Vote>& votes) {
   Numbering numbering;
   numbering.ranks_per_node.assign(network.nodes(), 0);
@@ -55,23 +49,32 @@ Numbering number_ranks(const Network& network, const std::vector<Vote>& votes) {
   std::stable_sort(numbering.comm_rank.begin(), numbering.comm_rank.end(), [&](int a, int b) {
     return votes[static_cast<std::size_t>(a)].node < votes[static_cast<std::size_t>(b)].node;
   });
-  numbering.network_rank.resize(votes.size());
-  for (Rank rank = 0; rank < votes.size(); ++rank)
-    numbering.network_rank[static_cast<std::size_t>(numbering.comm_rank[rank])] = rank;
   return numbering;
 }
 
 /// Turns network ranks into ranks of the communicator.
-void translate(RankProgram& program, const std::vector<int>& comm_rank) {
+void translate(Planned& planned, const std::vector<int>& comm_rank) {
   const auto to_comm = [&](Rank rank) { return static_cast<Rank>(comm_rank[rank]); };
-  for (auto& send : program.sends) {
+  const auto translate_pieces = [&](std::vector<Piece>& pieces) {
+    for (Piece& piece : pieces) {
+      piece.origin = to_comm(piece.origin);
+      if (piece.target != everyone) piece.target = to_comm(piece.target);
+    }
+  };
+  for (auto& send : planned.program.sends) {
     send.dst = to_comm(send.dst);
+    translate_pieces(send.pieces);
     for (Rank& releaser : send.tokens) releaser = to_comm(releaser);
   }
-  for (auto& receive : program.receives) {
+  for (auto& receive : planned.program.receives) {
     receive.src = to_comm(receive.src);
+    translate_pieces(receive.pieces);
     for (Release& release : receive.releases) release.rank = to_comm(release.rank);
   }
+  std::vector<std::uint64_t> contributions(planned.demand.contributions.size());
+  for (Rank rank = 0; rank < contributions.size(); ++rank)
+    contributions[to_comm(rank)] = planned.demand.contributions[rank];
+  planned.demand.contributions = std::move(contributions);
 }
 
 int delete_team(MPI_Comm, int, void* team, void*) {
@@ -99,12 +102,11 @@ Team& Team::of(MPI_Comm comm) {
 }
 
 Team::Team(MPI_Comm comm) {
-  int rank = 0, size = 0;
-  check(PMPI_Comm_rank(comm, &rank));
-  check(PMPI_Comm_size(comm, &size));
+  check(PMPI_Comm_rank(comm, &rank_));
+  check(PMPI_Comm_size(comm, &size_));
   const PlanStore& store = PlanStore::instance();
   if (!settings().complaint.empty() && world_rank() == 0) say_once(settings().complaint);
-  const std::vector<Vote> votes = exchange_votes(comm, size, {store.node(), store.ranks(), store.digest()});
+  const std::vector<Vote> votes = exchange_votes(comm, size_, {store.node(), store.ranks(), store.digest()});
 
   // From here on every rank knows the same and decides the same.
   const auto lost = std::find_if(votes.begin(), votes.end(), [](const Vote& vote) { return vote.node < 0; });
@@ -116,37 +118,48 @@ Team::Team(MPI_Comm comm) {
     warn(comm, 0, "ranks differ in their plan or HOCKET_ settings");
     return;
   }
-  const Numbering numbering = number_ranks(store.network(), votes);
-  const auto used = std::count_if(numbering.ranks_per_node.begin(), numbering.ranks_per_node.end(),
+  numbering_ = number_ranks(store.network(), votes);
+  const auto used = std::count_if(numbering_.ranks_per_node.begin(), numbering_.ranks_per_node.end(),
                                   [](std::uint32_t ranks) { return ranks > 0; });
-  if (used < 2 || size < 3) return;  // nothing crosses a wire that could collide
+  hosts_ = static_cast<int>(used);
+}
 
+Exchange* Team::exchange(MPI_Comm comm, Pattern pattern) {
+  if (hosts_ < 2 || size_ < 3) return nullptr;  // nothing crosses a wire that could collide
+  auto& place = exchanges_[static_cast<std::size_t>(pattern)];
+  if (!place) place = make_exchange(comm, pattern);
+  return place->get();
+}
+
+std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
   std::string problem;
-  std::uint64_t phases = 0;
-  RankProgram program;
+  Planned planned;
   try {
-    program = store.program(numbering.ranks_per_node, numbering.network_rank[static_cast<std::size_t>(rank)], phases);
+    const auto& order = numbering_.comm_rank;
+    const auto network_rank = static_cast<Rank>(std::find(order.begin(), order.end(), rank_) - order.begin());
+    planned = PlanStore::instance().program(pattern, numbering_.ranks_per_node, network_rank);
   } catch (const InputError& error) {
     problem = error.what();
   }
   // A damaged row concerns one rank only: all must hear of it.
-  int troubled = problem.empty() ? size : rank, first_troubled = size;
+  int troubled = problem.empty() ? size_ : rank_, first_troubled = size_;
   check(PMPI_Allreduce(&troubled, &first_troubled, 1, MPI_INT, MPI_MIN, comm));
-  if (first_troubled < size) {
+  if (first_troubled < size_) {
     warn(comm, first_troubled, problem);
-    return;
+    return nullptr;
   }
-  translate(program, numbering.comm_rank);
-  check(PMPI_Comm_split(comm, 0, rank, &private_));
-  check(PMPI_Comm_set_errhandler(private_, MPI_ERRORS_RETURN));
-  exchange_.emplace(private_, std::move(program), phases, store.window(), settings());
-  if (rank == 0 && settings().log > 0)
-    say("all-to-all of " + std::to_string(size) + " ranks on " + std::to_string(used) +
-        " hosts: " + std::to_string(phases) + " phases");
+  translate(planned, numbering_.comm_rank);
+  if (private_ == MPI_COMM_NULL) {
+    check(PMPI_Comm_split(comm, 0, rank_, &private_));
+    check(PMPI_Comm_set_errhandler(private_, MPI_ERRORS_RETURN));
+  }
+  if (rank_ == 0 && settings().log > 0)
+    say(std::string(to_string(pattern)) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
+        " hosts: " + std::to_string(planned.phases) + " phases");
+  return std::make_unique<Exchange>(private_, std::move(planned), settings());
 }
 
 Team::~Team() {
-  exchange_.reset();
   int finalized = 0;
   PMPI_Finalized(&finalized);
   if (private_ != MPI_COMM_NULL && !finalized) PMPI_Comm_free(&private_);

@@ -1,14 +1,22 @@
 #pragma once
-/// What the ranks of one communicator have agreed on: a plan and a private communicator, or to
-/// leave the call to the MPI library. Lives as an attribute of the communicator and dies with it.
+/// What the ranks of one communicator have agreed on: plans and a private communicator, or to
+/// leave calls to the MPI library. Lives as an attribute of the communicator and dies with it.
 #include <mpi.h>
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "exchange.hpp"
 
 namespace hocket::runtime {
+
+/// Ranks of the communicator numbered in the network's host order.
+struct Numbering {
+  std::vector<std::uint32_t> ranks_per_node;
+  std::vector<int> comm_rank;  ///< of a network rank
+};
 
 class Team {
  public:
@@ -19,14 +27,19 @@ class Team {
   Team& operator=(const Team&) = delete;
   ~Team();
 
-  /// Null if this communicator's exchanges go to the MPI library.
-  [[nodiscard]] Exchange* all_to_all() { return exchange_ ? &*exchange_ : nullptr; }
+  /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
+  [[nodiscard]] Exchange* exchange(MPI_Comm comm, Pattern pattern);
 
  private:
   explicit Team(MPI_Comm comm);
+  [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, Pattern pattern);
 
+  int rank_ = 0, size_ = 0;
+  int hosts_ = 0;  ///< 0: the ranks cannot follow a plan together
+  Numbering numbering_;
+  /// Of both patterns: calls follow each other, and every message of one call is received in it.
   MPI_Comm private_ = MPI_COMM_NULL;
-  std::optional<Exchange> exchange_;
+  std::array<std::optional<std::unique_ptr<Exchange>>, pattern_kinds> exchanges_;
 };
 
 }  // namespace hocket::runtime

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -47,3 +49,67 @@ def compiled(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
         return built[name]
 
     return compile_program
+
+
+class Launch(Protocol):
+    """``hocket run`` of a test program, or of any command; output captured."""
+
+    def __call__(
+        self,
+        program: str | list[str],
+        network: str,
+        ranks: int,
+        *options: str,
+        placement: str | None = "order",
+        env: Mapping[str, str] | None = None,
+        exports: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]: ...
+
+
+@pytest.fixture
+def launch(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Launch:
+    """``env`` is set around the launcher; ``exports`` change in the ranks what the launcher has set."""
+
+    def run(
+        program: str | list[str],
+        network: str,
+        ranks: int,
+        *options: str,
+        placement: str | None = "order",
+        env: Mapping[str, str] | None = None,
+        exports: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        if isinstance(program, str):
+            name, *arguments = program.split()
+            program = [str(compiled(name)), *arguments]
+        if exports:
+            wrapper = tmp_path / "wrapper.sh"
+            lines = "".join(f"export {name}={value}\n" for name, value in exports.items())
+            wrapper.write_text(f'#!/bin/sh\n{lines}exec "$@"\n')
+            wrapper.chmod(0o755)
+            program = [str(wrapper), *program]
+        placed = ["--placement", placement] if placement else []
+        return subprocess.run(
+            [sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, "--network", network]
+            + ["-n", str(ranks), *placed, *options, "-v", "--", *program],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            env={**os.environ, **(env or {})},
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def check(launch: Launch) -> Callable[..., str]:
+    """Launches a test program that must find every byte right; returns what Hocket said."""
+
+    def run(*arguments: object, **more: object) -> str:
+        done = launch(*arguments, **more)  # type: ignore[arg-type]
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "ok " in done.stdout and " 0 wrong" in done.stdout, done.stdout + done.stderr
+        return done.stderr
+
+    return run

@@ -25,8 +25,19 @@ from hocket.errors import MissingToolError, UsageError
 @click.option(
     "--flow", default="token", show_default=True, metavar="FLOW", help="token, window:K, barrier or free."
 )
-@click.option("--plan", type=click.Path(path_type=Path), help="Use a plan made before.")
-@click.option("--min-bytes", metavar="SIZE", help="Messages below this go to the MPI library.")
+@click.option(
+    "--plan",
+    "plans",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Use a plan made before; one per pattern.",
+)
+@click.option(
+    "--min-bytes", metavar="SIZE", help="All-to-alls with messages below this go to the MPI library."
+)
+@click.option(
+    "--min-gather-bytes", metavar="SIZE", help="So do all-gathers whose ranks contribute less on average."
+)
 @click.option("--hostfile", metavar="FILE", help="Passed to mpiexec: the hosts to start on.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what each communicator does.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -36,13 +47,14 @@ def run(
     mpi_name: str | None,
     placement: str,
     flow: str,
-    plan: Path | None,
+    plans: tuple[Path, ...],
     min_bytes: str | None,
+    min_gather_bytes: str | None,
     hostfile: str | None,
     verbose: bool,
     program: tuple[str, ...],
 ) -> None:
-    """Run an unmodified MPI PROGRAM whose MPI_Alltoall follows the network's schedule."""
+    """Run an unmodified MPI PROGRAM whose MPI_Alltoall and MPI_Allgather(v) follow the network's schedules."""
     from hocket.mpi import find_mpi, launch_command
     from hocket.network import read_network
     from hocket.runtime import RuntimeOptions, scheduled_environment
@@ -53,6 +65,7 @@ def run(
         placement=placement,
         flow=flow,
         min_bytes=parse_bytes(min_bytes) if min_bytes else None,
+        min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
         log=int(verbose),
     )
     built = read_network(network)
@@ -61,7 +74,7 @@ def run(
             f"{ranks} ranks do not fit on the {built.ranks} places of {network}",
             remedy="start fewer, or give hosts more ranks in the network file",
         )
-    env = scheduled_environment(mpi.mpicc, built, options, plan)
+    env = scheduled_environment(mpi.mpicc, built, options, plans)
     command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
     try:
         done = subprocess.run(command, check=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,13 @@ from hocket.errors import HocketError, PlanError, UsageError
 from hocket.runtime.build import build_runtime, cache_dir
 
 MOST_PLANNED_RANKS = 2048  # larger networks travel without rows: ranks plan what they use
+
+PATTERNS = ("all-to-all", "all-gather")
+
+# What an all-gather is planned for (pieces are scaled to what a call contributes), and how many messages
+# a rank may have unacknowledged: it has the next one for the same wire at once. As in plan_store.cpp.
+_GATHER_BYTES = 1 << 20
+_GATHER_WINDOW = 8
 
 _FLOWS = ("token", "barrier", "free")
 
@@ -28,6 +36,7 @@ class RuntimeOptions:
     placement: str = "names"
     flow: str = "token"
     min_bytes: int | None = None
+    min_gather_bytes: int | None = None
     segment: int | None = None
     early: int | None = None
     log: int = 0
@@ -60,6 +69,7 @@ class RuntimeOptions:
             "HOCKET_PLACEMENT": "" if placement == "names" else placement,
             "HOCKET_FLOW": "token" if self.window > 1 else self.flow,
             "HOCKET_MIN_BYTES": self.min_bytes,
+            "HOCKET_MIN_GATHER_BYTES": self.min_gather_bytes,
             "HOCKET_SEGMENT": self.segment,
             "HOCKET_EARLY": self.early,
             "HOCKET_LOG": self.log or None,
@@ -68,45 +78,70 @@ class RuntimeOptions:
 
 
 def scheduled_environment(
-    mpicc: str, network: _core.Network, options: RuntimeOptions, plan: Path | None = None
+    mpicc: str, network: _core.Network, options: RuntimeOptions, plans: Sequence[Path] = ()
 ) -> dict[str, str]:
-    """Builds what is missing (runtime, plan) and returns the variables every rank needs.
+    """Builds what is missing (runtime, plans) and returns the variables every rank needs.
 
-    ``mpicc`` is the compiler wrapper of the MPI that will run the program. ``plan`` is a plan made
-    before; otherwise one is made for the network and kept in the cache.
+    ``mpicc`` is the compiler wrapper of the MPI that will run the program. ``plans`` were made before,
+    one per pattern and all for the same network; what is missing is planned and kept in the cache.
     """
     environment = options.environment()
-    if plan is None:
-        plan = _cached_plan(network, options.window)
-    else:
-        _check_plan(plan)
-    return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": str(plan.resolve())}
+    paths: dict[str, Path] = {}
+    for path in plans:
+        plan = _read_plan(path)
+        if (pattern := plan.header.demand.pattern) in paths:
+            raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
+        paths[pattern] = path
+        network = plan.build_network()
+    for pattern in PATTERNS:
+        if pattern not in paths and (made := _cached_plan(network, pattern, options)):
+            paths[pattern] = made
+    listed = ":".join(str(path.resolve()) for path in paths.values())
+    return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
 
-def _check_plan(plan: Path) -> None:
+def _read_plan(path: Path) -> _core.Plan:
+    if ":" in str(path.resolve()):
+        raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
     try:
-        _core.Plan.decode(plan.read_bytes())
+        return _core.Plan.decode(path.read_bytes())
     except OSError as error:
         raise PlanError(
-            f"cannot read {plan}: {error.strerror}", remedy="make it with 'hocket plan'"
+            f"cannot read {path}: {error.strerror}", remedy="make it with 'hocket plan'"
         ) from None
     except _core.PlanProblem as error:
-        raise PlanError(f"{plan}: {error}", remedy="make it again with 'hocket plan'") from None
+        raise PlanError(f"{path}: {error}", remedy="make it again with 'hocket plan'") from None
 
 
-def _cached_plan(network: _core.Network, window: int) -> Path:
-    """A plan of the whole network; a rank in a smaller communicator plans from its network part."""
-    demand = _core.Demand(network.ranks, 1)
-    bounds = _core.lower_bounds(network, demand)
+def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) -> Path | None:
+    """A plan of the whole network; a rank in a smaller communicator plans from its network part.
+
+    None where no scheduler serves an all-gather of this network: the ranks say why when they need it.
+    """
+    gather = pattern == "all-gather"
+    demand = _core.Demand(network.ranks, _GATHER_BYTES if gather else 1, pattern)
     if network.ranks <= MOST_PLANNED_RANKS:
-        scheduler = _core.choose_scheduler(network, demand)
-        schedule = scheduler.make(network, demand)
+        try:
+            scheduler = _core.choose_scheduler(network, demand)
+            schedule = scheduler.make(network, demand)
+        except _core.InputError:
+            if not gather:
+                raise
+            return None
         name = scheduler.name
     else:
-        schedule = _core.Schedule.from_rows(network.ranks, 1, [])
+        schedule = _core.Schedule.from_rows(network.ranks, demand.bytes, [])
         name = "none"
+    window = _GATHER_WINDOW if gather and options.window == 1 else options.window
     waits = _core.derive_waits(network, schedule, window)
-    data = _core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0).encode()
+    bounds = _core.lower_bounds(network, demand)
+    return _kept(
+        _core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0).encode()
+    )
+
+
+def _kept(data: bytes) -> Path:
+    """The file in the cache that holds this plan."""
     path = cache_dir() / f"plan-{hashlib.sha256(data).hexdigest()[:16]}.hkt"
     if path.exists() and path.stat().st_size == len(data):
         return path

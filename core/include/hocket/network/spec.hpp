@@ -21,6 +21,7 @@ struct LinkSpec {
   std::uint32_t a = 0, b = 0;
   double rate = 0;     ///< bytes per second, each direction
   double latency = 0;  ///< seconds, each direction
+  bool operator==(const LinkSpec&) const = default;
 };
 
 /// A single channel of a routed network.
@@ -28,12 +29,14 @@ struct ChannelSpec {
   std::string name;
   double rate = 0;
   double latency = 0;
+  bool operator==(const ChannelSpec&) const = default;
 };
 
 /// An explicit route between two hosts (node indices).
 struct RouteSpec {
   std::uint32_t src = 0, dst = 0;
   std::vector<std::uint32_t> channels;
+  bool operator==(const RouteSpec&) const = default;
 };
 
 struct NetworkSpec {
@@ -44,6 +47,7 @@ struct NetworkSpec {
   std::vector<std::uint32_t> sides;   ///< torus, mesh, hypercube
   std::vector<ChannelSpec> channels;  ///< routed
   std::vector<RouteSpec> routes;      ///< routed
+  bool operator==(const NetworkSpec&) const = default;
 };
 
 /// The specification of a torus, mesh or hypercube: nodes and links in row-major order of the

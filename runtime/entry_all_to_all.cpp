@@ -1,13 +1,11 @@
-/// The calls that the preloaded shim hands over. Each either runs a plan or passes the call on
+/// MPI_Alltoall, as the preloaded shim hands it over. A call either runs a plan or passes the call on
 /// unchanged; which one depends only on what all ranks of the communicator know alike.
 #include <mpi.h>
 
 #include <cstring>
-#include <new>
 
 #include "blocks.hpp"
-#include "mpi_call.hpp"
-#include "plan_store.hpp"
+#include "entry.hpp"
 #include "settings.hpp"
 #include "team.hpp"
 
@@ -18,11 +16,6 @@ namespace {
 std::size_t message_bytes(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int recvcount,
                           MPI_Datatype recvtype) {
   return sendbuf == MPI_IN_PLACE ? bytes_of(recvcount, recvtype) : bytes_of(sendcount, sendtype);
-}
-
-bool plain_intracommunicator(MPI_Comm comm) {
-  int inter = 0;
-  return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
 }
 
 /// Arguments that the standard calls erroneous are left to the MPI library, which knows what to say.
@@ -42,12 +35,12 @@ void scheduled_all_to_all(Exchange& exchange, const void* sendbuf, int sendcount
     // What must go out is overwritten by what comes in: send from a copy.
     const SendBlocks in_place(recvbuf, recvcount, recvtype, n, comm);
     const std::vector<std::byte> copy(in_place.data(), in_place.data() + bytes * static_cast<std::size_t>(n));
-    exchange.run(copy.data(), receive.data(), bytes);
+    exchange.run(all_to_all_traffic(exchange.planned().program, copy.data(), receive.data(), bytes));
     if (receive.data() != recvbuf) std::memcpy(receive.data() + own, copy.data() + own, bytes);
   } else {
     const SendBlocks send(sendbuf, sendcount, sendtype, n, comm);
     std::memcpy(receive.data() + own, send.data() + own, bytes);
-    exchange.run(send.data(), receive.data(), bytes);
+    exchange.run(all_to_all_traffic(exchange.planned().program, send.data(), receive.data(), bytes));
   }
   receive.finish();
 }
@@ -60,21 +53,15 @@ extern "C" __attribute__((visibility("default"))) int hocket_alltoall(const void
                                                                       int recvcount, MPI_Datatype recvtype,
                                                                       MPI_Comm comm) {
   using namespace hocket::runtime;
-  Exchange* exchange = nullptr;
-  std::size_t bytes = 0;
-  try {
+  return guarded(comm, [&] {
+    Exchange* exchange = nullptr;
+    std::size_t bytes = 0;
     if (plain_intracommunicator(comm) && well_formed(sendcount, sendtype, sendbuf, recvcount, recvtype)) {
       bytes = message_bytes(sendbuf, sendcount, sendtype, recvcount, recvtype);
-      if (bytes >= settings().min_bytes) exchange = Team::of(comm).all_to_all();
+      if (bytes >= settings().min_bytes) exchange = Team::of(comm).exchange(comm, hocket::Pattern::all_to_all);
     }
     if (exchange == nullptr) return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     scheduled_all_to_all(*exchange, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, bytes);
     return MPI_SUCCESS;
-  } catch (const MpiFailure& failure) {
-    PMPI_Comm_call_errhandler(comm, failure.code);
-    return failure.code;
-  } catch (const std::bad_alloc&) {
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
-    return MPI_ERR_NO_MEM;
-  }
+  });
 }

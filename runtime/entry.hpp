@@ -1,0 +1,30 @@
+#pragma once
+/// What all intercepted calls have in common.
+#include <mpi.h>
+
+#include <new>
+
+#include "mpi_call.hpp"
+
+namespace hocket::runtime {
+
+inline bool plain_intracommunicator(MPI_Comm comm) {
+  int inter = 0;
+  return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
+}
+
+/// Runs a call that returns an MPI code; what it throws goes to the communicator's error handler.
+template <class Call>
+int guarded(MPI_Comm comm, Call call) {
+  int code = MPI_ERR_NO_MEM;
+  try {
+    return call();
+  } catch (const MpiFailure& failure) {
+    code = failure.code;
+  } catch (const std::bad_alloc&) {
+  }
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+}  // namespace hocket::runtime

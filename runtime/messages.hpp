@@ -1,0 +1,64 @@
+#pragma once
+/// Messages as memory: where the bytes of a message are taken from or put to.
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace hocket::runtime {
+
+struct Span {
+  std::byte* at = nullptr;
+  std::size_t length = 0;
+};
+
+/// A list of messages; each is the concatenation of its spans.
+class Messages {
+ public:
+  /// To the message being described. Spans that touch become one.
+  void add(std::byte* at, std::size_t length);
+  void end_message();
+
+  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+  [[nodiscard]] std::size_t bytes(std::size_t message) const { return bytes_[message]; }
+  [[nodiscard]] std::span<const Span> spans(std::size_t message) const {
+    return {spans_.data() + begin_[message], spans_.data() + begin_[message + 1]};
+  }
+
+ private:
+  std::vector<std::size_t> begin_{0};
+  std::vector<Span> spans_;
+  std::vector<std::size_t> bytes_;
+};
+
+/// A place in a message.
+class Cursor {
+ public:
+  Cursor() = default;
+  explicit Cursor(std::span<const Span> spans) : left_(spans) {}
+  /// Moves over the next `bytes` bytes and puts down where they are.
+  void take(std::size_t bytes, std::vector<Span>& spans);
+
+ private:
+  std::span<const Span> left_;
+  std::size_t within_ = 0;  ///< of the first span left
+};
+
+/// Disjoint ranges [begin, end), merged where they touch.
+class Ranges {
+ public:
+  void add(std::uint64_t begin, std::uint64_t end);
+  void add(const Span& span) { add(address(span), address(span) + span.length); }
+  [[nodiscard]] bool covers(std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] bool covers(const Span& span) const { return covers(address(span), address(span) + span.length); }
+  /// True when some of [begin, end) is in one of the ranges.
+  [[nodiscard]] bool meets(std::uint64_t begin, std::uint64_t end) const;
+
+ private:
+  static std::uint64_t address(const Span& span) { return reinterpret_cast<std::uintptr_t>(span.at); }
+
+  std::map<std::uint64_t, std::uint64_t> end_of_;  ///< by begin
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,21 @@
+#pragma once
+/// What a rank needs of a plan to take part in a collective call.
+#include <cstdint>
+
+#include "hocket/demand/demand.hpp"
+#include "hocket/plan/program.hpp"
+
+namespace hocket::runtime {
+
+struct Planned {
+  RankProgram program;
+  Demand demand;  ///< what was planned for; actual sizes may differ
+  std::uint64_t phases = 0;
+  std::uint32_t window = 1;  ///< messages of a rank that may be unacknowledged
+};
+
+/// Throws InputError unless `rank` by this program sends only what it holds and gets everything
+/// exactly once. A program that does not would hang or leave bytes undefined.
+void check_program(const Planned& planned, Rank rank);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,30 @@
+#pragma once
+/// A record of what a rank did, in its order and without times, to hold against the plan.
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+namespace hocket::runtime {
+
+class Trace {
+ public:
+  /// Null unless HOCKET_TRACE asks for one. The file is HOCKET_TRACE.<rank in MPI_COMM_WORLD>.
+  [[nodiscard]] static Trace* instance();
+
+  template <class... Numbers>
+  void event(const std::string& what, Numbers... numbers) {
+    std::string line = what;
+    ((line += " " + std::to_string(numbers)), ...);
+    std::fprintf(file_, "%s\n", line.c_str());
+  }
+
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+  ~Trace();
+
+ private:
+  explicit Trace(const std::string& path);
+  std::FILE* file_;
+};
+
+}  // namespace hocket::runtime

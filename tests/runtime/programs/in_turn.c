@@ -1,0 +1,35 @@
+/* Calls MPI_Alltoall and MPI_Allgather in turn on MPI_COMM_WORLD and checks every byte.
+ * Usage: in_turn bytes rounds */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned char value(int from, int to, int i, int round) {
+  return (unsigned char)(from * 31 + to * 17 + i * 7 + round);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, n;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  const int bytes = atoi(argv[1]), rounds = atoi(argv[2]);
+  unsigned char *out = malloc((size_t)bytes * n), *in = malloc((size_t)bytes * n);
+  long wrong = 0, all = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (int to = 0; to < n; ++to)
+      for (int i = 0; i < bytes; ++i) out[(size_t)to * bytes + i] = value(rank, to, i, round);
+    MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    for (int from = 0; from < n; ++from)
+      for (int i = 0; i < bytes; ++i) wrong += in[(size_t)from * bytes + i] != value(from, rank, i, round);
+    MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    for (int from = 0; from < n; ++from)
+      for (int i = 0; i < bytes; ++i) wrong += in[(size_t)from * bytes + i] != value(from, 0, i, round);
+  }
+  MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s %ld wrong\n", all ? "wrong" : "ok", all);
+  free(in);
+  free(out);
+  MPI_Finalize();
+  return all != 0;
+}

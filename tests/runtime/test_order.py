@@ -1,0 +1,237 @@
+"""The runtime keeps to its plan: what each rank did, in its order, against what it was to wait for.
+
+HOCKET_TRACE records events per rank without times. Events of different ranks are ordered by the signals
+between them only: a token or acknowledgement that is in was sent before. So a wait is kept if its sender
+had the token before it began, and the token's releaser had the whole message before it released.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from gathers import Row, both_ways, doubling, plan_of, random_gossip, ring
+from hocket import _core
+from hocket.network import read_network
+
+Check = Callable[..., str]
+Event = tuple[str, tuple[int, ...]]
+
+ROUNDS = 3
+
+
+@dataclass
+class Kept:
+    """A plan with what its ranks say they did in one call."""
+
+    plan: _core.Plan
+    bytes: int
+    segment: int
+    events: list[list[Event]]  # per rank
+
+    def __post_init__(self) -> None:
+        self.pieces: list[list[tuple[int, int, int]]] = []  # per transfer: origin and range, as it travelled
+        self.transfers: list[tuple[int, int, int]] = []  # phase, src, dst
+        gather = self.plan.header.demand.pattern == "all-gather"
+        whole = self.plan.header.demand.bytes
+        for phase, src, dst, origin, _, offset, length in self.plan.schedule.rows():
+            part = (origin, offset * self.bytes // whole, (offset + length) * self.bytes // whole)
+            if gather and self.transfers and self.transfers[-1] == (phase, src, dst):
+                self.pieces[-1].append(part)
+            else:
+                self.transfers.append((phase, src, dst))
+                self.pieces.append([part])
+        self.send_of, self.receive_of = self._places(1), self._places(2)
+
+    def _places(self, end: int) -> list[int]:
+        """Per transfer: its place among the sends (end 1) or receives (end 2) of its rank."""
+        seen: Counter[int] = Counter()
+        places = []
+        for transfer in self.transfers:
+            places.append(seen[transfer[end]])
+            seen[transfer[end]] += 1
+        return places
+
+    def when(self, rank: int, what: str, *numbers: int) -> int:
+        """Place of an event among those of its rank."""
+        return self.events[rank].index((what, numbers))
+
+    def segments(self, transfer: int) -> int:
+        size = sum(end - begin for _, begin, end in self.pieces[transfer])
+        return max(1, -(-size // self.segment))
+
+    def began(self, transfer: int) -> int:
+        src = self.transfers[transfer][1]
+        return min(self.when(src, "send", self.send_of[transfer], i) for i in range(self.segments(transfer)))
+
+    def over(self, transfer: int) -> int:
+        """When the receiver had all of it, in the receiver's order."""
+        dst = self.transfers[transfer][2]
+        return max(
+            self.when(dst, "received", self.receive_of[transfer], i) for i in range(self.segments(transfer))
+        )
+
+    def check_all_happened_once(self) -> None:
+        for rank, events in enumerate(self.events):
+            counts = Counter(event for event in events)
+            assert max(counts.values()) == 1, counts.most_common(1)
+            for what, end, places in (("send", 1, self.send_of), ("received", 2, self.receive_of)):
+                wanted = {
+                    (what, (places[t], i))
+                    for t, transfer in enumerate(self.transfers)
+                    if transfer[end] == rank
+                    for i in range(self.segments(t))
+                }
+                assert {event for event in events if event[0] == what} == wanted
+
+    def check_waits(self) -> int:
+        """Every wait of the plan; returns how many there are between ranks."""
+        between = 0
+        for later, (_, src, _) in enumerate(self.transfers):
+            awaited = len(self.plan.waits.of(later))
+            assert self.when(src, "tokens", self.send_of[later], awaited) < self.began(later)
+            for earlier in self.plan.waits.of(later):
+                releaser = self.transfers[earlier][2]
+                if releaser == src:
+                    assert self.over(earlier) < self.began(later)
+                    continue
+                between += 1
+                released = self.when(releaser, "release", self.receive_of[earlier], src, self.send_of[later])
+                assert self.over(earlier) < released
+        return between
+
+    def check_window(self) -> None:
+        """A send begins after all of earlier phases have begun, and the one `window` places before it is over."""
+        window = self.plan.waits.window
+        sends: list[list[int]] = [[] for _ in self.events]
+        for transfer, (phase, src, dst) in enumerate(self.transfers):
+            before = [t for t in sends[src] if self.transfers[t][0] < phase]
+            assert all(self.began(t) < self.began(transfer) for t in before)
+            for earlier in sends[src][: max(0, len(sends[src]) + 1 - window)]:
+                if self.transfers[earlier][0] == phase:
+                    continue
+                to = self.transfers[earlier][2]
+                acknowledged = self.when(to, "acknowledge", self.receive_of[earlier])
+                assert self.over(earlier) < acknowledged
+                assert self.when(src, "acknowledged", self.send_of[earlier]) < self.began(transfer)
+            sends[src].append(transfer)
+
+    def check_nothing_is_sent_before_it_is_held(self) -> int:
+        """Segment by segment; returns how many were sent on before the message they came in was over."""
+        early = 0
+        for rank, events in enumerate(self.events):
+            sent = {self.send_of[t]: t for t, (_, src, _) in enumerate(self.transfers) if src == rank}
+            got = {self.receive_of[t]: t for t, (_, _, dst) in enumerate(self.transfers) if dst == rank}
+            held = [bytearray(self.bytes) for _ in self.events]  # 1: there
+            held[rank][:] = b"\1" * self.bytes
+            missing = {t: self.segments(t) for t in got.values()}
+            for what, numbers in events:
+                if what not in ("send", "received"):
+                    continue
+                transfer = (sent if what == "send" else got)[numbers[0]]
+                for origin, begin, end in self.part(transfer, numbers[1]):
+                    if what == "send":
+                        assert held[origin].count(1, begin, end) == end - begin
+                        early += any(
+                            missing[t] > 0 for t in got.values() if origin in {p[0] for p in self.pieces[t]}
+                        )
+                    else:
+                        held[origin][begin:end] = b"\1" * (end - begin)
+                if what == "received":
+                    missing[transfer] -= 1
+        return early
+
+    def part(self, transfer: int, segment: int) -> list[tuple[int, int, int]]:
+        """What a segment carries: (origin, begin, end)."""
+        at, cut = 0, []
+        first, last = segment * self.segment, (segment + 1) * self.segment
+        for origin, begin, end in self.pieces[transfer]:
+            lower, upper = max(first, at), min(last, at + end - begin)
+            if lower < upper:
+                cut.append((origin, begin + lower - at, begin + upper - at))
+            at += end - begin
+        return cut
+
+
+def calls_of(path: Path) -> list[tuple[str, list[Event]]]:
+    """(pattern, events) of every call that one rank recorded."""
+    calls: list[tuple[str, list[Event]]] = []
+    for line in path.read_text().splitlines():
+        what, *numbers = line.split()
+        if what in ("all-to-all", "all-gather"):
+            calls.append((what, []))
+        else:
+            calls[-1][1].append((what, tuple(map(int, numbers))))
+    return calls
+
+
+def run(
+    check: Check, tmp_path: Path, network: str, size: int, gather: _core.Plan, window: int, segment: int
+) -> list[Kept]:
+    built = read_network(network)
+    demand = _core.Demand(built.ranks, size)
+    schedule = _core.choose_scheduler(built, demand).make(built, demand)
+    waits = _core.derive_waits(built, schedule, window)
+    exchange = _core.Plan(built, schedule, waits, demand, "tree", 0, 0.0, 0.0)
+    # As the ranks read them: a plan file orders the transfers of a phase by sender.
+    plans = {}
+    options = []
+    for plan in (exchange, gather):
+        pattern = plan.header.demand.pattern
+        path = tmp_path / f"{pattern}.hkt"
+        path.write_bytes(plan.encode())
+        plans[pattern] = _core.Plan.decode(plan.encode())
+        options += ["--plan", str(path)]
+    trace = tmp_path / "trace"
+    env = {
+        "HOCKET_TRACE": str(trace),
+        "HOCKET_SEGMENT": str(segment),
+        "HOCKET_MIN_BYTES": "1",
+        "HOCKET_MIN_GATHER_BYTES": "1",
+    }
+    check(f"in_turn {size} {ROUNDS}", network, built.ranks, *options, env=env)
+    by_rank = [calls_of(trace.with_name(f"trace.{rank}")) for rank in range(built.ranks)]
+    assert [pattern for pattern, _ in by_rank[0]] == ["all-to-all", "all-gather"] * ROUNDS
+    return [
+        Kept(plans[calls[0][0]], size, segment, [events for _, events in calls])
+        for calls in zip(*by_rank, strict=True)
+    ]
+
+
+def gossip(ranks: int, size: int) -> list[Row]:
+    return random_gossip(Random(ranks), [size] * ranks)
+
+
+@pytest.mark.parametrize("window", [1, 3])
+@pytest.mark.parametrize(
+    ("network", "rows"),
+    [("chain:2,3", ring), ("chain:2,2,2", both_ways), ("chain:4,4", doubling), ("chain:2,1,2", gossip)],
+)
+def test_nothing_starts_before_its_time(
+    check: Check, tmp_path: Path, network: str, rows: Callable[[int, int], list[Row]], window: int
+) -> None:
+    built = read_network(network)
+    size = 30001
+    gather = plan_of(built, rows(built.ranks, 1 << 20), 1 << 20, window=window)
+    for kept in run(check, tmp_path, network, size, gather, window, 4096):
+        kept.check_all_happened_once()
+        tokens = kept.check_waits()
+        kept.check_window()
+        if kept.plan.header.demand.pattern == "all-to-all":
+            assert tokens > 0
+            continue
+        kept.check_nothing_is_sent_before_it_is_held()
+
+
+def test_a_segment_goes_on_before_the_message_is_in(check: Check, tmp_path: Path) -> None:
+    """Cut-through: some ranks forward parts of messages of which more is to come."""
+    built = read_network("chain:2,2")
+    gather = plan_of(built, ring(4, 10), 10, window=4)
+    calls = run(check, tmp_path, "chain:2,2", 2_000_000, gather, 1, 16384)
+    early = [kept.check_nothing_is_sent_before_it_is_held() for kept in calls[1::2]]
+    assert sum(early) > 0
