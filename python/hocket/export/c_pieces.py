@@ -9,7 +9,7 @@ from typing import Final
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.export.c_tables import Receive, Row, Send
+from hocket.export.c_tables import Receive, Row, Send, wrapped
 
 MOST_PIECES: Final = 600_000  # 20 MB of tables
 MOST_SHARES: Final = 2**31 - 1
@@ -33,8 +33,8 @@ class Pieces:
         lines = ["static const struct piece pieces[] = { /* origin, first, last */"]
         first = 0
         for pieces, name in zip(self.lists, self.names, strict=True):
-            cells = ", ".join(f"{{{origin}, {begin}, {end}}}" for origin, begin, end in pieces)
-            lines.append(f"  {cells}, /* {first}: {name} */")
+            cells = wrapped([f"{{{origin}, {begin}, {end}}}" for origin, begin, end in pieces])
+            lines.append(f"  /* {first}: {name} */" + (cells[1:] if len(pieces) == 1 else "\n" + cells))
             first += len(pieces)
         return "\n".join([*lines, "};"])
 

@@ -251,7 +251,8 @@ def _all_to_all_comment(planned: PlannedExchange, options: RoutineOptions) -> _C
 
 def _all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> _Comment:
     function = options.function
-    source = _core.find_scheduler(planned.scheduler, planned.demand.pattern).source
+    entries = (s for s in _core.schedulers() if s.pattern == planned.demand.pattern)
+    source = next((s.source for s in entries if s.name == planned.scheduler), planned.scheduler)
     return _Comment(
         "all-gather",
         "all-gather",

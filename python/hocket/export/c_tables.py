@@ -44,8 +44,8 @@ class _Tables:
     send_fields = ""
     receive_fields = ""
     before = ""  # declarations that the structures need
-    send_heading = "phase, to"
-    receive_heading = "phase, from"
+    send_heading = ""
+    receive_heading = ""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
@@ -77,8 +77,8 @@ class _Tables:
                 ("send", self.send_heading, [self._send(send, rank) for send in row.sends]),
                 ("receive", self.receive_heading, [self._receive(receive) for receive in row.receives]),
             ):
-                fields = heading.replace("to", "to" + carried, 1).replace("from", "from" + carried, 1)
-                parts.append(f"/* {fields} */")
+                other = {"send": "phase, to", "receive": "phase, from"}[kind]
+                parts.append(f"/* {other}{carried}{heading} */")
                 parts.append(f"static const struct {kind} {kind}s_of_{rank}[MESSAGES] = {{")
                 parts.append(self._lines(lines or ["{0}"]))
                 parts.append("};")
@@ -123,8 +123,8 @@ class TokenTables(_Tables):
         "  int releases;                     /* tokens to send when it is in */\n"
         "  struct release release[RELEASES]; /* to this rank itself: no message, only a note */\n"
     )
-    send_heading = "phase, to, own receives, tokens, from"
-    receive_heading = "phase, from, releases, rank and send"
+    send_heading = ", own receives, tokens, from"
+    receive_heading = ", releases, rank and send"
 
     def _sizes(self, window: int) -> list[str]:
         # A rank that waits for its own receive needs no message.
