@@ -20,7 +20,7 @@ from strategies import (
     unequal,
 )
 
-NAMES = [scheduler.name for scheduler in _core.schedulers()]
+NAMES = [scheduler.name for scheduler in _core.schedulers() if scheduler.pattern == "all-to-all"]
 CONTENTION = {"send port overfull", "receive port overfull", "channel overfull"}
 
 

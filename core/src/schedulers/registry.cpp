@@ -22,6 +22,19 @@ constexpr std::array table{
               PortModel::one_port, pairwise_why_not, pairwise},
     Scheduler{Pattern::all_to_all, "linear", "post everything at once, in the order of ranks", "LAM/MPI", false,
               PortModel::one_port, common_why_not, linear},
+    Scheduler{Pattern::all_gather, "switch-ring", "rings that follow the switches, closed behind slow links",
+              "Faraj, Patarasuk and Yuan; closed rings: own", true, PortModel::one_port, switch_ring_why_not,
+              switch_ring},
+    Scheduler{Pattern::all_gather, "rails", "several rings of hosts at once, each with a part of every contribution",
+              "own; Hamiltonian decompositions of tori: Kotzig", true, PortModel::all_port, rails_why_not, rails},
+    Scheduler{Pattern::all_gather, "neighbor-ring", "a ring in the order of ranks", "MPICH, Open MPI", false,
+              PortModel::one_port, gather_why_not, neighbor_ring},
+    Scheduler{Pattern::all_gather, "recursive-doubling", "at step j rank i exchanges all it has with i XOR 2^j",
+              "MPICH, powers of two", false, PortModel::one_port, recursive_doubling_why_not, recursive_doubling},
+    Scheduler{Pattern::all_gather, "bruck", "at step j rank i sends all it has to i - 2^j",
+              "Bruck et al.; MPICH, Open MPI", false, PortModel::one_port, gather_why_not, bruck},
+    Scheduler{Pattern::all_gather, "neighbor-exchange", "pairs exchange with either neighbour in turn", "Open MPI",
+              false, PortModel::one_port, neighbor_exchange_why_not, neighbor_exchange},
 };
 
 }  // namespace
@@ -29,6 +42,14 @@ constexpr std::array table{
 std::string_view algorithms::common_why_not(const Network& network, const Demand& demand) {
   if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
   if (demand.ranks > max_explicit_ranks) return "more than 8192 ranks: ask for one rank's row";
+  if (demand.pattern != Pattern::all_to_all) return "it serves the all-to-all";
+  return {};
+}
+
+std::string_view algorithms::gather_why_not(const Network& network, const Demand& demand) {
+  if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
+  if (demand.ranks > max_explicit_ranks) return "more than 8192 ranks: there is no schedule of that size";
+  if (demand.pattern != Pattern::all_gather) return "it serves the all-gather";
   return {};
 }
 

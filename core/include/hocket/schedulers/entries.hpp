@@ -25,4 +25,17 @@ Schedule ring(const Network& network, const Demand& demand, const Costs&);
 std::string_view pairwise_why_not(const Network& network, const Demand& demand);
 Schedule pairwise(const Network& network, const Demand& demand, const Costs&);
 
+// All-gather
+std::string_view gather_why_not(const Network& network, const Demand& demand);
+std::string_view switch_ring_why_not(const Network& network, const Demand& demand);
+Schedule switch_ring(const Network& network, const Demand& demand, const Costs& costs);
+std::string_view rails_why_not(const Network& network, const Demand& demand);
+Schedule rails(const Network& network, const Demand& demand, const Costs& costs);
+Schedule neighbor_ring(const Network& network, const Demand& demand, const Costs&);
+std::string_view recursive_doubling_why_not(const Network& network, const Demand& demand);
+Schedule recursive_doubling(const Network& network, const Demand& demand, const Costs&);
+Schedule bruck(const Network& network, const Demand& demand, const Costs&);
+std::string_view neighbor_exchange_why_not(const Network& network, const Demand& demand);
+Schedule neighbor_exchange(const Network& network, const Demand& demand, const Costs&);
+
 }  // namespace hocket::algorithms
