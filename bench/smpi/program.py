@@ -1,41 +1,84 @@
-"""What alltoall.c reads: per rank its sends, the tokens they wait for, and those its receives release."""
+"""What exchange.c reads: per rank its sends, the tokens they wait for, and those its receives release."""
 
 from __future__ import annotations
 
-from hocket._core import Schedule, Waits
+from collections import defaultdict
+
+from hocket._core import EVERYONE, Schedule, Waits
 
 
 def program_text(schedule: Schedule, waits: Waits | None, window: int, *, barrier: bool = False) -> str:
-    """The program of a schedule of whole messages. ``window``: sends that a rank has in flight at once."""
-    rows = schedule.rows()
+    """The program of a schedule. ``window``: sends that a rank has in flight at once.
+
+    A send that forwards what its rank received waits for these receives, as for tokens of its own rank.
+    """
+    messages, pieces = _messages(schedule)
+    if barrier and any(
+        origin != message[1] for i, message in enumerate(messages) for origin, *_ in pieces[i]
+    ):
+        raise ValueError("the SMPI program forwards nothing between barriers")
     sends: list[list[int]] = [[] for _ in range(schedule.ranks)]
     receives: list[list[int]] = [[] for _ in range(schedule.ranks)]
     number: list[int] = []  # of a transfer among its sender's
-    for transfer, (_, src, dst, origin, target, _, _) in enumerate(rows):
-        if (origin, target) != (src, dst):
-            raise ValueError("the SMPI program sends whole messages only")
+    for transfer, (_, src, dst, _) in enumerate(messages):
         number.append(len(sends[src]))
         sends[src].append(transfer)
         receives[dst].append(transfer)
-    awaited: list[list[int]] = [[] for _ in rows]  # ranks that send a token to the transfer's sender
+    awaited: list[list[int]] = [[] for _ in messages]  # ranks that send a token to the transfer's sender
     released: list[list[tuple[int, int]]] = [
-        [] for _ in rows
-    ]  # (rank, its send number) let go by the arrival
-    for transfer, row in enumerate(rows) if waits is not None else ():
-        for before in waits.of(transfer):
-            releaser = rows[before][2]
-            awaited[transfer].append(releaser)
-            released[before].append((row[1], number[transfer]))
+        [] for _ in messages
+    ]  # (rank, its send number) let go on arrival
+    for transfer, before in _dependencies(messages, pieces, waits):
+        awaited[transfer].append(messages[before][2])
+        released[before].append((messages[transfer][1], number[transfer]))
     lines = [f"hocket-smpi 1 {schedule.ranks} {window} {int(barrier)}"]
     for rank in range(schedule.ranks):
         lines.append(f"rank {rank} {len(sends[rank])} {len(receives[rank])}")
         for transfer in sends[rank]:
-            phase, _, dst, _, _, _, length = rows[transfer]
+            phase, _, dst, length = messages[transfer]
             lines.append(_line("s", phase, dst, length, len(awaited[transfer]), *awaited[transfer]))
         for transfer in receives[rank]:
             flat = [value for release in released[transfer] for value in release]
-            lines.append(_line("r", rows[transfer][1], rows[transfer][6], len(released[transfer]), *flat))
+            _, src, _, length = messages[transfer]
+            lines.append(_line("r", src, length, len(released[transfer]), *flat))
     return "\n".join(lines) + "\n"
+
+
+Message = tuple[int, int, int, int]  # phase, src, dst, bytes
+Piece = tuple[int, int, int, int]  # origin, target, offset, length
+
+
+def _messages(schedule: Schedule) -> tuple[list[Message], list[list[Piece]]]:
+    """Rows to messages: the rows of one all-gather message follow each other."""
+    messages: list[Message] = []
+    pieces: list[list[Piece]] = []
+    for phase, src, dst, origin, target, offset, length in schedule.rows():
+        if target == EVERYONE and messages and messages[-1][:3] == (phase, src, dst):
+            messages[-1] = (phase, src, dst, messages[-1][3] + length)
+        else:
+            messages.append((phase, src, dst, length))
+            pieces.append([])
+        pieces[-1].append((origin, target, offset, length))
+    return messages, pieces
+
+
+def _dependencies(
+    messages: list[Message], pieces: list[list[Piece]], waits: Waits | None
+) -> list[tuple[int, int]]:
+    """(later, earlier) pairs: the waits, and a forwarded piece after the receives that brought it."""
+    pairs: set[tuple[int, int]] = set()
+    arrivals: dict[tuple[int, int, int], list[tuple[int, int, int]]] = defaultdict(list)
+    for transfer, (phase, src, dst, _) in enumerate(messages):
+        for origin, target, offset, length in pieces[transfer]:
+            if origin != src:
+                for earlier, begin, end in arrivals[src, origin, target]:
+                    if begin < offset + length and offset < end and messages[earlier][0] < phase:
+                        pairs.add((transfer, earlier))
+        for origin, target, offset, length in pieces[transfer]:
+            arrivals[dst, origin, target].append((transfer, offset, offset + length))
+        if waits is not None:
+            pairs.update((transfer, before) for before in waits.of(transfer))
+    return sorted(pairs)
 
 
 def _line(kind: str, *values: int) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from hocket._core import Network
 
 from hocket.export.simgrid import hostfile, platform_xml
 
-SOURCE = Path(__file__).with_name("alltoall.c")
+SOURCE = Path(__file__).with_name("exchange.c")
 
 # A fluid model without distortions: what computes costs nothing, the latency is paid once, up front, and
 # the acknowledgements of the way back take no bandwidth.
@@ -42,13 +43,16 @@ def simgrid_version() -> str:
 class Referee:
     """Runs programs on one network, in a folder of its own."""
 
-    def __init__(self, network: Network, folder: Path) -> None:
+    def __init__(self, network: Network, folder: Path, places: Sequence[int] | None = None) -> None:
+        """``places``: rank i runs where the network has rank ``places[i]``; in order without them."""
         self.ranks = network.ranks
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "platform.xml").write_text(platform_xml(network), encoding="utf-8")
-        (folder / "hosts").write_text(hostfile(network), encoding="utf-8")
-        self.binary = folder / "alltoall"
+        lines = hostfile(network).splitlines(keepends=True)
+        shuffled = lines if places is None else [lines[place] for place in places]
+        (folder / "hosts").write_text("".join(shuffled), encoding="utf-8")
+        self.binary = folder / "exchange"
         command = ["smpicc", "-O2", "-o", str(self.binary), str(SOURCE)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -60,9 +64,9 @@ class Referee:
         path.write_text(text, encoding="utf-8")
         return self._run([], str(path))
 
-    def native(self, size: int, algorithm: str) -> float:
-        """Seconds of MPI_Alltoall by one of SMPI's algorithms, or the one that a library would select."""
-        return self._run([f"--cfg=smpi/alltoall:{algorithm}"], "native", str(size))
+    def native(self, size: int, algorithm: str, collective: str = "alltoall") -> float:
+        """Seconds of a collective by one of SMPI's algorithms, or the one that a library would select."""
+        return self._run([f"--cfg=smpi/{collective}:{algorithm}"], collective, str(size))
 
     def barrier(self) -> float:
         """Seconds of an MPI_Barrier."""
@@ -79,6 +83,6 @@ class Referee:
         if done.returncode != 0 or found is None:
             lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
             thrown = [line.partition("Uncaught exception ")[2] for line in lines if "Uncaught" in line]
-            said = [line for line in lines if line.startswith("alltoall: ")]
+            said = [line for line in lines if line.startswith("exchange: ")]
             raise RefereeError((said or thrown or lines)[0][:300])
         return float(found[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -158,6 +159,10 @@ def test_mpi_runs_rank_after_rank_on_the_hosts(
         result = lab.run([str(program)], mpi=mpi, env={"GREETING": "a b"}, timeout=60, capture=True)
         assert result.exit_code == 0, result.output
         assert expected + "GREETING=a b" in result.output
+        shuffled = lab.run([str(program)], mpi=mpi, timeout=60, capture=True, shuffle=1)
+        order = re.findall(r"\bh\d\b", shuffled.output)
+        assert sorted(order) == expected.split() and order != expected.split()
+        assert all(len(set(order[i : i + ranks])) == 1 for i in range(0, len(order), ranks))
         with pytest.raises(UsageError, match="do not fit"):
             lab.run([str(program)], mpi=mpi, ranks=9)
 

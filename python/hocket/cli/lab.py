@@ -81,6 +81,7 @@ def up(network: str, rate: str | None, buffer: str, cc: str, mtu: int, as_json: 
 @click.option("-n", "ranks", type=int, help="Number of ranks. [default: all that the hosts hold]")
 @_wire_options
 @click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")
+@click.option("--shuffle", type=int, metavar="SEED", help="Place the ranks on the hosts in a random order.")
 @click.option("--flow", default="token", show_default=True, help="token, window:K, barrier or free.")
 @click.option(
     "--timeout", type=float, metavar="SECONDS", help="Stop the program after this time (exit code 124)."
@@ -97,6 +98,7 @@ def run(
     cc: str,
     mtu: int,
     native: bool,
+    shuffle: int | None,
     flow: str,
     timeout: float | None,
     as_json: bool,
@@ -118,12 +120,15 @@ def run(
         if not native:
             description = read_network_description(network or cluster.state.network)
             env = schedule_environment(mpi, description, flow)
-        result = cluster.run(program, mpi=mpi, ranks=ranks, env=env, timeout=timeout, capture=as_json)
+        result = cluster.run(
+            program, mpi=mpi, ranks=ranks, env=env, timeout=timeout, capture=as_json, shuffle=shuffle
+        )
     if as_json:
         report = {
             "mpi": mpi.family.value,
             "native": native,
             "ranks": ranks or cluster.ranks,
+            "shuffle": shuffle,
             "exit_code": result.exit_code,
             "timed_out": result.timed_out,
             "seconds": result.seconds,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shlex
 import shutil
@@ -218,15 +219,19 @@ class Lab:
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
         capture: bool = False,
+        shuffle: int | None = None,
     ) -> RunResult:
         """Run an MPI program, rank after rank on the hosts in their order; ``timeout`` in seconds.
 
+        ``shuffle`` is the seed of a random order of the hosts: the placement that a batch system gives.
         Whatever is still running inside the lab afterwards is killed.
         """
         n = self.ranks if ranks is None else ranks
         if not 1 <= n <= self.ranks:
             raise UsageError(f"{n} ranks do not fit", remedy=f"the lab's hosts hold 1 to {self.ranks} ranks")
         hosts = [(host.name, host.ranks) for host in self.state.hosts]
+        if shuffle is not None:
+            random.Random(shuffle).shuffle(hosts)
         settings = {**lab_environment(mpi, wires.HOST_PORT), **(env or {})}
         command = launch_command(mpi, n, hosts, settings, argv, agent=str(AGENT), interface=wires.HOST_PORT)
         return self.call(hosts[0][0], command, timeout=timeout, capture=capture)

@@ -1,13 +1,15 @@
-/* All-to-all as a program of sends, waits and releases says, timed on SimGrid's clock.
+/* An exchange as a program of sends, waits and releases says, timed on SimGrid's clock.
  *
- *   alltoall native BYTES          MPI_Alltoall, with the algorithm that smpirun is told to use
- *   alltoall barrier COUNT         the mean of COUNT calls of MPI_Barrier
- *   alltoall PROGRAM               the program in a text file, written by program.py:
+ *   exchange alltoall BYTES        MPI_Alltoall, with the algorithm that smpirun is told to use
+ *   exchange allgather BYTES       MPI_Allgather, likewise
+ *   exchange barrier COUNT         the mean of COUNT calls of MPI_Barrier
+ *   exchange PROGRAM               the program in a text file, written by program.py:
  *
  *     hocket-smpi 1 RANKS WINDOW BARRIER
  *     rank RANK SENDS RECEIVES
  *     s PHASE DST BYTES K R1 … RK  a send; it waits for a token from each of the ranks R
  *     r SRC BYTES K D1 T1 … DK TK  a receive; on arrival send tokens: rank D may do its send number T
+ *                                  (the rank itself: its own send T forwards what came, no message)
  *
  * A rank does its sends in order, at most WINDOW in flight. With BARRIER, it waits for everybody
  * between two phases instead. Prints "seconds S": from the first rank's start to the last one's end.
@@ -35,7 +37,7 @@ static MPI_Request* tokens;
 static int token_count;
 
 static void die(const char* what) {
-  fprintf(stderr, "alltoall: %s\n", what);
+  fprintf(stderr, "exchange: %s\n", what);
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
@@ -96,9 +98,10 @@ static void read_program(const char* path, int me) {
 static char stamp(int from, int to, int at) { return (char)(from * 7 + to * 13 + at); }
 
 /* Requests: receives first, then sends, then the tokens awaited. */
-static void post_receives(char** in, int* owner) {
+static void post_receives(char** in, int* owner, int me) {
   int awaited = 0, released = 0;
-  for (int i = 0; i < send_count; ++i) awaited += sends[i].count;
+  for (int i = 0; i < send_count; ++i)
+    for (int j = 0; j < sends[i].count; ++j) awaited += sends[i].peers[j].rank != me;
   for (int i = 0; i < receive_count; ++i) released += receives[i].count;
   request_count = receive_count + send_count + awaited;
   requests = allocate((size_t)request_count, sizeof *requests);
@@ -107,14 +110,16 @@ static void post_receives(char** in, int* owner) {
     MPI_Irecv(in[i], receives[i].bytes, MPI_CHAR, receives[i].peer, data_tag, MPI_COMM_WORLD, &requests[i]);
   for (int i = 0; i < send_count; ++i) requests[receive_count + i] = MPI_REQUEST_NULL;
   for (int i = 0, k = 0; i < send_count; ++i)
-    for (int j = 0; j < sends[i].count; ++j, ++k) {
+    for (int j = 0; j < sends[i].count; ++j) {
+      if (sends[i].peers[j].rank == me) continue;
       owner[k] = i;
       MPI_Irecv(NULL, 0, MPI_CHAR, sends[i].peers[j].rank, token_tag + i, MPI_COMM_WORLD,
                 &requests[receive_count + send_count + k]);
+      ++k;
     }
 }
 
-static void exchange(char** out, const int* owner, int* missing) {
+static void exchange(char** out, const int* owner, int* missing, int me) {
   int next = 0, flying = 0;
   for (;;) {
     while (next < send_count && missing[next] == 0 && flying < window) {
@@ -132,8 +137,11 @@ static void exchange(char** out, const int* owner, int* missing) {
     if (done < receive_count) {
       const struct message* m = &receives[done];
       for (int i = 0; i < m->count; ++i)
-        MPI_Isend(NULL, 0, MPI_CHAR, m->peers[i].rank, token_tag + m->peers[i].tag, MPI_COMM_WORLD,
-                  &tokens[token_count++]);
+        if (m->peers[i].rank == me)
+          --missing[m->peers[i].tag];
+        else
+          MPI_Isend(NULL, 0, MPI_CHAR, m->peers[i].rank, token_tag + m->peers[i].tag, MPI_COMM_WORLD,
+                    &tokens[token_count++]);
     } else if (done < receive_count + send_count) {
       --flying;
     } else {
@@ -165,13 +173,13 @@ static double run_program(const char* path, int me) {
   }
   for (int i = 0; i < receive_count; ++i) in[i] = allocate((size_t)receives[i].bytes, 1);
   int* owner = allocate((size_t)awaited, sizeof *owner);
-  post_receives(in, owner);
+  post_receives(in, owner, me);
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime(), first;
   if (use_barrier)
     exchange_by_phases(out);
   else
-    exchange(out, owner, missing);
+    exchange(out, owner, missing, me);
   double end = MPI_Wtime(), last;
   MPI_Waitall(token_count, tokens, MPI_STATUSES_IGNORE);
   for (int i = 0; i < receive_count; ++i)
@@ -182,11 +190,14 @@ static double run_program(const char* path, int me) {
   return last - first;
 }
 
-static double run_native(int bytes) {
-  char *out = allocate((size_t)bytes, (size_t)ranks), *in = allocate((size_t)bytes, (size_t)ranks);
+static double run_native(int bytes, int gather) {
+  char *out = allocate((size_t)bytes, gather ? 1 : (size_t)ranks), *in = allocate((size_t)bytes, (size_t)ranks);
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime(), first;
-  MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
+  if (gather)
+    MPI_Allgather(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
+  else
+    MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
   double end = MPI_Wtime(), last;
   MPI_Allreduce(&start, &first, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -206,10 +217,11 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   ranks = size;
-  if (argc < 2) die("usage: alltoall native BYTES | alltoall barrier COUNT | alltoall PROGRAM");
+  if (argc < 2)
+    die("usage: exchange alltoall BYTES | exchange allgather BYTES | exchange barrier COUNT | exchange PROGRAM");
   double seconds;
-  if (argc == 3 && !strcmp(argv[1], "native"))
-    seconds = run_native(atoi(argv[2]));
+  if (argc == 3 && (!strcmp(argv[1], "alltoall") || !strcmp(argv[1], "allgather")))
+    seconds = run_native(atoi(argv[2]), !strcmp(argv[1], "allgather"));
   else if (argc == 3 && !strcmp(argv[1], "barrier"))
     seconds = run_barriers(atoi(argv[2]));
   else
