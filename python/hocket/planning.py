@@ -132,7 +132,7 @@ def fewest_phases(network: _core.Network, ports: _core.PortModel) -> int:
 def bound_phases(network: _core.Network, demand: _core.Demand, bounds: _core.Bounds, scheduler: str) -> int:
     """No schedule under the scheduler's port model has fewer."""
     if demand.pattern == ALL_GATHER:
-        return fewest_phases(network, ports_of(scheduler, ALL_GATHER))
+        return fewest_phases(network, ports_of(scheduler, ALL_GATHER)) if _anything(demand) else 0
     return int(bounds.phases)
 
 
@@ -142,9 +142,14 @@ def least_seconds(
     """The core's bound, and for an all-gather with startups Lemma 1 of Juurlink, Sibeyn and Rao: every phase
     costs a startup, and so does the first message before the last byte crosses the narrowest cut."""
     seconds = float(bounds.seconds)
-    if demand.pattern != ALL_GATHER or startup == 0 or network.ranks < 2:
+    if demand.pattern != ALL_GATHER or startup == 0 or network.ranks < 2 or not _anything(demand):
         return seconds
     return max(startup * fewest_phases(network, _core.PortModel.all_port), startup + seconds)
+
+
+def _anything(demand: _core.Demand) -> bool:
+    """Whether there is a byte to send."""
+    return any(demand.contributions) if demand.contributions else demand.bytes > 0
 
 
 def ports_of(scheduler: str, pattern: str) -> _core.PortModel:
@@ -259,22 +264,26 @@ def predict(
 ) -> float:
     """Seconds that the schedule takes under pair-wise tokens."""
     if len(schedule) > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
-        return by_phases(network, schedule.longest(), startup)
+        return by_phases(network, schedule.longest(), startup, tokens=len(waits) > 0)
     parameters = _core.ModelParameters(startup=startup)
     return float(simulation(network, schedule, waits, flow_of(waits), parameters).seconds)
 
 
-def by_phases(network: _core.Network, longest: Sequence[int], startup: float = 0.0) -> float:
+def by_phases(
+    network: _core.Network, longest: Sequence[int], startup: float = 0.0, tokens: bool = True
+) -> float:
     """The slowest message of each phase, one after the other, when no message shares a channel.
 
     ``longest`` has the bytes of each phase's largest message. A phase ends with its last byte and the token
-    that follows it; each pays the latency of its route once. The two ends of the network stand for the
+    that may follow it; each pays the latency of its route once. The two ends of the network stand for the
     longest route.
     """
-    return equal_phases(network, len(longest), sum(longest), startup)
+    return equal_phases(network, len(longest), sum(longest), startup, tokens)
 
 
-def equal_phases(network: _core.Network, phases: int, bytes: int, startup: float = 0.0) -> float:
+def equal_phases(
+    network: _core.Network, phases: int, bytes: int, startup: float = 0.0, tokens: bool = True
+) -> float:
     """The same of the number of phases and the bytes of their largest messages together."""
     if phases == 0:
         return 0.0
@@ -282,7 +291,8 @@ def equal_phases(network: _core.Network, phases: int, bytes: int, startup: float
     latency = sum(network.latency(channel) for channel in route)
     slowest = min((network.rate(channel) for channel in range(network.channels)), default=network.host_rate)
     transfer = bytes / slowest if slowest > 0 else 0.0
-    return float(transfer + phases * (startup + latency) + (phases - 1) * latency)
+    back = (phases - 1) * latency if tokens else 0.0
+    return float(transfer + phases * (startup + latency) + back)
 
 
 def flow_of(waits: _core.Waits) -> str:

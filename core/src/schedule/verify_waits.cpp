@@ -20,7 +20,11 @@ std::string transfer_name(const Schedule& schedule, std::uint64_t transfer) {
 class Order {
  public:
   Order(const Schedule& schedule, const Waits& waits, std::uint32_t window)
-      : waits_(waits), started_(schedule.size(), none), over_(schedule.size(), none), seen_for_(schedule.size(), none) {
+      : schedule_(schedule),
+        waits_(waits),
+        started_(schedule.size(), none),
+        over_(schedule.size(), none),
+        seen_for_(schedule.size(), none) {
     std::vector<std::uint32_t> last(schedule.ranks(), none);
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
       const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
@@ -37,6 +41,7 @@ class Order {
   bool holds(std::uint32_t earlier, std::uint32_t later) {
     ++query_;
     stack_.assign(1, later);
+    const Rank src = schedule_.hops()[earlier].src;
     while (!stack_.empty()) {
       const std::uint32_t at = stack_.back();
       stack_.pop_back();
@@ -45,7 +50,8 @@ class Order {
         seen_for_[to] = query_;
         stack_.push_back(to);
       };
-      if (over_[at] == earlier) return true;
+      // A sender goes on when all its sends up to that one are over, several of one phase among them.
+      if (over_[at] != none && earlier <= over_[at] && schedule_.hops()[at].src == src) return true;
       for (const std::uint32_t to : waits_.of(at)) {
         if (to == earlier) return true;
         step(to);
@@ -57,6 +63,7 @@ class Order {
   }
 
  private:
+  const Schedule& schedule_;
   const Waits& waits_;
   std::vector<std::uint32_t> started_, over_;  ///< own sends before one: the last that started, that is over
   std::vector<std::uint32_t> seen_for_;
