@@ -1,6 +1,9 @@
 #include "hocket/schedule/gather_bounds.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "max_flow.hpp"
 
 namespace hocket {
 namespace {
@@ -47,50 +50,157 @@ void tree_cuts(const Network& network, const Demand& demand, const Tree& tree, B
   }
 }
 
-/// The channels that leave and enter each host.
-struct Ports {
-  std::vector<Channel> out, in;
+/// What each host contributes, and all together, in bytes.
+struct Contributions {
+  Contributions(const Network& network, const Demand& demand) : of(network.nodes(), 0) {
+    for (const Node host : network.hosts()) all += of[host] = host_part(network, demand, host).bytes;
+  }
+  std::vector<double> of;  ///< per node
+  double all = 0;
 };
 
-std::vector<Ports> host_ports(const Network& network) {
-  std::vector<Ports> ports(network.nodes());
-  const NetworkSpec& spec = network.spec();
-  for (std::size_t i = 0; i < spec.links.size(); ++i) {
-    const auto there = static_cast<Channel>(2 * i), back = static_cast<Channel>(2 * i + 1);
-    ports[spec.links[i].a].out.push_back(there);
-    ports[spec.links[i].a].in.push_back(back);
-    ports[spec.links[i].b].out.push_back(back);
-    ports[spec.links[i].b].in.push_back(there);
-  }
-  for (const RouteSpec& route : spec.routes) {  // explicit routes alone say where a channel begins
-    if (route.channels.empty()) continue;
-    ports[route.src].out.push_back(route.channels.front());
-    ports[route.dst].in.push_back(route.channels.back());
-  }
-  for (Ports& port : ports)
-    for (auto* channels : {&port.out, &port.in}) {
-      std::sort(channels->begin(), channels->end());
-      channels->erase(std::unique(channels->begin(), channels->end()), channels->end());
+/// The cuts around single hosts: what the others have must come in, what it has must go out, over
+/// the last and the first channels of its routes.
+void host_cuts(const Network& network, const Contributions& bytes, Bounds& bounds) {
+  if (network.hosts().size() < 2) return;
+  std::vector<std::set<Channel>> in(network.nodes()), out(network.nodes());
+  if (network.shape() == Shape::routed) {
+    for (const RouteSpec& route : network.spec().routes) {
+      if (route.channels.empty()) return;  // no cut between these two
+      out[route.src].insert(route.channels.front());
+      in[route.dst].insert(route.channels.back());
     }
-  return ports;
+  } else {
+    for (Channel channel = 0; channel < network.channels(); ++channel) {
+      const LinkSpec& link = network.spec().links[channel / 2];
+      out[channel % 2 == 0 ? link.a : link.b].insert(channel);
+      in[channel % 2 == 0 ? link.b : link.a].insert(channel);
+    }
+  }
+  for (const Node host : network.hosts()) {
+    double rate_in = 0, rate_out = 0;
+    for (const Channel channel : in[host]) rate_in += network.rate(channel);
+    for (const Channel channel : out[host]) rate_out += network.rate(channel);
+    consider(bounds, (bytes.all - bytes.of[host]) / rate_in, *in[host].begin());
+    consider(bounds, bytes.of[host] / rate_out, *out[host].begin());
+  }
 }
 
-/// What a host has must leave it once, what it lacks must come in, over all its channels together.
-void host_cuts(const Network& network, const Demand& demand, Bounds& bounds) {
-  double all = 0;
-  for (Rank rank = 0; rank < demand.ranks; ++rank) all += static_cast<double>(demand.contribution(rank));
-  const std::vector<Ports> ports = host_ports(network);
-  const auto cross = [&](double bytes, const std::vector<Channel>& channels) {
-    double rate = 0;
-    for (const Channel channel : channels) rate += network.rate(channel);
-    if (rate > 0) consider(bounds, bytes / rate, channels.front());
+/// The cuts around all that lies within so many links of a host: every radius, as many hosts as fit
+/// the work.
+void ball_cuts(const Network& network, const Contributions& bytes, Bounds& bounds) {
+  constexpr std::size_t most_work = 4'000'000, none = ~std::size_t{0};
+  struct Ball {
+    double bytes = 0, rate_in = 0, rate_out = 0;
+    Channel in = 0;
   };
-  for (const Node host : network.hosts()) {
-    const Part part = host_part(network, demand, host);
-    if (part.ranks == demand.ranks) continue;
-    cross(part.bytes, ports[host].out);
-    cross(all - part.bytes, ports[host].in);
+  const auto& links = network.spec().links;
+  std::vector<std::vector<Node>> next(network.nodes());
+  for (const LinkSpec& link : links) {
+    next[link.a].push_back(link.b);
+    next[link.b].push_back(link.a);
   }
+  const std::size_t hosts = network.hosts().size();
+  const std::size_t centres = std::clamp<std::size_t>(most_work / links.size(), 1, hosts);
+  std::vector<std::size_t> distance(network.nodes());
+  std::vector<Node> queue;
+  for (std::size_t centre = 0; centre < centres; ++centre) {
+    std::fill(distance.begin(), distance.end(), none);
+    queue.assign(1, network.hosts()[centre * hosts / centres]);
+    distance[queue.front()] = 0;
+    for (std::size_t at = 0; at < queue.size(); ++at)
+      for (const Node to : next[queue[at]])
+        if (distance[to] == none) {
+          distance[to] = distance[queue[at]] + 1;
+          queue.push_back(to);
+        }
+    std::vector<Ball> balls(distance[queue.back()] + 1);
+    for (const Node node : queue) balls[distance[node]].bytes += bytes.of[node];
+    for (Channel channel = 0; channel < network.channels(); ++channel) {
+      const LinkSpec& link = links[channel / 2];
+      const std::size_t from = distance[channel % 2 == 0 ? link.a : link.b];
+      const std::size_t to = distance[channel % 2 == 0 ? link.b : link.a];
+      if (from == to) continue;
+      Ball& ball = balls[std::min(from, to)];
+      (from > to ? ball.rate_in : ball.rate_out) += network.rate(channel);
+      if (from > to) ball.in = channel;
+    }
+    double inside = 0;
+    for (std::size_t radius = 0; radius + 1 < balls.size(); ++radius) {
+      const Ball& ball = balls[radius];
+      inside += ball.bytes;
+      consider(bounds, (bytes.all - inside) / ball.rate_in, ball.in);
+      consider(bounds, inside / ball.rate_out, ball.in ^ 1);
+    }
+  }
+}
+
+/// All cuts: T is enough for a host if a flow in which every channel carries at most rate · T brings
+/// it everything (max-flow min-cut). Where it is not, the smallest cut gives a larger T (Dinkelbach).
+void flow_cuts(const Network& network, const Contributions& bytes, std::span<const Node> targets, Bounds& bounds) {
+  const Node source = network.nodes();
+  flow::MaxFlow flow(source + 1);
+  const auto& links = network.spec().links;
+  for (Channel channel = 0; channel < network.channels(); ++channel)
+    flow.add_arc(channel % 2 == 0 ? links[channel / 2].a : links[channel / 2].b,
+                 channel % 2 == 0 ? links[channel / 2].b : links[channel / 2].a);
+  for (const Node host : network.hosts()) flow.add_arc(source, host);
+  for (const Node target : targets) {
+    const double wanted = bytes.all - bytes.of[target];
+    for (int round = 0; round < 64 && wanted > 0; ++round) {
+      for (Channel channel = 0; channel < network.channels(); ++channel)
+        flow.set(2 * channel, network.rate(channel) * bounds.seconds);
+      for (std::size_t i = 0; i < network.hosts().size(); ++i)
+        flow.set(2 * (network.channels() + static_cast<Channel>(i)),
+                 network.hosts()[i] == target ? 0 : bytes.of[network.hosts()[i]]);
+      if (flow.run(source, target, wanted * 1e-12) >= wanted * (1 - 1e-9)) break;
+      double held = 0, rate = 0;
+      Channel narrowest = 0;
+      for (const Node host : network.hosts())
+        if (flow.before_cut(host)) held += bytes.of[host];
+      for (Channel channel = 0; channel < network.channels(); ++channel) {
+        const LinkSpec& link = links[channel / 2];
+        const Node from = channel % 2 == 0 ? link.a : link.b, to = channel % 2 == 0 ? link.b : link.a;
+        if (!flow.before_cut(from) || flow.before_cut(to)) continue;
+        if (rate == 0 || network.rate(channel) < network.rate(narrowest)) narrowest = channel;
+        rate += network.rate(channel);
+      }
+      const double before = bounds.seconds;
+      consider(bounds, held / rate, narrowest);
+      if (bounds.seconds <= before * (1 + 1e-12)) break;
+    }
+  }
+}
+
+void general_cuts(const Network& network, const Demand& demand, Bounds& bounds) {
+  constexpr std::uint64_t most_work = 1u << 20;  // targets × channels of exact cuts
+  const Contributions bytes(network, demand);
+  host_cuts(network, bytes, bounds);
+  if (network.shape() == Shape::routed || network.hosts().size() < 2) return;
+  std::vector<Node> targets(network.hosts().begin(), network.hosts().end());
+  const bool alike = demand.contributions.empty() && network.equal_rates() && targets.size() == demand.ranks;
+  const bool grid = network.shape() != Shape::graph;
+  if (grid && alike) targets.resize(1);  // all hosts of a torus are alike; the first of a mesh is a corner
+  if (std::uint64_t{targets.size()} * network.channels() <= most_work)
+    flow_cuts(network, bytes, targets, bounds);
+  else
+    ball_cuts(network, bytes, bounds);
+}
+
+/// Most channels that enter a host.
+std::uint64_t most_ports(const Network& network) {
+  std::vector<std::uint64_t> ports(network.nodes(), 0);
+  if (network.shape() == Shape::routed) {
+    std::vector<std::set<Channel>> in(network.nodes());
+    for (const RouteSpec& route : network.spec().routes)
+      if (!route.channels.empty()) in[route.dst].insert(route.channels.back());
+    for (const Node host : network.hosts()) ports[host] = in[host].size();
+  }
+  for (const LinkSpec& link : network.spec().links) {
+    if (network.is_host(link.a)) ++ports[link.a];
+    if (network.is_host(link.b)) ++ports[link.b];
+  }
+  return std::max<std::uint64_t>(1, *std::max_element(ports.begin(), ports.end()));
 }
 
 }  // namespace
@@ -99,15 +209,15 @@ Bounds all_gather_bounds(const Network& network, const Demand& demand) {
   if (demand.ranks != network.ranks()) throw InputError("demand and network differ in the number of ranks");
   Bounds bounds;
   bounds.load.assign(network.channels(), 0);
-  if (network.tree() != nullptr)
+  std::uint64_t holders = network.ranks(), growth = 2;  // trees: one-port
+  if (network.tree() != nullptr) {
     tree_cuts(network, demand, *network.tree(), bounds);
-  else
-    host_cuts(network, demand, bounds);
-  std::uint64_t known = 1;
-  while (known < network.ranks()) {
-    known *= 2;
-    ++bounds.phases;
+  } else {
+    general_cuts(network, demand, bounds);
+    holders = network.hosts().size();  // ranks of one host share memory
+    growth = most_ports(network) + 1;
   }
+  for (std::uint64_t known = 1; known < holders; known *= growth) ++bounds.phases;
   return bounds;
 }
 

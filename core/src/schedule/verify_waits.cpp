@@ -41,7 +41,6 @@ class Order {
   bool holds(std::uint32_t earlier, std::uint32_t later) {
     ++query_;
     stack_.assign(1, later);
-    const Rank src = schedule_.hops()[earlier].src;
     while (!stack_.empty()) {
       const std::uint32_t at = stack_.back();
       stack_.pop_back();
@@ -50,8 +49,9 @@ class Order {
         seen_for_[to] = query_;
         stack_.push_back(to);
       };
-      // A sender goes on when all its sends up to that one are over, several of one phase among them.
-      if (over_[at] != none && earlier <= over_[at] && schedule_.hops()[at].src == src) return true;
+      // With its own transfer `over`, those that its sender began before that one are over as well.
+      if (over_[at] != none && earlier <= over_[at] && schedule_.hops()[earlier].src == schedule_.hops()[at].src)
+        return true;
       for (const std::uint32_t to : waits_.of(at)) {
         if (to == earlier) return true;
         step(to);

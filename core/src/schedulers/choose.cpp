@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <string>
 
 #include "hocket/error.hpp"
 #include "hocket/schedule/bounds.hpp"
+#include "hocket/schedulers/gather_streams.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
 
@@ -13,9 +15,48 @@ bool tree_is_optimal(const Network& network, const Demand& demand) {
   return network.tree() != nullptr && TreePhases(network).phases() == lower_bounds(network, demand).phases;
 }
 
+/// Seconds if every phase lasts as long as its longest send, alone on its route.
+double in_lockstep(const Network& network, const Schedule& schedule) {
+  double seconds = 0;
+  std::vector<Channel> route;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    double longest = 0;
+    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
+      route.clear();
+      network.append_route(schedule.hops()[i].src, schedule.hops()[i].dst, route);
+      for (const Channel channel : route)
+        longest = std::max(longest, static_cast<double>(schedule.length(i)) / network.rate(channel));
+    }
+    seconds += longest;
+  }
+  return seconds;
+}
+
+/// Trees: the rings that follow the switches. Elsewhere the rails, whose ranks have few partners,
+/// unless their load is more than 2 % above the bound and spreading is faster.
+const Scheduler& choose_all_gather(const Network& network, const Demand& demand) {
+  constexpr std::uint32_t most_ranks_compared = 256;
+  const Scheduler& switch_ring = find_scheduler("switch-ring", demand.pattern);
+  const Scheduler& rails = find_scheduler("rails", demand.pattern);
+  const Scheduler& spreading = find_scheduler("spreading", demand.pattern);
+  if (switch_ring.why_not(network, demand).empty()) return switch_ring;
+  const std::string_view reason = rails.why_not(network, demand);
+  if (!spreading.why_not(network, demand).empty()) {
+    if (reason.empty()) return rails;
+    throw InputError("no all-gather scheduler serves this network; rails: " + std::string(reason));
+  }
+  if (!reason.empty()) return spreading;
+  algorithms::StreamLoad load;
+  (void)algorithms::host_rails(network, demand, load);
+  if (load.seconds <= 1.02 * lower_bounds(network, demand).seconds) return rails;
+  if (demand.ranks > most_ranks_compared) return rails;
+  return in_lockstep(network, spreading.make(network, demand, {})) < load.seconds ? spreading : rails;
+}
+
 }  // namespace
 
 const Scheduler& choose_scheduler(const Network& network, const Demand& demand) {
+  if (demand.pattern == Pattern::all_gather) return choose_all_gather(network, demand);
   std::string reasons;
   const Scheduler* fallback = nullptr;
   for (const Scheduler& scheduler : schedulers()) {

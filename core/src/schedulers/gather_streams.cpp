@@ -79,6 +79,9 @@ class ListScheduler {
     return by_phase();
   }
 
+  /// When the last send was over.
+  [[nodiscard]] double seconds() const { return now_; }
+
  private:
   void prepare_edges(bool one_port) {
     const std::uint32_t channels = network_.channels();
@@ -293,7 +296,8 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
   }
 }
 
-std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate, const Costs& costs) {
+std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate, const Costs& costs,
+                                       std::uint32_t finer) {
   double all = 0, largest = 0;
   for (Rank rank = 0; rank < demand.ranks; ++rank) {
     const auto bytes = static_cast<double>(demand.contribution(rank));
@@ -309,6 +313,7 @@ std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails
     const double affordable = n * all / std::max(1.0, static_cast<double>(most_sends) - n * n * rails);
     chunk = std::min(chunk, std::max(pipelined, affordable) / rails);
   }
+  if (finer > 1) chunk = std::min(chunk, std::max({largest / (rails * finer), smallest_chunk, costs.startup * rate}));
   std::vector<Chunk> chunks;
   for (Rank rank = 0; rank < demand.ranks; ++rank) {
     const std::uint64_t bytes = demand.contribution(rank);
@@ -364,8 +369,12 @@ StreamLoad stream_load(const Network& network, const Demand& demand, const Strea
   return load;
 }
 
-Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams, PortModel ports) {
-  return ListScheduler(network, demand, streams, ports).run();
+Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams, PortModel ports,
+                          double* seconds) {
+  ListScheduler scheduler(network, demand, streams, ports);
+  Schedule schedule = scheduler.run();
+  if (seconds != nullptr) *seconds = scheduler.seconds();
+  return schedule;
 }
 
 }  // namespace hocket::algorithms

@@ -7,6 +7,8 @@
 /// down to the ranks of one host. Which branches close, and in which order they follow each other, is
 /// found by a bounded search for the least load.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedulers/entries.hpp"
@@ -17,7 +19,9 @@ namespace {
 
 constexpr std::uint64_t search_budget = 3'000'000;  ///< edges looked at
 constexpr std::uint32_t most_rails = 4;
-constexpr std::size_t most_swaps = 12;  ///< branches of a switch whose order is searched
+constexpr std::uint32_t most_ranks_compared = 1024;  ///< by their whole schedules
+constexpr double good_enough = 1.03;                 ///< times the bound: no more is tried
+constexpr std::size_t most_swaps = 12;               ///< branches of a switch whose order is searched
 
 /// The tree hung up at the node that balances its bytes, so that no branch holds more than half. The
 /// hosts of a switch that has other branches too are a branch of their own.
@@ -238,22 +242,29 @@ std::string_view switch_ring_why_not(const Network& network, const Demand& deman
 }
 
 Schedule switch_ring(const Network& network, const Demand& demand, const Costs& costs) {
-  StreamLoad load, load_of_several;
-  Streams streams = Search(network, demand, 1).run(load);
-  std::uint32_t several = 1;
-  if (load.seconds > lower_bounds(network, demand).seconds * 1.01) {
-    Streams other = Search(network, demand, most_rails).run(load_of_several);
-    if (load_of_several.seconds < load.seconds * 0.99) {
-      streams = std::move(other);
-      several = most_rails;
+  const double bound = lower_bounds(network, demand).seconds;
+  std::optional<Schedule> best;
+  double best_seconds = 0;
+  const auto consider = [&](std::uint32_t rails, std::uint32_t finer) {
+    StreamLoad load;
+    Streams streams = Search(network, demand, rails).run(load);
+    streams.chunks = split_contributions(demand, 1, std::max(network.host_rate(), 1.0), costs, finer);
+    for (std::uint32_t i = 0; i < streams.chunks.size(); ++i) {
+      Chunk& chunk = streams.chunks[i];
+      chunk.rail = (streams.place.front()[chunk.origin] + i % finer) % rails;
     }
-  }
-  streams.chunks = split_contributions(demand, 1, std::max(network.host_rate(), 1.0), costs);
-  for (std::uint32_t i = 0; i < streams.chunks.size(); ++i) {
-    Chunk& chunk = streams.chunks[i];
-    chunk.rail = (streams.place.front()[chunk.origin] + i) % several;
-  }
-  return schedule_streams(network, demand, streams, PortModel::one_port);
+    double seconds = 0;
+    Schedule schedule = schedule_streams(network, demand, streams, PortModel::one_port, &seconds);
+    // More messages and partners must be worth it.
+    if (!best || seconds < best_seconds * 0.97) {
+      best = std::move(schedule);
+      best_seconds = seconds;
+    }
+  };
+  consider(1, 1);
+  for (const auto& [rails, finer] : {std::pair{most_rails, 1u}, {1u, 2u}, {most_rails, 2u}, {most_rails, 4u}})
+    if (best_seconds > bound * good_enough && demand.ranks <= most_ranks_compared / finer) consider(rails, finer);
+  return std::move(*best);
 }
 
 }  // namespace hocket::algorithms

@@ -5,10 +5,14 @@
 namespace hocket {
 
 /// - seconds: over cuts, what must cross (every contribution of one side, once) over the rate at
-///   which it can. On a tree all cuts of one link; elsewhere the cuts around each host.
+///   which it can. On a tree all cuts of one link, which suffices; elsewhere all cuts, by flows to every
+///   host (hosts × channels up to 2^20; one host on tori, hypercubes and meshes with equal parts), beyond
+///   that the cuts around hosts and around all that lies within so many links of a host. Where only
+///   routes are known: the first and the last channels of each host's routes.
 /// - load: what must cross a channel that is a cut of its own (tree links), in contributions.
-/// - phases: ceil(log_{p+1} N) for N hosts with p messages at once (a host that knows k
-///   contributions of others after a phase knows at most (p+1)·k + p after the next).
+/// - phases: a host that receives p messages at once knows at most p + 1 times as much after a phase:
+///   ceil(log2 N) for N ranks of a tree (one-port), elsewhere ceil(log_{p+1} N) for N hosts with p
+///   incoming channels at most.
 [[nodiscard]] Bounds all_gather_bounds(const Network& network, const Demand& demand);
 
 }  // namespace hocket

@@ -31,6 +31,8 @@ std::string_view switch_ring_why_not(const Network& network, const Demand& deman
 Schedule switch_ring(const Network& network, const Demand& demand, const Costs& costs);
 std::string_view rails_why_not(const Network& network, const Demand& demand);
 Schedule rails(const Network& network, const Demand& demand, const Costs& costs);
+std::string_view spreading_why_not(const Network& network, const Demand& demand);
+Schedule spreading(const Network& network, const Demand& demand, const Costs& costs);
 Schedule neighbor_ring(const Network& network, const Demand& demand, const Costs&);
 std::string_view recursive_doubling_why_not(const Network& network, const Demand& demand);
 Schedule recursive_doubling(const Network& network, const Demand& demand, const Costs&);

@@ -52,9 +52,10 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 
 /// Splits every contribution over `rails` rails in equal parts; and where contributions differ, into
 /// chunks, so that a large one flows through the rings in a pipeline instead of hop by hop. `rate`:
-/// bytes/s, for the startup that a chunk must be worth.
+/// bytes/s, for the startup that a chunk must be worth. `finer`: parts to make of each besides, if it
+/// is large enough.
 [[nodiscard]] std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
-                                                     const Costs& costs);
+                                                     const Costs& costs, std::uint32_t finer = 1);
 
 /// What the streams cost if every rail carries its share of every contribution.
 struct StreamLoad {
@@ -71,8 +72,9 @@ struct StreamLoad {
 
 /// List scheduling in the order of time: a chunk goes over an edge when it has arrived and ports and
 /// channels have room, over the edge with the most loaded channel first. Its phase is the first one
-/// after all it follows. Deterministic; near-linear in sends × route length.
+/// after all it follows. Deterministic; near-linear in sends × route length. `seconds`: when the last
+/// send is over.
 [[nodiscard]] Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams,
-                                        PortModel ports);
+                                        PortModel ports, double* seconds = nullptr);
 
 }  // namespace hocket::algorithms

@@ -34,8 +34,9 @@ struct Scheduler {
 /// Throws InputError that lists the known names.
 [[nodiscard]] const Scheduler& find_scheduler(std::string_view name, Pattern pattern = Pattern::all_to_all);
 
-/// The scheduler that serves the demand best: the tree schedule where it meets the bound, else the
-/// first other contention-free one in the order of the registry. Throws InputError if none serves.
+/// The scheduler that serves the demand best. All-to-all: the tree schedule where it meets the bound,
+/// else the first other contention-free one in the order of the registry. All-gather: switch-ring on
+/// trees, else rails or spreading, whichever is faster. Throws InputError if none serves.
 [[nodiscard]] const Scheduler& choose_scheduler(const Network& network, const Demand& demand);
 
 }  // namespace hocket
