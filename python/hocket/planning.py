@@ -264,7 +264,9 @@ def predict(
 ) -> float:
     """Seconds that the schedule takes under pair-wise tokens."""
     if len(schedule) > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
-        return by_phases(network, schedule.longest(), startup, tokens=len(waits) > 0)
+        # A rank pays the startups of what it sends at once one after the other.
+        at_once = most_ports(network) if scheduler.ports == _core.PortModel.all_port else 1
+        return by_phases(network, schedule.longest(), at_once * startup, tokens=len(waits) > 0)
     parameters = _core.ModelParameters(startup=startup)
     return float(simulation(network, schedule, waits, flow_of(waits), parameters).seconds)
 
