@@ -222,6 +222,7 @@ class _Comment:
 
     title: str
     pattern: str
+    options: str  # that choose the schedule
     replaces: str
     serves: list[str]
     size: str
@@ -232,6 +233,7 @@ def _all_to_all_comment(planned: PlannedExchange, options: RoutineOptions) -> _C
     return _Comment(
         "all-to-all personalised communication",
         "all-to-all",
+        "",
         "Link it with a program and it takes the place of the library's MPI_Alltoall."
         if options.function == "MPI_Alltoall"
         else f"Call {options.function} with the arguments of MPI_Alltoall.",
@@ -256,6 +258,7 @@ def _all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> _C
     return _Comment(
         "all-gather",
         "all-gather",
+        f" --bytes {planned.demand.bytes} --startup {planned.startup:g}s",
         "Link it with a program and it takes the place of the library's MPI_Allgather and MPI_Allgatherv."
         if function == "MPI_Allgather"
         else f"Call {function} and {function}v with the arguments of MPI_Allgather and MPI_Allgatherv.",
@@ -265,9 +268,10 @@ def _all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> _C
         ],
         f"{format_bytes(planned.demand.bytes)} per rank",
         [
-            f"Source: {source}; the pair-wise synchronisation is that of A. Faraj and X. Yuan, Message",
-            "Scheduling for All-to-All Personalized Communication on Ethernet Switched Clusters, section 5.",
-            "A rank forwards what has come to it: a send waits until all that it carries is there.",
+            f"Source: {source}. The pair-wise",
+            "synchronisation is that of A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized",
+            "Communication on Ethernet Switched Clusters, section 5. A rank forwards what has come to it: a",
+            "send waits until all that it carries is there.",
         ],
     )
 
@@ -287,6 +291,7 @@ def _header(
     ]
     left_out = len(network.links) - len(links)
     bottleneck = network.channel_name(bounds.bottleneck) if network.channels else "none"
+    gather = comment.pattern == "all-gather"
     contention = (
         "none: no two messages of a phase share a link in one direction, trunks as wide as their rate"
         if planned.certificate.contention_free
@@ -296,20 +301,21 @@ def _header(
         f"{options.function}: {comment.title}, scheduled for one network.",
         "",
         f"Written by Hocket {version('hocket')} for the network {source}:",
-        f"  hocket generate {comment.pattern} --network {source} --scheduler {planned.scheduler}"
-        f" --flow {options.flow} --function-name {options.function}",
+        f"  hocket generate {comment.pattern} --network {source}{comment.options}"
+        f" --scheduler {planned.scheduler} --flow {options.flow} --function-name {options.function}",
         "",
         comment.replaces,
         f"Compile it with any MPI:  mpicc -O2 -c FILE.c. It serves communicators of {network.ranks} ranks,",
         *comment.serves,
         "",
         f"Scheduler   {planned.scheduler}",
-        f"Phases      {schedule.phases}; no schedule has fewer than {planned.bound_phases} "
-        f"(bottleneck {bottleneck})",
+        f"Phases      {schedule.phases}; no schedule has fewer than {planned.bound_phases}"
+        + ("" if gather else f" (bottleneck {bottleneck})"),
         f"Contention  {contention}",
         f"Messages    {len(schedule)}; {_flow_text(options, waits)}",
         f"Time        {format_time(planned.bound_seconds, 4)} at least for {comment.size}, "
-        f"{format_time(planned.predicted_seconds, 4)} predicted under tokens",
+        f"{format_time(planned.predicted_seconds, 4)} predicted under tokens"
+        + (f" (bottleneck {bottleneck})" if gather else ""),
         "",
         *comment.source,
         "",
@@ -328,4 +334,6 @@ def _flow_text(options: RoutineOptions, waits: _core.Waits) -> str:
     if options.flow == "free":
         return "nothing holds them back but the order of each sender"
     redundant = waits.derived - len(waits)
+    if waits.derived == 0:
+        return "what a rank has sent and received before keeps the phases apart, no token is needed"
     return f"{len(waits)} pair-wise waits keep the phases apart, {redundant} redundant ones left out"
