@@ -75,7 +75,8 @@ class Walk {
   explicit Walk(const StridePlan& plan)
       : plan_(plan), plane_(plan.sides), space_(plan.sides), held_(plane_.axes().size(), space_.origin()) {
     const std::vector<StrideStep>& steps = plan.steps;
-    rotate_ = plane_.cubic() && std::all_of(steps.begin(), steps.end(), [&](const StrideStep& step) {
+    rotate_ = !plane_.axes().empty() && plane_.cubic() &&
+              std::all_of(steps.begin(), steps.end(), [&](const StrideStep& step) {
                 const std::vector<std::uint32_t>& axes = plane_.axes();
                 return std::all_of(axes.begin(), axes.end(),
                                    [&](std::uint32_t axis) { return step.strides[axis] == step.strides[axes[0]]; });
@@ -109,13 +110,13 @@ class Walk {
 
   /// The largest channel load of the last step.
   [[nodiscard]] double load() const {
-    if (load_.empty()) return 0;
+    if (plane_.axes().empty()) return 0;
     return static_cast<double>(*std::max_element(load_.begin(), load_.end())) /
            (2.0 * static_cast<double>(plane_.axes().size()));
   }
 
   [[nodiscard]] bool complete() const {
-    const std::size_t followed = rotate_ ? std::min<std::size_t>(1, held_.size()) : held_.size();
+    const std::size_t followed = rotate_ ? 1 : held_.size();
     return std::all_of(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(followed),
                        [&](const Bits& bits) { return count(bits) == space_.size(); });
   }

@@ -162,7 +162,7 @@ class Search {
     for (const auto& start : std::map(best_)) descend(start.second.sequence);
     // Numbers of steps whose least volume could still win take turns, until many starts brought nothing.
     double best = best_time();
-    for (int idle = 0; idle < 5000 && !evaluator_.exhausted(); ++idle) {
+    for (std::uint32_t idle = 0; idle < std::min(5000u, 20 * nodes_) && !evaluator_.exhausted(); ++idle) {
       bool tried = false;
       for (std::uint64_t steps = fewest; steps <= fewest + 24 && !evaluator_.exhausted(); ++steps)
         if (promising(steps)) {

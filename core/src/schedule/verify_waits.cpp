@@ -31,7 +31,8 @@ class Order {
       for (std::uint32_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
         if (schedule.hops()[i].src >= schedule.ranks()) continue;
         std::uint32_t over = started_[i] = last[schedule.hops()[i].src];
-        for (std::uint32_t k = 1; over != none && (k < window || over >= first); ++k) over = started_[over];
+        while (over != none && over >= first) over = started_[over];
+        for (std::uint32_t k = 1; over != none && k < window; ++k) over = started_[over];
         over_[i] = over;
         last[schedule.hops()[i].src] = i;
       }
@@ -49,7 +50,7 @@ class Order {
         seen_for_[to] = query_;
         stack_.push_back(to);
       };
-      // With its own transfer `over`, those that its sender began before that one are over as well.
+      // A sender's own sends are over up to that one.
       if (over_[at] != none && earlier <= over_[at] && schedule_.hops()[earlier].src == schedule_.hops()[at].src)
         return true;
       for (const std::uint32_t to : waits_.of(at)) {

@@ -42,7 +42,8 @@ class OwnOrder {
   /// `first` is the first transfer of the phase.
   void push(Rank src, std::uint32_t transfer, std::uint32_t first) {
     std::uint32_t over = started_[transfer] = std::exchange(last_[src], transfer);
-    for (std::uint32_t place = 1; over != none && (place < window_ || over >= first); ++place) over = started_[over];
+    while (over != none && over >= first) over = started_[over];
+    for (std::uint32_t place = 1; over != none && place < window_; ++place) over = started_[over];
     over_[transfer] = over;
   }
   [[nodiscard]] std::uint32_t started(std::uint32_t transfer) const { return started_[transfer]; }

@@ -31,6 +31,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "verify": Entry("hocket.cli.verify:verify", "Check a plan: complete, contention-free, in order."),
     "simulate": Entry("hocket.cli.simulate:simulate", "Predict time and load of every link; draw it."),
     "generate": Entry("hocket.cli.generate:generate", "Write a scheduled routine as C source."),
+    "gossip": Entry("hocket.cli.gossip:gossip", "Compare the gossip algorithms of a ring, torus or mesh."),
     "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
     "schedulers": Entry("hocket.cli.schedulers:schedulers", "List the schedulers."),

@@ -1,0 +1,174 @@
+/// All-gather on rings, tori, meshes and hypercubes by the gossip algorithms: the fastest one for the
+/// ratio of startup to transfer time, as a schedule of the network.
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "hocket/error.hpp"
+#include "hocket/gossip/search.hpp"
+#include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/grid_of.hpp"
+
+namespace hocket {
+
+std::optional<gossip::Grid> grid_of(const Network& network) {
+  const NetworkSpec& spec = network.spec();
+  switch (spec.shape) {
+    case Shape::torus:
+      return gossip::Grid{spec.sides, true};
+    case Shape::mesh:
+      return gossip::Grid{spec.sides, false};
+    case Shape::hypercube:
+      return gossip::Grid{std::vector<std::uint32_t>(spec.sides[0], 2), false};
+    default:
+      return std::nullopt;
+  }
+}
+
+double startup_ratio(const Network& network, const Demand& demand, const Costs& costs) {
+  double bytes = static_cast<double>(demand.bytes);
+  if (!demand.contributions.empty())
+    bytes = std::accumulate(demand.contributions.begin(), demand.contributions.end(), 0.0) / demand.ranks;
+  const double latency = network.channels() > 0 ? network.latency(0) : 0;
+  // Never 0: among equally fast ones the algorithm with fewer startups.
+  constexpr double least = 1e-6;
+  return std::max(least, (costs.startup + latency) * network.host_rate() / std::max(bytes, 1.0));
+}
+
+namespace algorithms {
+namespace {
+
+/// The parts of an item that have come to a processor, in units. Nearly all are whole.
+class Received {
+ public:
+  explicit Received(std::uint32_t ranks, std::uint32_t units)
+      : ranks_(ranks), units_(units), whole_(std::uint64_t{ranks} * ranks, false) {}
+
+  /// Adds what is new of a parcel to `fresh`.
+  void add(Rank at, const gossip::Parcel& parcel, std::vector<gossip::Parcel>& fresh) {
+    const std::uint64_t slot = std::uint64_t{at} * ranks_ + parcel.origin;
+    if (at == parcel.origin || whole_[slot]) return;
+    const auto found = parts_.find(slot);
+    if (found == parts_.end() && parcel.begin == 0 && parcel.end == units_) {
+      whole_[slot] = true;
+      fresh.push_back(parcel);
+      return;
+    }
+    auto& parts = found == parts_.end() ? parts_[slot] : found->second;
+    std::uint32_t from = parcel.begin;
+    for (const auto& [begin, end] : parts) {
+      if (end <= from || begin >= parcel.end) continue;
+      if (from < begin) fresh.push_back({parcel.origin, from, begin});
+      from = std::max(from, end);
+    }
+    if (from < parcel.end) fresh.push_back({parcel.origin, from, parcel.end});
+    insert(parts, {parcel.begin, parcel.end});
+    if (parts.size() == 1 && parts.front() == Part{0, units_}) {
+      whole_[slot] = true;
+      parts_.erase(slot);
+    }
+  }
+
+ private:
+  using Part = std::pair<std::uint32_t, std::uint32_t>;
+
+  /// Keeps the parts disjoint, apart and in order.
+  static void insert(std::vector<Part>& parts, Part part) {
+    const auto first = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.second >= part.first; });
+    auto last = first;
+    for (; last != parts.end() && last->first <= part.second; ++last)
+      part = {std::min(part.first, last->first), std::max(part.second, last->second)};
+    parts.insert(parts.erase(first, last), part);
+  }
+
+  std::uint64_t ranks_;
+  std::uint32_t units_;
+  std::vector<bool> whole_;
+  std::unordered_map<std::uint64_t, std::vector<Part>> parts_;
+};
+
+/// The steps as phases. What its receiver has already is left out; the two messages that go to the
+/// same processor over both ways round a ring are one, as the network routes both alike.
+Schedule to_schedule(const Demand& demand, const gossip::Grid& grid, const gossip::Steps& steps) {
+  Received received(demand.ranks, steps.units);
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  PieceLists pieces;
+  std::vector<std::pair<Hop, const gossip::Message*>> step;
+  std::vector<gossip::Parcel> fresh;
+  const auto place = [&](std::uint32_t unit, std::uint64_t bytes) {
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) * unit / steps.units);
+  };
+  for (std::uint64_t i = 0; i < steps.size(); ++i) {
+    step.clear();
+    for (const gossip::Message& message : steps.step(i))
+      step.push_back({{message.src, grid.moved(message.src, message.axis, message.displacement)}, &message});
+    std::stable_sort(step.begin(), step.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first.src, a.first.dst) < std::pair(b.first.src, b.first.dst);
+    });
+    for (std::size_t k = 0; k < step.size();) {
+      const Hop hop = step[k].first;
+      const std::size_t before = pieces.pieces.size();
+      for (; k < step.size() && step[k].first == hop; ++k) {
+        fresh.clear();
+        for (const gossip::Parcel& parcel : steps.content(*step[k].second)) received.add(hop.dst, parcel, fresh);
+        for (const gossip::Parcel& parcel : fresh) {
+          const std::uint64_t bytes = demand.contribution(parcel.origin);
+          const std::uint64_t from = place(parcel.begin, bytes), to = place(parcel.end, bytes);
+          if (to > from) pieces.pieces.push_back({parcel.origin, everyone, from, to - from});
+        }
+      }
+      if (pieces.pieces.size() == before) continue;
+      hops.push_back(hop);
+      pieces.end_transfer();
+    }
+    if (hops.size() > begin.back()) begin.push_back(hops.size());
+  }
+  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+}
+
+constexpr std::uint32_t max_stride_ranks = 1024;
+
+}  // namespace
+
+std::string_view gossip_why_not(const Network& network, const Demand& demand) {
+  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
+  if (!grid_of(network)) return "gossip needs a torus, mesh or hypercube";
+  if (network.ranks() != network.nodes()) return "gossip needs one rank on every host";
+  if (!network.equal_rates()) return "gossip needs links of equal rate";
+  if (network.ranks() > 4096) return "more than 4096 ranks";
+  return {};
+}
+
+Schedule gossip(const Network& network, const Demand& demand, const Costs& costs) {
+  if (demand.ranks < 2) return {demand.ranks, demand.bytes};
+  const gossip::Grid grid = grid_of(network).value();
+  const double r = startup_ratio(network, demand, costs);
+  const gossip::GossipPlan best = gossip::best_gossip(grid, r);
+  // Some plans for shared links share none, and are best on tori of unequal sides.
+  if (stride_why_not(network, demand).empty()) {
+    const gossip::StridePlan strides = gossip::search_stride(grid.sides, r);
+    if (strides.time(r) < best.time) {
+      const gossip::Steps steps = gossip::build_stride(strides);
+      if (gossip::execute(grid, steps).link_disjoint) return to_schedule(demand, grid, steps);
+    }
+  }
+  return to_schedule(demand, grid, gossip::build_gossip(grid, best));
+}
+
+std::string_view stride_why_not(const Network& network, const Demand& demand) {
+  if (const auto reason = gossip_why_not(network, demand); !reason.empty()) return reason;
+  if (network.shape() != Shape::torus) return "strides need a torus";
+  if (network.ranks() > max_stride_ranks) return "more than 1024 ranks";
+  return {};
+}
+
+Schedule stride(const Network& network, const Demand& demand, const Costs& costs) {
+  if (demand.ranks < 2) return {demand.ranks, demand.bytes};
+  const gossip::Grid grid = grid_of(network).value();
+  return to_schedule(demand, grid,
+                     gossip::build_stride(gossip::search_stride(grid.sides, startup_ratio(network, demand, costs))));
+}
+
+}  // namespace algorithms
+}  // namespace hocket
