@@ -67,6 +67,21 @@ nb::bytes csv_of(const Schedule& schedule, std::uint64_t first, std::uint64_t la
   return nb::bytes(text.data(), text.size());
 }
 
+std::vector<std::pair<Rank, Rank>> hops_of(const Schedule& schedule) {
+  std::vector<std::pair<Rank, Rank>> hops;
+  hops.reserve(schedule.size());
+  for (const Hop hop : schedule.hops()) hops.emplace_back(hop.src, hop.dst);
+  return hops;
+}
+
+std::vector<std::uint64_t> longest_of(const Schedule& schedule) {
+  std::vector<std::uint64_t> longest(schedule.phases(), 0);
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
+    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
+      longest[phase] = std::max(longest[phase], schedule.length(i));
+  return longest;
+}
+
 void check_rank(const Network& network, Rank rank) {
   if (rank >= network.ranks())
     throw InputError("there is no rank " + std::to_string(rank) + "; the network has ranks 0 to " +
@@ -141,7 +156,9 @@ void bind_schedule(nb::module_& m) {
       .def_prop_ro("message_bytes", &Schedule::message_bytes)
       .def_prop_ro("phases", &Schedule::phases)
       .def("__len__", &Schedule::size)
-      .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per transfer")
+      .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per piece")
+      .def("hops", &hops_of, "(src, dst) per transfer")
+      .def("longest", &longest_of, "bytes of the largest transfer, per phase")
       .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,
            "Lines phase,src,dst,origin,target,offset,length of the phases [first_phase, last_phase)")
       .def_static("from_rows", &schedule_from_rows, "ranks"_a, "bytes"_a, "rows"_a);

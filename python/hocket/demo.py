@@ -46,6 +46,8 @@ def main() -> None:
     step(f"hocket simulate {plan} --network {NETWORK} --picture {OUT}/plan.svg")
     say("A thousand hosts: a million messages")
     step("hocket plan all-to-all --network tree:4x16x16 --bytes 64KiB")
+    say("An all-gather on the same network: every rank passes on what it has got")
+    step(f"hocket plan all-gather --network {NETWORK} --bytes 256KiB")
     say("An unmodified MPI program, its MPI_Alltoall scheduled (8 ranks on this machine stand for 8 hosts)")
     step(f"mpicc -O2 examples/programs/alltoall_time.c -o {OUT}/alltoall_time")
     run = f"hocket run --network {SMALL} -n 8 --placement order -v --"

@@ -17,9 +17,14 @@ from hocket import _core
 from hocket.errors import PlanError
 
 AUTO: Final = "auto"
+ALL_TO_ALL: Final = "all-to-all"
+ALL_GATHER: Final = "all-gather"
 # The simulator follows single messages. Beyond this many, a contention-free schedule on equal links is
 # predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
 MOST_SIMULATED: Final = 300_000
+# Beyond this many deliveries an all-gather is planned by the first scheduler that serves it, and no other
+# is tried: each costs as much memory as the first.
+MOST_COMPARED: Final = 300_000
 
 
 @dataclass(slots=True)
@@ -36,11 +41,25 @@ class PlannedExchange:
     plan_seconds: float  # schedule and waits
     verify_seconds: float  # schedule and waits, again
     predicted_seconds: float
+    startup: float = 0.0  # seconds that a message costs its sender
+
+    @property
+    def bound_phases(self) -> int:
+        """No schedule under the scheduler's port model has fewer."""
+        return bound_phases(self.network, self.demand, self.bounds, self.scheduler)
+
+    @property
+    def bound_seconds(self) -> float:
+        """No schedule takes less time."""
+        return least_seconds(self.network, self.demand, self.bounds, self.startup)
 
     @property
     def ratio(self) -> float:
-        """Phases over the least possible; 1.0 is optimal."""
-        return ratio(self.schedule.phases, self.bounds.phases)
+        """What it takes over the least possible; 1.0 is optimal. An all-to-all counts phases; those of an
+        all-gather may differ in length, so it counts seconds."""
+        if self.demand.pattern == ALL_GATHER:
+            return ratio(self.predicted_seconds, self.bound_seconds)
+        return ratio(self.schedule.phases, self.bound_phases)
 
     def plan(self) -> _core.Plan:
         """What ``encode()`` turns into a plan file."""
@@ -50,23 +69,26 @@ class PlannedExchange:
             self.waits,
             self.demand,
             self.scheduler,
-            self.bounds.phases,
-            self.bounds.seconds,
+            self.bound_phases,
+            self.bound_seconds,
             self.predicted_seconds,
         )
 
     def report(self) -> dict[str, Any]:
         """The object that ``hocket plan --json`` prints."""
         return {
+            "pattern": self.demand.pattern,
             "scheduler": self.scheduler,
             "hosts": len(self.network.hosts),
             "ranks": self.network.ranks,
             "messages": self.demand.messages,
+            "transfers": len(self.schedule),
             "bytes": self.demand.bytes,
+            "startup": self.startup,
             "phases": self.schedule.phases,
-            "bound_phases": self.bounds.phases,
+            "bound_phases": self.bound_phases,
             "ratio": self.ratio,
-            "bound_seconds": self.bounds.seconds,
+            "bound_seconds": self.bound_seconds,
             "predicted_seconds": self.predicted_seconds,
             "contention_free": self.certificate.contention_free,
             "complete": self.certificate.complete,
@@ -79,9 +101,63 @@ class PlannedExchange:
         }
 
 
-def ratio(phases: float, bound: float) -> float:
-    """``phases / bound``; nothing to do is done optimally."""
-    return phases / bound if bound else 1.0
+def ratio(taken: float, bound: float) -> float:
+    """``taken / bound``; nothing to do is done optimally."""
+    return taken / bound if bound else 1.0
+
+
+def most_ports(network: _core.Network) -> int:
+    """The most messages that a rank can send at once: one per link of its host and per rank beside it."""
+    if network.ranks < 2:
+        return 1
+    if not network.links:  # explicit routes do not say where a channel begins
+        return int(network.ranks) - 1
+    links = Counter(end for link in network.links for end in link)
+    ranks = network.ranks_per_node
+    most: int = max(links[host] + ranks[host] - 1 for host in network.hosts)
+    return most
+
+
+def fewest_phases(network: _core.Network, ports: _core.PortModel) -> int:
+    """Phases that no all-gather can do without: with p messages at once, who knows k contributions can
+    know (p + 1) · k after the next phase."""
+    at_once = most_ports(network) if ports == _core.PortModel.all_port else 1
+    phases, known = 0, 1
+    while known < network.ranks:
+        known *= at_once + 1
+        phases += 1
+    return phases
+
+
+def bound_phases(network: _core.Network, demand: _core.Demand, bounds: _core.Bounds, scheduler: str) -> int:
+    """No schedule under the scheduler's port model has fewer."""
+    if demand.pattern == ALL_GATHER:
+        return fewest_phases(network, ports_of(scheduler, ALL_GATHER)) if _anything(demand) else 0
+    return int(bounds.phases)
+
+
+def least_seconds(
+    network: _core.Network, demand: _core.Demand, bounds: _core.Bounds, startup: float
+) -> float:
+    """The core's bound, and for an all-gather with startups Lemma 1 of Juurlink, Sibeyn and Rao: every phase
+    costs a startup, and so does the first message before the last byte crosses the narrowest cut."""
+    seconds = float(bounds.seconds)
+    if demand.pattern != ALL_GATHER or startup == 0 or network.ranks < 2 or not _anything(demand):
+        return seconds
+    return max(startup * fewest_phases(network, _core.PortModel.all_port), startup + seconds)
+
+
+def _anything(demand: _core.Demand) -> bool:
+    """Whether there is a byte to send."""
+    return any(demand.contributions) if demand.contributions else demand.bytes > 0
+
+
+def ports_of(scheduler: str, pattern: str) -> _core.PortModel:
+    """The port model that the scheduler keeps; a plan may name one that this version does not know."""
+    for entry in _core.schedulers():
+        if entry.name == scheduler and entry.pattern == pattern:
+            return entry.ports
+    return _core.PortModel.one_port
 
 
 def peak_rss_bytes() -> int:
@@ -103,69 +179,122 @@ def plan_all_to_all(
     ``auto`` takes the first contention-free scheduler of the registry that serves the network. Where
     links differ in rate, fewest phases need not be fastest: there it takes the least predicted time.
     """
-    demand = _core.Demand(network.ranks, bytes)
+    return _plan(network, _core.Demand(network.ranks, bytes), scheduler, window)
+
+
+def plan_all_gather(
+    network: _core.Network,
+    bytes: int,
+    scheduler: str = AUTO,
+    window: int = 1,
+    contributions: Sequence[int] | None = None,
+    startup: float = 0.0,
+) -> PlannedExchange:
+    """Schedules an all-gather of ``bytes`` per rank, or of what ``contributions`` says for each rank.
+
+    ``startup`` is what a message costs its sender, in seconds: schedulers may trade phases for bytes by it.
+    ``auto`` takes the contention-free scheduler with the least predicted time.
+    """
+    if contributions is not None:
+        bytes = max(contributions, default=0)
+    demand = _core.Demand(network.ranks, bytes, ALL_GATHER, contributions=list(contributions or []))
+    return _plan(network, demand, scheduler, window, startup)
+
+
+def _plan(
+    network: _core.Network, demand: _core.Demand, scheduler: str, window: int, startup: float = 0.0
+) -> PlannedExchange:
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
     candidates = []
     for entry in _candidates(network, demand, scheduler):
-        schedule = entry.make(network, demand)
+        schedule = entry.make(network, demand, startup)
         waits = _core.derive_waits(network, schedule, window)
         candidates.append((entry, schedule, waits))
     planned = time.perf_counter()
-    predictions = [predict(network, schedule, waits, entry) for entry, schedule, waits in candidates]
+    predictions = [predict(network, schedule, waits, entry, startup) for entry, schedule, waits in candidates]
     best = min(range(len(candidates)), key=lambda i: (predictions[i], candidates[i][1].phases, i))
     entry, schedule, waits = candidates[best]
     predicted = time.perf_counter()
-    certificate = check(network, demand, schedule, waits)
+    certificate = check(network, demand, schedule, waits, entry.ports)
     verified = time.perf_counter()
     # Where the prediction chose among several, it was part of planning.
     plan_seconds = (predicted if len(candidates) > 1 else planned) - begun
     return PlannedExchange(
         network, demand, entry.name, schedule, waits, bounds, certificate,
-        plan_seconds, verified - predicted, predictions[best],
+        plan_seconds, verified - predicted, predictions[best], startup,
     )  # fmt: skip
 
 
 def check(
-    network: _core.Network, demand: _core.Demand, schedule: _core.Schedule, waits: _core.Waits
+    network: _core.Network,
+    demand: _core.Demand,
+    schedule: _core.Schedule,
+    waits: _core.Waits,
+    ports: _core.PortModel = _core.PortModel.one_port,
 ) -> _core.Certificate:
     """The verifier's findings on a schedule and its waits."""
-    certificate = _core.verify(network, demand, schedule)
+    certificate = _core.verify(network, demand, schedule, ports)
     _core.verify_waits(network, schedule, waits, certificate)
     return certificate
 
 
 def _candidates(network: _core.Network, demand: _core.Demand, scheduler: str) -> Sequence[_core.Scheduler]:
     if scheduler != AUTO:
-        return [_core.find_scheduler(scheduler)]
+        return [_core.find_scheduler(scheduler, demand.pattern)]
     first = _core.choose_scheduler(network, demand)
-    if network.equal_rates:
+    if demand.pattern == ALL_GATHER:
+        if demand.messages > MOST_COMPARED:
+            return [first]
+    elif network.equal_rates:
         return [first]
-    return [s for s in _core.schedulers() if s.contention_free and not s.why_not(network, demand)]
+    return [
+        s
+        for s in _core.schedulers()
+        if s.pattern == demand.pattern and s.contention_free and not s.why_not(network, demand)
+    ]
 
 
 def predict(
-    network: _core.Network, schedule: _core.Schedule, waits: _core.Waits, scheduler: _core.Scheduler
+    network: _core.Network,
+    schedule: _core.Schedule,
+    waits: _core.Waits,
+    scheduler: _core.Scheduler,
+    startup: float = 0.0,
 ) -> float:
     """Seconds that the schedule takes under pair-wise tokens."""
     if len(schedule) > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
-        return by_phases(network, schedule.phases, schedule.message_bytes)
-    return float(simulation(network, schedule, waits, flow_of(waits)).seconds)
+        # A rank pays the startups of what it sends at once one after the other.
+        at_once = most_ports(network) if scheduler.ports == _core.PortModel.all_port else 1
+        return by_phases(network, schedule.longest(), at_once * startup, tokens=len(waits) > 0)
+    parameters = _core.ModelParameters(startup=startup)
+    return float(simulation(network, schedule, waits, flow_of(waits), parameters).seconds)
 
 
-def by_phases(network: _core.Network, phases: int, bytes: int) -> float:
-    """Phases times the slowest message, when no message shares a channel.
+def by_phases(
+    network: _core.Network, longest: Sequence[int], startup: float = 0.0, tokens: bool = True
+) -> float:
+    """The slowest message of each phase, one after the other, when no message shares a channel.
 
-    A phase ends with its last byte and the token that follows it; each pays the latency of its route once.
-    The two ends of the network stand for the longest route.
+    ``longest`` has the bytes of each phase's largest message. A phase ends with its last byte and the token
+    that may follow it; each pays the latency of its route once. The two ends of the network stand for the
+    longest route.
     """
+    return equal_phases(network, len(longest), sum(longest), startup, tokens)
+
+
+def equal_phases(
+    network: _core.Network, phases: int, bytes: int, startup: float = 0.0, tokens: bool = True
+) -> float:
+    """The same of the number of phases and the bytes of their largest messages together."""
     if phases == 0:
         return 0.0
     route = network.route(0, network.ranks - 1)
     latency = sum(network.latency(channel) for channel in route)
     slowest = min((network.rate(channel) for channel in range(network.channels)), default=network.host_rate)
     transfer = bytes / slowest if slowest > 0 else 0.0
-    return float(phases * (transfer + latency) + (phases - 1) * latency)
+    back = (phases - 1) * latency if tokens else 0.0
+    return float(transfer + phases * (startup + latency) + back)
 
 
 def flow_of(waits: _core.Waits) -> str:

@@ -226,3 +226,23 @@ def test_waits_of_another_schedule_are_refused() -> None:
     stray = _core.Schedule.from_rows(4, 1, [(0, 7, 1, 7, 1, 0, 1)])
     with pytest.raises(_core.InputError, match="names a rank"):
         _core.derive_waits(network, stray)
+
+
+def test_several_sends_of_one_phase_are_over_before_the_next() -> None:
+    """All-port: on a ring of hosts every rank sends both ways in every phase, and waits for nobody."""
+    n = 5
+    rows = [
+        (t, p, (p + step) % n, (p - step * t) % n, _core.EVERYONE, 0, 100)
+        for t in range(2)
+        for p in range(n)
+        for step in (1, -1)
+    ]
+    network = _core.build_grid("torus", [n], 1e9, 1e-6)
+    demand = _core.Demand(n, 100, "all-gather")
+    schedule = _core.Schedule.from_rows(n, 100, rows)
+    certificate = _core.verify(network, demand, schedule, _core.PortModel.all_port)
+    waits = _core.derive_waits(network, schedule)
+    _core.verify_waits(network, schedule, waits, certificate)
+    assert certificate.ok, certificate.findings
+    assert len(waits) == 0
+    assert _core.lower_bounds(network, demand).seconds == 4 * 100 / 2e9

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.options import bytes_option, defaults_options, json_option, load_network, parse_size
+from hocket.cli.options import (
+    ALL_GATHER,
+    bytes_option,
+    defaults_options,
+    json_option,
+    load_network,
+    parse_size,
+)
 from hocket.cli.work import as_columns, with_spinner
 from hocket.units import format_bytes, format_rate, format_time
 
@@ -32,7 +39,7 @@ def network() -> None:
 def show(
     source: str, size: str, rate: str | None, latency: str | None, ranks_per_host: int | None, as_json: bool
 ) -> None:
-    """Hosts in rank order, switches, links, and what bounds an all-to-all.
+    """Hosts in rank order, switches, links, and what bounds an all-to-all and an all-gather.
 
     NETWORK is a file or a short form such as star:24, chain:8,8,8,8 or tree:4x8x32.
     """
@@ -42,7 +49,8 @@ def show(
     net = load_network(source, rate, latency, ranks_per_host, quiet=as_json)
     demand = _core.Demand(net.ranks, bytes)
     bounds = with_spinner("counting loads", lambda: _core.lower_bounds(net, demand), as_json)
-    picture = _Picture.of(net, bounds, bytes)
+    gather = _core.lower_bounds(net, _core.Demand(net.ranks, bytes, ALL_GATHER))
+    picture = _Picture.of(net, bounds, gather, bytes)
     if as_json:
         click.echo(json.dumps({"source": source, **picture.as_json(bounds, bytes)}))
     else:
@@ -57,9 +65,14 @@ class _Picture:
     ranks_per_host: list[int]
     links: list[dict[str, Any]]
     bottlenecks: list[str]
+    gather_phases: int
+    gather_seconds: float
 
     @staticmethod
-    def of(net: Network, bounds: Bounds, bytes: int) -> _Picture:
+    def of(net: Network, bounds: Bounds, gather: Bounds, bytes: int) -> _Picture:
+        from hocket._core import PortModel
+        from hocket.planning import fewest_phases
+
         names, ranks, load = net.names, net.ranks_per_node, bounds.load
         hosts = [names[host] for host in net.hosts]
         switches = [name for name, count in zip(names, ranks, strict=True) if count == 0]
@@ -82,7 +95,10 @@ class _Picture:
                  "load": [load[c]], "seconds": seconds[c]}
                 for c in range(net.channels)
             ]  # fmt: skip
-        return _Picture(net, hosts, switches, [ranks[host] for host in net.hosts], links, bottlenecks)
+        return _Picture(
+            net, hosts, switches, [ranks[host] for host in net.hosts], links, bottlenecks,
+            fewest_phases(net, PortModel.all_port), gather.seconds,
+        )  # fmt: skip
 
     def as_json(self, bounds: Bounds, bytes: int) -> dict[str, Any]:
         return {
@@ -97,6 +113,7 @@ class _Picture:
             "messages": self.net.ranks * (self.net.ranks - 1),
             "bound_phases": bounds.phases,
             "bound_seconds": bounds.seconds,
+            "all_gather": {"bound_phases": self.gather_phases, "bound_seconds": self.gather_seconds},
         }
 
     def as_text(self, source: str, bounds: Bounds, bytes: int) -> str:
@@ -125,6 +142,8 @@ class _Picture:
             f"all-to-all of {format_bytes(bytes)} per message: no schedule has fewer than {bounds.phases} "
             f"phases or takes less than {format_time(bounds.seconds, 4)}",
             f"bottleneck  {_some(self.bottlenecks) if self.bottlenecks else 'none'}",
+            f"all-gather of {format_bytes(bytes)} per rank: no schedule has fewer than {self.gather_phases} "
+            f"phases or takes less than {format_time(self.gather_seconds, 4)}",
         ]
         return "\n".join(lines)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_BYTES = "64KiB"
+MOST_BYTES: Final = 2**50
+ALL_TO_ALL: Final = "all-to-all"
+ALL_GATHER: Final = "all-gather"
 
 
 def json_option(function: F) -> F:
@@ -53,10 +56,24 @@ def bytes_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
+def gather_bytes_option(function: F) -> F:
+    return click.option(
+        "--bytes", "size", default=None, metavar="SIZE",
+        help=f"What each rank contributes, e.g. 4096, 64KiB or 1MB.  [default: {DEFAULT_BYTES}]",
+    )(function)  # fmt: skip
+
+
+def startup_option(help: str) -> Callable[[F], F]:
+    return click.option("--startup", default="0", metavar="TIME", help=help)
+
+
 def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     from hocket import _core
 
-    return [name for name in ("auto", *(s.name for s in _core.schedulers())) if name.startswith(incomplete)]
+    # 'hocket plan all-gather' and 'hocket generate all-gather' know which pattern they are about.
+    pattern = ctx.info_name if ctx.info_name in (ALL_TO_ALL, ALL_GATHER) else None
+    names = [s.name for s in _core.schedulers() if pattern in (None, s.pattern)]
+    return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
 
 
 def scheduler_option(function: F) -> F:
@@ -78,13 +95,14 @@ def flow_option(default: str | None, help: str) -> Callable[[F], F]:
                         metavar="token|barrier|window:K|free", help=help)  # fmt: skip
 
 
-def parse_size(size: str) -> int:
+def parse_size(size: str, least: int = 1) -> int:
     from hocket.units import parse_bytes
 
     value = parse_bytes(size)
-    if not 1 <= value <= 2**50:
-        raise UsageError(f"--bytes {size} is {'nothing to send' if value < 1 else 'more than any memory'}",
-                         remedy="give a size between 1 and 1 PiB")  # fmt: skip
+    if not least <= value <= MOST_BYTES:
+        problem = "nothing to send" if value < least else "more than any memory"
+        raise UsageError(f"--bytes {size} is {problem}",
+                         remedy=f"give a size between {least} and 1 PiB")  # fmt: skip
     return value
 
 
@@ -126,4 +144,31 @@ def plan_exchange(
     bytes = parse_size(size)
     return with_spinner(
         f"planning {network.ranks} ranks", lambda: plan_all_to_all(network, bytes, scheduler, window), quiet
+    )
+
+
+def plan_gather(
+    network: Network,
+    size: str | None,
+    scheduler: str,
+    window: int = 1,
+    contributions: str | None = None,
+    startup: str = "0",
+    quiet: bool = False,
+) -> PlannedExchange:
+    """An all-gather of SIZE per rank, or of what the file of contributions says."""
+    from hocket.cli.contributions import read_contributions
+    from hocket.planning import plan_all_gather
+    from hocket.units import parse_time
+
+    if size is not None and contributions is not None:
+        raise UsageError("--bytes and --contributions both say what a rank contributes",
+                         remedy="give one of them")  # fmt: skip
+    seconds = parse_time(startup)
+    bytes = parse_size(size or DEFAULT_BYTES, least=0)
+    sizes = read_contributions(contributions, network.ranks) if contributions is not None else None
+    return with_spinner(
+        f"planning {network.ranks} ranks",
+        lambda: plan_all_gather(network, bytes, scheduler, window, sizes, seconds),
+        quiet,
     )

@@ -19,9 +19,10 @@ def schedulers(as_json: bool) -> None:
     entries = _core.schedulers()
     if as_json:
         click.echo(json.dumps([
-            {"name": s.name, "summary": s.summary, "source": s.source, "contention_free": s.contention_free}
+            {"pattern": s.pattern, "name": s.name, "summary": s.summary, "source": s.source,
+             "contention_free": s.contention_free, "ports": s.ports.name.replace("_", "-")}
             for s in entries
         ]))  # fmt: skip
         return
-    rows = [[s.name, "yes" if s.contention_free else "no", s.summary, s.source] for s in entries]
-    click.echo(as_columns(["name", "contention-free", "what it does", "source"], rows))
+    rows = [[s.pattern, s.name, "yes" if s.contention_free else "no", s.summary, s.source] for s in entries]
+    click.echo(as_columns(["pattern", "name", "contention-free", "what it does", "source"], rows))

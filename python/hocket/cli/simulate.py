@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.options import (
+    ALL_GATHER,
+    ALL_TO_ALL,
     bytes_option,
     defaults_options,
     flow_option,
@@ -19,14 +21,16 @@ from hocket.cli.options import (
     load_plan,
     network_option,
     plan_exchange,
+    plan_gather,
     scheduler_option,
+    startup_option,
 )
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.errors import MissingToolError, UsageError
 from hocket.units import format_bytes, format_time, parse_time
 
 if TYPE_CHECKING:
-    from hocket._core import Network, Schedule, Simulation
+    from hocket._core import Demand, Network, Schedule, Simulation
 
 MOST_LINES = 16
 PICTURES = (".svg", ".png", ".pdf")
@@ -35,10 +39,12 @@ PICTURES = (".svg", ".png", ".pdf")
 @click.command()
 @click.argument("path", metavar="[PLAN]", required=False)
 @network_option()
+@click.option("--pattern", type=click.Choice([ALL_TO_ALL, ALL_GATHER]), default=ALL_TO_ALL, show_default=True,
+              help="What to plan without PLAN.")  # fmt: skip
 @bytes_option
 @scheduler_option
 @flow_option(None, "What holds a message back. [default: as planned]")
-@click.option("--startup", default="0", metavar="TIME", help="What a message costs its sender. [0]")
+@startup_option("What a message costs its sender. [0]")
 @click.option("--token-cost", default="0", metavar="TIME", help="What a token costs besides latency. [0]")
 @click.option("--barrier-cost", default="0", metavar="TIME", help="What a barrier costs. [0]")
 @click.option("--overhead", type=float, default=1.0, show_default=True, metavar="X",
@@ -49,6 +55,7 @@ PICTURES = (".svg", ".png", ".pdf")
 def simulate(
     path: str | None,
     source: str,
+    pattern: str,
     size: str,
     scheduler: str,
     flow: str | None,
@@ -62,12 +69,20 @@ def simulate(
     ranks_per_host: int | None,
     as_json: bool,
 ) -> None:
-    """Predict the time of PLAN, or of a new all-to-all, on NETWORK.
+    """Predict the time of PLAN, or of a new exchange, on NETWORK.
 
-    Without PLAN, --bytes and --scheduler say what to plan.
+    Without PLAN, --pattern, --bytes and --scheduler say what to plan.
     """
     from hocket import _core
-    from hocket.planning import check_same_network, flow_of, peak_rss_bytes, ratio, simulation
+    from hocket.planning import (
+        bound_phases,
+        check_same_network,
+        flow_of,
+        least_seconds,
+        peak_rss_bytes,
+        ratio,
+        simulation,
+    )
 
     if picture is not None and Path(picture).suffix.lower() not in PICTURES:
         raise UsageError(
@@ -78,10 +93,13 @@ def simulate(
     if path is not None:
         plan = load_plan(path, as_json)
         check_same_network(plan, network, path, source)
-        schedule, waits, name = plan.schedule, plan.waits, plan.header.scheduler
+        schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.scheduler, plan.header.demand
     else:
-        planned = plan_exchange(network, size, scheduler, quiet=as_json)
-        schedule, waits, name = planned.schedule, planned.waits, planned.scheduler
+        if pattern == ALL_GATHER:
+            planned = plan_gather(network, size, scheduler, startup=startup, quiet=as_json)
+        else:
+            planned = plan_exchange(network, size, scheduler, quiet=as_json)
+        schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
     flow = flow or flow_of(waits)
     parameters = _core.ModelParameters(
         startup=parse_time(startup),
@@ -94,24 +112,30 @@ def simulate(
         lambda: simulation(network, schedule, waits, flow, parameters),
         as_json,
     )
-    bounds = _core.lower_bounds(network, _core.Demand(schedule.ranks, schedule.message_bytes))
+    bounds = _core.lower_bounds(network, demand)
+    bound_seconds = least_seconds(network, demand, bounds, parameters.startup)
+    share = ratio(result.seconds, bound_seconds)
+    size_text = _size_text(demand)
     if picture is not None:
-        title = f"{name}, {format_bytes(schedule.message_bytes)}, {flow}"
-        with_spinner("drawing", lambda: _draw(result, schedule, network, picture, title), as_json)
+        # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
+        least = bound_seconds if demand.pattern == ALL_GATHER else None
+        title = f"{demand.pattern} by {name}, {size_text}, {flow}"
+        with_spinner("drawing", lambda: _draw(result, schedule, network, picture, title, least), as_json)
     channels = _channels(network, result)
     if as_json:
         report = {
+            "pattern": demand.pattern,
             "scheduler": name,
             "flow": flow,
             "hosts": len(network.hosts),
             "ranks": network.ranks,
-            "bytes": schedule.message_bytes,
+            "bytes": demand.bytes,
             "messages": len(schedule),
             "phases": schedule.phases,
-            "bound_phases": bounds.phases,
+            "bound_phases": bound_phases(network, demand, bounds, name),
             "predicted_seconds": result.seconds,
-            "bound_seconds": bounds.seconds,
-            "ratio": ratio(result.seconds, bounds.seconds),
+            "bound_seconds": bound_seconds,
+            "ratio": share,
             "tokens": result.tokens,
             "channels": channels,
             "peak_rss_bytes": peak_rss_bytes(),
@@ -119,12 +143,12 @@ def simulate(
         click.echo(json.dumps(report))
         return
     click.echo(
-        f"'{name}' under {flow}: {len(schedule)} messages of {format_bytes(schedule.message_bytes)} "
-        f"in {schedule.phases} phases, {result.tokens} tokens"
+        f"'{name}' under {flow}: {len(schedule)} messages {'for' if demand.pattern == ALL_GATHER else 'of'} "
+        f"{size_text} in {schedule.phases} phases, {result.tokens} tokens"
     )
     click.echo(
-        f"predicted   {format_time(result.seconds, 5)}, bound {format_time(bounds.seconds, 5)}, "
-        f"ratio {ratio(result.seconds, bounds.seconds):.3f}"
+        f"predicted   {format_time(result.seconds, 5)}, bound {format_time(bound_seconds, 5)}, "
+        f"ratio {share:.3f}"
     )
     busiest = sorted(channels, key=lambda channel: -channel["utilisation"])
     rows = [
@@ -137,6 +161,14 @@ def simulate(
         click.echo(f"and {len(busiest) - MOST_LINES} channels used less, see --json")
     if picture is not None:
         click.echo(f"wrote {picture}")
+
+
+def _size_text(demand: Demand) -> str:
+    if demand.pattern != ALL_GATHER:
+        return format_bytes(demand.bytes)
+    if demand.contributions:
+        return f"{format_bytes(sum(demand.contributions))} in all"
+    return f"{format_bytes(demand.bytes)} from each rank"
 
 
 def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
@@ -153,7 +185,9 @@ def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
     return rows
 
 
-def _draw(result: Simulation, schedule: Schedule, network: Network, path: str, title: str) -> None:
+def _draw(
+    result: Simulation, schedule: Schedule, network: Network, path: str, title: str, bound: float | None
+) -> None:
     try:
         report = importlib.import_module("hocket.report")
     except ImportError as error:
@@ -163,5 +197,5 @@ def _draw(result: Simulation, schedule: Schedule, network: Network, path: str, t
     # Drawn beside, then put in place whole.
     with tempfile.TemporaryDirectory(prefix="hocket-") as folder:
         drawn = Path(folder) / f"picture{Path(path).suffix.lower()}"
-        report.gantt(result, schedule, network, drawn, title=title)
+        report.gantt(result, schedule, network, drawn, title=title, bound=bound)
         write_atomically(path, [drawn.read_bytes()])

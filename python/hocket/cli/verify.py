@@ -9,6 +9,7 @@ import click
 
 from hocket.cli.options import defaults_options, json_option, load_network, load_plan, network_option
 from hocket.cli.work import with_spinner
+from hocket.units import format_time
 
 
 @click.command()
@@ -31,36 +32,50 @@ def verify(
     Exit code 0: it holds. 1: it does not, and why. 2: the file is damaged or was made for another network.
     """
     from hocket import _core
-    from hocket.planning import check, check_same_network, peak_rss_bytes, ratio
+    from hocket.planning import (
+        ALL_GATHER,
+        bound_phases,
+        check,
+        check_same_network,
+        peak_rss_bytes,
+        ports_of,
+        ratio,
+    )
 
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     plan = load_plan(path, as_json)
     check_same_network(plan, network, path, source)
-    demand = _core.Demand(plan.schedule.ranks, plan.schedule.message_bytes)
+    header, demand = plan.header, plan.header.demand
+    gather = demand.pattern == ALL_GATHER
+    ports = ports_of(header.scheduler, demand.pattern)
     begun = time.perf_counter()
     certificate = with_spinner(
-        "verifying", lambda: check(network, demand, plan.schedule, plan.waits), as_json
+        "verifying", lambda: check(network, demand, plan.schedule, plan.waits, ports), as_json
     )
     seconds = time.perf_counter() - begun
     bounds = _core.lower_bounds(network, demand)
-    share = ratio(certificate.phases, bounds.phases)
+    least = bound_phases(network, demand, bounds, header.scheduler)
+    # The startup that an all-gather was planned for is known to the plan alone.
+    bound_seconds = header.bound_seconds if gather else bounds.seconds
+    share = ratio(header.predicted_seconds, bound_seconds) if gather else ratio(certificate.phases, least)
     if as_json:
         report = {
             "plan": path,
+            "pattern": demand.pattern,
             "ok": certificate.ok,
             "contention_free": certificate.contention_free,
             "complete": certificate.complete,
-            "scheduler": plan.header.scheduler,
+            "scheduler": header.scheduler,
             "hosts": len(network.hosts),
             "ranks": network.ranks,
             "bytes": demand.bytes,
             "messages": demand.messages,
             "transfers": certificate.transfers,
             "phases": certificate.phases,
-            "bound_phases": bounds.phases,
+            "bound_phases": least,
             "ratio": share,
-            "bound_seconds": bounds.seconds,
-            "predicted_seconds": plan.header.predicted_seconds,
+            "bound_seconds": bound_seconds,
+            "predicted_seconds": header.predicted_seconds,
             "waits": len(plan.waits),
             "waits_before_reduction": plan.waits.derived,
             "window": plan.waits.window,
@@ -77,12 +92,18 @@ def verify(
         answer = {True: "yes", False: "NO"}
         click.echo(
             f"{path}: {certificate.transfers} transfers in {certificate.phases} phases "
-            f"by '{plan.header.scheduler}'"
+            f"by '{header.scheduler}'"
         )
         click.echo(f"complete         {answer[certificate.complete]}")
         click.echo(f"contention-free  {answer[certificate.contention_free]}")
         click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
-        click.echo(f"phases           {certificate.phases}, bound {bounds.phases}, ratio {share:.3f}")
+        phases = f"phases           {certificate.phases}, bound {least}"
+        click.echo(phases if gather else f"{phases}, ratio {share:.3f}")
+        if gather:
+            click.echo(
+                f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
+                f"bound {format_time(bound_seconds, 4)}, ratio {share:.3f}"
+            )
         for kind, count in certificate.counts.items():
             click.echo(f"{kind}: {count} times, such as")
             for found, phase, text in certificate.findings:

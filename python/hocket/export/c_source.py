@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.export.c_tables import BarrierTables, Receives, Sends, TokenTables, wrapped
+from hocket.export.c_pieces import carry
+from hocket.export.c_tables import BarrierTables, Receive, Row, Send, TokenTables, wrapped
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -20,42 +21,22 @@ MOST_LINKS: Final = 64  # listed in the comment
 
 _KEYWORDS: Final = frozenset(
     [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "main",
+        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum"),
+        *("extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return"),
+        *("short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void"),
+        *("volatile", "while", "main"),
     ]
+)
+
+_ALL_TO_ALL_PROTOTYPE: Final = """int {function}(const void *sendbuf, int sendcount, MPI_Datatype sendtype, \
+void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm);"""
+_ALL_GATHER_PROTOTYPES: Final = (
+    _ALL_TO_ALL_PROTOTYPE
+    + """
+int {function}v(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, \
+const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, MPI_Comm comm);"""
 )
 
 
@@ -94,32 +75,99 @@ class RoutineOptions:
 def all_to_all_source(planned: PlannedExchange, source: str, options: RoutineOptions | None = None) -> str:
     """C99 source that needs nothing but MPI. The same input gives the same text."""
     options = options or RoutineOptions()
+    waits, _, rows = _prepare(planned, options)
+    _check_one_port(planned, rows)
+    tables = BarrierTables(rows) if options.flow == "barrier" else TokenTables(rows)
+    replaced = options.function == "MPI_Alltoall"
+    return _source(planned, options, tables, "alltoall.c.in", {
+        "HEADER": _header(planned, source, options, waits, _all_to_all_comment(planned, options)),
+        "PROTOTYPES": _ALL_TO_ALL_PROTOTYPE.format(function=options.function),
+        "NATIVE": "P" + options.function if replaced else "MPI_Alltoall",
+        "ALLGATHER": "MPI_Allgather",
+    })  # fmt: skip
+
+
+def all_gather_source(planned: PlannedExchange, source: str, options: RoutineOptions) -> str:
+    """The same for an all-gather; the routine has a second entry for contributions of several sizes."""
+    waits, programs, rows = _prepare(planned, options)
+    if planned.demand.contributions or planned.demand.bytes == 0:
+        raise UsageError("a routine is written from a plan whose contributions are equal and not empty")
+    pieces = carry(planned.schedule, programs, rows)
+    tables = BarrierTables(rows) if options.flow == "barrier" else TokenTables(rows)
+    parts = pieces.shares > 1
+    native = "PMPI_Allgather" if options.function == "MPI_Allgather" else "MPI_Allgather"
+    return _source(planned, options, tables, "allgather.c.in", {
+        "HEADER": _header(planned, source, options, waits, _all_gather_comment(planned, options)),
+        "PROTOTYPES": _ALL_GATHER_PROTOTYPES.format(function=options.function),
+        "NATIVE": native,
+        "ALLGATHER": native,
+        "PARTS": _template("parts.c.in") if parts else "",
+        "RUN": "exchange_parts(twin, &blocks)" if parts else "exchange(twin, &blocks, &blocks)",
+        "SHARES": str(pieces.shares),
+        "PIECES": str(pieces.most),
+        "PIECE_TABLE": pieces.text(),
+    })  # fmt: skip
+
+
+def _prepare(
+    planned: PlannedExchange, options: RoutineOptions
+) -> tuple[_core.Waits, list[_core.RankProgram], list[Row]]:
     options.check()
     options.check_network(planned.network)
     if not planned.certificate.complete:
         raise UsageError(f"the schedule of '{planned.scheduler}' is not complete")
     waits = _waits(planned, options)
     programs = _core.rank_programs(planned.schedule, waits)
-    sends: list[Sends] = [program.sends for program in programs]
-    receives: list[Receives] = [program.receives for program in programs]
-    _check_one_port(planned, sends)
-    tables = BarrierTables(sends, receives) if options.flow == "barrier" else TokenTables(sends, receives)
+    rows = [
+        Row(
+            [Send(phase, to, tokens) for phase, to, tokens in program.sends],
+            [Receive(phase, src, releases) for phase, src, releases in program.receives],
+        )
+        for program in programs
+    ]
+    return waits, programs, rows
+
+
+def _source(
+    planned: PlannedExchange,
+    options: RoutineOptions,
+    tables: TokenTables | BarrierTables,
+    template: str,
+    values: dict[str, str],
+) -> str:
     names, ranks = planned.network.names, planned.network.ranks_per_node
-    native = "P" + options.function if options.function == "MPI_Alltoall" else "MPI_Alltoall"
+    sizes, structs, text = (
+        tables.sizes(options.window, planned.schedule.phases),
+        tables.structs,
+        tables.text(),
+    )
+    if "SHARES" in values:
+        sizes += (
+            f"\n#define SHARES {values['SHARES']} /* into which a contribution is cut */"
+            f"\n#define PIECES {values['PIECES']} /* most that one message carries */"
+        )
+        structs = (
+            "struct piece {\n"
+            "  int origin;      /* whose contribution, */\n"
+            "  int first, last; /* and which part of it: shares [first, last) */\n"
+            f"}};\n{structs}"
+        )
+        text = f"{values['PIECE_TABLE']}\n\n{text}"
+    body = _template(template)
+    for name, part in (("FLOW", _template(tables.template)), ("PARTS", values.get("PARTS", ""))):
+        body = body.replace(f"@{name}@\n", part.strip("\n") + "\n" if part else "")
     return _fill(
-        _template("alltoall.c.in"),
+        _template("common.c.in").replace("@EXCHANGE@", body.strip("\n")),
         {
-            "EXCHANGE": _template(tables.template).strip("\n"),
-            "HEADER": _header(planned, source, options, waits),
+            **values,
             "RANKS": str(planned.network.ranks),
             "HOSTS": str(len(planned.network.hosts)),
-            "SIZES": tables.sizes(options.window, planned.schedule.phases),
-            "STRUCTS": tables.structs,
-            "TABLES": tables.text(),
+            "SIZES": sizes,
+            "STRUCTS": structs,
+            "TABLES": text,
             "HOST_NAMES": "\n".join(f"  {_c_string(names[host])}," for host in planned.network.hosts),
             "RANKS_OF_HOST": ", ".join(str(ranks[host]) for host in planned.network.hosts),
             "FUNCTION": options.function,
-            "NATIVE": native,
         },
     )
 
@@ -141,9 +189,9 @@ def _waits(planned: PlannedExchange, options: RoutineOptions) -> _core.Waits:
     return _core.derive_waits(planned.network, planned.schedule, options.window)
 
 
-def _check_one_port(planned: PlannedExchange, sends: list[Sends]) -> None:
-    for rank, row in enumerate(sends):
-        phases = [phase for phase, _, _ in row]
+def _check_one_port(planned: PlannedExchange, rows: list[Row]) -> None:
+    for rank, row in enumerate(rows):
+        phases = [send.phase for send in row.sends]
         if len(set(phases)) != len(phases):
             raise UsageError(
                 f"'{planned.scheduler}' lets rank {rank} send several messages in one phase",
@@ -168,16 +216,73 @@ def _comment(lines: list[str]) -> str:
     return "/* " + "\n".join([safe[0], *(f" * {line}".rstrip() for line in safe[1:])]) + "\n */"
 
 
-def _header(planned: PlannedExchange, source: str, options: RoutineOptions, waits: _core.Waits) -> str:
+@dataclass(frozen=True, slots=True)
+class _Comment:
+    """What the header says of one pattern and not of another."""
+
+    title: str
+    pattern: str
+    options: str  # that choose the schedule
+    replaces: str
+    serves: list[str]
+    size: str
+    source: list[str]
+
+
+def _all_to_all_comment(planned: PlannedExchange, options: RoutineOptions) -> _Comment:
+    return _Comment(
+        "all-to-all personalised communication",
+        "all-to-all",
+        "",
+        "Link it with a program and it takes the place of the library's MPI_Alltoall."
+        if options.function == "MPI_Alltoall"
+        else f"Call {options.function} with the arguments of MPI_Alltoall.",
+        [
+            "any datatype and count, and MPI_IN_PLACE; other communicators and messages below",
+            "HOCKET_MIN_BYTES bytes go to the MPI library.",
+        ],
+        f"{format_bytes(planned.demand.bytes)} per message",
+        [
+            "Source: A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized Communication",
+            "on Ethernet Switched Clusters: section 4 for the phases of trees, section 5 for the pair-wise",
+            "synchronisation, in which the receiver of the earlier of two messages that share a link",
+            "releases the sender of the later.",
+        ],
+    )
+
+
+def _all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> _Comment:
+    function = options.function
+    entries = (s for s in _core.schedulers() if s.pattern == planned.demand.pattern)
+    source = next((s.source for s in entries if s.name == planned.scheduler), planned.scheduler)
+    return _Comment(
+        "all-gather",
+        "all-gather",
+        f" --bytes {planned.demand.bytes} --startup {planned.startup:g}s",
+        "Link it with a program and it takes the place of the library's MPI_Allgather and MPI_Allgatherv."
+        if function == "MPI_Allgather"
+        else f"Call {function} and {function}v with the arguments of MPI_Allgather and MPI_Allgatherv.",
+        [
+            "any datatype and counts, and MPI_IN_PLACE; other communicators and contributions below",
+            "HOCKET_MIN_BYTES bytes (their mean) go to the MPI library.",
+        ],
+        f"{format_bytes(planned.demand.bytes)} per rank",
+        [
+            f"Source: {source}. The pair-wise",
+            "synchronisation is that of A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized",
+            "Communication on Ethernet Switched Clusters, section 5. A rank forwards what has come to it: a",
+            "send waits until all that it carries is there.",
+        ],
+    )
+
+
+def _header(
+    planned: PlannedExchange, source: str, options: RoutineOptions, waits: _core.Waits, comment: _Comment
+) -> str:
     from importlib.metadata import version
 
     network, schedule, bounds = planned.network, planned.schedule, planned.bounds
     names = network.names
-    replaces = (
-        "Link it with a program and it takes the place of the library's MPI_Alltoall."
-        if options.function == "MPI_Alltoall"
-        else f"Call {options.function} with the arguments of MPI_Alltoall."
-    )
     hosts = wrapped([names[host] for host in network.hosts], "  ").split("\n")
     links = [
         f"  {names[a]} - {names[b]}  {format_rate(network.rate(2 * i))}, "
@@ -186,36 +291,33 @@ def _header(planned: PlannedExchange, source: str, options: RoutineOptions, wait
     ]
     left_out = len(network.links) - len(links)
     bottleneck = network.channel_name(bounds.bottleneck) if network.channels else "none"
+    gather = comment.pattern == "all-gather"
     contention = (
         "none: no two messages of a phase share a link in one direction, trunks as wide as their rate"
         if planned.certificate.contention_free
         else "messages of a phase share links: this schedule is for comparison"
     )
-    size = format_bytes(planned.demand.bytes)
     return _comment([
-        f"{options.function}: all-to-all personalised communication, scheduled for one network.",
+        f"{options.function}: {comment.title}, scheduled for one network.",
         "",
         f"Written by Hocket {version('hocket')} for the network {source}:",
-        f"  hocket generate all-to-all --network {source} --scheduler {planned.scheduler}"
-        f" --flow {options.flow} --function-name {options.function}",
+        f"  hocket generate {comment.pattern} --network {source}{comment.options}"
+        f" --scheduler {planned.scheduler} --flow {options.flow} --function-name {options.function}",
         "",
-        replaces,
+        comment.replaces,
         f"Compile it with any MPI:  mpicc -O2 -c FILE.c. It serves communicators of {network.ranks} ranks,",
-        "any datatype and count, and MPI_IN_PLACE; other communicators and messages below",
-        "HOCKET_MIN_BYTES bytes go to the MPI library.",
+        *comment.serves,
         "",
         f"Scheduler   {planned.scheduler}",
-        f"Phases      {schedule.phases}; no schedule has fewer than {bounds.phases} "
-        f"(bottleneck {bottleneck})",
+        f"Phases      {schedule.phases}; no schedule has fewer than {planned.bound_phases}"
+        + ("" if gather else f" (bottleneck {bottleneck})"),
         f"Contention  {contention}",
         f"Messages    {len(schedule)}; {_flow_text(options, waits)}",
-        f"Time        {format_time(bounds.seconds, 4)} at least for {size} per message, "
-        f"{format_time(planned.predicted_seconds, 4)} predicted under tokens",
+        f"Time        {format_time(planned.bound_seconds, 4)} at least for {comment.size}, "
+        f"{format_time(planned.predicted_seconds, 4)} predicted under tokens"
+        + (f" (bottleneck {bottleneck})" if gather else ""),
         "",
-        "Source: A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized Communication",
-        "on Ethernet Switched Clusters: section 4 for the phases of trees, section 5 for the pair-wise",
-        "synchronisation, in which the receiver of the earlier of two messages that share a link",
-        "releases the sender of the later.",
+        *comment.source,
         "",
         f"Ranks are numbered in the order of the {len(network.hosts)} hosts:",
         *hosts,
@@ -232,4 +334,6 @@ def _flow_text(options: RoutineOptions, waits: _core.Waits) -> str:
     if options.flow == "free":
         return "nothing holds them back but the order of each sender"
     redundant = waits.derived - len(waits)
+    if waits.derived == 0:
+        return "what a rank has sent and received before keeps the phases apart, no token is needed"
     return f"{len(waits)} pair-wise waits keep the phases apart, {redundant} redundant ones left out"

@@ -2,102 +2,198 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 RECEIVES: Final = 16  # posted ahead
 WIDTH: Final = 100
 
-Sends = list[tuple[int, int, list[int]]]  # phase, to, from whom tokens must have come
-Receives = list[tuple[int, int, list[tuple[int, int]]]]  # phase, from, (who waits, with which send)
+
+@dataclass(slots=True)
+class Send:
+    """A message that a rank sends."""
+
+    phase: int
+    other: int
+    tokens: list[int]  # from whom they must have come; the rank itself: one of its receives must be over
+    carried: tuple[int, int] | None = None  # first and number of its pieces; None: the whole message
 
 
-class TokenTables:
-    """Who waits for whom: tokens before each send, releases after each receive."""
+@dataclass(slots=True)
+class Receive:
+    """A message that a rank receives."""
 
-    template = "tokens.c.in"
-    structs = (
-        "struct send {\n"
-        "  int phase, to;\n"
-        "  int own;          /* receives of this rank that must be over first */\n"
-        "  int tokens;       /* tokens that must have come first, */\n"
-        "  int from[TOKENS]; /* and from whom */\n"
-        "};\n"
-        "struct release {\n"
-        "  int rank, send; /* who waits, with which of its sends */\n"
-        "};\n"
-        "struct receive {\n"
-        "  int phase, from;\n"
-        "  int releases;                     /* tokens to send when it is in */\n"
-        "  struct release release[RELEASES]; /* to this rank itself: no message, only a note */\n"
-        "};"
-    )
+    phase: int
+    other: int
+    releases: list[tuple[int, int]] = field(default_factory=list)  # who waits, with which send
+    carried: tuple[int, int] | None = None
 
-    def __init__(self, sends: list[Sends], receives: list[Receives]) -> None:
-        self.receives = receives
-        # A rank that waits for its own receive needs no message.
-        self.sends = [
-            [(phase, to, tokens.count(rank), [t for t in tokens if t != rank]) for phase, to, tokens in row]
-            for rank, row in enumerate(sends)
-        ]
+
+@dataclass(slots=True)
+class Row:
+    """All that one rank sends and receives, in order."""
+
+    sends: list[Send]
+    receives: list[Receive]
+
+
+class _Tables:
+    template = ""
+    send_fields = ""
+    receive_fields = ""
+    before = ""  # declarations that the structures need
+    send_heading = ""
+    receive_heading = ""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = rows
+        self.width = len(str(len(rows)))
+        self.carrying = any(send.carried is not None for row in rows for send in row.sends)
+
+    @property
+    def structs(self) -> str:
+        carried = "  int piece, pieces; /* what it carries: so many, from pieces[piece] on */\n"
+        carried = carried if self.carrying else ""
+        return (
+            f"struct send {{\n  int phase, to;\n{carried}{self.send_fields}}};\n{self.before}"
+            f"struct receive {{\n  int phase, from;\n{carried}{self.receive_fields}}};"
+        )
 
     def sizes(self, window: int, phases: int) -> str:
-        tokens = max((len(tokens) for row in self.sends for *_, tokens in row), default=0)
-        releases = max((len(r) for row in self.receives for *_, r in row), default=0)
-        released = max(
-            sum(1 for *_, r in row for to, _ in r if to != rank) for rank, row in enumerate(self.receives)
-        )
-        most_receives = min(RECEIVES, len(self.sends) - 1)
+        most = max((max(len(row.sends), len(row.receives)) for row in self.rows), default=0)
         return "\n".join([
+            f"#define MESSAGES {max(most, 1)} /* most that one rank sends, or receives */",
             f"#define PHASES {phases}",
-            f"#define WINDOW {min(window, len(self.sends) - 1)} /* messages of a rank under way at once */",
-            f"#define RECEIVES {most_receives} /* posted ahead */",
-            f"#define TOKENS {max(tokens, 1)} /* most that one send waits for */",
-            f"#define RELEASES {max(releases, 1)} /* most that one receive sends */",
-            f"#define RELEASED {max(released, 1)} /* most that one rank sends */",
+            *self._sizes(window),
         ])  # fmt: skip
 
     def text(self) -> str:
-        width = len(str(len(self.sends)))
+        carried = ", piece, pieces" if self.carrying else ""
         parts = []
-        for rank, (sends, receives) in enumerate(zip(self.sends, self.receives, strict=True)):
-            parts.append("/* phase, to, own receives, tokens, from */")
-            parts.append(f"static const struct send sends_of_{rank}[MESSAGES] = {{")
-            parts += [
-                f"  {{{phase}, {to:{width}}, {own}, {len(tokens)}, {{{_numbers(tokens)}}}}},"
-                for phase, to, own, tokens in sends
-            ]
-            parts.append("};\n/* phase, from, releases, rank and send */")
-            parts.append(f"static const struct receive receives_of_{rank}[MESSAGES] = {{")
-            parts += [
-                f"  {{{phase}, {src:{width}}, {len(releases)}, {{{_pairs(releases)}}}}},"
-                for phase, src, releases in receives
-            ]
-            parts.append("};")
-        return "\n".join(parts) + "\n" + _pointers(len(self.sends))
+        for rank, row in enumerate(self.rows):
+            for kind, heading, lines in (
+                ("send", self.send_heading, [self._send(send, rank) for send in row.sends]),
+                ("receive", self.receive_heading, [self._receive(receive) for receive in row.receives]),
+            ):
+                other = {"send": "phase, to", "receive": "phase, from"}[kind]
+                parts.append(f"/* {other}{carried}{heading} */")
+                parts.append(f"static const struct {kind} {kind}s_of_{rank}[MESSAGES] = {{")
+                parts.append(self._lines(lines or ["{0}"]))
+                parts.append("};")
+        counts = (
+            ("sends", [str(len(row.sends)) for row in self.rows]),
+            ("receives", [str(len(row.receives)) for row in self.rows]),
+        )
+        for name, numbers in counts:
+            parts.append(f"static const int number_of_{name}[RANKS] = {{\n{wrapped(numbers)}\n}};")
+        return "\n".join(parts) + "\n" + _pointers(len(self.rows))
+
+    def _start(self, message: Send | Receive) -> str:
+        start = f"{message.phase}, {message.other:{self.width}}"
+        if message.carried is not None:
+            start += ", {}, {}".format(*message.carried)
+        return start
+
+    def _sizes(self, window: int) -> list[str]:
+        raise NotImplementedError
+
+    def _send(self, send: Send, rank: int) -> str:
+        raise NotImplementedError
+
+    def _receive(self, receive: Receive) -> str:
+        raise NotImplementedError
+
+    def _lines(self, lines: list[str]) -> str:
+        raise NotImplementedError
 
 
-class BarrierTables:
+class TokenTables(_Tables):
+    """Who waits for whom: tokens before each send, releases after each receive."""
+
+    template = "tokens.c.in"
+    send_fields = (
+        "  int own;          /* receives of this rank that must be over first */\n"
+        "  int tokens;       /* tokens that must have come first, */\n"
+        "  int from[TOKENS]; /* and from whom */\n"
+    )
+    before = "struct release {\n  int rank, send; /* who waits, with which of its sends */\n};\n"
+    receive_fields = (
+        "  int releases;                     /* tokens to send when it is in */\n"
+        "  struct release release[RELEASES]; /* to this rank itself: no message, only a note */\n"
+    )
+    send_heading = ", own receives, tokens, from"
+    receive_heading = ", releases, rank and send"
+
+    def _sizes(self, window: int) -> list[str]:
+        # A rank that waits for its own receive needs no message.
+        tokens = max(
+            (
+                sum(token != rank for token in send.tokens)
+                for rank, row in enumerate(self.rows)
+                for send in row.sends
+            ),
+            default=0,
+        )
+        releases = max((len(r.releases) for row in self.rows for r in row.receives), default=0)
+        released = max(
+            sum(to != rank for receive in row.receives for to, _ in receive.releases)
+            for rank, row in enumerate(self.rows)
+        )
+        most_sends = max(max(len(row.sends) for row in self.rows), 1)
+        most_receives = max(max(len(row.receives) for row in self.rows), 1)
+        at_once = max(_most_in_a_phase(row.sends) for row in self.rows)
+        ahead = max(RECEIVES, *(_most_in_a_phase(row.receives) for row in self.rows))
+        window = min(window, most_sends)
+        return [
+            f"#define WINDOW {window} /* messages of a rank under way at once, those of one phase as one */",
+            f"#define SENDING {min(max(window - 1 + at_once, 1), most_sends)} /* all that are under way */",
+            f"#define RECEIVES {min(ahead, most_receives)} /* posted ahead */",
+            f"#define TOKENS {max(tokens, 1)} /* most that one send waits for */",
+            f"#define RELEASES {max(releases, 1)} /* most that one receive sends */",
+            f"#define RELEASED {max(released, 1)} /* most that one rank sends */",
+        ]
+
+    def _send(self, send: Send, rank: int) -> str:
+        tokens = [token for token in send.tokens if token != rank]
+        own = len(send.tokens) - len(tokens)
+        return f"{{{self._start(send)}, {own}, {len(tokens)}, {{{_numbers(tokens)}}}}}"
+
+    def _receive(self, receive: Receive) -> str:
+        return f"{{{self._start(receive)}, {len(receive.releases)}, {{{_pairs(receive.releases)}}}}}"
+
+    def _lines(self, lines: list[str]) -> str:
+        return "\n".join(f"  {line}," for line in lines)
+
+
+class BarrierTables(_Tables):
     """Phases alone."""
 
     template = "barrier.c.in"
-    structs = "struct send {\n  int phase, to;\n};\nstruct receive {\n  int phase, from;\n};"
 
-    def __init__(self, sends: list[Sends], receives: list[Receives]) -> None:
-        self.sends, self.receives = sends, receives
+    def _sizes(self, window: int) -> list[str]:
+        most = max(
+            max(
+                (Counter(m.phase for m in row.sends) + Counter(m.phase for m in row.receives)).values(),
+                default=0,
+            )
+            for row in self.rows
+        )
+        return [f"#define IN_PHASE {max(most, 2)} /* most that a rank sends and receives in one phase */"]
 
-    def sizes(self, window: int, phases: int) -> str:
-        return f"#define PHASES {phases}"
+    def _send(self, send: Send, rank: int) -> str:
+        return f"{{{self._start(send)}}}"
 
-    def text(self) -> str:
-        parts = []
-        for rank, (sends, receives) in enumerate(zip(self.sends, self.receives, strict=True)):
-            for kind, word, row in (("send", "to", sends), ("receive", "from", receives)):
-                parts.append(
-                    f"/* phase, {word} */\nstatic const struct {kind} {kind}s_of_{rank}[MESSAGES] = {{"
-                )
-                parts.append(wrapped([f"{{{phase}, {other}}}" for phase, other, _ in row]))
-                parts.append("};")
-        return "\n".join(parts) + "\n" + _pointers(len(self.sends))
+    def _receive(self, receive: Receive) -> str:
+        return f"{{{self._start(receive)}}}"
+
+    def _lines(self, lines: list[str]) -> str:
+        return wrapped(lines)
+
+
+def _most_in_a_phase(messages: Sequence[Send | Receive]) -> int:
+    return max(Counter(message.phase for message in messages).values(), default=0)
 
 
 def _numbers(values: list[int]) -> str:

@@ -38,8 +38,11 @@ def gantt(
     *,
     title: str = "",
     max_rows: int = 36,
+    bound: float | None = None,
 ) -> Path:
     """Draws the simulation of a schedule to an SVG, PNG or PDF file.
+
+    ``bound`` is the least time in seconds; without it that of the busiest channel for what it carries.
 
     Rows are channels: those between switches first, then the most loaded; the picture says how many are
     left out. A bar is a transfer, coloured by its phase; transfers that share a channel divide its row.
@@ -55,19 +58,25 @@ def gantt(
         axes = figure.add_axes(
             (LEFT / WIDTH, BOTTOM / height, 1 - (LEFT + RIGHT) / WIDTH, 1 - (TOP + BOTTOM) / height)
         )
-        drawing = _Drawing(figure, axes, simulation, schedule, network, choice)
+        bound = bound_seconds(simulation, network) if bound is None else bound
+        drawing = _Drawing(figure, axes, simulation, schedule, network, choice, bound)
         drawing.draw(labels=small)
-        bound = bound_seconds(simulation, network)
         factor, unit = style.time_unit(simulation.seconds)
         subtitle = (
-            f"{style.counted(len(schedule), 'message')} of {format_bytes(schedule.message_bytes)} in "
+            f"{style.counted(len(schedule), 'message')} of {_size(schedule)} in "
             f"{style.counted(schedule.phases, 'phase')}; {simulation.seconds * factor:.4g} {unit} simulated, "
-            f"{simulation.seconds / bound if bound else 1:.3f} × the bandwidth bound"
+            f"{simulation.seconds / bound if bound else 1:.3f} × the bound"
         )
-        style.headline(figure, title or f"All-to-all of {schedule.ranks} ranks", subtitle, left=LEFT / WIDTH)
+        style.headline(figure, title or f"Exchange of {schedule.ranks} ranks", subtitle, left=LEFT / WIDTH)
         style.footnote(figure, LEFT / WIDTH, drawing.note(), choice.note())
         style.save(figure, path)
     return path
+
+
+def _size(schedule: _core.Schedule) -> str:
+    """Bytes of a message; those of an all-gather may carry several contributions."""
+    longest = max(schedule.longest(), default=schedule.message_bytes)
+    return format_bytes(longest) if longest <= schedule.message_bytes else f"at most {format_bytes(longest)}"
 
 
 def phase_colours(phases: int) -> ListedColormap:
@@ -84,10 +93,12 @@ class _Drawing:
         schedule: _core.Schedule,
         network: _core.Network,
         choice: Choice,
+        bound: float,
     ) -> None:
         self.figure, self.axes = figure, axes
         self.simulation, self.schedule, self.network, self.choice = simulation, schedule, network, choice
         self.factor, self.unit = style.time_unit(simulation.seconds)
+        self.bound = bound * self.factor
         self.start: NDArray[np.float64] = np.asarray(simulation.start) * self.factor
         self.end: NDArray[np.float64] = np.asarray(simulation.end) * self.factor
         self.phase: NDArray[np.uint32] = np.asarray(simulation.phase)
@@ -175,10 +186,10 @@ class _Drawing:
         start: NDArray[np.float64],
         end: NDArray[np.float64],
     ) -> None:
-        rows, names = self.schedule.rows(), self.network.names
+        hops, names = self.schedule.hops(), self.network.names
         room = (WIDTH - LEFT - RIGHT) * 72 / (self.simulation.seconds * self.factor)  # points per time unit
         for transfer, begin, over in zip(transfers, start, end, strict=True):
-            _, src, dst, *_ = rows[transfer]
+            src, dst = hops[transfer]
             text = f"{names[self.network.host_of(src)]}→{names[self.network.host_of(dst)]}"
             if (over - begin) * room < 4.6 * len(text):
                 continue
@@ -207,13 +218,13 @@ class _Drawing:
         )  # fmt: skip
 
     def _bound(self) -> None:
-        bound = bound_seconds(self.simulation, self.network) * self.factor
-        if bound <= 0:
+        if self.bound <= 0:
             return
-        self.axes.axvline(bound, color=style.INK, lw=0.9, ls=(0, (3, 2)), zorder=3)
+        self.axes.axvline(self.bound, color=style.INK, lw=0.9, ls=(0, (3, 2)), zorder=3)
         self.axes.annotate(
-            f"bound {bound:.4g} {self.unit}", (bound, 1), (-3, 2), xycoords=("data", "axes fraction"),
-            textcoords="offset points", ha="right", va="bottom", fontsize=8, color=style.INK,
+            f"bound {self.bound:.4g} {self.unit}", (self.bound, 1), (-3, 2),
+            xycoords=("data", "axes fraction"), textcoords="offset points",
+            ha="right", va="bottom", fontsize=8, color=style.INK,
         )  # fmt: skip
         self.axes.text(
             1.008, 1, "in use", transform=self.axes.transAxes, fontsize=7.5, color=style.MUTED, va="bottom"

@@ -1,0 +1,186 @@
+/* Compares every byte of MPI_Allgather and MPI_Allgatherv with the library's own answer, in many shapes. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int me, ranks, failures, splits;
+
+/* The generated routine splits once per communicator that it serves. */
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
+{
+  splits++;
+  return PMPI_Comm_split(comm, color, key, made);
+}
+
+/* HOCKET_TEST_NAMES=reverse: hosts n0, n1, … in the reverse order of ranks. */
+int MPI_Get_processor_name(char *name, int *length)
+{
+  int rank, size;
+  if (getenv("HOCKET_TEST_NAMES") == NULL)
+    return PMPI_Get_processor_name(name, length);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  *length = sprintf(name, "n%d", size - 1 - rank);
+  return MPI_SUCCESS;
+}
+
+static void fail(const char *what)
+{
+  failures++;
+  fprintf(stderr, "rank %d: %s\n", me, what);
+}
+
+static unsigned round_of_test;
+
+static void fill(unsigned char *bytes, size_t size, int rank, unsigned salt)
+{
+  for (size_t i = 0; i < size; i++)
+    bytes[i] = (unsigned char)((i * 2654435761u + (unsigned)rank * 40503u + round_of_test * 97u + salt) >> 8);
+}
+
+static void compare(const char *what, MPI_Comm comm, int in_place, int sendcount, MPI_Datatype sendtype, int recvcount,
+    MPI_Datatype recvtype)
+{
+  int size, rank;
+  MPI_Aint lower, send_extent, recv_extent;
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Type_get_extent(sendtype, &lower, &send_extent);
+  MPI_Type_get_extent(recvtype, &lower, &recv_extent);
+  size_t send_bytes = (size_t)send_extent * sendcount, recv_bytes = (size_t)recv_extent * recvcount * size;
+  unsigned char *out = malloc(send_bytes + 64), *in = malloc(recv_bytes + 64), *want = malloc(recv_bytes + 64);
+  round_of_test++;
+  fill(out, send_bytes + 64, rank, 0);
+  fill(in, recv_bytes + 64, rank, 7);
+  memcpy(want, in, recv_bytes + 64);
+  int a = MPI_Allgather(in_place ? MPI_IN_PLACE : out, sendcount, sendtype, in, recvcount, recvtype, comm);
+  int b = PMPI_Allgather(in_place ? MPI_IN_PLACE : out, sendcount, sendtype, want, recvcount, recvtype, comm);
+  if (a != MPI_SUCCESS || b != MPI_SUCCESS)
+    fail("error code");
+  if (memcmp(in, want, recv_bytes + 64) != 0)
+    fail(what);
+  free(out);
+  free(in);
+  free(want);
+}
+
+/* Contributions of unlike sizes, some empty, with gaps between them, in reverse order. */
+static void compare_v(const char *what, MPI_Comm comm, int in_place, int count, MPI_Datatype type)
+{
+  int size, rank, at = 3;
+  MPI_Aint lower, extent;
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Type_get_extent(type, &lower, &extent);
+  int *counts = malloc(sizeof(int) * size), *places = malloc(sizeof(int) * size);
+  for (int i = size - 1; i >= 0; i--) {
+    counts[i] = i % 3 == 1 ? 0 : count * (i + 1);
+    places[i] = at;
+    at += counts[i] + 2;
+  }
+  size_t send_bytes = (size_t)extent * counts[rank], recv_bytes = (size_t)extent * at;
+  unsigned char *out = malloc(send_bytes + 64), *in = malloc(recv_bytes + 64), *want = malloc(recv_bytes + 64);
+  round_of_test++;
+  fill(out, send_bytes + 64, rank, 0);
+  fill(in, recv_bytes + 64, rank, 7);
+  memcpy(want, in, recv_bytes + 64);
+  void *from = in_place ? MPI_IN_PLACE : out;
+  int a = MPI_Allgatherv(from, counts[rank], type, in, counts, places, type, comm);
+  int b = PMPI_Allgatherv(from, counts[rank], type, want, counts, places, type, comm);
+  if (a != MPI_SUCCESS || b != MPI_SUCCESS)
+    fail("error code");
+  if (memcmp(in, want, recv_bytes + 64) != 0)
+    fail(what);
+  free(out);
+  free(in);
+  free(want);
+  free(counts);
+  free(places);
+}
+
+int main(int argc, char **argv)
+{
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+
+  /* A receive that would catch anything sent on the program's own communicator. */
+  int caught = 0;
+  MPI_Request wildcard;
+  MPI_Irecv(&caught, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &wildcard);
+
+  MPI_Datatype triple, gaps, pairs;
+  MPI_Type_contiguous(3, MPI_INT, &triple);
+  MPI_Type_commit(&triple);
+  MPI_Type_vector(4, 2, 5, MPI_SHORT, &gaps);
+  MPI_Type_commit(&gaps);
+  MPI_Type_create_resized(MPI_DOUBLE, 0, 24, &pairs);
+  MPI_Type_commit(&pairs);
+
+  static const int counts[] = {1, 7, 1000, 30000};
+  for (int i = 0; i < 4; i++) {
+    int n = counts[i];
+    compare("int", MPI_COMM_WORLD, 0, n, MPI_INT, n, MPI_INT);
+    compare("char", MPI_COMM_WORLD, 0, n, MPI_CHAR, n, MPI_CHAR);
+    compare("contiguous", MPI_COMM_WORLD, 0, n, triple, n, triple);
+    compare("vector", MPI_COMM_WORLD, 0, n, gaps, n, gaps);
+    compare("resized", MPI_COMM_WORLD, 0, n, pairs, n, pairs);
+    compare("double and int", MPI_COMM_WORLD, 0, n, MPI_DOUBLE_INT, n, MPI_DOUBLE_INT);
+    compare("int to contiguous", MPI_COMM_WORLD, 0, 3 * n, MPI_INT, n, triple);
+    compare("short to vector", MPI_COMM_WORLD, 0, 8 * n, MPI_SHORT, n, gaps);
+    /* The same bytes, described differently by different ranks. */
+    if (me % 2 == 0)
+      compare("mixed", MPI_COMM_WORLD, 0, 3 * n, MPI_INT, n, triple);
+    else
+      compare("mixed", MPI_COMM_WORLD, 0, n, triple, 3 * n, MPI_INT);
+    compare("in place", MPI_COMM_WORLD, 1, 0, MPI_INT, n, MPI_INT);
+    compare("in place, vector", MPI_COMM_WORLD, 1, 0, MPI_INT, n, gaps);
+    compare_v("v, int", MPI_COMM_WORLD, 0, n, MPI_INT);
+    compare_v("v, vector", MPI_COMM_WORLD, 0, n / 8 + 1, gaps);
+    compare_v("v, in place", MPI_COMM_WORLD, 1, n, MPI_INT);
+  }
+  compare("nothing", MPI_COMM_WORLD, 0, 0, MPI_INT, 0, MPI_INT);
+  compare_v("v, nothing", MPI_COMM_WORLD, 0, 0, MPI_INT);
+  for (int i = 0; i < 20; i++)
+    compare("again", MPI_COMM_WORLD, 0, 5000, MPI_INT, 5000, MPI_INT);
+  int of_world = splits;
+
+  MPI_Comm copy, reversed, part;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  compare("duplicate", copy, 0, 20000, MPI_INT, 20000, MPI_INT);
+  compare("duplicate again", copy, 0, 20000, MPI_INT, 20000, MPI_INT);
+  int of_copy = splits - of_world;
+  PMPI_Comm_split(MPI_COMM_WORLD, 0, -me, &reversed);
+  compare("reversed", reversed, 0, 20000, MPI_INT, 20000, MPI_INT);
+  compare_v("v, reversed", reversed, 0, 5000, MPI_INT);
+  MPI_Comm_free(&copy);
+  MPI_Comm_free(&reversed);
+  int before = splits;
+  PMPI_Comm_split(MPI_COMM_WORLD, me == 0, me, &part);
+  compare("part", part, 0, 20000, MPI_INT, 20000, MPI_INT);
+  compare_v("v, self", MPI_COMM_SELF, 0, 20000, MPI_INT);
+  MPI_Comm_free(&part);
+  int of_part = splits - before;
+
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (MPI_Allgather(&caught, 1, MPI_INT, &caught, -1, MPI_INT, MPI_COMM_WORLD) == MPI_SUCCESS)
+    fail("a negative count is no error");
+
+  MPI_Barrier(MPI_COMM_WORLD);
+  int number = 42;
+  MPI_Send(&number, 1, MPI_INT, (me + 1) % ranks, 5, MPI_COMM_WORLD);
+  MPI_Wait(&wildcard, MPI_STATUS_IGNORE);
+  if (caught != 42)
+    fail("a message of the routine was caught by the program");
+
+  MPI_Type_free(&triple);
+  MPI_Type_free(&gaps);
+  MPI_Type_free(&pairs);
+  int all = 0;
+  MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (me == 0)
+    printf("failures %d, splits %d %d %d\n", all, of_world, of_copy, of_part);
+  MPI_Finalize();
+  return all != 0;
+}
