@@ -96,7 +96,10 @@ FAMILIES: dict[str, Callable[[], _core.Network]] = {
             ("hypercube", (1,)), ("hypercube", (2,)), ("hypercube", (3,)), ("hypercube", (4,)),
         ]
     },
-    **{f"graph {seed}": lambda seed=seed: random_graph(Random(seed), 2 + seed).build("graph") for seed in range(12)},
+    **{
+        f"graph {seed}": lambda seed=seed: random_graph(Random(seed), 2 + seed).build("graph")
+        for seed in range(12)
+    },
     "torus 3x4 of two ranks a host": lambda: _core.build_grid("torus", [3, 4], RATE, 0.0, ranks=2),
     "mesh 2x3 of three ranks a host": lambda: _core.build_grid("mesh", [2, 3], RATE, 0.0, ranks=3),
     "fat tree of four ranks a host": lambda: fat_tree(3, 3, 3, ranks=4),
