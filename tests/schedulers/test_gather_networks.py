@@ -141,6 +141,23 @@ def test_scheduler_keeps_its_word(name: str, family: str) -> None:
             assert seconds >= bounds.seconds * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_chooser_always_finds_one(family: str) -> None:
+    network = FAMILIES[family]()
+    scheduler = _core.choose_scheduler(network, _core.Demand(network.ranks, BYTES, "all-gather"))
+    assert scheduler.pattern == "all-gather"
+    assert scheduler.contention_free
+
+
+def test_a_startup_keeps_messages_few() -> None:
+    """What splitting gains in transfer time it may lose in startups."""
+    network = random_tree(Random(36), 12, trunk=unequal).build()
+    demand = _core.Demand(12, 1 << 20, "all-gather")
+    scheduler = _core.find_scheduler("switch-ring", "all-gather")
+    assert len(scheduler.make(network, demand, startup=0.1)) <= len(scheduler.make(network, demand))
+    assert len(scheduler.make(network, demand, startup=0.1)) == 12 * 11
+
+
 # Name: network, limit of simulated seconds / bound of the chosen scheduler, its name.
 TABLE: dict[str, tuple[Callable[[], _core.Network], float, str]] = {
     "torus 8x8": (lambda: grid("torus", 8, 8), 1.001, "rails"),
