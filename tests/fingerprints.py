@@ -17,8 +17,10 @@ def fingerprints() -> dict[str, str]:
     networks["torus"] = _core.build_grid("torus", [4, 4], 1e9, 1e-6)
     found = {}
     for label, network in networks.items():
-        demand = _core.Demand(network.ranks, 4096)
+        all_to_all = _core.Demand(network.ranks, 4096)
+        gather = _core.Demand(network.ranks, 4096, "all-gather", [4096 + i for i in range(network.ranks)])
         for scheduler in _core.schedulers():
+            demand = gather if scheduler.pattern == "all-gather" else all_to_all
             if scheduler.why_not(network, demand):
                 continue
             schedule = scheduler.make(network, demand)

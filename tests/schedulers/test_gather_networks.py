@@ -96,7 +96,10 @@ FAMILIES: dict[str, Callable[[], _core.Network]] = {
             ("hypercube", (1,)), ("hypercube", (2,)), ("hypercube", (3,)), ("hypercube", (4,)),
         ]
     },
-    **{f"graph {seed}": lambda seed=seed: random_graph(Random(seed), 2 + seed).build("graph") for seed in range(12)},
+    **{
+        f"graph {seed}": lambda seed=seed: random_graph(Random(seed), 2 + seed).build("graph")
+        for seed in range(12)
+    },
     "torus 3x4 of two ranks a host": lambda: _core.build_grid("torus", [3, 4], RATE, 0.0, ranks=2),
     "mesh 2x3 of three ranks a host": lambda: _core.build_grid("mesh", [2, 3], RATE, 0.0, ranks=3),
     "fat tree of four ranks a host": lambda: fat_tree(3, 3, 3, ranks=4),
@@ -136,6 +139,23 @@ def test_scheduler_keeps_its_word(name: str, family: str) -> None:
                 assert schedule.phases >= bounds.phases
             seconds = _core.simulate(network, schedule, None, "token").seconds
             assert seconds >= bounds.seconds * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_chooser_always_finds_one(family: str) -> None:
+    network = FAMILIES[family]()
+    scheduler = _core.choose_scheduler(network, _core.Demand(network.ranks, BYTES, "all-gather"))
+    assert scheduler.pattern == "all-gather"
+    assert scheduler.contention_free
+
+
+def test_a_startup_keeps_messages_few() -> None:
+    """What splitting gains in transfer time it may lose in startups."""
+    network = random_tree(Random(36), 12, trunk=unequal).build()
+    demand = _core.Demand(12, 1 << 20, "all-gather")
+    scheduler = _core.find_scheduler("switch-ring", "all-gather")
+    assert len(scheduler.make(network, demand, startup=0.1)) <= len(scheduler.make(network, demand))
+    assert len(scheduler.make(network, demand, startup=0.1)) == 12 * 11
 
 
 # Name: network, limit of simulated seconds / bound of the chosen scheduler, its name.

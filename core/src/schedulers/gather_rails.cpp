@@ -77,13 +77,15 @@ Schedule schedule_in_step(const Demand& demand, const Streams& streams) {
 
 Streams host_rails(const Network& network, const Demand& demand, StreamLoad& load) {
   std::vector<std::vector<Node>> cycles = grid_cycles(network);
+  const std::uint64_t most_rails = most_sends / std::max<std::uint64_t>(demand.messages(), 1);
+  cycles.resize(std::min<std::size_t>(cycles.size(), std::max<std::uint64_t>(most_rails / 2, 1)));
   const std::size_t known = cycles.size();
   if (known == 0) cycles.push_back(host_ring(network));
   Streams best;
   for (const bool closed : {false, true}) {
     if (closed && network.hosts().size() == demand.ranks) break;
     for (const bool both : {false, true}) {
-      if (!both && known > 0) continue;
+      if (both ? most_rails < 2 : known > 0 && most_rails > 1) continue;
       Streams streams;
       for (const auto& cycle : cycles)
         for (const bool reverse : {false, true})
@@ -99,9 +101,7 @@ Streams host_rails(const Network& network, const Demand& demand, StreamLoad& loa
 
 std::string_view rails_why_not(const Network& network, const Demand& demand) {
   if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
-  const std::uint64_t rails =
-      network.tree() != nullptr ? 1 : 2 * std::max<std::uint64_t>(1, network.spec().sides.size());
-  return demand.messages() * rails <= most_sends ? "" : "too many sends for one schedule";
+  return demand.messages() <= most_sends ? "" : "too many sends for one schedule";
 }
 
 Schedule rails(const Network& network, const Demand& demand, const Costs& costs) {
@@ -110,7 +110,7 @@ Schedule rails(const Network& network, const Demand& demand, const Costs& costs)
   const auto rails = static_cast<std::uint32_t>(streams.place.size());
   streams.chunks = split_contributions(demand, rails, std::max(network.host_rate(), 1.0), costs);
   if (in_step(network, demand, streams)) return schedule_in_step(demand, streams);
-  return schedule_streams(network, demand, streams, PortModel::all_port);
+  return schedule_streams(network, demand, streams, PortModel::all_port, costs);
 }
 
 }  // namespace hocket::algorithms

@@ -12,8 +12,8 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint32_t most_ranks = 512;
-constexpr std::uint32_t most_looked_at = 256;  ///< parts compared for one send
+constexpr std::uint32_t most_ranks = 256, most_ranks_unequal = 128;  // a second or a few on one core
+constexpr std::uint32_t most_looked_at = 256;                        ///< parts compared for one send
 
 class PartSet {
  public:
@@ -199,7 +199,8 @@ std::uint32_t parts_of(const Network& network) {
 
 std::string_view spreading_why_not(const Network& network, const Demand& demand) {
   if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
-  return demand.ranks <= most_ranks ? "" : "more than 512 ranks: it would take long";
+  const std::uint32_t most = demand.contributions.empty() ? most_ranks : most_ranks_unequal;
+  return demand.ranks <= most ? "" : "more than 256 ranks, or 128 with unequal parts: it would take long";
 }
 
 Schedule spreading(const Network& network, const Demand& demand, const Costs& costs) {

@@ -53,8 +53,8 @@ struct End {  ///< a send is over
 
 class ListScheduler {
  public:
-  ListScheduler(const Network& network, const Demand& demand, const Streams& streams, PortModel ports)
-      : network_(network), demand_(demand), streams_(streams) {
+  ListScheduler(const Network& network, const Demand& demand, const Streams& streams, PortModel ports, double startup)
+      : network_(network), demand_(demand), streams_(streams), startup_(startup) {
     prepare_edges(ports == PortModel::one_port);
     prepare_queues();
     find_rivals();
@@ -205,7 +205,7 @@ class ListScheduler {
     for (const std::uint32_t resource : used(edge))
       if (resources_[resource].used == resources_[resource].capacity) return;
     const Waiting next = queues_[edge].pop();
-    const double duration = static_cast<double>(streams_.chunks[next.chunk].length) / rate_[edge];
+    const double transfer = static_cast<double>(streams_.chunks[next.chunk].length) / rate_[edge];
     std::uint32_t phase = next.phase;
     for (const std::uint32_t i : used(edge)) {
       const Resource& resource = resources_[i];
@@ -217,11 +217,11 @@ class ListScheduler {
       resource.phase = phase;
       ++resource.in_phase;
       ++resource.used;
-      resource.left -= duration / resource.capacity;
+      resource.left -= transfer / resource.capacity;
     }
-    left_[edge] -= duration;
+    left_[edge] -= transfer;
     busy_[edge] = 1;
-    ends_.push_back({now_ + duration, static_cast<std::uint32_t>(sends_.size())});
+    ends_.push_back({now_ + startup_ + transfer, static_cast<std::uint32_t>(sends_.size())});
     std::push_heap(ends_.begin(), ends_.end());
     sends_.push_back({edge, next.chunk, phase});
     phases_ = std::max<std::uint64_t>(phases_, phase + 1);
@@ -256,6 +256,7 @@ class ListScheduler {
   const Network& network_;
   const Demand& demand_;
   const Streams& streams_;
+  double startup_;                   ///< seconds per send
   std::vector<double> rate_, left_;  ///< per edge: bytes/s; seconds of work still to come
   std::vector<std::uint32_t> used_begin_{0}, used_;
   std::vector<std::size_t> rivals_begin_{0};
@@ -370,8 +371,8 @@ StreamLoad stream_load(const Network& network, const Demand& demand, const Strea
 }
 
 Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams, PortModel ports,
-                          double* seconds) {
-  ListScheduler scheduler(network, demand, streams, ports);
+                          const Costs& costs, double* seconds) {
+  ListScheduler scheduler(network, demand, streams, ports, costs.startup);
   Schedule schedule = scheduler.run();
   if (seconds != nullptr) *seconds = scheduler.seconds();
   return schedule;

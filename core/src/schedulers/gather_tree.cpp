@@ -7,6 +7,7 @@
 /// down to the ranks of one host. Which branches close, and in which order they follow each other, is
 /// found by a bounded search for the least load.
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -23,8 +24,8 @@ constexpr std::uint32_t most_ranks_compared = 1024;  ///< by their whole schedul
 constexpr double good_enough = 1.03;                 ///< times the bound: no more is tried
 constexpr std::size_t most_swaps = 12;               ///< branches of a switch whose order is searched
 
-/// The tree hung up at the node that balances its bytes, so that no branch holds more than half. The
-/// hosts of a switch that has other branches too are a branch of their own.
+/// The tree hung up at the node that balances its bytes, so that no branch holds more than half. Fast
+/// branches of a switch that has slower ones too are grouped to a branch of their own.
 class Hung {
  public:
   Hung(const Network& network, const Demand& demand) : network_(&network), bytes_(network.nodes(), 0) {
@@ -38,7 +39,7 @@ class Hung {
     for (const Node node : tree.order)  // parents come first: the last one above half is the deepest
       if (2 * below[node] > below[tree.order.front()]) root = node;
     hang(root);
-    group_hosts();
+    group_branches();
     closed_.assign(children_.size(), false);
   }
 
@@ -134,28 +135,38 @@ class Hung {
     }
   }
 
-  /// The link of a group of hosts is taken to be the slowest of the others at its switch.
-  void group_hosts() {
+  /// Hosts of a switch form a group, with it the branches behind the fastest links, then the next
+  /// slower ones, and so on: what lies on the other side of a slow link can then be a ring of its own
+  /// as well. A group goes last, and its link is taken to be the slowest beside it.
+  void group_branches() {
     for (Node node = 0; node < network_->nodes(); ++node) {
-      auto& branches = children_[node];
-      const auto hosts =
-          std::stable_partition(branches.begin(), branches.end(), [&](Node to) { return !network_->is_host(to); });
-      if (branches.end() - hosts < 2 || (hosts == branches.begin() && node == root_)) continue;
-      double rate = node == root_ ? rate_[branches.front()] : rate_[node];
-      for (auto it = branches.begin(); it != hosts; ++it) rate = std::min(rate, rate_[*it]);
-      const auto group = static_cast<Node>(children_.size());
-      std::vector<Node> members(hosts, branches.end());
-      branches.erase(hosts, branches.end());
-      branches.push_back(group);
-      children_.push_back(std::move(members));
-      rate_.push_back(rate);
+      std::vector<Node> branches = std::move(children_[node]);
+      const auto speed = [&](Node to) {  // hosts apart; trunks faster than a host are all fast enough
+        return network_->is_host(to) ? 2 * network_->host_rate() : std::min(rate_[to], network_->host_rate());
+      };
+      std::stable_sort(branches.begin(), branches.end(), [&](Node x, Node y) { return speed(x) < speed(y); });
+      const double slowest = node == root_ || branches.empty() ? std::numeric_limits<double>::max() : rate_[node];
+      std::vector<Node> members;
+      while (!branches.empty()) {
+        const double fastest = speed(branches.back());
+        const auto first =
+            std::find_if(branches.begin(), branches.end(), [&](Node to) { return speed(to) == fastest; });
+        members.insert(members.begin(), first, branches.end());
+        branches.erase(first, branches.end());
+        if (branches.empty() || members.size() < 2) continue;
+        const auto group = static_cast<Node>(children_.size());
+        children_.push_back(std::move(members));
+        rate_.push_back(std::min(slowest, rate_[branches.front()]));
+        members.assign(1, group);
+      }
+      children_[node] = std::move(members);
     }
   }
 
   const Network* network_;
   Node root_ = 0;
   std::vector<double> bytes_, rate_;         ///< per node: contributed in its branch; of the link above it
-  std::vector<std::vector<Node>> children_;  ///< per node and group of hosts
+  std::vector<std::vector<Node>> children_;  ///< per node and group of branches
   std::vector<bool> closed_;
 };
 
@@ -254,7 +265,7 @@ Schedule switch_ring(const Network& network, const Demand& demand, const Costs& 
       chunk.rail = (streams.place.front()[chunk.origin] + i % finer) % rails;
     }
     double seconds = 0;
-    Schedule schedule = schedule_streams(network, demand, streams, PortModel::one_port, &seconds);
+    Schedule schedule = schedule_streams(network, demand, streams, PortModel::one_port, costs, &seconds);
     // More messages and partners must be worth it.
     if (!best || seconds < best_seconds * 0.97) {
       best = std::move(schedule);

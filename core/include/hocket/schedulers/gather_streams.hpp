@@ -72,9 +72,9 @@ struct StreamLoad {
 
 /// List scheduling in the order of time: a chunk goes over an edge when it has arrived and ports and
 /// channels have room, over the edge with the most loaded channel first. Its phase is the first one
-/// after all it follows. Deterministic; near-linear in sends × route length. `seconds`: when the last
-/// send is over.
+/// after all it follows. A send takes its startup and its bytes on the slowest channel. Deterministic; near-linear in
+/// sends × route length. `seconds`: when the last send is over.
 [[nodiscard]] Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams,
-                                        PortModel ports, double* seconds = nullptr);
+                                        PortModel ports, const Costs& costs, double* seconds = nullptr);
 
 }  // namespace hocket::algorithms
