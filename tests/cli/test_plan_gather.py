@@ -261,3 +261,11 @@ def test_network_show_knows_the_bound(hocket) -> None:
 def test_schedulers_say_their_pattern(hocket) -> None:
     assert '"pattern": "all-gather"' in hocket("schedulers", "--json").out
     assert "all-gather  switch-ring" in hocket("schedulers").out
+
+
+def test_startups_count_on_large_networks_too(hocket) -> None:
+    """Many deliveries are predicted from phases; the choice must still see what messages cost."""
+    arguments = ("--network", "torus:560@1Gbit,1us", "--bytes", "4KiB", "--startup", "1ms")
+    best = gather(hocket, *arguments)
+    other = gather(hocket, *arguments, "--scheduler", "rails")
+    assert best["complete"] and best["predicted_seconds"] < other["predicted_seconds"] / 10
