@@ -82,6 +82,16 @@ std::vector<std::uint64_t> longest_of(const Schedule& schedule) {
   return longest;
 }
 
+std::vector<std::uint32_t> most_sends_of(const Schedule& schedule) {
+  check_ranks(schedule);
+  std::vector<std::uint32_t> most(schedule.phases(), 0), sends(schedule.ranks(), 0);
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    for (const Hop hop : schedule.phase(phase)) most[phase] = std::max(most[phase], ++sends[hop.src]);
+    for (const Hop hop : schedule.phase(phase)) sends[hop.src] = 0;
+  }
+  return most;
+}
+
 void check_rank(const Network& network, Rank rank) {
   if (rank >= network.ranks())
     throw InputError("there is no rank " + std::to_string(rank) + "; the network has ranks 0 to " +
@@ -159,6 +169,7 @@ void bind_schedule(nb::module_& m) {
       .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per piece")
       .def("hops", &hops_of, "(src, dst) per transfer")
       .def("longest", &longest_of, "bytes of the largest transfer, per phase")
+      .def("most_sends", &most_sends_of, "sends of the busiest rank, per phase")
       .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,
            "Lines phase,src,dst,origin,target,offset,length of the phases [first_phase, last_phase)")
       .def_static("from_rows", &schedule_from_rows, "ranks"_a, "bytes"_a, "rows"_a);

@@ -19,12 +19,12 @@ from hocket.errors import PlanError
 AUTO: Final = "auto"
 ALL_TO_ALL: Final = "all-to-all"
 ALL_GATHER: Final = "all-gather"
-# The simulator follows single messages. Beyond this many, a contention-free schedule on equal links is
-# predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
+# The simulator follows single messages. Beyond this many deliveries, a contention-free schedule on equal
+# links is predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
 MOST_SIMULATED: Final = 300_000
-# Beyond this many deliveries an all-gather is planned by the first scheduler that serves it, and no other
-# is tried: each costs as much memory as the first.
-MOST_COMPARED: Final = 300_000
+# Beyond this many deliveries (some 1,000 ranks) an all-gather is planned by the first scheduler that serves
+# it, and no other is tried.
+MOST_COMPARED: Final = 1_100_000
 
 
 @dataclass(slots=True)
@@ -205,25 +205,37 @@ def _plan(
     network: _core.Network, demand: _core.Demand, scheduler: str, window: int, startup: float = 0.0
 ) -> PlannedExchange:
     bounds = _core.lower_bounds(network, demand)
-    begun = time.perf_counter()
-    candidates = []
-    for entry in _candidates(network, demand, scheduler):
+    entries = _candidates(network, demand, scheduler)
+    choosing = predicting = 0.0
+    best: _Candidate | None = None
+    for entry in entries:  # one after the other, so that no more than two are in memory
+        begun = time.perf_counter()
         schedule = entry.make(network, demand, startup)
         waits = _core.derive_waits(network, schedule, window)
-        candidates.append((entry, schedule, waits))
-    planned = time.perf_counter()
-    predictions = [predict(network, schedule, waits, entry, startup) for entry, schedule, waits in candidates]
-    best = min(range(len(candidates)), key=lambda i: (predictions[i], candidates[i][1].phases, i))
-    entry, schedule, waits = candidates[best]
-    predicted = time.perf_counter()
-    certificate = check(network, demand, schedule, waits, entry.ports)
-    verified = time.perf_counter()
+        planned = time.perf_counter()
+        seconds = predict(network, demand, schedule, waits, entry, startup)
+        choosing += planned - begun
+        predicting += time.perf_counter() - planned
+        if best is None or (seconds, schedule.phases) < (best.seconds, best.schedule.phases):
+            best = _Candidate(entry, schedule, waits, seconds)
+    if best is None:
+        raise PlanError(f"no {demand.pattern} scheduler serves this network")
+    begun = time.perf_counter()
+    certificate = check(network, demand, best.schedule, best.waits, best.entry.ports)
+    verifying = time.perf_counter() - begun
     # Where the prediction chose among several, it was part of planning.
-    plan_seconds = (predicted if len(candidates) > 1 else planned) - begun
     return PlannedExchange(
-        network, demand, entry.name, schedule, waits, bounds, certificate,
-        plan_seconds, verified - predicted, predictions[best], startup,
+        network, demand, best.entry.name, best.schedule, best.waits, bounds, certificate,
+        choosing + (predicting if len(entries) > 1 else 0.0), verifying, best.seconds, startup,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    entry: _core.Scheduler
+    schedule: _core.Schedule
+    waits: _core.Waits
+    seconds: float  # predicted
 
 
 def check(
@@ -257,36 +269,34 @@ def _candidates(network: _core.Network, demand: _core.Demand, scheduler: str) ->
 
 def predict(
     network: _core.Network,
+    demand: _core.Demand,
     schedule: _core.Schedule,
     waits: _core.Waits,
     scheduler: _core.Scheduler,
     startup: float = 0.0,
 ) -> float:
-    """Seconds that the schedule takes under pair-wise tokens."""
-    if len(schedule) > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
-        # A rank pays the startups of what it sends at once one after the other.
-        at_once = most_ports(network) if scheduler.ports == _core.PortModel.all_port else 1
-        return by_phases(network, schedule.longest(), at_once * startup, tokens=len(waits) > 0)
+    """Seconds that the schedule takes under pair-wise tokens.
+
+    What decides how, must not depend on the schedule: predictions are compared.
+    """
+    if demand.messages > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
+        startups = sum(schedule.most_sends())
+        return by_phases(
+            network, schedule.phases, sum(schedule.longest()), startups * startup, tokens=len(waits) > 0
+        )
     parameters = _core.ModelParameters(startup=startup)
     return float(simulation(network, schedule, waits, flow_of(waits), parameters).seconds)
 
 
 def by_phases(
-    network: _core.Network, longest: Sequence[int], startup: float = 0.0, tokens: bool = True
+    network: _core.Network, phases: int, bytes: int, startups: float = 0.0, tokens: bool = True
 ) -> float:
     """The slowest message of each phase, one after the other, when no message shares a channel.
 
-    ``longest`` has the bytes of each phase's largest message. A phase ends with its last byte and the token
-    that may follow it; each pays the latency of its route once. The two ends of the network stand for the
-    longest route.
+    ``bytes`` and ``startups`` (in seconds) are those of all phases together. A phase ends with its last byte
+    and the token that may follow it; each pays the latency of its route once. The two ends of the network
+    stand for the longest route.
     """
-    return equal_phases(network, len(longest), sum(longest), startup, tokens)
-
-
-def equal_phases(
-    network: _core.Network, phases: int, bytes: int, startup: float = 0.0, tokens: bool = True
-) -> float:
-    """The same of the number of phases and the bytes of their largest messages together."""
     if phases == 0:
         return 0.0
     route = network.route(0, network.ranks - 1)
@@ -294,7 +304,7 @@ def equal_phases(
     slowest = min((network.rate(channel) for channel in range(network.channels)), default=network.host_rate)
     transfer = bytes / slowest if slowest > 0 else 0.0
     back = (phases - 1) * latency if tokens else 0.0
-    return float(transfer + phases * (startup + latency) + back)
+    return float(transfer + startups + phases * latency + back)
 
 
 def flow_of(waits: _core.Waits) -> str:

@@ -17,7 +17,7 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.c_source import RoutineOptions, all_gather_source
 from hocket.network import read_network
-from hocket.planning import PlannedExchange, check
+from hocket.planning import PlannedExchange, check, plan_all_gather
 
 HERE = Path(__file__).parent
 ONE, ALL = _core.PortModel.one_port, _core.PortModel.all_port
@@ -148,3 +148,23 @@ def test_what_no_routine_is_written_for() -> None:
     options = RoutineOptions("MPI_Allgather")
     with pytest.raises(UsageError, match="equal and not empty"):
         all_gather_source(planned("star:4", "ring", bytes=0), "star:4", options)
+
+
+@pytest.mark.parametrize(
+    ("network", "ranks", "scheduler", "startup"),
+    [
+        ("chain:3,2,2", 7, "switch-ring", 0.0),
+        ("torus:3x3", 9, "gossip", 1e-3),
+        ("torus:8", 8, "gossip", 1e-5),
+        ("torus:2x4", 8, "rails", 0.0),
+        ("mesh:2x3", 6, "spreading", 0.0),
+        ("star:6", 6, "bruck", 0.0),
+    ],
+)
+def test_schedulers_of_the_registry(
+    mpi: MpiUnderTest, tmp_path: Path, network: str, ranks: int, scheduler: str, startup: float
+) -> None:
+    made = plan_all_gather(read_network(network), 65536, scheduler, startup=startup)
+    routine = tmp_path / "routine.c"
+    routine.write_text(all_gather_source(made, network, RoutineOptions("MPI_Allgather")))
+    assert "failures 0, splits 1 1 0" in run_check(mpi, routine, ranks, "-DHOCKET_MIN_BYTES=1")
