@@ -89,9 +89,9 @@ def launch(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Launch:
             wrapper.chmod(0o755)
             program = [str(wrapper), *program]
         placed = ["--placement", placement] if placement else []
+        where = ["--mpi", mpi.mpiexec, "--network", network, "-n", str(ranks), *placed]
         return subprocess.run(
-            [sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, "--network", network]
-            + ["-n", str(ranks), *placed, *options, "-v", "--", *program],
+            [sys.executable, "-m", "hocket.cli", "run", *where, *options, "-v", "--", *program],
             capture_output=True,
             text=True,
             timeout=240,

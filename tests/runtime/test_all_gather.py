@@ -43,6 +43,13 @@ def test_what_hocket_plans(check: Check) -> None:
     assert said.count("hocket: all-gather of 3 ranks on 3 hosts") == 2
 
 
+@pytest.mark.parametrize("network", ["torus:3x3", "mesh:3x3"])
+def test_multi_port_networks(check: Check, network: str) -> None:
+    """Hosts of a grid that are not all there are left to the MPI library."""
+    said = check("allgather_check 1 20001", network, 9, env=ALL)
+    assert said.count("hocket: all-gather of 9 ranks on 9 hosts") == 3
+
+
 def test_small_contributions_go_to_the_mpi_library(check: Check) -> None:
     assert "all-gather" not in check("allgather_check 1500", "chain:2,2", 4)
     assert "all-gather" in check("allgather_check 4096", "chain:2,2", 4)

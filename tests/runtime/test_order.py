@@ -106,10 +106,10 @@ class Kept:
         return between
 
     def check_window(self) -> None:
-        """A send begins after all of earlier phases have begun, and the one `window` places before it is over."""
+        """Sends of earlier phases have begun, and the one ``window`` places before is over."""
         window = self.plan.waits.window
         sends: list[list[int]] = [[] for _ in self.events]
-        for transfer, (phase, src, dst) in enumerate(self.transfers):
+        for transfer, (phase, src, _) in enumerate(self.transfers):
             before = [t for t in sends[src] if self.transfers[t][0] < phase]
             assert all(self.began(t) < self.began(transfer) for t in before)
             for earlier in sends[src][: max(0, len(sends[src]) + 1 - window)]:

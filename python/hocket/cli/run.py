@@ -54,7 +54,7 @@ def run(
     verbose: bool,
     program: tuple[str, ...],
 ) -> None:
-    """Run an unmodified MPI PROGRAM whose MPI_Alltoall and MPI_Allgather(v) follow the network's schedules."""
+    """Run an unmodified MPI PROGRAM whose all-to-alls and all-gathers follow the network's schedules."""
     from hocket.mpi import find_mpi, launch_command
     from hocket.network import read_network
     from hocket.runtime import RuntimeOptions, scheduled_environment
