@@ -32,14 +32,19 @@ double in_lockstep(const Network& network, const Schedule& schedule) {
   return seconds;
 }
 
-/// Trees: the rings that follow the switches. Elsewhere the rails, whose ranks have few partners,
-/// unless their load is more than 2 % above the bound and spreading is faster.
+/// Trees: the rings that follow the switches. Grids: gossip, which has few phases, if it takes at most
+/// 2 % more than the bound. Elsewhere the rails, whose ranks have few partners, unless their load is
+/// more than 2 % above the bound and spreading is faster.
 const Scheduler& choose_all_gather(const Network& network, const Demand& demand) {
   constexpr std::uint32_t most_ranks_compared = 256;
   const Scheduler& switch_ring = find_scheduler("switch-ring", demand.pattern);
   const Scheduler& rails = find_scheduler("rails", demand.pattern);
   const Scheduler& spreading = find_scheduler("spreading", demand.pattern);
   if (switch_ring.why_not(network, demand).empty()) return switch_ring;
+  const double enough = 1.02 * lower_bounds(network, demand).seconds;
+  if (const Scheduler& gossip = find_scheduler("gossip", demand.pattern); gossip.why_not(network, demand).empty())
+    if (demand.ranks > most_ranks_compared || in_lockstep(network, gossip.make(network, demand, {})) <= enough)
+      return gossip;
   const std::string_view reason = rails.why_not(network, demand);
   if (!spreading.why_not(network, demand).empty()) {
     if (reason.empty()) return rails;
@@ -48,7 +53,7 @@ const Scheduler& choose_all_gather(const Network& network, const Demand& demand)
   if (!reason.empty()) return spreading;
   algorithms::StreamLoad load;
   (void)algorithms::host_rails(network, demand, load);
-  if (load.seconds <= 1.02 * lower_bounds(network, demand).seconds) return rails;
+  if (load.seconds <= enough) return rails;
   if (demand.ranks > most_ranks_compared) return rails;
   return in_lockstep(network, spreading.make(network, demand, {})) < load.seconds ? spreading : rails;
 }
