@@ -35,6 +35,9 @@ NB_MODULE(_core, m) {
     }
   });
 
+  // Objects that outlive the module at exit (in a test's parameters, say) are no leak worth a message.
+  nb::set_leak_warnings(false);
+
   bind_network(m);
   bind_schedule(m);
   bind_model(m);

@@ -18,8 +18,7 @@ Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings)
 }
 
 /// A buffered send says nothing about when its data has left the host, so its receiver does: a send
-/// waits for the acknowledgement of the one `window` places before it, and of all before that.
-/// Those of its own phase it does not wait for.
+/// waits for the acknowledgements of earlier phases' sends, all but the last `window` − 1 of them.
 void Exchange::order_sends(std::size_t ranks) {
   const auto& sends = planned_.program.sends;
   constexpr std::size_t none = ~std::size_t{0};
@@ -28,7 +27,7 @@ void Exchange::order_sends(std::size_t ranks) {
   for (std::size_t k = 0; k < sends.size(); ++k) {
     if (sends[k].phase != sends[phase_begin].phase) phase_begin = k;
     widest_ = std::max(widest_, k + 1 - phase_begin);
-    acks_before_.push_back(k < planned_.window ? 0 : std::min(k + 1 - planned_.window, phase_begin));
+    acks_before_.push_back(phase_begin < planned_.window ? 0 : phase_begin + 1 - planned_.window);
     before_to_same_.push_back(std::exchange(last_to[sends[k].dst], k));
   }
 }

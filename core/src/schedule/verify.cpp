@@ -139,7 +139,7 @@ class Ranges {
 class PieceDelivery {
  public:
   PieceDelivery(const Demand& demand, Certificate& certificate) : demand_(demand), certificate_(certificate) {
-    if (gather()) whole_.assign(std::uint64_t{demand.ranks} * demand.ranks, false);
+    if (gather()) range_.assign(std::uint64_t{demand.ranks} * demand.ranks, {});
   }
 
   void add(std::uint64_t phase, Hop hop, const Piece& piece) {
@@ -205,37 +205,56 @@ class PieceDelivery {
   }
 
   [[nodiscard]] bool holds(Rank rank, const Piece& piece, std::uint64_t end) const {
-    if (gather() && (rank == piece.origin || whole_[slot(rank, piece.origin)])) return true;
+    if (gather()) {
+      if (rank == piece.origin) return true;
+      const Range& range = range_[slot(rank, piece.origin)];
+      if (range.begin <= piece.offset && end <= range.end) return true;
+      if (held_.empty()) return false;
+    }
     const auto it = held_.find({rank, piece.origin, piece.target});
     return it != held_.end() && it->second.covers(piece.offset, end);
   }
 
-  /// Returns whether any of the bytes were there before. In an all-gather a contribution that is
-  /// complete at a rank is one bit; there are too many of them for a map.
+  /// Returns whether any of the bytes were there before. In an all-gather what a rank holds of a
+  /// contribution is nearly always one range; there are too many of them for a map, which takes only
+  /// those that lie apart, until they are complete.
   bool receive(Rank rank, const Piece& piece) {
     const Key key{rank, piece.origin, piece.target};
-    if (!gather()) return held_[key].add(piece.offset, piece.offset + piece.length) > 0;
-    auto whole = whole_[slot(rank, piece.origin)];
-    if (whole || rank == piece.origin) return true;
-    const std::uint64_t size = demand_.contribution(piece.origin);
-    const auto it = held_.find(key);
-    if (it == held_.end() && piece.length == size) {
-      whole = true;
+    const std::uint64_t begin = piece.offset, end = piece.offset + piece.length;
+    if (!gather()) return held_[key].add(begin, end) > 0;
+    if (rank == piece.origin) return true;
+    Range& range = range_[slot(rank, piece.origin)];
+    if (const auto it = held_.empty() ? held_.end() : held_.find(key); it != held_.end()) {
+      const bool known = it->second.add(begin, end) > 0;
+      if (const std::uint64_t size = demand_.contribution(piece.origin); it->second.covers(0, size)) {
+        range = {0, size};
+        held_.erase(it);
+      }
+      return known;
+    }
+    if (range.begin == range.end) {
+      range = {begin, end};
       return false;
     }
-    Ranges& ranges = it == held_.end() ? held_[key] : it->second;
-    const bool known = ranges.add(piece.offset, piece.offset + piece.length) > 0;
-    if (ranges.covers(0, size)) {
-      whole = true;
-      held_.erase(key);
+    if (begin <= range.end && range.begin <= end) {
+      const bool known = begin < range.end && range.begin < end;
+      range = {std::min(begin, range.begin), std::max(end, range.end)};
+      return known;
     }
-    return known;
+    Ranges& ranges = held_[key];
+    ranges.add(range.begin, range.end);
+    ranges.add(begin, end);
+    return false;
   }
+
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+  };
 
   const Demand& demand_;
   Certificate& certificate_;
   std::unordered_map<Key, Ranges, KeyHash> held_;
-  std::vector<bool> whole_;  ///< all-gather: holder × origin
+  std::vector<Range> range_;  ///< all-gather, per holder and origin
   std::vector<Arrival> arrivals_;
 };
 

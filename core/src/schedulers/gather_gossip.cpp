@@ -2,7 +2,6 @@
 /// ratio of startup to transfer time, as a schedule of the network.
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 
 #include "hocket/error.hpp"
 #include "hocket/gossip/search.hpp"
@@ -38,59 +37,49 @@ double startup_ratio(const Network& network, const Demand& demand, const Costs& 
 namespace algorithms {
 namespace {
 
-/// The parts of an item that have come to a processor, in units. Nearly all are whole.
+/// The parts of every item that have come to every processor: one bit for each part between two places
+/// at which any item is cut.
 class Received {
  public:
-  explicit Received(std::uint32_t ranks, std::uint32_t units)
-      : ranks_(ranks), units_(units), whole_(std::uint64_t{ranks} * ranks, false) {}
+  Received(std::uint32_t ranks, const gossip::Steps& steps) : ranks_(ranks), cuts_{0, steps.units} {
+    std::vector<bool> cut(std::size_t{steps.units} + 1, false);
+    for (const gossip::Parcel& parcel : steps.parcels) cut[parcel.begin] = cut[parcel.end] = true;
+    for (std::uint32_t unit = 1; unit < steps.units; ++unit)
+      if (cut[unit]) cuts_.push_back(unit);
+    std::sort(cuts_.begin(), cuts_.end());
+    index_.resize(cut.size());
+    for (std::uint32_t i = 0; i < cuts_.size(); ++i) index_[cuts_[i]] = i;
+    words_ = (cuts_.size() + 62) / 64;
+    bits_.resize(std::uint64_t{ranks} * ranks * words_);
+  }
 
   /// Adds what is new of a parcel to `fresh`.
   void add(Rank at, const gossip::Parcel& parcel, std::vector<gossip::Parcel>& fresh) {
-    const std::uint64_t slot = std::uint64_t{at} * ranks_ + parcel.origin;
-    if (at == parcel.origin || whole_[slot]) return;
-    const auto found = parts_.find(slot);
-    if (found == parts_.end() && parcel.begin == 0 && parcel.end == units_) {
-      whole_[slot] = true;
-      fresh.push_back(parcel);
-      return;
-    }
-    auto& parts = found == parts_.end() ? parts_[slot] : found->second;
-    std::uint32_t from = parcel.begin;
-    for (const auto& [begin, end] : parts) {
-      if (end <= from || begin >= parcel.end) continue;
-      if (from < begin) fresh.push_back({parcel.origin, from, begin});
-      from = std::max(from, end);
-    }
-    if (from < parcel.end) fresh.push_back({parcel.origin, from, parcel.end});
-    insert(parts, {parcel.begin, parcel.end});
-    if (parts.size() == 1 && parts.front() == Part{0, units_}) {
-      whole_[slot] = true;
-      parts_.erase(slot);
+    if (at == parcel.origin) return;
+    std::uint64_t* bits = &bits_[(std::uint64_t{at} * ranks_ + parcel.origin) * words_];
+    bool run = false;
+    for (std::uint32_t i = index_[parcel.begin]; i < index_[parcel.end]; ++i) {
+      const std::uint64_t bit = std::uint64_t{1} << i % 64;
+      const bool known = (bits[i / 64] & bit) != 0;
+      bits[i / 64] |= bit;
+      if (!known && run)
+        fresh.back().end = cuts_[i + 1];
+      else if (!known)
+        fresh.push_back({parcel.origin, cuts_[i], cuts_[i + 1]});
+      run = !known;
     }
   }
 
  private:
-  using Part = std::pair<std::uint32_t, std::uint32_t>;
-
-  /// Keeps the parts disjoint, apart and in order.
-  static void insert(std::vector<Part>& parts, Part part) {
-    const auto first = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.second >= part.first; });
-    auto last = first;
-    for (; last != parts.end() && last->first <= part.second; ++last)
-      part = {std::min(part.first, last->first), std::max(part.second, last->second)};
-    parts.insert(parts.erase(first, last), part);
-  }
-
-  std::uint64_t ranks_;
-  std::uint32_t units_;
-  std::vector<bool> whole_;
-  std::unordered_map<std::uint64_t, std::vector<Part>> parts_;
+  std::uint64_t ranks_, words_ = 1;
+  std::vector<std::uint32_t> cuts_, index_;  ///< where items are cut, and the number of each cut
+  std::vector<std::uint64_t> bits_;          ///< per processor, item and part
 };
 
 /// The steps as phases. What its receiver has already is left out; the two messages that go to the
 /// same processor over both ways round a ring are one, as the network routes both alike.
 Schedule to_schedule(const Demand& demand, const gossip::Grid& grid, const gossip::Steps& steps) {
-  Received received(demand.ranks, steps.units);
+  Received received(demand.ranks, steps);
   std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
   PieceLists pieces;

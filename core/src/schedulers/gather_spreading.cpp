@@ -57,18 +57,38 @@ class Spreading {
         sent = false;
         for (const Rank rank : order) sent = (lacks_[rank] > 0 && fetch(rank)) || sent;
       }
+      if (hops_.size() == begin_.back()) throw InputError("spreading: nothing can be sent, yet something is missing");
       end_phase();
     }
     return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_), std::move(pieces_)};
   }
 
  private:
-  /// Per rank: where it can get something, nearest first. Hosts that are wired to each other ask their
-  /// neighbours only.
+  /// Per rank: where it can get something, nearest first. Where every host is reached over hosts that are
+  /// wired to each other, ranks ask their neighbours only.
   void list_sources() {
+    list_sources(true);
+    std::vector<bool> reached(demand_.ranks, false);
+    std::vector<Rank> stack(1, 0);
+    reached[0] = true;
+    while (!stack.empty()) {
+      const Rank at = stack.back();
+      stack.pop_back();
+      const Rank first = network_.first_rank(network_.host_of(at));
+      const auto reach = [&](Rank rank) {
+        if (!reached[rank]) stack.push_back(rank);
+        reached[rank] = true;
+      };
+      for (std::uint32_t i = 0; i < network_.spec().ranks[network_.host_of(at)]; ++i) reach(first + i);
+      for (const Rank source : sources_[at]) reach(source);
+    }
+    if (std::find(reached.begin(), reached.end(), false) != reached.end()) list_sources(false);
+  }
+
+  void list_sources(bool neighbours_only) {
     std::vector<Channel> route;
     std::vector<std::pair<std::size_t, Rank>> near;
-    sources_.resize(demand_.ranks);
+    sources_.assign(demand_.ranks, {});
     for (Rank dst = 0; dst < demand_.ranks; ++dst) {
       near.clear();
       for (Rank i = 1; i < demand_.ranks; ++i) {
@@ -80,7 +100,7 @@ class Spreading {
       }
       std::stable_sort(near.begin(), near.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
       for (const auto& [hops, src] : near) {
-        if (hops > 1 && near.front().first == 1) break;
+        if (neighbours_only && hops > 1 && near.front().first == 1) break;
         sources_[dst].push_back(src);
       }
     }
