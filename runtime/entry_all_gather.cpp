@@ -23,9 +23,17 @@ struct GatherCall {
   MPI_Comm comm;
 };
 
+/// Known without asking the other ranks.
+bool too_small(std::size_t average) {
+  const std::size_t set = settings().min_gather_bytes;
+  return average < (set > 0 ? set : least_gather_bytes_colliding);
+}
+
 /// Runs the plan of the communicator; false if the MPI library is to serve the call.
-bool scheduled(const GatherCall& call, std::vector<int> counts, std::vector<MPI_Aint> places) {
-  Exchange* const exchange = Team::of(call.comm).exchange(call.comm, Pattern::all_gather);
+bool scheduled(const GatherCall& call, std::size_t average, std::vector<int> counts, std::vector<MPI_Aint> places) {
+  Team& team = Team::of(call.comm);
+  if (average < team.least_gather_bytes()) return false;
+  Exchange* const exchange = team.exchange(call.comm, Pattern::all_gather);
   if (exchange == nullptr || !fits(exchange->planned().demand, counts)) return false;
   int rank = 0;
   check(PMPI_Comm_rank(call.comm, &rank));
@@ -38,14 +46,14 @@ bool scheduled(const GatherCall& call, std::vector<int> counts, std::vector<MPI_
 }
 
 bool scheduled_equal(const GatherCall& call, int recvcount) {
-  if (!plain_intracommunicator(call.comm) || call.recvtype == MPI_DATATYPE_NULL || recvcount <= 0 ||
-      bytes_of(recvcount, call.recvtype) < settings().min_gather_bytes)
-    return false;
+  if (!plain_intracommunicator(call.comm) || call.recvtype == MPI_DATATYPE_NULL || recvcount <= 0) return false;
+  const std::size_t bytes = bytes_of(recvcount, call.recvtype);
+  if (too_small(bytes)) return false;
   int n = 0;
   check(PMPI_Comm_size(call.comm, &n));
   std::vector<MPI_Aint> places;
   for (int i = 0; i < n; ++i) places.push_back(static_cast<MPI_Aint>(i) * recvcount);
-  return scheduled(call, std::vector<int>(static_cast<std::size_t>(n), recvcount), std::move(places));
+  return scheduled(call, bytes, std::vector<int>(static_cast<std::size_t>(n), recvcount), std::move(places));
 }
 
 bool scheduled_unequal(const GatherCall& call, const int* recvcounts, const int* displs) {
@@ -59,9 +67,9 @@ bool scheduled_unequal(const GatherCall& call, const int* recvcounts, const int*
     if (recvcounts[i] < 0) return false;
     elements += recvcounts[i];
   }
-  if (elements == 0 || bytes_of(elements, call.recvtype) / static_cast<std::size_t>(n) < settings().min_gather_bytes)
-    return false;
-  return scheduled(call, {recvcounts, recvcounts + n}, {displs, displs + n});
+  const std::size_t average = bytes_of(elements, call.recvtype) / static_cast<std::size_t>(n);
+  if (elements == 0 || too_small(average)) return false;
+  return scheduled(call, average, {recvcounts, recvcounts + n}, {displs, displs + n});
 }
 
 }  // namespace

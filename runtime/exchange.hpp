@@ -23,6 +23,8 @@ namespace hocket::runtime {
 /// program; those of one phase go together.
 class Exchange {
  public:
+  static constexpr int first_token_tag = 2;  ///< tokens for a rank's k-th send have this tag + k
+
   /// The program names ranks of `comm`, which must be used by nobody else.
   Exchange(MPI_Comm comm, Planned planned, const Settings& settings);
 

@@ -18,9 +18,8 @@ constexpr std::uint64_t no_phase = ~std::uint64_t{0};
 // arrive in order, a signal of the next exchange cannot be taken for one of this.
 constexpr int data_tag = 0;
 constexpr int acknowledgement_tag = 1;
-constexpr int first_token_tag = 2;
 
-int tag_of_token(std::size_t send) { return first_token_tag + static_cast<int>(send); }
+int tag_of_token(std::size_t send) { return Exchange::first_token_tag + static_cast<int>(send); }
 
 /// Where MPI finds the bytes of a segment: in place if they lie side by side.
 std::byte* buffer_of(const std::vector<Span>& spans, std::vector<std::byte>& staging, std::size_t length) {

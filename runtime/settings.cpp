@@ -48,7 +48,7 @@ Settings read_environment() {
   s.plan_paths = list("HOCKET_PLAN");
   s.placement = text("HOCKET_PLACEMENT");
   s.min_bytes = number("HOCKET_MIN_BYTES", 16384, 1, std::size_t{1} << 40, s.complaint);
-  s.min_gather_bytes = number("HOCKET_MIN_GATHER_BYTES", 4096, 1, std::size_t{1} << 40, s.complaint);
+  s.min_gather_bytes = number("HOCKET_MIN_GATHER_BYTES", 0, 0, std::size_t{1} << 40, s.complaint);
   s.segment = number("HOCKET_SEGMENT", 16384, 1024, std::size_t{1} << 30, s.complaint);
   s.early = number("HOCKET_EARLY", 0, 0, std::size_t{1} << 30, s.complaint);
   s.ahead = number("HOCKET_AHEAD", 32, 1, 1024, s.complaint);

@@ -9,20 +9,24 @@ namespace hocket::runtime {
 
 enum class Flow : std::uint8_t { token, barrier, free };
 
+/// Smaller contributions to an all-gather, on average, go to the MPI library, by whether messages from
+/// each rank to the next share a link (bench/results/lab-gather.md).
+inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_bytes_in_order = 4096;
+
 struct Settings {
   std::vector<std::string> plan_paths;  ///< HOCKET_PLAN: one per pattern, separated by ':'
   std::string placement;                ///< HOCKET_PLACEMENT: "" (processor names), "order", or a file of host names
   std::size_t min_bytes;                ///< HOCKET_MIN_BYTES: smaller messages go to the MPI library
-  std::size_t min_gather_bytes;  ///< HOCKET_MIN_GATHER_BYTES: so do all-gathers of smaller contributions, on average
-  std::size_t segment;           ///< HOCKET_SEGMENT: bytes per MPI message
-  std::size_t early;             ///< HOCKET_EARLY: bytes still missing when the next sender is released
-  std::size_t ahead;             ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
-  unsigned spin_us;              ///< HOCKET_SPIN_US: how long a waiting rank polls before it sleeps
-  unsigned sleep_us;             ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
-  Flow flow;                     ///< HOCKET_FLOW: token, barrier, free
-  int log;                       ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
-  std::string trace;             ///< HOCKET_TRACE: where each rank writes down what it does, for debugging
-  std::string complaint;         ///< the first wrong value, empty if all are right
+  std::size_t min_gather_bytes;         ///< HOCKET_MIN_GATHER_BYTES: likewise for all-gathers; 0: by the placement
+  std::size_t segment;                  ///< HOCKET_SEGMENT: bytes per MPI message
+  std::size_t early;                    ///< HOCKET_EARLY: bytes still missing when the next sender is released
+  std::size_t ahead;                    ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
+  unsigned spin_us;                     ///< HOCKET_SPIN_US: how long a waiting rank polls before it sleeps
+  unsigned sleep_us;                    ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
+  Flow flow;                            ///< HOCKET_FLOW: token, barrier, free
+  int log;                              ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
+  std::string trace;                    ///< HOCKET_TRACE: where each rank writes down what it does, for debugging
+  std::string complaint;                ///< the first wrong value, empty if all are right
 };
 
 [[nodiscard]] const Settings& settings();

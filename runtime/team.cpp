@@ -52,6 +52,28 @@ Numbering number_ranks(const Network& network, const std::vector<Vote>& votes) {
   return numbering;
 }
 
+/// Every send has a tag for its tokens (exchange.hpp).
+std::size_t most_tagged_sends(MPI_Comm comm) {
+  int* largest = nullptr;
+  int found = 0;
+  check(PMPI_Comm_get_attr(comm, MPI_TAG_UB, &largest, &found));
+  return found ? static_cast<std::size_t>(*largest) - Exchange::first_token_tag : 32767;
+}
+
+/// Whether messages from every rank to the next one share a channel.
+bool neighbours_collide(const Network& network, const std::vector<Vote>& votes) {
+  std::vector<std::uint32_t> used(network.channels(), 0);
+  std::vector<Channel> route;
+  for (std::size_t i = 0; i < votes.size(); ++i) {
+    const auto place = [&](std::size_t rank) { return network.first_rank(static_cast<Node>(votes[rank].node)); };
+    route.clear();
+    network.append_route(place(i), place((i + 1) % votes.size()), route);
+    for (const Channel channel : route)
+      if (++used[channel] > network.capacity(channel)) return true;
+  }
+  return false;
+}
+
 /// Turns network ranks into ranks of the communicator.
 void translate(Planned& planned, const std::vector<int>& comm_rank) {
   const auto to_comm = [&](Rank rank) { return static_cast<Rank>(comm_rank[rank]); };
@@ -122,6 +144,12 @@ Team::Team(MPI_Comm comm) {
   const auto used = std::count_if(numbering_.ranks_per_node.begin(), numbering_.ranks_per_node.end(),
                                   [](std::uint32_t ranks) { return ranks > 0; });
   hosts_ = static_cast<int>(used);
+  neighbours_collide_ = neighbours_collide(store.network(), votes);
+}
+
+std::size_t Team::least_gather_bytes() const {
+  if (settings().min_gather_bytes > 0) return settings().min_gather_bytes;
+  return neighbours_collide_ ? least_gather_bytes_colliding : least_gather_bytes_in_order;
 }
 
 Exchange* Team::exchange(MPI_Comm comm, Pattern pattern) {
@@ -138,6 +166,8 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
     const auto& order = numbering_.comm_rank;
     const auto network_rank = static_cast<Rank>(std::find(order.begin(), order.end(), rank_) - order.begin());
     planned = PlanStore::instance().program(pattern, numbering_.ranks_per_node, network_rank);
+    if (planned.program.sends.size() >= most_tagged_sends(comm))
+      throw InputError("this MPI has too few message tags for a plan of so many sends");
   } catch (const InputError& error) {
     problem = error.what();
   }

@@ -29,13 +29,17 @@ class Team {
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, Pattern pattern);
+  /// Smaller contributions to an all-gather, on average, are left to the MPI library. Its rings follow
+  /// the order of ranks: where that order suits the network they are harder to beat.
+  [[nodiscard]] std::size_t least_gather_bytes() const;
 
  private:
   explicit Team(MPI_Comm comm);
   [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, Pattern pattern);
 
   int rank_ = 0, size_ = 0;
-  int hosts_ = 0;  ///< 0: the ranks cannot follow a plan together
+  int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
+  bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
   /// Of both patterns: calls follow each other, and every message of one call is received in it.
   MPI_Comm private_ = MPI_COMM_NULL;

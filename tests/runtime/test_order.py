@@ -106,15 +106,13 @@ class Kept:
         return between
 
     def check_window(self) -> None:
-        """Sends of earlier phases have begun, and the one ``window`` places before is over."""
+        """Sends of earlier phases have begun, and all but the last ``window`` - 1 of them are over."""
         window = self.plan.waits.window
         sends: list[list[int]] = [[] for _ in self.events]
         for transfer, (phase, src, _) in enumerate(self.transfers):
             before = [t for t in sends[src] if self.transfers[t][0] < phase]
             assert all(self.began(t) < self.began(transfer) for t in before)
-            for earlier in sends[src][: max(0, len(sends[src]) + 1 - window)]:
-                if self.transfers[earlier][0] == phase:
-                    continue
+            for earlier in before[: max(0, len(before) + 1 - window)]:
                 to = self.transfers[earlier][2]
                 acknowledged = self.when(to, "acknowledge", self.receive_of[earlier])
                 assert self.over(earlier) < acknowledged
