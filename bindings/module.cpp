@@ -39,5 +39,6 @@ NB_MODULE(_core, m) {
   bind_schedule(m);
   bind_model(m);
   bind_plan(m);
+  bind_gossip(m);
   bind_gossip_search(m);
 }

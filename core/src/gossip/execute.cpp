@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstdlib>
 
+#include "check_grid.hpp"
 #include "hocket/error.hpp"
 #include "hocket/gossip/steps.hpp"
 
@@ -72,12 +73,7 @@ class Atoms {
 };
 
 void check_input(const Grid& grid, const Steps& steps) {
-  if (grid.sides.empty() || std::count(grid.sides.begin(), grid.sides.end(), 0U) > 0)
-    throw InputError("a grid needs sides of at least 1");
-  constexpr std::uint64_t most_nodes = 1 << 16;
-  std::uint64_t count = 1;
-  for (const std::uint32_t side : grid.sides)
-    if ((count *= side) > most_nodes) throw InputError("a grid of more than 65536 processors is too large to execute");
+  check_grid(grid);
   if (steps.units == 0) throw InputError("an item needs at least one unit");
   const std::uint32_t nodes = grid.nodes();
   for (const Parcel& parcel : steps.parcels)

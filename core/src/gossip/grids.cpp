@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "check_grid.hpp"
 #include "hocket/error.hpp"
 #include "hocket/gossip/blocks.hpp"
 
 namespace hocket::gossip {
 namespace {
-
-void check_grid(const Grid& grid) {
-  constexpr std::uint64_t most_nodes = 1 << 16;
-  std::uint64_t nodes = 1;
-  for (const std::uint32_t side : grid.sides) {
-    nodes *= side;
-    if (nodes == 0 || nodes > most_nodes) throw InputError("a grid needs 1 to 65536 processors");
-  }
-  if (grid.sides.empty()) throw InputError("a grid needs at least one axis");
-}
 
 /// Collects how finely items must be cut for every message to be cut in equal chunks of whole units.
 class Units {
