@@ -112,6 +112,9 @@ RingPlan best_circgos(std::uint32_t n, double message, double r, Model model) {
       time = (conc_cost(gap, message) + circ_cost(a, gap * message)).time(r) + rounds.time(gap);
     } else {
       if (parity && a > 64 && (n + a - 1) / a == (n + a - 3) / (a - 2)) continue;
+      // On an array, what an end lacks comes through one link, in a − 1 steps at least.
+      const double least = (a - 1) * r + (n - gap) * message + rounds.time(gap);
+      if (!model.wraparound && least >= best) continue;
       time = ring_cost(n, message, {RingPlan::circgos, a, rounds.list(gap)}, model).time(r);
     }
     if (time < best) {

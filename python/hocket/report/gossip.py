@@ -166,7 +166,7 @@ def draw_regions(data: Regions, path: str | Path, *, title: str = "") -> Path:
         raise UsageError("the map of winners has gaps", remedy="give one winner per side and r")
     with style.context():
         figure = style.new_figure(WIDTH, HEIGHT)
-        axes = figure.add_axes((0.1, 0.15, 0.66, 0.68))
+        axes = figure.add_axes((0.1, 0.15, 0.6, 0.68))
         colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
         axes.pcolormesh(
             np.arange(len(data.sides) + 1),
