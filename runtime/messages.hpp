@@ -2,9 +2,10 @@
 /// Messages as memory: where the bytes of a message are taken from or put to.
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
+
+#include "hocket/schedule/ranges.hpp"
 
 namespace hocket::runtime {
 
@@ -45,20 +46,14 @@ class Cursor {
   std::size_t within_ = 0;  ///< of the first span left
 };
 
-/// Disjoint ranges [begin, end), merged where they touch.
-class Ranges {
- public:
-  void add(std::uint64_t begin, std::uint64_t end);
-  void add(const Span& span) { add(address(span), address(span) + span.length); }
-  [[nodiscard]] bool covers(std::uint64_t begin, std::uint64_t end) const;
-  [[nodiscard]] bool covers(const Span& span) const { return covers(address(span), address(span) + span.length); }
-  /// True when some of [begin, end) is in one of the ranges.
-  [[nodiscard]] bool meets(std::uint64_t begin, std::uint64_t end) const;
-
- private:
-  static std::uint64_t address(const Span& span) { return reinterpret_cast<std::uintptr_t>(span.at); }
-
-  std::map<std::uint64_t, std::uint64_t> end_of_;  ///< by begin
-};
+/// A span as a range of addresses.
+inline void hold(Ranges& held, const Span& span) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(span.at);
+  held.add(begin, begin + span.length);
+}
+[[nodiscard]] inline bool holds(const Ranges& held, const Span& span) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(span.at);
+  return held.covers(begin, begin + span.length);
+}
 
 }  // namespace hocket::runtime

@@ -152,7 +152,7 @@ void Pass::collect_received(std::size_t index) {
   for (const Span& span : slot.spans) {
     if (slot.spans.size() > 1) std::memcpy(span.at, from, span.length);
     from += slot.spans.size() > 1 ? span.length : 0;
-    if (traffic_.held) traffic_.held->add(span);
+    if (traffic_.held) hold(*traffic_.held, span);
   }
   trace("received", slot.message, slot.segment);
   const std::size_t message = slot.message, segments = segments_of(traffic_.receives.bytes(message));
@@ -249,7 +249,7 @@ void Pass::prepare_next(Lane& lane) {
 
 bool Pass::holds_next(Lane& lane) const {
   if (!traffic_.held) return true;
-  while (lane.held < lane.next.size() && traffic_.held->covers(lane.next[lane.held])) ++lane.held;
+  while (lane.held < lane.next.size() && holds(*traffic_.held, lane.next[lane.held])) ++lane.held;
   return lane.held == lane.next.size();
 }
 

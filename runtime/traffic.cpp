@@ -40,7 +40,7 @@ Traffic all_gather_traffic(const Planned& planned, const std::vector<Span>& bloc
   };
   for (const auto& send : planned.program.sends) add(traffic.sends, send.pieces);
   for (const auto& receive : planned.program.receives) add(traffic.receives, receive.pieces);
-  traffic.held.emplace().add(blocks[rank]);
+  hold(traffic.held.emplace(), blocks[rank]);
   return traffic;
 }
 

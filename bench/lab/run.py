@@ -31,7 +31,7 @@ from hocket.runtime import RuntimeOptions, scheduled_environment
 ROOT = Path(__file__).resolve().parents[2]
 NETWORKS = ROOT / "examples/networks"
 TOPOLOGIES = {"b": NETWORKS / "paper-b.toml", "c": NETWORKS / "paper-c.toml"}
-COMMAND = shlex.join(["python", "bench/lab/run.py", *sys.argv[1:]])
+COMMAND = shlex.join(["python", "bench/lab/run.py", *sys.argv[1:]]).replace(f"{ROOT}/", "")
 Row = dict[str, Any]
 
 

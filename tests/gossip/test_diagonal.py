@@ -5,20 +5,21 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from hocket._core import gossip
 
 from hocket import _core
 
 
 def test_the_diagonal_of_a_cube_of_four() -> None:
     text = "000 013 022 031 103 112 121 130 202 211 220 233 301 310 323 332"
-    assert _core.gossip_diagonal(4, 3) == [[int(digit) for digit in point] for point in text.split()]
+    assert gossip.diagonal(4, 3) == [[int(digit) for digit in point] for point in text.split()]
 
 
 @pytest.mark.parametrize(
     ("side", "dimensions"), [(n, d) for d in range(1, 6) for n in range(1, 9) if n**d <= 4096]
 )
 def test_one_point_on_each_line(side: int, dimensions: int) -> None:
-    points = {tuple(point) for point in _core.gossip_diagonal(side, dimensions)}
+    points = {tuple(point) for point in gossip.diagonal(side, dimensions)}
     assert len(points) == side ** (dimensions - 1)
     assert all(0 <= x < side for point in points for x in point)
     for axis in range(dimensions):
@@ -30,4 +31,4 @@ def test_one_point_on_each_line(side: int, dimensions: int) -> None:
 @pytest.mark.parametrize(("side", "dimensions"), [(0, 2), (3, 0), (1000, 4), (1, 1000)])
 def test_sizes_that_make_no_sense_are_refused(side: int, dimensions: int) -> None:
     with pytest.raises(_core.InputError):
-        _core.gossip_diagonal(side, dimensions)
+        gossip.diagonal(side, dimensions)

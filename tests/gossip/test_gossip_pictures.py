@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hocket._core import gossip
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
-from hocket import _core
 from hocket.errors import UsageError
+from hocket.report import style
 from hocket.report.gossip import (
     Regions,
     TimePerByte,
@@ -31,7 +36,7 @@ def test_time_per_byte(sides: list[int], half_duplex: bool, tmp_path: Path) -> N
     for curve in data.curves.values():
         assert list(curve) == sorted(curve, reverse=True)
     r = 150e-6 / (LENGTHS[-1] * 11.5e-9)
-    best = _core.best_gossip(sides, r, shared=not half_duplex, half_duplex=half_duplex, effort=500_000)
+    best = gossip.best(sides, r, shared=not half_duplex, half_duplex=half_duplex, effort=500_000)
     assert min(curve[-1] for curve in data.curves.values()) == pytest.approx(best.time * 11.5)
     text = draw_time_per_byte(data, tmp_path / "a.svg").read_text()
     assert f"Gossip on a {data.network}" in text and "t_s = 150 µs" in text
@@ -45,6 +50,32 @@ def test_curves_that_are_left_out_are_counted(tmp_path: Path) -> None:
     text = draw_time_per_byte(data, tmp_path / "a.svg", most=3).read_text()
     assert "3 slower algorithms left out" in text
     assert "algorithm 2" in text and "algorithm 3" not in text
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, draw: Callable[..., object], data: object, path: Path) -> Figure:
+    kept: list[Figure] = []
+    monkeypatch.setattr(style, "save", lambda figure, _: kept.append(figure))
+    with style.context():
+        draw(data, path)
+        FigureCanvasAgg(kept[0]).draw()
+    return kept[0]
+
+
+def test_no_text_is_cut_off_or_overlaps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    long = "approach 2222222 coloured and with a long name"
+    lengths = [1 << i for i in range(4, 21)]
+    for low, high in ((900_000, 950_000), (4000, 41_000), (1, 1e9)):
+        curves = TimePerByte("ring of 3", lengths, {long: [high] * 16 + [low]})
+        picture = drawn(monkeypatch, draw_time_per_byte, curves, tmp_path / "a.svg")
+        axes = picture.axes[0]
+        bounds = axes.get_legend().get_window_extent(), axes.yaxis.label.get_window_extent()
+        assert all(box.x0 >= 0 and box.x1 <= picture.bbox.x1 for box in bounds)
+        ticks = [label.get_window_extent() for label in axes.get_xticklabels()]
+        assert all(a.x1 < b.x0 for a, b in pairwise(ticks)) and len(ticks) >= 5
+        shown = [y for y in axes.get_yticks() if axes.get_ylim()[0] <= y <= axes.get_ylim()[1]]
+        assert len(shown) >= 2 or high < 2 * low
+    picture = drawn(monkeypatch, draw_regions, Regions("rings", [4], [1.0], [[long]]), tmp_path / "a.svg")
+    assert picture.axes[0].get_legend().get_window_extent().x1 <= picture.bbox.x1
 
 
 def test_regions_of_rings(tmp_path: Path) -> None:

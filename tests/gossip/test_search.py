@@ -7,6 +7,7 @@ from functools import cache
 from itertools import product
 
 import pytest
+from hocket._core import gossip
 
 from hocket import _core
 
@@ -31,8 +32,8 @@ TORI = [
 LITERAL = [(2, 976, 27, 60), (10, 1440, 27, 34), (50, 2857, 9, 9), (250, 6759, 3, 1)]
 
 
-def by_name(sides: list[int], r: float, **model: bool) -> dict[str, _core.GossipPlan]:
-    plans = _core.gossip_candidates(sides, r, **model)
+def by_name(sides: list[int], r: float, **model: bool) -> dict[str, gossip.Plan]:
+    plans = gossip.candidates(sides, r, **model)
     assert [p.time for p in plans] == sorted(p.time for p in plans)
     return {plan.name: plan for plan in plans}
 
@@ -72,10 +73,10 @@ def test_tori(
 
 @pytest.mark.parametrize(("r", "expected", "a", "b"), LITERAL)
 def test_the_search_of_the_paper(r: float, expected: float, a: int, b: int) -> None:
-    found, *parameters = _core.best_literal_circgos(729, r)
+    found, *parameters = gossip.best_literal_circgos(729, r)
     assert found == pytest.approx(expected, abs=0.501)
     assert parameters == [a, b]
-    assert _core.literal_circgos(729, a, b, r) == found
+    assert gossip.literal_circgos(729, a, b, r) == found
     # Factors of their own for every round never lose.
     assert by_name([729], r)["CircGos"].time <= found
 
@@ -127,11 +128,11 @@ GRIDS = [
 @pytest.mark.parametrize("half_duplex", [False, True])
 def test_every_candidate_executes_as_promised(sides: list[int], wraparound: bool, half_duplex: bool) -> None:
     for r in (0.5, 20):
-        plans = _core.gossip_candidates(
+        plans = gossip.candidates(
             sides, r, wraparound=wraparound, shared=True, half_duplex=half_duplex, effort=500_000
         )
         for plan in plans:
-            proof = _core.prove_gossip(sides, plan, wraparound, half_duplex)
+            proof = gossip.prove(sides, plan, wraparound, half_duplex)
             shared = plan.name == "StrideGos"
             assert proof["complete"] and proof["held"] and proof["ports_respected"], (plan, proof)
             assert shared or proof["link_disjoint"], (plan, proof)
@@ -143,8 +144,8 @@ def test_every_candidate_executes_as_promised(sides: list[int], wraparound: bool
 
 
 def test_strides_win_only_where_channels_may_be_shared() -> None:
-    assert _core.best_gossip([81], 16).name == "CircGos"
-    assert _core.best_gossip([81], 16, shared=True).name == "StrideGos"
+    assert gossip.best([81], 16).name == "CircGos"
+    assert gossip.best([81], 16, shared=True).name == "StrideGos"
     assert "StrideGos" not in by_name([8, 8], 16, wraparound=False, shared=True)
 
 
@@ -156,11 +157,11 @@ def test_strides_win_only_where_channels_may_be_shared() -> None:
 def test_a_search_is_quick(sides: list[int], wraparound: bool) -> None:
     for r in (0, 0.3, 16, 1000):
         start = time.process_time()
-        _core.best_gossip(sides, r, wraparound=wraparound)
+        gossip.best(sides, r, wraparound=wraparound)
         assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(("sides", "r"), [([], 1), ([0, 4], 1), ([70000], 1), ([4], -1), ([4], float("nan"))])
 def test_senseless_searches_are_refused(sides: list[int], r: float) -> None:
     with pytest.raises(_core.InputError):
-        _core.best_gossip(sides, r)
+        gossip.best(sides, r)

@@ -6,6 +6,7 @@ import time
 from functools import cache
 
 import pytest
+from hocket._core import gossip
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,12 +30,12 @@ KNOWN = [
 
 
 @cache
-def found(sides: tuple[int, ...], r: float, effort: int = 10_000_000) -> _core.StridePlan:
-    return _core.search_stride(list(sides), r, effort)
+def found(sides: tuple[int, ...], r: float, effort: int = 10_000_000) -> gossip.StridePlan:
+    return gossip.search_stride(list(sides), r, effort)
 
 
-def executes_as_it_says(plan: _core.StridePlan) -> None:
-    proof = _core.prove_gossip(plan.sides, _core.GossipPlan(plan))
+def executes_as_it_says(plan: gossip.StridePlan) -> None:
+    proof = gossip.prove(plan.sides, gossip.Plan(plan))
     assert proof["complete"] and proof["held"] and proof["ports_respected"]
     assert proof["redundant"] == 0
     assert proof["steps"] == len(plan.steps)
@@ -43,17 +44,17 @@ def executes_as_it_says(plan: _core.StridePlan) -> None:
 
 @pytest.mark.parametrize(("sides", "r", "known"), KNOWN)
 def test_known_times_are_reached(sides: list[int], r: float, known: float) -> None:
-    plan = _core.search_stride(sides, r)
+    plan = gossip.search_stride(sides, r)
     assert plan.time(r) <= known
-    assert plan.time(r) >= _core.gossip_bound(sides, r)
+    assert plan.time(r) >= gossip.bound(sides, r)
     executes_as_it_says(plan)
 
 
 def test_what_beats_the_known_times() -> None:
     # Strides that are no divisors, and tori whose steps use all axes.
-    assert _core.search_stride([64], 16).time(16) <= 150.5
-    assert _core.search_stride([256], 16).time(16) <= 475.5
-    assert _core.search_stride([16, 16], 64).time(64) <= 401.25
+    assert gossip.search_stride([64], 16).time(16) <= 150.5
+    assert gossip.search_stride([256], 16).time(16) <= 475.5
+    assert gossip.search_stride([16, 16], 64).time(64) <= 401.25
 
 
 @pytest.mark.parametrize("n", [*range(1, 41), 48, 49, 61, 64, 100, 101, 127, 128, 243, 255, 256])
@@ -91,16 +92,16 @@ def test_windows_cost_what_the_formula_says(windows: list[int], n: int) -> None:
     steps, stride = [], n
     for g in windows:
         stride //= g
-        steps += [_core.StrideStep([stride])] * (g // 2)
-    plan = _core.StridePlan([n], steps)
+        steps += [gossip.StrideStep([stride])] * (g // 2)
+    plan = gossip.StridePlan([n], steps)
     assert plan.volume == pytest.approx(sum(n / 2 * (1 - 1 / g) for g in windows))
     executes_as_it_says(plan)
 
 
 def test_colours_share_the_axes_of_a_torus() -> None:
     # Windows of three on two axes in turns; with M items held, a step loads a channel with M·s/2.
-    steps = [_core.StrideStep([s, s], turn) for s in (3, 1) for turn in (0, 1)]
-    plan = _core.StridePlan([9, 9], steps)
+    steps = [gossip.StrideStep([s, s], turn) for s in (3, 1) for turn in (0, 1)]
+    plan = gossip.StridePlan([9, 9], steps)
     assert plan.volume == 1.5 + 4.5 + 4.5 + 13.5
     executes_as_it_says(plan)
 
@@ -110,15 +111,15 @@ def test_colours_share_the_axes_of_a_torus() -> None:
 def test_any_strides_that_reach_everyone_are_proved(data: st.DataObject) -> None:
     sides = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
     steps = [
-        _core.StrideStep(
+        gossip.StrideStep(
             [data.draw(st.integers(0, side // 2)) for side in sides], data.draw(st.integers(-1, len(sides)))
         )
         for _ in range(data.draw(st.integers(0, 8)))
     ]
-    plan = _core.StridePlan(sides, steps)
+    plan = gossip.StridePlan(sides, steps)
     if plan.volume < 0:
         with pytest.raises(_core.InputError, match="reach"):
-            _core.prove_gossip(sides, _core.GossipPlan(plan))
+            gossip.prove(sides, gossip.Plan(plan))
     else:
         executes_as_it_says(plan)
 
@@ -128,23 +129,23 @@ def test_any_strides_that_reach_everyone_are_proved(data: st.DataObject) -> None
 )
 def test_a_search_is_quick(sides: list[int]) -> None:
     start = time.process_time()
-    plan = _core.search_stride(sides, 64)
+    plan = gossip.search_stride(sides, 64)
     assert time.process_time() - start < 2
     assert plan.volume > 0
 
 
 def test_a_search_finds_the_same_every_time() -> None:
-    first, second = (_core.search_stride([60], 20) for _ in range(2))
+    first, second = (gossip.search_stride([60], 20) for _ in range(2))
     assert [s.strides for s in first.steps] == [s.strides for s in second.steps]
 
 
 @pytest.mark.parametrize("strides", [[5], [1, 1], []])
 def test_strides_that_no_axis_has_are_refused(strides: list[int]) -> None:
     with pytest.raises(_core.InputError):
-        _core.StridePlan([9], [_core.StrideStep(strides)])
+        gossip.StridePlan([9], [gossip.StrideStep(strides)])
 
 
 def test_senseless_searches_are_refused() -> None:
     for sides, r in (([], -1), ([0], 1), ([4], -1), ([100000, 100000], 1)):
         with pytest.raises(_core.InputError):
-            _core.search_stride(sides, r)
+            gossip.search_stride(sides, r)

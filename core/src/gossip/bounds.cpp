@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hocket/error.hpp"
 
@@ -36,10 +37,29 @@ std::uint64_t fewest_steps(std::uint64_t nodes, std::uint32_t ports) {
   return steps;
 }
 
-double synchronous_bound(const Grid& grid, double r) {
+std::uint64_t fewest_half_duplex_steps(std::uint64_t nodes) {
+  if (nodes < 2) return 0;
+  // phi^t = L_t - (-1/phi)^t with the Lucas numbers L: exact where floating point is not.
+  std::uint64_t steps = 1, lucas = 1, next = 3;
+  while (steps % 2 == 0 ? lucas <= nodes : lucas < nodes) {
+    next += std::exchange(lucas, next);
+    ++steps;
+  }
+  return steps;
+}
+
+double half_duplex_volume(std::uint64_t nodes) {
+  if (nodes < 2) return 0;
+  return static_cast<double>(nodes) * static_cast<double>(nodes - 1) / static_cast<double>(nodes / 2);
+}
+
+double synchronous_bound(const Grid& grid, double r, Ports ports) {
   check_r(r);
   const std::uint32_t nodes = grid.nodes();
   if (nodes < 2) return 0;
+  // Twice N - 1 or more, so that the channels into a corner never limit.
+  if (ports == Ports::half_duplex)
+    return r * static_cast<double>(fewest_half_duplex_steps(nodes)) + half_duplex_volume(nodes);
   const Degrees d = degrees(grid);
   return r * static_cast<double>(fewest_steps(nodes, d.most)) + (nodes - 1.0) / d.fewest;
 }
@@ -91,8 +111,8 @@ double ring_bound(std::uint64_t n, double r) {
   return best;
 }
 
-double lower_bound(const Grid& grid, double r) {
-  const double simple = synchronous_bound(grid, r);
+double lower_bound(const Grid& grid, double r, Ports ports) {
+  const double simple = synchronous_bound(grid, r, ports);
   const auto longest = std::max_element(grid.sides.begin(), grid.sides.end());
   const bool ring = grid.wraparound && longest != grid.sides.end() && *longest == grid.nodes();
   return ring ? std::max(simple, ring_bound(*longest, r)) : simple;

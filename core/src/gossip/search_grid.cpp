@@ -18,7 +18,7 @@ class GridSearch {
  public:
   GridSearch(const Grid& grid, double r, GossipModel model, std::uint64_t effort)
       : grid_(grid), r_(r), model_(model), effort_(effort), lines_{grid.wraparound, model.ports} {
-    bound_ = lower_bound(grid, r);
+    bound_ = lower_bound(grid, r, model.ports);
     d_ = grid.sides.size();
   }
 

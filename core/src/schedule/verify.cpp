@@ -1,8 +1,9 @@
 #include "hocket/schedule/verify.hpp"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
+
+#include "hocket/schedule/ranges.hpp"
 
 namespace hocket {
 namespace {
@@ -105,33 +106,6 @@ class DirectDelivery {
   const Demand& demand_;
   Certificate& certificate_;
   std::vector<bool> seen_;
-};
-
-/// Disjoint byte ranges, merged where they touch.
-class Ranges {
- public:
-  /// Returns how many of the bytes were there before.
-  std::uint64_t add(std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t known = 0;
-    auto it = ranges_.upper_bound(begin);
-    if (it != ranges_.begin() && std::prev(it)->second >= begin) --it;
-    while (it != ranges_.end() && it->first <= end) {
-      const std::uint64_t from = std::max(begin, it->first), to = std::min(end, it->second);
-      known += to > from ? to - from : 0;
-      begin = std::min(begin, it->first);
-      end = std::max(end, it->second);
-      it = ranges_.erase(it);
-    }
-    ranges_.emplace(begin, end);
-    return known;
-  }
-  [[nodiscard]] bool covers(std::uint64_t begin, std::uint64_t end) const {
-    auto it = ranges_.upper_bound(begin);
-    return it != ranges_.begin() && std::prev(it)->second >= end;
-  }
-
- private:
-  std::map<std::uint64_t, std::uint64_t> ranges_;
 };
 
 /// Pieces that may be split and forwarded: what every rank holds, byte range by byte range. What

@@ -175,8 +175,8 @@ std::vector<std::vector<Node>> torus_cycles(const Network& network, const std::v
   return grid.cycles();
 }
 
-/// Down the first column of an even number of rows, and back through the rest of the rows to and fro.
-/// The rows are one dimension; the columns are the others, folded into one path.
+/// Down the first column of an even number of rows, and back through the rest, row by row, in turn forwards and
+/// backwards. The rows are one dimension; the columns are the others, folded into one path.
 std::vector<std::vector<Node>> mesh_cycle(const Network& network, const std::vector<std::uint32_t>& sides) {
   const Node nodes = network.nodes();
   std::size_t down = 0;
@@ -184,7 +184,7 @@ std::vector<std::vector<Node>> mesh_cycle(const Network& network, const std::vec
   if (down == sides.size() || sides[down] == nodes) return {};
   std::vector<std::uint32_t> strides(sides.size(), 1);
   for (std::size_t d = sides.size(); d-- > 1;) strides[d - 1] = strides[d] * sides[d];
-  std::vector<Node> path{0};  // through the other dimensions: one after the other, to and fro
+  std::vector<Node> path{0};  // through the other dimensions: in turn forwards and backwards
   for (std::size_t d = 0; d < sides.size(); ++d) {
     if (d == down) continue;
     const std::size_t size = path.size();

@@ -12,7 +12,8 @@ from hocket.cli.work import with_spinner
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
-    from hocket._core import GossipPlan, Network
+    from hocket import _core
+    from hocket._core import Network
 
 # A step list of more processors takes seconds to execute.
 MOST_PROVED: Final = 4096
@@ -55,15 +56,22 @@ def gossip(
 
     network = load_network(source, quiet=as_json)
     sides, wraparound = _grid(network, source)
+    if times is not None and network.ranks < 2:
+        raise UsageError("one processor has nothing to send, so that there are no times to draw")
+    for path in (times, regions):
+        if path is not None:
+            from hocket.report import style
+
+            style.check(path)
     seconds = parse_time(startup)
     r = ratio if ratio is not None else seconds * network.host_rate / parse_size(size)
     if not 0 <= r < 1e12:
         raise UsageError(f"a ratio of {r:g}", remedy="give 0 or more")
     models = {
-        "strict": _core.gossip_candidates(sides, r, wraparound=wraparound, half_duplex=half_duplex),
+        "strict": _core.gossip.candidates(sides, r, wraparound=wraparound, half_duplex=half_duplex),
         "shared": [
             plan
-            for plan in _core.gossip_candidates(sides, r, wraparound=wraparound, shared=True)
+            for plan in _core.gossip.candidates(sides, r, wraparound=wraparound, shared=True)
             if plan.name == "StrideGos" and not half_duplex
         ],
     }
@@ -72,7 +80,7 @@ def gossip(
     if network.ranks <= MOST_PROVED:
         proof = with_spinner(
             "executing the fastest",
-            lambda: _core.prove_gossip(sides, best, wraparound=wraparound, half_duplex=half_duplex),
+            lambda: _core.gossip.prove(sides, best, wraparound=wraparound, half_duplex=half_duplex),
             as_json,
         )
     if as_json:
@@ -106,7 +114,7 @@ def _name(sides: list[int], wraparound: bool) -> str:
     return network_name(sides, wraparound)
 
 
-def _row(plan: GossipPlan) -> dict[str, Any]:
+def _row(plan: _core.gossip.Plan) -> dict[str, Any]:
     return {
         "algorithm": plan.name,
         "parameters": parameters(plan),
@@ -117,27 +125,32 @@ def _row(plan: GossipPlan) -> dict[str, Any]:
     }
 
 
-def parameters(plan: GossipPlan) -> str:
+def parameters(plan: _core.gossip.Plan) -> str:
     """``9; 3^2 3^2``: nine bridgeheads, then two rounds of factor 3 in two steps each."""
     if plan.stride.steps:
         return " ".join("/".join(str(stride) for stride in step.strides) for step in plan.stride.steps)
     if plan.name.startswith("CubGos") or plan.name.startswith("TorGos"):
-        return f"spacing {plan.spacing}; {_rounds(plan.rounds)}"
+        return _with_rounds(f"spacing {plan.spacing}", plan.rounds)
     phases = []
     for phase in plan.phases:
         kinds = dict.fromkeys(
-            f"{a}; {_rounds(rounds)}" if kind == "CircGos" else kind for kind, a, rounds in phase
+            _with_rounds(str(a), rounds) if kind == "CircGos" else kind for kind, a, rounds in phase
         )
         phases.append(" or ".join(kinds))
     return ", ".join(phases)
 
 
-def _rounds(rounds: list[tuple[int, int]]) -> str:
-    return " ".join(f"{factor}^{steps}" for factor, steps in rounds)
+def _with_rounds(bridgeheads: str, rounds: list[tuple[int, int]]) -> str:
+    listed = " ".join(f"{factor}^{steps}" for factor, steps in rounds)
+    return f"{bridgeheads}; {listed}" if listed else bridgeheads
 
 
 def _print(
-    models: dict[str, list[GossipPlan]], best: GossipPlan, r: float, proof: dict[str, Any] | None, name: str
+    models: dict[str, list[_core.gossip.Plan]],
+    best: _core.gossip.Plan,
+    r: float,
+    proof: dict[str, Any] | None,
+    name: str,
 ) -> None:
     click.echo(f"{name}, r = {r:g}; bound {best.bound:.4g}")
     rows = [("algorithm", "parameters", "steps", "volume", "time", "time/bound")]
@@ -154,7 +167,7 @@ def _print(
     if proof is not None:
         volume = proof["strict_volume"]
         agrees = (
-            proof["complete"] and proof["steps"] == best.steps and abs(volume - best.volume) < 1e-6 * volume
+            proof["complete"] and proof["steps"] == best.steps and abs(volume - best.volume) <= 1e-6 * volume
         )
         verdict = "as the formula says" if agrees else f"NOT what the formula says: {proof['problem']}"
         links = "no link shared" if proof["link_disjoint"] else "links shared"

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.ticker import LogLocator
 
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.report import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's, darkest contrast first, then lighter tones for what rarely wins.
 COLOURS: Final = (
@@ -28,7 +33,8 @@ COLOURS: Final = (
     "#a8765a",
 )
 MARKS: Final = "osD^vP*Xph"
-WIDTH: Final = 8.0
+LEFT: Final = 0.95  # inches, as the next two
+PLOT: Final = 5.0
 HEIGHT: Final = 5.0
 
 
@@ -77,7 +83,7 @@ def time_per_byte(
         )
     curves: dict[str, list[float]] = {}
     for length in lengths:
-        plans = _core.gossip_candidates(
+        plans = _core.gossip.candidates(
             list(sides),
             startup / (length * per_byte),
             wraparound=wraparound,
@@ -105,7 +111,7 @@ def regions(
     """The winner by formula on cubes of these sides; a tie goes to the algorithm that is tried first."""
     winners = [
         [
-            _core.best_gossip(
+            _core.gossip.best(
                 [side] * dimensions, r, wraparound=wraparound, shared=shared, effort=effort
             ).name
             for side in sides
@@ -125,8 +131,7 @@ def draw_time_per_byte(data: TimePerByte, path: str | Path, *, title: str = "", 
     path = style.check(path)
     names = _closest(data, most)
     with style.context():
-        figure = style.new_figure(WIDTH, HEIGHT)
-        axes = figure.add_axes((0.1, 0.15, 0.62, 0.68))
+        figure, axes, left = _figure(names)
         for i, name in enumerate(names):
             axes.plot(
                 data.lengths,
@@ -139,19 +144,22 @@ def draw_time_per_byte(data: TimePerByte, path: str | Path, *, title: str = "", 
             )
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        axes.set_xticks(list(data.lengths)[:: max(1, len(data.lengths) // 9)])
+        axes.set_xticks(list(data.lengths)[:: -(-len(data.lengths) // 9)])
         axes.xaxis.set_major_formatter(lambda x, _: _bytes(x))
         axes.minorticks_off()
+        # Curves may span less than a decade, or many.
+        axes.yaxis.set_major_locator(LogLocator(subs=_subs(data)))
+        axes.yaxis.set_major_formatter(lambda y, _: _number(y))
         axes.grid(axis="y", color=style.FAINT, zorder=0)
         for side in ("right", "top"):
             axes.spines[side].set_visible(False)
         axes.set_xlabel("message length")
         axes.set_ylabel("time per byte (ns)")
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8)
-        style.headline(figure, title or f"Gossip on a {data.network}", data.note, left=0.1)
+        style.headline(figure, title or f"Gossip on a {data.network}", data.note, left=left)
         left_out = len(data.curves) - len(names)
         style.footnote(
-            figure, 0.1, f"{style.counted(left_out, 'slower algorithm')} left out" if left_out else ""
+            figure, left, f"{style.counted(left_out, 'slower algorithm')} left out" if left_out else ""
         )
         style.save(figure, path)
     return path
@@ -165,8 +173,9 @@ def draw_regions(data: Regions, path: str | Path, *, title: str = "") -> Path:
     if cells.shape != (len(data.ratios), len(data.sides)) or cells.size == 0:
         raise UsageError("the map of winners has gaps", remedy="give one winner per side and r")
     with style.context():
-        figure = style.new_figure(WIDTH, HEIGHT)
-        axes = figure.add_axes((0.1, 0.15, 0.6, 0.68))
+        shares = [float(np.mean(cells == i)) for i in range(len(names))]
+        labels = [f"{name}, {share:.0%}" for name, share in zip(names, shares, strict=True)]
+        figure, axes, left = _figure(labels)
         colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
         axes.pcolormesh(
             np.arange(len(data.sides) + 1),
@@ -179,10 +188,9 @@ def draw_regions(data: Regions, path: str | Path, *, title: str = "") -> Path:
         )
         for i, name in enumerate(names):
             x, y = _middle(cells == i)
-            share = float(np.mean(cells == i))
-            if share >= 0.04:
+            if shares[i] >= 0.04:
                 axes.text(x, y, name, ha="center", va="center", color="white", fontsize=9, fontweight="bold")
-            axes.bar(0, 0, color=colours[i], label=f"{name}, {share:.0%}")
+            axes.bar(0, 0, color=colours[i], label=labels[i])
         _ticks(axes.set_xticks, axes.set_xticklabels, data.sides)
         _ticks(axes.set_yticks, axes.set_yticklabels, data.ratios)
         axes.set_xlim(0, len(data.sides))
@@ -193,9 +201,25 @@ def draw_regions(data: Regions, path: str | Path, *, title: str = "") -> Path:
         axes.set_xlabel("side n")
         axes.set_ylabel("r = t_s / (L·t_l)")
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8)
-        style.headline(figure, title or f"The fastest gossip on {data.network}", data.note, left=0.1)
+        style.headline(figure, title or f"The fastest gossip on {data.network}", data.note, left=left)
         style.save(figure, path)
     return path
+
+
+def _figure(labels: Sequence[str]) -> tuple[Figure, Axes, float]:
+    """Room for a legend of these labels right of the plot, and where the plot begins."""
+    legend = 0.8 + 0.068 * max(map(len, labels))  # inches, at 8 points
+    width = LEFT + PLOT + legend
+    figure = style.new_figure(width, HEIGHT)
+    return figure, figure.add_axes((LEFT / width, 0.15, PLOT / width, 0.68)), LEFT / width
+
+
+def _subs(data: TimePerByte) -> tuple[int, ...]:
+    """Which multiples of the powers of ten are labelled, so that there are about five or more."""
+    times = np.array([list(curve) for curve in data.curves.values()], dtype=float)
+    times = times[times > 0]  # one processor takes none
+    decades = float(np.log10(times.max() / times.min())) if times.size else 0
+    return (1,) if decades > 5 else (1, 2, 5) if decades > 1 else tuple(range(1, 10))
 
 
 def _closest(data: TimePerByte, most: int) -> list[str]:
@@ -224,8 +248,16 @@ def _middle(inside: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[fl
         # A cell survives if its neighbours in the row and in the column do.
         now = now & padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
     deepest = np.argwhere(depth == depth.max())
-    y, x = deepest[len(deepest) // 2]
+    # Names are wide: of the deepest, a cell with many of its kind on both sides.
+    rooms = [min(_run(inside[y, x:]), _run(inside[y, x::-1])) for y, x in deepest]
+    best = [cell for cell, room in zip(deepest, rooms, strict=True) if room == max(rooms)]
+    y, x = best[len(best) // 2]
     return float(x) + 0.5, float(y) + 0.5
+
+
+def _run(cells: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
+    """How many cells from the first on are inside."""
+    return int(np.logical_and.accumulate(cells).sum())
 
 
 def _ticks(set_ticks: object, set_labels: object, values: Sequence[float]) -> None:
@@ -233,7 +265,11 @@ def _ticks(set_ticks: object, set_labels: object, values: Sequence[float]) -> No
     places = range(0, len(values), every)
     assert callable(set_ticks) and callable(set_labels)
     set_ticks([i + 0.5 for i in places])
-    set_labels([f"{values[i]:.3g}" if values[i] < 1000 else f"{values[i]:,.0f}" for i in places])
+    set_labels([_number(values[i]) for i in places])
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"
 
 
 def _bytes(length: float) -> str:
