@@ -92,7 +92,7 @@ def gossip(
     if times is not None:
         _draw_times(times, sides, wraparound, half_duplex, seconds, network.host_rate)
     if regions is not None:
-        _draw_regions(regions, len(sides), wraparound)
+        _draw_regions(regions, len(sides), wraparound, half_duplex)
 
 
 def _grid(network: Network, source: str) -> tuple[list[int], bool]:
@@ -188,13 +188,15 @@ def _draw_times(
     click.echo(f"wrote {draw_time_per_byte(data, path)}", err=True)
 
 
-def _draw_regions(path: str, dimensions: int, wraparound: bool) -> None:
+def _draw_regions(path: str, dimensions: int, wraparound: bool, half_duplex: bool) -> None:
     from hocket.report.gossip import draw_regions
     from hocket.report.gossip import regions as find_regions
 
     sides = SIDES.get(dimensions, (3, 4, 5, 6, 8))
     data = with_spinner(
         "searching parameters",
-        lambda: find_regions(sides, RATIOS, dimensions=dimensions, wraparound=wraparound),
+        lambda: find_regions(
+            sides, RATIOS, dimensions=dimensions, wraparound=wraparound, half_duplex=half_duplex
+        ),
     )
     click.echo(f"wrote {draw_regions(data, path)}", err=True)

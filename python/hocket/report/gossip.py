@@ -106,13 +106,19 @@ def regions(
     dimensions: int = 1,
     wraparound: bool = True,
     shared: bool = False,
+    half_duplex: bool = False,
     effort: int = 2_000_000,
 ) -> Regions:
     """The winner by formula on cubes of these sides; a tie goes to the algorithm that is tried first."""
     winners = [
         [
             _core.gossip.best(
-                [side] * dimensions, r, wraparound=wraparound, shared=shared, effort=effort
+                [side] * dimensions,
+                r,
+                wraparound=wraparound,
+                shared=shared,
+                half_duplex=half_duplex,
+                effort=effort,
             ).name
             for side in sides
         ]
@@ -123,6 +129,7 @@ def regions(
         dimensions, (f"{dimensions}-dimensional tori", f"{dimensions}-dimensional meshes")
     )
     note = "channels may be shared" if shared else "no channel is shared"
+    note += ", one message out or in at a time" if half_duplex else ""
     return Regions(torus if wraparound else mesh, list(sides), list(ratios), winners, note)
 
 
