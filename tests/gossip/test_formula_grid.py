@@ -1,0 +1,57 @@
+"""Every algorithm on every ring up to 256 processors, and on cubes up to 1,024: executed, its counted time is
+what its formula says."""
+
+from __future__ import annotations
+
+import pytest
+from hocket._core import gossip
+
+# Side up to which a cube of so many dimensions has at most 1,024 processors.
+MOST = {2: 32, 3: 10, 4: 5, 5: 4}
+
+
+def check(sides: list[int], r: float, wraparound: bool = True, half_duplex: bool = False) -> None:
+    for shared in (False, True):
+        if half_duplex and shared:
+            continue
+        plans = gossip.candidates(sides, r, wraparound=wraparound, shared=shared, half_duplex=half_duplex)
+        for plan in plans:
+            if shared and plan.name != "StrideGos":
+                continue
+            proof = gossip.prove(sides, plan, wraparound=wraparound, half_duplex=half_duplex)
+            volume = proof["shared_volume" if shared else "strict_volume"]
+            case = (sides, r, plan.name)
+            assert proof["complete"] and proof["held"] and proof["ports_respected"], (case, proof)
+            assert proof["link_disjoint"] or shared, case
+            assert proof["steps"] * r + volume == pytest.approx(plan.time, rel=1e-9), case
+            assert plan.time >= plan.bound * (1 - 1e-9), case
+
+
+@pytest.mark.parametrize("r", [1.0, 16.0, 256.0])
+@pytest.mark.parametrize("first", range(1, 257, 32))
+def test_every_ring_up_to_256(first: int, r: float) -> None:
+    for n in range(first, first + 32):
+        check([n], r)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 16, 31, 64, 100, 127, 128, 200])
+def test_arrays_and_half_duplex(n: int) -> None:
+    check([n], 16.0, wraparound=False)
+    check([n], 16.0, half_duplex=True)
+    check([n], 16.0, wraparound=False, half_duplex=True)
+
+
+@pytest.mark.parametrize("r", [2.0, 64.0])
+@pytest.mark.parametrize("dimensions", MOST)
+def test_every_cube_up_to_1024(dimensions: int, r: float) -> None:
+    for side in range(2, MOST[dimensions] + 1):
+        check([side] * dimensions, r)
+        if side**dimensions <= 256:
+            check([side] * dimensions, r, wraparound=False)
+
+
+@pytest.mark.parametrize(
+    "sides", [[2, 9], [4, 6], [5, 7], [12, 20], [3, 4, 5], [8, 4, 8, 2], [31, 33], [2, 512]]
+)
+def test_unequal_sides(sides: list[int]) -> None:
+    check(sides, 16.0)
