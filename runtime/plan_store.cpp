@@ -19,8 +19,8 @@ constexpr std::uint32_t max_planned_here = 2048;
 /// What an all-gather is planned for; pieces are scaled to what a call contributes.
 constexpr std::uint64_t gather_bytes = 1 << 20;
 /// A rank that forwards has the next message for the same wire at once: it must not wait for an
-/// acknowledgement of each.
-constexpr std::uint32_t gather_window = 8;
+/// acknowledgement of each (bench/results/lab-gather-window.md).
+constexpr std::uint32_t gather_window = 2;
 
 std::uint64_t combined(std::uint64_t digest, std::uint64_t more) {
   ByteWriter out;

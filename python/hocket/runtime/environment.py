@@ -19,7 +19,7 @@ PATTERNS = ("all-to-all", "all-gather")
 # What an all-gather is planned for (pieces are scaled to what a call contributes), and how many messages
 # a rank may have unacknowledged: it has the next one for the same wire at once. As in plan_store.cpp.
 _GATHER_BYTES = 1 << 20
-_GATHER_WINDOW = 8
+_GATHER_WINDOW = 2
 
 _FLOWS = ("token", "barrier", "free")
 
