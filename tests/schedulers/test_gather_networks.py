@@ -140,6 +140,19 @@ def test_scheduler_keeps_its_word(name: str, family: str) -> None:
             assert seconds >= bounds.seconds * (1 - 1e-9)
 
 
+def test_spreading_reaches_clusters_behind_a_switch() -> None:
+    """Hosts wired in pairs, the pairs joined by a switch: asking the neighbour only is not enough."""
+    plan = NetworkPlan()
+    switch = plan.node(0)
+    for _ in range(3):
+        plan.link(plan.node(1, switch), plan.node(1, switch))
+    network = plan.build("graph")
+    demand = _core.Demand(network.ranks, BYTES, "all-gather")
+    scheduler = _core.find_scheduler("spreading", "all-gather")
+    schedule = scheduler.make(network, demand)
+    assert _core.verify(network, demand, schedule, scheduler.ports).ok
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_chooser_always_finds_one(family: str) -> None:
     network = FAMILIES[family]()
