@@ -226,6 +226,32 @@ def test_nothing_starts_before_its_time(
         kept.check_nothing_is_sent_before_it_is_held()
 
 
+def bus(path: Path, hosts: int) -> str:
+    """Hosts on one wire that carries one message at a time, whatever its direction."""
+    names = [f"h{i}" for i in range(hosts)]
+    lines = ["<?xml version='1.0'?>", '<platform version="4.1"><zone id="z" routing="Full">']
+    lines += [f'<host id="{name}" speed="1Gf"/>' for name in names]
+    lines += ['<link id="bus" bandwidth="125MBps" latency="1us" sharing_policy="SHARED"/>']
+    for i, a in enumerate(names):
+        lines += [f'<route src="{a}" dst="{b}"><link_ctn id="bus"/></route>' for b in names[i + 1 :]]
+    path.write_text("\n".join([*lines, "</zone></platform>"]))
+    return str(path)
+
+
+def test_a_rank_waits_for_what_it_receives_itself(check: Check, tmp_path: Path) -> None:
+    """On one wire a rank's send often follows its own receive: it gives itself the token."""
+    network = bus(tmp_path / "bus.xml", 4)
+    built = read_network(network)
+    gather = plan_of(built, random_gossip(Random(1), [1 << 20] * 4), 1 << 20, window=1)
+    for kept in run(check, tmp_path, network, 30001, gather, 1, 4096):
+        kept.check_all_happened_once()
+        kept.check_waits()
+        kept.check_window()
+        if kept.plan.header.demand.pattern == "all-to-all":
+            waits, rows = kept.plan.waits, kept.plan.schedule.rows()
+            assert any(rows[b][2] == row[1] for i, row in enumerate(rows) for b in waits.of(i))
+
+
 def test_a_segment_goes_on_before_the_message_is_in(check: Check, tmp_path: Path) -> None:
     """Cut-through: some ranks forward parts of messages of which more is to come."""
     built = read_network("chain:2,2")
