@@ -252,3 +252,10 @@ def tree_plans(
 
     drawn = st.tuples(st.integers(min_hosts, max_hosts), st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
     return drawn.map(make)
+
+
+def one_host(ranks: int) -> _core.Network:
+    """Ranks that reach each other through memory only."""
+    plan = NetworkPlan()
+    plan.node(ranks)
+    return plan.build()

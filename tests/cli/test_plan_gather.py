@@ -6,30 +6,12 @@ import csv
 from pathlib import Path
 
 import pytest
+from test_plan import CONTRACT as EXCHANGE_CONTRACT
 
 from hocket import _core
 from hocket.network import read_network
 
-CONTRACT = [
-    "pattern",
-    "scheduler",
-    "hosts",
-    "ranks",
-    "messages",
-    "phases",
-    "bound_phases",
-    "ratio",
-    "bound_seconds",
-    "predicted_seconds",
-    "contention_free",
-    "complete",
-    "waits",
-    "waits_before_reduction",
-    "plan_seconds",
-    "verify_seconds",
-    "peak_rss_bytes",
-    "startup",
-]
+CONTRACT = ["pattern", *EXCHANGE_CONTRACT, "startup"]
 NETWORKS = ["star:6", "chain:3,2,2", "tree:2x2x3", "star:3*2", "torus:4x4", "mesh:3x4", "hypercube:3"]
 
 

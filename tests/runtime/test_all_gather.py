@@ -125,3 +125,24 @@ def test_plans_of_different_networks_are_refused(check: Check, tmp_path: Path) -
 
 def test_a_contribution_of_the_wrong_size_is_an_error(check: Check) -> None:
     check("allgather_check 5000", "chain:2,2", 4, env={"CHECK_WRONG_SIZE": "1"})
+
+
+@pytest.mark.parametrize(
+    ("hosts", "size", "scheduled"),
+    [
+        ("n0 n1 n2 n3", 2000, False),
+        ("n0 n1 n2 n3", 5000, True),
+        ("n0 n2 n1 n3", 2000, True),
+        ("n0 n2 n1 n3", 500, False),
+    ],
+)
+def test_the_placement_decides_from_which_size(
+    check: Check, tmp_path: Path, hosts: str, size: int, scheduled: bool
+) -> None:
+    """Small all-gathers are scheduled where a ring in the order of ranks would share links."""
+    placement = tmp_path / "hosts"
+    placement.write_text(hosts.replace(" ", "\n") + "\n")
+    trace = tmp_path / "trace"
+    check(f"in_turn {size} 1", "chain:2,2", 4, placement=str(placement), env={"HOCKET_TRACE": str(trace)})
+    lines = trace.with_name("trace.0").read_text().splitlines() if trace.with_name("trace.0").exists() else []
+    assert any(line.startswith("all-gather") for line in lines) == scheduled

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from hocket import _core
-from strategies import NetworkPlan, chain, few_ranks, random_graph, random_tree, star, unequal
+from strategies import NetworkPlan, chain, few_ranks, one_host, random_graph, random_tree, star, unequal
 
 NAMES = [scheduler.name for scheduler in _core.schedulers() if scheduler.pattern == "all-gather"]
 CONTENTION = {"send port overfull", "receive port overfull", "channel overfull"}
@@ -65,12 +65,6 @@ def dragonfly(groups: int, routers: int, hosts: int) -> _core.Network:
             for _ in range(hosts):
                 plan.node(1, router)
     return plan.build("graph")
-
-
-def one_host(ranks: int) -> _core.Network:
-    plan = NetworkPlan()
-    plan.node(ranks)
-    return plan.build()
 
 
 FAMILIES: dict[str, Callable[[], _core.Network]] = {

@@ -9,10 +9,10 @@ import pytest
 
 from hocket import _core
 from strategies import (
-    NetworkPlan,
     balanced,
     chain,
     few_ranks,
+    one_host,
     random_graph,
     random_tree,
     star,
@@ -49,12 +49,6 @@ def routed(hosts: int) -> _core.Network:
     ]
     rates = [1e9] * (2 * hosts) + [2e9]
     return _core.build_routed(names, [1] * hosts, channels, rates, [1e-6] * len(channels), routes)
-
-
-def one_host(ranks: int) -> _core.Network:
-    plan = NetworkPlan()
-    plan.node(ranks)
-    return plan.build()
 
 
 FAMILIES: dict[str, Callable[[], _core.Network]] = {

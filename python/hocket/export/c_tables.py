@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ class Row:
     receives: list[Receive]
 
 
-class _Tables:
+class _Tables(ABC):
     template = ""
     send_fields = ""
     receive_fields = ""
@@ -96,17 +97,17 @@ class _Tables:
             start += ", {}, {}".format(*message.carried)
         return start
 
-    def _sizes(self, window: int) -> list[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def _sizes(self, window: int) -> list[str]: ...
 
-    def _send(self, send: Send, rank: int) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _send(self, send: Send, rank: int) -> str: ...
 
-    def _receive(self, receive: Receive) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _receive(self, receive: Receive) -> str: ...
 
-    def _lines(self, lines: list[str]) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _lines(self, lines: list[str]) -> str: ...
 
 
 class TokenTables(_Tables):
