@@ -9,24 +9,8 @@ from pathlib import Path
 
 import pytest
 
-CONTRACT = [
-    "scheduler",
-    "hosts",
-    "ranks",
-    "messages",
-    "phases",
-    "bound_phases",
-    "ratio",
-    "bound_seconds",
-    "predicted_seconds",
-    "contention_free",
-    "complete",
-    "waits",
-    "waits_before_reduction",
-    "plan_seconds",
-    "verify_seconds",
-    "peak_rss_bytes",
-]
+from contract import CONTRACT
+
 HEADER = "phase,src,dst,origin,target,offset,length"
 
 

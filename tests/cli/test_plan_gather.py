@@ -6,8 +6,8 @@ import csv
 from pathlib import Path
 
 import pytest
-from test_plan import CONTRACT as EXCHANGE_CONTRACT
 
+from contract import CONTRACT as EXCHANGE_CONTRACT
 from hocket import _core
 from hocket.network import read_network
 

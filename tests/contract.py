@@ -1,0 +1,20 @@
+"""What scripts may rely on: the keys that ``hocket plan … --json`` prints at least."""
+
+CONTRACT = [
+    "scheduler",
+    "hosts",
+    "ranks",
+    "messages",
+    "phases",
+    "bound_phases",
+    "ratio",
+    "bound_seconds",
+    "predicted_seconds",
+    "contention_free",
+    "complete",
+    "waits",
+    "waits_before_reduction",
+    "plan_seconds",
+    "verify_seconds",
+    "peak_rss_bytes",
+]
