@@ -42,8 +42,9 @@ Shape grid_shape(const std::string& kind) {
 }
 
 Network build_grid(const std::string& kind, const Numbers& sides, double rate, double latency, Names names,
-                   std::uint32_t ranks) {
+                   std::uint32_t ranks, Names ties) {
   NetworkSpec spec = hocket::grid_spec(grid_shape(kind), sides, rate, latency);
+  if (!ties.empty()) spec.ties = std::move(ties);
   if (!names.empty()) {
     if (names.size() != spec.names.size()) throw hocket::InputError("a grid needs one name per host");
     spec.names = std::move(names);
@@ -96,6 +97,7 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("ranks_per_node", [](const Network& n) { return n.spec().ranks; })
       .def_prop_ro("links", &links_of, "(node, node) per link; channel 2i goes from the first to the second")
       .def_prop_ro("sides", [](const Network& n) { return n.spec().sides; })
+      .def_prop_ro("ties", [](const Network& n) { return n.spec().ties; })
       .def_prop_ro("hosts", [](const Network& n) { return Numbers(n.hosts().begin(), n.hosts().end()); })
       .def_prop_ro("host_rate", &Network::host_rate, "full host speed, bytes per second")
       .def_prop_ro("equal_rates", &Network::equal_rates)
@@ -134,7 +136,10 @@ void bind_network(nb::module_& m) {
       "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a,
       "Any connected graph, routed along shortest paths.");
   m.def("build_grid", &build_grid, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "names"_a = Names{}, "ranks"_a = 1,
-        "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given.");
+        "ties"_a = Names{},
+        "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given; ties by parity "
+        "unless given, one text of '+' and '-' per side.");
+  m.def("ties_by_rule", &hocket::ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".");
   m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
         "channel_latencies"_a, "routes"_a, "Hosts, channels and explicit routes.");
 }

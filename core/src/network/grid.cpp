@@ -54,7 +54,10 @@ class Grid {
 class GridRouting final : public Routing {
  public:
   explicit GridRouting(const NetworkSpec& spec)
-      : grid_(spec.shape, spec.sides), up_(std::size_t{grid_.nodes} * grid_.sides.size()), down_(up_) {
+      : grid_(spec.shape, spec.sides),
+        ties_(spec.ties),
+        up_(std::size_t{grid_.nodes} * grid_.sides.size()),
+        down_(up_) {
     Channel channel = 0;
     for (Node node = 0; node < grid_.nodes; ++node)
       for (std::size_t d = 0; d < grid_.sides.size(); ++d)
@@ -69,8 +72,7 @@ class GridRouting final : public Routing {
   void append(Node src, Node dst, std::vector<Channel>& route) const override {
     for (std::size_t d = 0; d < grid_.sides.size(); ++d) {
       const std::uint32_t side = grid_.sides[d], from = grid_.coordinate(src, d), to = grid_.coordinate(dst, d);
-      // The shorter way round; half-way ties go up.
-      const bool up = grid_.wraps ? 2 * ((to + side - from) % side) <= side : to > from;
+      const bool up = goes_up(d, side, from, to);
       for (; grid_.coordinate(src, d) != to; src = grid_.neighbour(src, d, up))
         route.push_back((up ? up_ : down_)[index(src, d)]);
     }
@@ -79,9 +81,34 @@ class GridRouting final : public Routing {
  private:
   [[nodiscard]] std::size_t index(Node node, std::size_t d) const { return node * grid_.sides.size() + d; }
 
+  /// The shorter way round; half-way ties as the table says.
+  [[nodiscard]] bool goes_up(std::size_t d, std::uint32_t side, std::uint32_t from, std::uint32_t to) const {
+    if (!grid_.wraps) return to > from;
+    const std::uint32_t twice = 2 * ((to + side - from) % side);
+    return twice < side || (twice == side && (side == 2 || ties_[d][from] == '+'));
+  }
+
   Grid grid_;
+  std::vector<std::string> ties_;
   std::vector<Channel> up_, down_;
 };
+
+[[nodiscard]] bool has_ties(std::uint32_t side) { return side > 2 && side % 2 == 0; }
+
+void check_ties(const NetworkSpec& spec) {
+  if (spec.shape != Shape::torus) {
+    if (!spec.ties.empty()) throw NetworkProblem("only a torus has ties");
+    return;
+  }
+  if (spec.ties.size() != spec.sides.size()) throw NetworkProblem("a torus needs one row of ties per side");
+  for (std::size_t d = 0; d < spec.sides.size(); ++d) {
+    const std::string& row = spec.ties[d];
+    const std::uint32_t length = has_ties(spec.sides[d]) ? spec.sides[d] : 0;
+    if (row.size() != length || row.find_first_not_of("+-") != std::string::npos)
+      throw NetworkProblem("the ties of side " + std::to_string(d + 1) + " are not " + std::to_string(length) +
+                           " signs '+' or '-'");
+  }
+}
 
 }  // namespace
 
@@ -100,7 +127,21 @@ NetworkSpec grid_spec(Shape shape, const std::vector<std::uint32_t>& sides, doub
     for (std::size_t d = 0; d < grid.sides.size(); ++d)
       if (grid.has_link_up(node, d)) spec.links.push_back({node, grid.neighbour(node, d, true), rate, latency});
   }
+  if (shape == Shape::torus) spec.ties = ties_by_rule("parity", sides);
   return spec;
+}
+
+std::vector<std::string> ties_by_rule(const std::string& rule, const std::vector<std::uint32_t>& sides) {
+  if (rule != "up" && rule != "parity")
+    throw InputError("there is no rule '" + rule + "' for ties; there are up, parity");
+  std::vector<std::string> ties(sides.size());
+  for (std::size_t d = 0; d < sides.size(); ++d) {
+    if (!has_ties(sides[d])) continue;
+    ties[d].assign(sides[d], '+');
+    for (std::uint32_t from = 1; from < sides[d]; from += 2)
+      if (rule == "parity") ties[d][from] = '-';
+  }
+  return ties;
 }
 
 std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec) {
@@ -108,6 +149,7 @@ std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec) {
   const auto same_ends = [](const LinkSpec& x, const LinkSpec& y) { return x.a == y.a && x.b == y.b; };
   if (spec.names.size() != whole.names.size() || !std::ranges::equal(spec.links, whole.links, same_ends))
     throw NetworkProblem("the nodes and links are not those of a grid with these sides");
+  check_ties(spec);
   return std::make_unique<GridRouting>(spec);
 }
 

@@ -10,7 +10,7 @@ namespace hocket {
 namespace {
 
 constexpr std::uint64_t magic = 0x0a1a54454b434f48;  // "HOCKET\x1a\n"
-constexpr std::uint64_t version = 2;
+constexpr std::uint64_t version = 3;
 constexpr std::uint64_t max_ranks = 1u << 22;
 
 enum Section : std::uint32_t { header_section, network_section, index_section, rows_section, section_count };
@@ -105,6 +105,8 @@ Bytes encode_network(const NetworkSpec& spec) {
   }
   out.number(spec.sides.size());
   for (const std::uint32_t side : spec.sides) out.number(side);
+  out.number(spec.ties.size());
+  for (const std::string& row : spec.ties) out.text(row);
   out.number(spec.channels.size());
   for (const ChannelSpec& channel : spec.channels) {
     out.text(channel.name);
@@ -138,6 +140,7 @@ NetworkSpec decode_network(ByteView bytes) {
     spec.links.push_back(link);
   }
   for (std::uint64_t n = in.count(); n > 0; --n) spec.sides.push_back(in.number32());
+  for (std::uint64_t n = in.count(); n > 0; --n) spec.ties.push_back(in.text());
   for (std::uint64_t n = in.count(17); n > 0; --n) {
     ChannelSpec channel;
     channel.name = in.text();

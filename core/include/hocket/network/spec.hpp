@@ -44,14 +44,22 @@ struct NetworkSpec {
   std::vector<std::string> names;    ///< one per node
   std::vector<std::uint32_t> ranks;  ///< one per node: MPI ranks on a host, 0 for a switch
   std::vector<LinkSpec> links;
-  std::vector<std::uint32_t> sides;   ///< torus, mesh, hypercube
+  std::vector<std::uint32_t> sides;  ///< torus, mesh, hypercube
+  /// Torus: which way a message goes that is half-way round a side, one text per side: '+' or '-' for
+  /// each coordinate of its source (empty for odd sides and sides of 2, which have no ties).
+  std::vector<std::string> ties;
   std::vector<ChannelSpec> channels;  ///< routed
   std::vector<RouteSpec> routes;      ///< routed
   bool operator==(const NetworkSpec&) const = default;
 };
 
 /// The specification of a torus, mesh or hypercube: nodes and links in row-major order of the
-/// coordinates. Throws NetworkProblem for sides of 0 or more than 2^20 nodes.
+/// coordinates; ties by parity. Throws NetworkProblem for sides of 0 or more than 2^20 nodes.
 [[nodiscard]] NetworkSpec grid_spec(Shape shape, const std::vector<std::uint32_t>& sides, double rate, double latency);
+
+/// The ties of a torus by rule: "up" (always to the next higher coordinate) or "parity" (up from even
+/// coordinates, down from odd ones, which loads both directions alike on sides that are multiples of 4).
+/// Throws InputError for another rule.
+[[nodiscard]] std::vector<std::string> ties_by_rule(const std::string& rule, const std::vector<std::uint32_t>& sides);
 
 }  // namespace hocket
