@@ -22,17 +22,17 @@ std::vector<Pair> tournament_round(std::uint32_t n, std::uint32_t round) {
 }
 
 /// The four coordinates of two classes, going round upwards or downwards, all in one part.
-void add_tile(const Line& line, Pair classes, bool upwards, std::uint32_t part, Group& group) {
+void add_tile(const Line& line, Pair classes, bool upwards, std::uint32_t part, std::vector<PlacedMove>& moves) {
   const std::uint32_t half = line.side / 2;
   const std::array<std::uint32_t, 4> round{classes.first, classes.second, classes.first + half, classes.second + half};
-  for (std::size_t i = 0; i < 4; ++i) group.target(round[i], part) = round[(i + (upwards ? 1 : 3)) % 4];
+  for (std::size_t i = 0; i < 4; ++i) moves.push_back({round[i], round[(i + (upwards ? 1 : 3)) % 4], part});
 }
 
 /// Both coordinates of a class to each other (half a side apart), or each to itself.
-void add_class(const Line& line, std::uint32_t a, bool across, std::uint32_t part, Group& group) {
+void add_class(const Line& line, std::uint32_t a, bool across, std::uint32_t part, std::vector<PlacedMove>& moves) {
   const std::uint32_t b = a + line.side / 2;
-  group.target(a, part) = across ? b : a;
-  group.target(b, part) = across ? a : b;
+  moves.push_back({a, across ? b : a, part});
+  moves.push_back({b, across ? a : b, part});
 }
 
 /// The classes whose ties go up, and those whose ties go down; empty unless both of a class go the same
@@ -61,17 +61,19 @@ std::vector<Group> ring_permutations(const Line& line) {
   for (std::uint32_t round = 0; round < classes - 1; ++round) {
     const std::vector<Pair> tiles = tournament_round(classes, round);
     for (const bool first : {true, false}) {
-      Group& group = groups.emplace_back(line.side, parts);
-      for (std::uint32_t t = 0; t < q; ++t) add_tile(line, tiles[t], (t < parts) == first, t % parts, group);
+      std::vector<PlacedMove> moves;
+      for (std::uint32_t t = 0; t < q; ++t) add_tile(line, tiles[t], (t < parts) == first, t % parts, moves);
+      groups.push_back(group_of(line.side, parts, moves));
     }
   }
   const auto ties = tie_classes(line);
   for (const bool first : {true, false}) {
-    Group& group = groups.emplace_back(line.side, parts);
+    std::vector<PlacedMove> moves;
     for (std::size_t way = 0; way < 2; ++way)
       for (std::uint32_t t = 0; t < q; ++t)
         // Upward ties in the first `parts` classes, downward ones in the others, so that neither is more than `parts`.
-        add_class(line, ties[way][t], (t < parts) == (first == (way == 0)), t % parts, group);
+        add_class(line, ties[way][t], (t < parts) == (first == (way == 0)), t % parts, moves);
+    groups.push_back(group_of(line.side, parts, moves));
   }
   return groups;
 }
@@ -82,21 +84,23 @@ std::vector<Group> ring_pairs(const Line& line) {
   std::vector<Group> groups;
   for (std::uint32_t round = 0; round < classes - 1; ++round) {
     const std::vector<Pair> tiles = tournament_round(classes, round);
-    Group& group = groups.emplace_back(line.side, q);
+    std::vector<PlacedMove> moves;
     for (std::uint32_t part = 0; part < q; ++part) {
-      add_tile(line, tiles[part], true, part, group);
-      add_tile(line, tiles[(part + 1) % q], false, part, group);
+      add_tile(line, tiles[part], true, part, moves);
+      add_tile(line, tiles[(part + 1) % q], false, part, moves);
     }
+    groups.push_back(group_of(line.side, q, moves));
   }
   const auto ties = tie_classes(line);
-  Group& group = groups.emplace_back(line.side, q);
+  std::vector<PlacedMove> moves;
   for (std::uint32_t part = 0; part < q; ++part) {
     const std::uint32_t next = (part + 1) % q;
-    add_class(line, ties[0][part], true, part, group);
-    add_class(line, ties[0][next], false, part, group);
-    add_class(line, ties[1][next], true, part, group);
-    add_class(line, ties[1][part], false, part, group);
+    add_class(line, ties[0][part], true, part, moves);
+    add_class(line, ties[0][next], false, part, moves);
+    add_class(line, ties[1][next], true, part, moves);
+    add_class(line, ties[1][part], false, part, moves);
   }
+  groups.push_back(group_of(line.side, q, moves));
   return groups;
 }
 
@@ -109,17 +113,23 @@ std::vector<Group> path_permutations(const Line& line) {
     const std::vector<Pair> tiles = tournament_round(h, round);
     for (const bool upwards : {true, false}) {
       const auto count = static_cast<std::uint32_t>(tiles.size());
-      Group& group = groups.emplace_back(line.side, std::max(1u, count + (upwards ? odd : 0)));
-      for (std::uint32_t t = 0; t < count; ++t) add_tile(line, tiles[t], upwards, t, group);
-      if (odd == 1) add_class(line, round, upwards, upwards ? count : 0, group);
+      std::vector<PlacedMove> moves;
+      for (std::uint32_t t = 0; t < count; ++t) add_tile(line, tiles[t], upwards, t, moves);
+      if (odd == 1) add_class(line, round, upwards, upwards ? count : 0, moves);
+      groups.push_back(group_of(line.side, std::max(1u, count + (upwards ? odd : 0)), moves));
     }
   }
   if (odd == 0)
     for (const bool first : {true, false}) {
-      Group& group = groups.emplace_back(line.side, h / 2);
-      for (std::uint32_t a = 0; a < h; ++a) add_class(line, a, (a < h / 2) == first, a % (h / 2), group);
+      std::vector<PlacedMove> moves;
+      for (std::uint32_t a = 0; a < h; ++a) add_class(line, a, (a < h / 2) == first, a % (h / 2), moves);
+      groups.push_back(group_of(line.side, h / 2, moves));
     }
   return groups;
+}
+
+bool in_pairs(const Line& line, bool permutations) {
+  return line.ring && !permutations && line.side % 8 == 4 && line.side > 4;
 }
 
 }  // namespace
@@ -127,16 +137,19 @@ std::vector<Group> path_permutations(const Line& line) {
 std::vector<Group> closed_form_groups(const Line& line, bool permutations) {
   if (!has_tiles(line)) return {};
   if (!line.ring) return path_permutations(line);
-  if (!permutations && line.side % 8 == 4 && line.side > 4) return ring_pairs(line);
-  return ring_permutations(line);
+  return in_pairs(line, permutations) ? ring_pairs(line) : ring_permutations(line);
 }
 
 std::vector<GroupSize> closed_form_sizes(const Line& line, bool permutations) {
+  if (!has_tiles(line)) return {};
+  const std::uint32_t q = line.side / 4, h = line.side / 2;
+  if (in_pairs(line, permutations)) return std::vector<GroupSize>(2 * q, {2, q});
+  if (line.ring) return std::vector<GroupSize>(line.side, {1, (q + 1) / 2});
+  if (h % 2 == 0) return std::vector<GroupSize>(line.side, {1, h / 2});
   std::vector<GroupSize> sizes;
-  for (const Group& group : closed_form_groups(line, permutations)) {
-    std::uint32_t moves = 0;
-    for (std::uint32_t part = 0; part < group.parts; ++part) moves += group.target(0, part) != none ? 1 : 0;
-    sizes.push_back({moves, group.parts});
+  for (std::uint32_t round = 0; round < h; ++round) {
+    sizes.push_back({1, (h + 1) / 2});
+    sizes.push_back({1, std::max(1u, (h - 1) / 2)});
   }
   return sizes;
 }

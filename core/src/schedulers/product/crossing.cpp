@@ -201,20 +201,28 @@ std::vector<Phases> cross(const PartSets& left, const PartSets& right) {
 
 Group compose(const Group& left, const PartSets& left_targets, const Group& right, const PartSets& right_sources,
               const std::vector<CrossPhase>& phases) {
-  Group plane(left.nodes * right.nodes, static_cast<std::uint32_t>(phases.size()));
-  for (std::uint32_t p = 0; p < plane.parts; ++p) {
-    const CrossPhase& phase = phases[p];
+  // Per source of the right group: its targets, in the order of its set of parts.
+  std::vector<std::vector<std::uint32_t>> onward(right.nodes);
+  for (std::uint32_t part = 0; part < right.parts(); ++part)
+    for (const Move& move : right.part(part)) onward[move.from].push_back(move.to);
+  std::vector<std::uint32_t> place(right.parts());  // of a part in the set of the row at hand
+
+  Group plane;
+  plane.nodes = left.nodes * right.nodes;
+  const std::size_t rows = right_sources.sets.size();
+  for (const CrossPhase& phase : phases) {
     for (std::uint32_t y = 0; y < right.nodes; ++y) {
-      const std::uint32_t row = right_sources.type[y], i = phase.left[row];
-      if (i == none) continue;
-      for (std::uint32_t x = 0; x < left.nodes; ++x) {
-        const std::uint32_t turn = left.target(x, i);
-        if (turn == none) continue;
-        const std::uint32_t column = left_targets.type[turn];
-        if (!phase.fires[column * right_sources.sets.size() + row]) continue;
-        plane.target(x * right.nodes + y, p) = turn * right.nodes + right.target(y, phase.right[column]);
+      const std::uint32_t row = right_sources.type[y];
+      if (phase.left[row] == none) continue;
+      const std::vector<std::uint32_t>& set = right_sources.sets[row];
+      for (std::uint32_t i = 0; i < set.size(); ++i) place[set[i]] = i;
+      for (const Move& move : left.part(phase.left[row])) {
+        const std::uint32_t column = left_targets.type[move.to];
+        if (!phase.fires[column * rows + row]) continue;
+        plane.add(move.from * right.nodes + y, move.to * right.nodes + onward[y][place[phase.right[column]]]);
       }
     }
+    plane.end_part();
   }
   return plane;
 }

@@ -20,30 +20,33 @@ PartSets by_type(std::uint32_t parts, const std::vector<std::vector<std::uint32_
 }
 
 /// A full permutation in one part, by far the most frequent group.
-bool is_permutation(const Group& group) {
-  return group.parts == 1 && std::ranges::find(group.to, none) == group.to.end();
-}
+bool is_permutation(const Group& group) { return group.parts() == 1 && group.moves.size() == group.nodes; }
 
-PartSets one_type(std::uint32_t nodes) { return {1, {{0}}, std::vector<std::uint32_t>(nodes, 0)}; }
+template <class End>
+PartSets sets_of(const Group& group, End end) {
+  if (is_permutation(group)) return {1, {{0}}, std::vector<std::uint32_t>(group.nodes, 0)};
+  std::vector<std::vector<std::uint32_t>> sets(group.nodes);
+  for (std::uint32_t part = 0; part < group.parts(); ++part)
+    for (const Move& move : group.part(part)) sets[move.*end].push_back(part);
+  return by_type(group.parts(), sets);
+}
 
 }  // namespace
 
-PartSets source_sets(const Group& group) {
-  if (is_permutation(group)) return one_type(group.nodes);
-  std::vector<std::vector<std::uint32_t>> sets(group.nodes);
-  for (std::uint32_t node = 0; node < group.nodes; ++node)
-    for (std::uint32_t part = 0; part < group.parts; ++part)
-      if (group.target(node, part) != none) sets[node].push_back(part);
-  return by_type(group.parts, sets);
-}
+PartSets source_sets(const Group& group) { return sets_of(group, &Move::from); }
 
-PartSets target_sets(const Group& group) {
-  if (is_permutation(group)) return one_type(group.nodes);
-  std::vector<std::vector<std::uint32_t>> sets(group.nodes);
-  for (std::uint32_t part = 0; part < group.parts; ++part)
-    for (std::uint32_t node = 0; node < group.nodes; ++node)
-      if (const std::uint32_t target = group.target(node, part); target != none) sets[target].push_back(part);
-  return by_type(group.parts, sets);
+PartSets target_sets(const Group& group) { return sets_of(group, &Move::to); }
+
+Group group_of(std::uint32_t nodes, std::uint32_t parts, const std::vector<PlacedMove>& moves) {
+  Group group;
+  group.nodes = nodes;
+  group.begin.assign(parts + 1, 0);
+  for (const PlacedMove& move : moves) ++group.begin[move.part + 1];
+  for (std::uint32_t part = 0; part < parts; ++part) group.begin[part + 1] += group.begin[part];
+  std::vector<std::uint32_t> next(group.begin.begin(), group.begin.end() - 1);
+  group.moves.resize(moves.size());
+  for (const PlacedMove& move : moves) group.moves[next[move.part]++] = {move.from, move.to};
+  return group;
 }
 
 }  // namespace hocket::product

@@ -16,7 +16,7 @@ constexpr std::uint64_t steps_per_move = 1500;
 constexpr std::uint64_t most_checks = 3'000'000'000;  // slots × channels looked at, all restarts together
 constexpr std::uint32_t longest_side = 40;
 
-struct Move {
+struct Item {
   std::uint32_t from, to;
   std::vector<std::uint32_t> channels;
 };
@@ -28,7 +28,7 @@ struct Place {
 
 class Table {
  public:
-  Table(const Line& line, const std::vector<GroupSize>& sizes, const std::vector<Move>& moves)
+  Table(const Line& line, const std::vector<GroupSize>& sizes, const std::vector<Item>& moves)
       : side_(line.side), moves_(moves), slot_(moves.size(), none), weight_(moves.size(), 1), stamp_(moves.size(), 0) {
     for (std::uint32_t group = 0; group < sizes.size(); ++group) {
       const bool coloured_later = !line.ring && sizes[group].moves == 1;
@@ -78,7 +78,7 @@ class Table {
   /// Calls `visit(cell)` for each port, channel and group limit that a move needs in a slot.
   template <class Visit>
   void each_cell(std::uint32_t move, std::uint32_t slot, Visit visit) const {
-    const Move& m = moves_[move];
+    const Item& m = moves_[move];
     const std::size_t base = std::size_t{slot} * 4 * side_;
     const std::size_t group = places_.size() * 4 * side_ + std::size_t{places_[slot].group} * 2 * side_;
     visit(base + m.from);
@@ -131,7 +131,7 @@ class Table {
   }
 
   std::uint32_t side_;
-  const std::vector<Move>& moves_;
+  const std::vector<Item>& moves_;
   std::vector<Place> places_;
   std::vector<std::uint32_t> begin_{0}, users_, count_;  ///< per cell: its users
   std::vector<std::uint32_t> slot_;
@@ -141,36 +141,39 @@ class Table {
 
 /// Deals the moves of one permutation of a path out to parts: interval graphs need no more colours than
 /// the largest load (leftmost end first, each direction by itself).
-void colour(const Line& line, const std::vector<const Move*>& moves, Group& group) {
-  std::vector<std::uint32_t> free_from[2];
-  std::vector<const Move*> sorted = moves;
-  std::ranges::stable_sort(sorted, {}, [](const Move* m) { return std::min(m->from, m->to); });
-  for (const Move* move : sorted) {
-    if (move->from == move->to) {
-      group.target(move->from, 0) = move->to;
-      continue;
+void colour(const Line& line, const std::vector<const Item*>& moves, std::uint32_t parts,
+            std::vector<PlacedMove>& placed) {
+  std::vector<std::uint32_t> used_to[2];  // per part: where its last move in this direction ends
+  std::vector<const Item*> sorted = moves;
+  std::ranges::stable_sort(sorted, {}, [](const Item* m) { return std::min(m->from, m->to); });
+  for (const Item* move : sorted) {
+    std::vector<std::uint32_t>& used = used_to[line.up(move->from, move->to) ? 0 : 1];
+    used.resize(parts, 0);
+    std::uint32_t part = 0;
+    if (move->from != move->to) {
+      while (used[part] > std::min(move->from, move->to)) ++part;
+      used[part] = std::max(move->from, move->to);
     }
-    std::vector<std::uint32_t>& used_to = free_from[line.up(move->from, move->to) ? 0 : 1];
-    used_to.resize(group.parts, 0);
-    const auto part = std::ranges::find_if(used_to, [&](auto end) { return end <= std::min(move->from, move->to); });
-    *part = std::max(move->from, move->to);
-    group.target(move->from, static_cast<std::uint32_t>(part - used_to.begin())) = move->to;
+    placed.push_back({move->from, move->to, part});
   }
 }
 
-std::vector<Group> groups_of(const Line& line, const std::vector<GroupSize>& sizes, const std::vector<Move>& moves,
+std::vector<Group> groups_of(const Line& line, const std::vector<GroupSize>& sizes, const std::vector<Item>& moves,
                              const Table& table) {
-  std::vector<Group> groups;
-  std::vector<std::vector<const Move*>> uncoloured(sizes.size());
-  for (const GroupSize& size : sizes) groups.emplace_back(line.side, size.parts);
+  std::vector<std::vector<PlacedMove>> placed(sizes.size());
+  std::vector<std::vector<const Item*>> uncoloured(sizes.size());
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Place& place = table.places()[table.slots()[i]];
     if (place.capacity > 1)
       uncoloured[place.group].push_back(&moves[i]);
     else
-      groups[place.group].target(moves[i].from, place.part) = moves[i].to;
+      placed[place.group].push_back({moves[i].from, moves[i].to, place.part});
   }
-  for (std::size_t group = 0; group < sizes.size(); ++group) colour(line, uncoloured[group], groups[group]);
+  std::vector<Group> groups;
+  for (std::size_t group = 0; group < sizes.size(); ++group) {
+    colour(line, uncoloured[group], sizes[group].parts, placed[group]);
+    groups.push_back(group_of(line.side, sizes[group].parts, placed[group]));
+  }
   return groups;
 }
 
@@ -178,7 +181,7 @@ std::vector<Group> groups_of(const Line& line, const std::vector<GroupSize>& siz
 
 std::vector<Group> search_groups(const Line& line, const std::vector<GroupSize>& sizes, bool without_rest) {
   if (line.side > longest_side) return {};
-  std::vector<Move> moves;
+  std::vector<Item> moves;
   for (std::uint32_t from = 0; from < line.side; ++from)
     for (std::uint32_t to = 0; to < line.side; ++to)
       if (from != to || !without_rest) moves.push_back({from, to, line.channels(from, to)});

@@ -1,7 +1,6 @@
 #include "hocket/schedulers/product/lines.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "hocket/schedulers/product/closed_forms.hpp"
 #include "hocket/schedulers/product/line_search.hpp"
@@ -22,11 +21,25 @@ std::vector<std::uint32_t> Line::channels(std::uint32_t from, std::uint32_t to) 
 }
 
 std::uint32_t Line::load() const {
-  std::vector<std::uint32_t> loads(std::size_t{2} * side, 0);
+  // Where moves begin (+1) and end (−1) on the line unrolled twice: up from `from`, down to `to`.
+  std::vector<std::int64_t> change[2];
+  for (auto& direction : change) direction.assign(std::size_t{2} * side + 1, 0);
   for (std::uint32_t from = 0; from < side; ++from)
-    for (std::uint32_t to = 0; to < side; ++to)
-      for (const std::uint32_t channel : channels(from, to)) ++loads[channel];
-  return *std::ranges::max_element(loads);
+    for (std::uint32_t to = 0; to < side; ++to) {
+      if (from == to) continue;
+      const bool upwards = up(from, to);
+      const std::uint32_t first = upwards ? from : to, last = upwards ? to : from;
+      ++change[upwards ? 0 : 1][first];
+      --change[upwards ? 0 : 1][last < first ? last + side : last];
+    }
+  std::int64_t most = 0;
+  for (const auto& direction : change) {
+    std::vector<std::int64_t> loads(side, 0);
+    std::int64_t now = 0;
+    for (std::uint32_t i = 0; i < 2 * side; ++i) loads[i % side] += now += direction[i];
+    most = std::max(most, *std::ranges::max_element(loads));
+  }
+  return static_cast<std::uint32_t>(most);
 }
 
 std::vector<Group> deal(const Line& line, const std::vector<GroupSize>& sizes) {
@@ -37,8 +50,11 @@ std::vector<Group> deal(const Line& line, const std::vector<GroupSize>& sizes) {
 }
 
 std::vector<Group> deal_with_rest(const Line& line) {
-  std::vector<Group> groups{Group(line.side, 1)};
-  std::iota(groups[0].to.begin(), groups[0].to.end(), 0u);
+  Group rest;
+  rest.nodes = line.side;
+  for (std::uint32_t node = 0; node < line.side; ++node) rest.add(node, node);
+  rest.end_part();
+  std::vector<Group> groups{std::move(rest)};
   const std::vector<Group> others = search_groups(line, std::vector<GroupSize>(line.side - 1), true);
   if (others.empty() && line.side > 1) return {};
   groups.insert(groups.end(), others.begin(), others.end());

@@ -66,8 +66,10 @@ class Builder {
       : network_(network), demand_(demand), dealt_(dealt) {}
 
   Schedule build() {
-    Group point(1, 1);
-    point.target(0, 0) = 0;
+    Group point;
+    point.nodes = 1;
+    point.add(0, 0);
+    point.end_part();
     extend(point, 0);
     return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_)};
   }
@@ -75,7 +77,7 @@ class Builder {
  private:
   void extend(const Group& left, std::size_t dimension) {
     if (dimension == dealt_.size()) {
-      for (std::uint32_t part = 0; part < left.parts; ++part) write(left, part);
+      for (std::uint32_t part = 0; part < left.parts(); ++part) write(left, part);
       return;
     }
     const product::PartSets targets = product::target_sets(left);
@@ -99,14 +101,12 @@ class Builder {
   void write(const Group& group, std::uint32_t part) {
     const std::uint32_t per_host = demand_.ranks / static_cast<std::uint32_t>(network_.hosts().size());
     for (std::uint32_t pair = 0; pair < per_host * per_host; ++pair) {
-      for (std::uint32_t node = 0; node < group.nodes; ++node) {
-        const std::uint32_t target = group.target(node, part);
-        if (target == product::none) continue;
-        if (target != node)
-          hops_.push_back({node * per_host + pair / per_host, target * per_host + pair % per_host});
+      for (const auto [from, to] : group.part(part)) {
+        if (from != to)
+          hops_.push_back({from * per_host + pair / per_host, to * per_host + pair % per_host});
         else if (pair > 0 && pair < per_host)
           for (std::uint32_t own = 0; own < per_host; ++own)
-            hops_.push_back({node * per_host + own, node * per_host + (own + pair) % per_host});
+            hops_.push_back({from * per_host + own, from * per_host + (own + pair) % per_host});
       }
       if (hops_.size() > begin_.back()) begin_.push_back(hops_.size());
     }

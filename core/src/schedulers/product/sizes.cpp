@@ -64,22 +64,23 @@ std::vector<Sizes> candidates(const Line& line, bool alone) {
   return found;
 }
 
+/// True if the crossing of these groups has a closed form.
+bool closed_form(const std::vector<GroupSize>& sizes) {
+  std::vector<GroupSize> split;  // groups of one part go along with anything
+  for (const GroupSize size : sizes)
+    if (size.parts > 1) split.push_back(size);
+  std::ranges::sort(split);
+  if (split.empty() || split.back().moves == 1 || split.size() == 1) return true;
+  if (split.size() == 2 && split[0].moves == 1 && split[1].moves == 2) return 2 * split[0].parts < split[1].parts;
+  return split.front() == split.back() && (split.size() == 2 || split[0].moves + 1 == split[0].parts);
+}
+
 /// max over dimensions of parts · (moves of the others), more where no closed form is known.
 double crossing_phases(const std::vector<GroupSize>& sizes) {
   double moves = 1, most = 0;
   for (const GroupSize size : sizes) moves *= size.moves;
   for (const GroupSize size : sizes) most = std::max(most, moves / size.moves * size.parts);
-  std::uint32_t several = 0, split = 0;
-  bool alike = true;
-  GroupSize first{};
-  for (const GroupSize size : sizes) {
-    if (size.parts == 1) continue;
-    if (size.moves > 1) ++several;
-    if (split++ > 0) alike = alike && size == first;
-    first = size;
-  }
-  // Closed forms: permutations only; all alike; one split group among permutations of one part.
-  return several == 0 || alike ? most : most * search_penalty;
+  return closed_form(sizes) ? most : most * search_penalty;
 }
 
 double total_phases(const std::vector<const Counts*>& counts) {

@@ -12,26 +12,37 @@
 /// Source: the product of ring permutations is that of the talk (Stricker and Hardwick) after Hinrichs,
 /// Kosak, O'Hallaron, Stricker and Take, SPAA 1994; groups with several moves per coordinate are our own.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace hocket::product {
 
 inline constexpr std::uint32_t none = ~std::uint32_t{0};
 
-struct Group {
-  std::uint32_t nodes = 0, parts = 0;
-  std::vector<std::uint32_t> to;  ///< [node · parts + part]: the target of its move in the part, or none
-
-  Group() = default;
-  Group(std::uint32_t node_count, std::uint32_t part_count)
-      : nodes(node_count), parts(part_count), to(std::size_t{node_count} * part_count, none) {}
-  [[nodiscard]] std::uint32_t& target(std::uint32_t node, std::uint32_t part) {
-    return to[std::size_t{node} * parts + part];
-  }
-  [[nodiscard]] std::uint32_t target(std::uint32_t node, std::uint32_t part) const {
-    return to[std::size_t{node} * parts + part];
-  }
+struct Move {
+  std::uint32_t from, to;
 };
+
+/// Moves grouped by part: those of part p are [begin[p], begin[p + 1]).
+struct Group {
+  std::uint32_t nodes = 0;
+  std::vector<std::uint32_t> begin{0};
+  std::vector<Move> moves;
+
+  [[nodiscard]] std::uint32_t parts() const { return static_cast<std::uint32_t>(begin.size() - 1); }
+  [[nodiscard]] std::span<const Move> part(std::uint32_t p) const {
+    return {moves.data() + begin[p], moves.data() + begin[p + 1]};
+  }
+  /// Moves given by add() belong to the part that this ends.
+  void add(std::uint32_t from, std::uint32_t to) { moves.push_back({from, to}); }
+  void end_part() { begin.push_back(static_cast<std::uint32_t>(moves.size())); }
+};
+
+/// From moves with their parts, in any order.
+struct PlacedMove {
+  std::uint32_t from, to, part;
+};
+[[nodiscard]] Group group_of(std::uint32_t nodes, std::uint32_t parts, const std::vector<PlacedMove>& moves);
 
 /// In which parts each node takes part; nodes with the same set are of one type.
 struct PartSets {
