@@ -161,7 +161,7 @@ def test_exchanged_words(tmp_path: Path, name: str, data: st.DataObject) -> None
 @modest
 @given(
     kind=st.sampled_from(["star", "chain", "tree", "torus", "mesh", "hypercube", "ring", ""]),
-    rest=st.text("0123456789x,()*@ .-GMbitsu", max_size=25) | st.text(max_size=8),
+    rest=st.text("0123456789x,()*@ .-/GMbitsup", max_size=25) | st.text(max_size=8),
 )
 def test_short_forms(kind: str, rest: str) -> None:
     check(f"{kind}:{rest}")

@@ -86,7 +86,7 @@ def test_the_fourth_column_counts_cables(tmp_path: Path) -> None:
         (["# nothing"], 0, "holds no entries"),
         (
             ["s0,*,s1", "s1,*,s0", "s2,*,s0"], 1,
-            "messages from 'a' to 'd' run in a circle: s0 -> s1 -> s0; correct this line",
+            "messages from 'a' to 'd' run in a circle: s0 -> s1 -> s0; correct this step",
         ),
         (
             ["s0,*,s1", "s1,*,s2", "s2,c,s1", "s2,a,s0"], 0,

@@ -199,7 +199,7 @@ class NetworkDescription:
             message, _, _, entry = problem.args
             assert self.forwarding is not None
             line = self.forwarding.lines[entry] if entry >= 0 else 0
-            remedy = "correct this line" if entry >= 0 else "add a line at,to,next"
+            remedy = "correct this step or another of the circle" if entry >= 0 else "add a line at,to,next"
             raise NetworkError(str(message), where=Where(self.forwarding.file, line), remedy=remedy) from None
         except core.InputError as problem:  # a NetworkProblem says which node and link
             message, node, link = (*problem.args, -1, -1)[:3]
