@@ -159,6 +159,14 @@ def test_every_network_is_written_as_it_is(tmp_path: Path, name: str) -> None:
         assert again.latency(channel) == network.latency(channel)
 
 
+@pytest.mark.parametrize("text", ['shape = "graph"\n[[host]]\nname = "alone"', "[torus]\nsides = [1]"])
+def test_one_host(tmp_path: Path, hocket: Call, text: str) -> None:
+    source, output = tmp_path / "one.toml", tmp_path / "written.toml"
+    source.write_text(text)
+    assert hocket("network", "balance", source, "-o", output).code == 0
+    assert read_network(str(output)).ranks == 1
+
+
 def test_show_says_what_routes_follow(hocket: Call) -> None:
     assert "routes    dimension by dimension, ties parity" in hocket("network", "show", "torus:4x4").out
     assert "ties by table" in hocket("network", "show", EXAMPLES / "ties.toml").out

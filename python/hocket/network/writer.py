@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from hocket.errors import UsageError
+from hocket.network.description import DEFAULT_LATENCY, DEFAULT_RATE
 from hocket.network.tables import EVERY_HOST, FORM
 from hocket.units import format_rate, format_time, parse_rate, parse_time
 
@@ -49,7 +50,7 @@ def _grid(network: Network, path: str, head: str) -> dict[str, str]:
     if kind == "torus":
         lines.append(f"ties = {_ties(network)}")
     files = {}
-    plain = _core.build_grid(kind, sides, rate or 1e9, latency)
+    plain = _core.build_grid(kind, sides, rate or DEFAULT_RATE, latency)
     if network.names != plain.names:
         beside = _beside(path, "coordinates", "txt")
         lines.append(f"coordinates = {_text(PurePath(beside).name)}")
@@ -83,8 +84,8 @@ def _coordinates(names: list[str], sides: list[int]) -> str:
 
 def _graph(network: Network, path: str, head: str) -> dict[str, str]:
     names, links = network.names, network.links
-    rate = _usual([network.rate(2 * index) for index in range(len(links))])
-    latency = _usual([network.latency(2 * index) for index in range(len(links))])
+    rate = _usual([network.rate(2 * index) for index in range(len(links))] or [DEFAULT_RATE])
+    latency = _usual([network.latency(2 * index) for index in range(len(links))] or [DEFAULT_LATENCY])
     ranks = _usual([count for count in network.ranks_per_node if count])
     files = {}
     text = io.StringIO()
