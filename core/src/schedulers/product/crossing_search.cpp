@@ -10,8 +10,9 @@
 namespace hocket::product {
 namespace {
 
-constexpr std::uint64_t steps_per_meeting = 2000;
-constexpr std::size_t most_meetings = 4000;
+constexpr std::uint64_t most_steps = 150'000;  // per attempt
+constexpr double stretches[] = {1, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2, 3};  // of the bound
+constexpr std::uint64_t attempts = 2;                                            // per number of phases
 
 struct Meeting {
   std::uint32_t column, row, left, right;
@@ -20,6 +21,7 @@ struct Meeting {
 /// Which part a line uses in a phase, and for the sake of which meetings.
 struct Slot {
   std::uint32_t part = none;
+  std::uint64_t weight = 0;  ///< of all its meetings
   std::vector<std::uint32_t> meetings;
 };
 
@@ -38,7 +40,7 @@ class Table {
     std::vector<std::uint32_t> waiting(meetings_.size());
     for (std::uint32_t i = 0; i < waiting.size(); ++i) waiting[i] = i;
     std::vector<std::uint32_t> best;
-    for (std::uint64_t steps = steps_per_meeting * meetings_.size(); !waiting.empty(); --steps) {
+    for (std::uint64_t steps = most_steps; !waiting.empty(); --steps) {
       if (steps == 0) return false;
       std::swap(waiting[random.below(waiting.size())], waiting.back());
       const std::uint32_t meeting = waiting.back();
@@ -74,23 +76,21 @@ class Table {
     return columns_[std::size_t{meetings_[meeting].column} * phases_ + phase];
   }
 
-  [[nodiscard]] std::uint64_t in_the_way(const Slot& slot, std::uint32_t part) const {
-    if (slot.part == none || slot.part == part) return 0;
-    std::uint64_t sum = 0;
-    for (const std::uint32_t other : slot.meetings) sum += weight_[other];
-    return sum;
+  [[nodiscard]] static std::uint64_t in_the_way(const Slot& slot, std::uint32_t part) {
+    return slot.part == part ? 0 : slot.weight;
   }
 
   void put(std::uint32_t meeting, std::uint32_t phase, std::vector<std::uint32_t>& waiting) {
     const auto clear = [&](Slot& slot, std::uint32_t part) {
       if (slot.part != none && slot.part != part)
         for (const std::uint32_t other : std::vector(slot.meetings)) {
-          ++weight_[other];
           remove(other);
+          ++weight_[other];
           waiting.push_back(other);
         }
       slot.part = part;
       slot.meetings.push_back(meeting);
+      slot.weight += weight_[meeting];
     };
     clear(row(meeting, phase), meetings_[meeting].left);
     clear(column(meeting, phase), meetings_[meeting].right);
@@ -100,6 +100,7 @@ class Table {
   void remove(std::uint32_t meeting) {
     for (Slot* slot : {&row(meeting, phase_of_[meeting]), &column(meeting, phase_of_[meeting])}) {
       std::erase(slot->meetings, meeting);
+      slot->weight -= weight_[meeting];
       if (slot->meetings.empty()) slot->part = none;
     }
     phase_of_[meeting] = none;
@@ -124,13 +125,16 @@ std::vector<CrossPhase> search_crossing(const PartSets& left, const PartSets& ri
   if (meetings.size() > most_meetings) return {};
   for (const auto& set : left.sets) most_left = std::max(most_left, set.size());
   for (const auto& set : right.sets) most_right = std::max(most_right, set.size());
-  const std::uint64_t bound = std::max(left.parts * most_right, right.parts * most_left);
-  for (std::uint64_t phases = bound; phases < std::uint64_t{left.parts} * right.parts; phases += 1 + bound / 50)
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  const double bound = static_cast<double>(std::max(left.parts * most_right, right.parts * most_left));
+  for (const double stretch : stretches) {
+    const auto phases = static_cast<std::uint32_t>(bound * stretch);
+    if (phases >= left.parts * right.parts) break;
+    for (std::uint64_t seed = 1; seed <= attempts; ++seed) {
       Random random(seed);
-      Table table(left, right, meetings, static_cast<std::uint32_t>(phases));
+      Table table(left, right, meetings, phases);
       if (table.fill(random)) return table.phases();
     }
+  }
   return {};
 }
 

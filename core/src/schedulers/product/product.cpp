@@ -1,6 +1,7 @@
 /// "product": all-to-all on tori, meshes and hypercubes, from the moves of one line of each dimension.
 ///
 /// Source: Stricker and Hardwick (SPAA 1996), "congestion-free patterns"; Hinrichs et al. (SPAA 1994).
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -17,10 +18,10 @@ using product::Line;
 
 /// Good choices get a short search first, then a long one, before worse choices are looked at.
 struct Round {
-  double most_phases;  ///< relative to the best choice
+  double most_phases;  ///< relative to the bound
   std::uint32_t attempts;
 };
-constexpr Round rounds[] = {{1.01, 2}, {1.03, 2}, {1.01, 24}, {1.06, 4}, {1.1, 4}, {1.5, 4}, {3, 24}};
+constexpr Round rounds[] = {{1.02, 2}, {1.08, 2}, {1.08, 24}, {1.15, 4}, {1.5, 4}, {4, 24}};
 constexpr std::size_t most_failures = 6;  // per round
 
 std::vector<Line> lines_of(const Network& network) {
@@ -70,11 +71,14 @@ Dealt deal_all(const std::vector<Line>& lines) {
   if (dealt.size() == lines.size() && (dealt.empty() || !dealt.back().empty())) return dealt;
 
   const std::vector<product::Choice> choices = product::choices(lines);
+  double bound = 1, nodes = 1;
+  for (const Line& line : lines) nodes *= line.side;
+  for (const Line& line : lines) bound = std::max({bound, nodes, nodes / line.side * line.load()});
   Known known;
   for (const Round& round : rounds) {
     std::size_t failures = 0;
     for (const product::Choice& choice : choices) {
-      if (choice.phases > round.most_phases * choices.front().phases || failures > most_failures) break;
+      if (choice.phases > round.most_phases * bound || failures > most_failures) break;
       if (deal_choice(lines, choice, round.attempts, known, failures, dealt)) return dealt;
     }
   }

@@ -8,6 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "hocket/schedulers/product/crossing_search.hpp"
+
 namespace hocket::product {
 namespace {
 
@@ -74,23 +76,36 @@ bool closed_form(const std::vector<GroupSize>& sizes) {
   std::ranges::sort(split);
   if (split.empty() || split.back().moves == 1 || split.size() == 1) return true;
   if (split.size() == 2 && split[0].moves == 1 && split[1].moves == 2) return 2 * split[0].parts < split[1].parts;
-  return split.front() == split.back() && (split.size() == 2 || split[0].moves + 1 == split[0].parts);
+  if (split.front() != split.back()) return false;
+  return split[0].moves + 1 == split[0].parts || (split.size() == 2 && split[0].moves == 2);
 }
 
-/// max over dimensions of parts · (moves of the others), more where no closed form is known.
-double crossing_phases(const std::vector<GroupSize>& sizes) {
-  double moves = 1, most = 0;
-  for (const GroupSize size : sizes) moves *= size.moves;
+/// How many different sets of parts the nodes of a line can have.
+double types(GroupSize size, std::uint32_t side) {
+  if (size.moves == 1 || size.moves + 1 == size.parts) return size.parts;
+  return side;
+}
+
+/// max over dimensions of parts · (moves of the others), more where no closed form is known: the search for
+/// a crossing is bounded, and beyond it every part meets every other one by itself.
+double crossing_phases(const std::vector<GroupSize>& sizes, const std::vector<Line>& lines) {
+  double moves = 1, most = 0, meetings = 1, parts = 1;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    moves *= sizes[d].moves;
+    parts *= sizes[d].parts;
+    if (sizes[d].parts > 1) meetings *= sizes[d].moves * types(sizes[d], lines[d].side);
+  }
   for (const GroupSize size : sizes) most = std::max(most, moves / size.moves * size.parts);
-  return closed_form(sizes) ? most : most * search_penalty;
+  if (closed_form(sizes)) return most;
+  return meetings > most_meetings ? parts : most * search_penalty;
 }
 
-double total_phases(const std::vector<const Counts*>& counts) {
+double total_phases(const std::vector<const Counts*>& counts, const std::vector<Line>& lines) {
   double total = 0;
   std::vector<GroupSize> sizes(counts.size());
   const auto visit = [&](const auto& self, std::size_t d, double times) -> void {
     if (d == counts.size()) {
-      total += times * crossing_phases(sizes);
+      total += times * crossing_phases(sizes, lines);
       return;
     }
     for (const auto& [size, count] : *counts[d]) {
@@ -133,7 +148,7 @@ std::vector<Choice> choices(const std::vector<Line>& lines) {
       choice.sizes.push_back(options[d][pick[d]]);
       picked.push_back(&counts[d][pick[d]]);
     }
-    choice.phases = total_phases(picked);
+    choice.phases = total_phases(picked, lines);
     found.push_back(std::move(choice));
     more = false;
     for (std::size_t d = 0; d < pick.size() && !more; ++d) {
