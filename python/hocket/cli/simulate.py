@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import json
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +132,7 @@ def simulate(
     asked = (("picture", picture), ("throughput", throughput), ("heat", heat))
     written = [(file, drawings[kind]) for kind, file in asked if file is not None]
     for file, draw in written:
-        with_spinner("drawing", functools.partial(_draw, file, draw), as_json)
+        with_spinner("drawing", partial(_draw, file, draw), as_json)
     channels = _channels(network, result)
     if as_json:
         report = {

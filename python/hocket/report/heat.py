@@ -71,7 +71,7 @@ def _coordinates(node: int, sides: list[int]) -> list[int]:
 
 
 def worst_of_blocks(cells: NDArray[np.uint32], rows: int, columns: int) -> NDArray[np.uint32]:
-    """At most so many rows and columns, of blocks of equal size but for the last: the largest value of each."""
+    """At most so many rows and columns: the largest value of each block, all of one size but for the last."""
     for axis, most in ((0, rows), (1, columns)):
         length = cells.shape[axis]
         if length > most:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from hocket import _core
 
-BINS: Final = 60  # from 0 to the speed of a link
+# From 0 to the speed of a link; a prime, so that the halves, thirds, … that sharing leaves of a link fall inside bins.
+BINS: Final = 61
 MEGA: Final = 1e6
 WIDTH, LEFT, RIGHT, GAP = 9.0, 0.85, 0.35, 0.75  # inches, as the next line
 TOP, PLOT, BETWEEN, BOTTOM = 1.2, 1.5, 0.95, 0.75
@@ -55,16 +56,21 @@ class Stage:
     name: str
     routes: NDArray[np.float64]  # a message's bytes over its time, one for each message that took any
     phases: NDArray[np.float64]  # the slowest message of each phase
-    limit: float  # of a link
+    limit: float  # of a node
     per_node: float  # bytes that a rank sends over the time of the whole exchange
     note: str = ""
 
 
 def stage(
-    name: str, simulation: Simulated, schedule: _core.Schedule, network: _core.Network, note: str = ""
+    name: str,
+    simulation: Simulated,
+    schedule: _core.Schedule,
+    network: _core.Network,
+    note: str = "",
+    limit: float | None = None,
 ) -> Stage:
     """The throughputs of one simulated schedule; messages that take no time, as between ranks of one host,
-    are left out."""
+    are left out. ``limit``: bytes/s that a node could reach; without it the speed of a host's link."""
     seconds = np.asarray(simulation.end, float) - np.asarray(simulation.start, float)
     lengths = np.asarray(schedule.lengths(), float)
     if len(seconds) != len(lengths):
@@ -79,8 +85,8 @@ def stage(
     used = begin[:-1][np.diff(begin) > 0]  # no empty phases: reduceat would take the next one's first message
     slowest = np.minimum.reduceat(speed, used) if len(used) else np.empty(0)
     per_node = float(lengths.sum()) / network.ranks / simulation.seconds if simulation.seconds > 0 else 0.0
-    limit = float(network.host_rate)
-    return Stage(name, speed[timed], slowest[np.isfinite(slowest)], limit, per_node, note)
+    top = float(network.host_rate) if limit is None else limit
+    return Stage(name, speed[timed], slowest[np.isfinite(slowest)], top, per_node, note)
 
 
 def histogram(values: NDArray[np.float64], limit: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -114,7 +120,7 @@ def draw_throughput(stages: Sequence[Stage], path: str | Path, *, title: str = "
             ]
             draw_stage((pair[0], pair[1]), each, label_x=row + 1 == rows)
             share = each.per_node / each.limit
-            text = f"{each.per_node / MEGA:.3g} MB/s per node, {share:.0%} of a link"
+            text = f"{each.per_node / MEGA:.3g} MB/s per node, {share:.0%} of {each.limit / MEGA:.3g}"
             baseline = 1 - (top - 0.24) / height
             figure.text(LEFT / WIDTH, baseline, each.name, fontsize=10.5, fontweight="bold")
             figure.text(
