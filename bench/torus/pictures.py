@@ -33,7 +33,7 @@ def torus(sides: list[int], balanced: bool) -> _core.Network:
 
 
 def ring_permutations(side: int) -> list[list[int]]:
-    """Permutations of a ring that cover every pair once, none of which uses a channel twice with balanced ties
+    """Permutations of a ring that cover every pair once and use no channel twice, with balanced ties
     (Hinrichs et al., SPAA 1994; for sides of 2, 4 and 8)."""
     if side in (2, 4):
         return [[(x + shift) % side for x in range(side)] for shift in range(side)]

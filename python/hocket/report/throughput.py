@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hocket import _core
 
-# From 0 to the speed of a link; a prime, so that the halves, thirds, … that sharing leaves of a link fall inside bins.
+# From 0 to the limit; a prime, so that a half, a third, … of a link falls inside a bin, not on an edge.
 BINS: Final = 61
 MEGA: Final = 1e6
 WIDTH, LEFT, RIGHT, GAP = 9.0, 0.85, 0.35, 0.75  # inches, as the next line
