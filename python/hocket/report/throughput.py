@@ -120,7 +120,7 @@ def draw_throughput(stages: Sequence[Stage], path: str | Path, *, title: str = "
             ]
             draw_stage((pair[0], pair[1]), each, label_x=row + 1 == rows)
             share = each.per_node / each.limit
-            text = f"{each.per_node / MEGA:.3g} MB/s per node, {share:.0%} of {each.limit / MEGA:.3g}"
+            text = f"{each.per_node / MEGA:.3g} MB/s per node, {share:.0%} of {each.limit / MEGA:.3g} MB/s"
             baseline = 1 - (top - 0.24) / height
             figure.text(LEFT / WIDTH, baseline, each.name, fontsize=10.5, fontweight="bold")
             figure.text(
