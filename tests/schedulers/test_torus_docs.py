@@ -9,10 +9,10 @@ import pytest
 
 from hocket import _core
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "bench" / "torus"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "torus"))
 from pictures import congestion_free, torus
 
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "torus.md").read_text()
 SIDES = [8, 4, 8, 2]
 
