@@ -76,4 +76,18 @@ void bind_model(nb::module_& m) {
       },
       "network"_a, "schedule"_a, "channels"_a, nb::call_guard<nb::gil_scoped_release>(),
       "Per listed channel the transfers whose routes contain it, in schedule order.");
+
+  m.def(
+      "channel_use",
+      [](const Network& network, const Schedule& schedule) {
+        std::vector<std::uint32_t>* use = nullptr;
+        {
+          const nb::gil_scoped_release release;
+          use = new std::vector<std::uint32_t>(channel_use(network, schedule));
+        }
+        const nb::capsule owner(use, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
+        return nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<2>>(
+            use->data(), {static_cast<std::size_t>(schedule.phases()), network.channels()}, owner);
+      },
+      "network"_a, "schedule"_a, "Messages by phase (rows) and channel (columns).");
 }

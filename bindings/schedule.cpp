@@ -93,6 +93,12 @@ std::vector<std::uint32_t> most_sends_of(const Schedule& schedule) {
   return most;
 }
 
+std::vector<std::uint64_t> lengths_of(const Schedule& schedule) {
+  std::vector<std::uint64_t> lengths(schedule.size());
+  for (std::uint64_t i = 0; i < schedule.size(); ++i) lengths[i] = schedule.length(i);
+  return lengths;
+}
+
 void check_rank(const Network& network, Rank rank) {
   if (rank >= network.ranks())
     throw InputError("there is no rank " + std::to_string(rank) + "; the network has ranks 0 to " +
@@ -169,6 +175,11 @@ void bind_schedule(nb::module_& m) {
       .def("__len__", &Schedule::size)
       .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per piece")
       .def("hops", &hops_of, "(src, dst) per transfer")
+      .def(
+          "phase_begin",
+          [](const Schedule& s) { return std::vector<std::uint64_t>(s.phase_begin().begin(), s.phase_begin().end()); },
+          "the first transfer of each phase, and at last the number of transfers")
+      .def("lengths", &lengths_of, "bytes per transfer")
       .def("longest", &longest_of, "bytes of the largest transfer, per phase")
       .def("most_sends", &most_sends_of, "sends of the busiest rank, per phase")
       .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,

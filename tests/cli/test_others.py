@@ -64,6 +64,18 @@ def test_picture(hocket, tmp_path: Path, ending: str) -> None:
     assert [p.name for p in tmp_path.iterdir()] == [picture.name]
 
 
+@pytest.mark.parametrize("option", ["--throughput", "--heat"])
+def test_other_pictures(hocket, tmp_path: Path, option: str) -> None:
+    picture = tmp_path / "p.png"
+    simulate = ("simulate", "--network", "torus:4x4", "--scheduler", "shift", "--flow", "barrier", option)
+    answer = hocket(*simulate, picture)
+    assert answer.code == 0 and f"wrote {picture}" in answer.out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    refused = hocket(*simulate, tmp_path / "p.doc")
+    assert refused.code == 2 and f"{option} {tmp_path / 'p.doc'} has no known ending" in refused.err
+    assert [p.name for p in tmp_path.iterdir()] == ["p.png"]
+
+
 def test_generate(hocket, tmp_path: Path) -> None:
     out = tmp_path / "a.c"
     answer = hocket("generate", "all-to-all", "--network", "chain:3,2,2", "-o", out, "--json")
@@ -95,7 +107,11 @@ def test_completion_completes(program) -> None:
     }
     assert program(env=environment).out == "plain,verify\n"
     environment["COMP_WORDS"], environment["COMP_CWORD"] = "hocket plan all-to-all --scheduler p", "4"
-    assert program(env=environment).out.split() == ["plain,packing", "plain,pairwise"]
+    assert program(env=environment).out.split() == [
+        "plain,packing",
+        "plain,pairwise",
+        "plain,paired-shift",
+    ]
 
 
 def test_version_and_help(program) -> None:

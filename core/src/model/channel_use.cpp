@@ -1,6 +1,16 @@
 #include "hocket/model/channel_use.hpp"
 
+#include <string>
+
 namespace hocket {
+namespace {
+
+void append_route(const Network& network, Hop hop, std::vector<Channel>& route) {
+  if (hop.src >= network.ranks() || hop.dst >= network.ranks()) throw InputError("no such rank");
+  network.append_route(hop.src, hop.dst, route);
+}
+
+}  // namespace
 
 std::vector<std::vector<std::uint32_t>> transfers_on(const Network& network, const Schedule& schedule,
                                                      std::span<const Channel> channels) {
@@ -13,14 +23,28 @@ std::vector<std::vector<std::uint32_t>> transfers_on(const Network& network, con
   std::vector<std::vector<std::uint32_t>> users(channels.size());
   std::vector<Channel> route;
   for (std::uint32_t transfer = 0; transfer < schedule.size(); ++transfer) {
-    const Hop hop = schedule.hops()[transfer];
-    if (hop.src >= network.ranks() || hop.dst >= network.ranks()) throw InputError("no such rank");
     route.clear();
-    network.append_route(hop.src, hop.dst, route);
+    append_route(network, schedule.hops()[transfer], route);
     for (const Channel channel : route)
       if (slot[channel] != none) users[slot[channel]].push_back(transfer);
   }
   return users;
+}
+
+std::vector<std::uint32_t> channel_use(const Network& network, const Schedule& schedule) {
+  const std::uint64_t channels = network.channels();
+  if (channels > 0 && schedule.phases() > max_channel_uses / channels)
+    throw InputError(std::to_string(schedule.phases()) + " phases on " + std::to_string(channels) +
+                     " channels are too many to count the use of each");
+  std::vector<std::uint32_t> use(schedule.phases() * channels, 0);
+  std::vector<Channel> route;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
+    for (const Hop hop : schedule.phase(phase)) {
+      route.clear();
+      append_route(network, hop, route);
+      for (const Channel channel : route) ++use[phase * channels + channel];
+    }
+  return use;
 }
 
 }  // namespace hocket

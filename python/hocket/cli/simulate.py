@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +52,10 @@ PICTURES = (".svg", ".png", ".pdf")
 @click.option("--overhead", type=float, default=1.0, show_default=True, metavar="X",
               help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
 @click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")
+@click.option(
+    "--throughput", metavar="FILE", help="Draw throughput of all messages and phases as histograms."
+)
+@click.option("--heat", metavar="FILE", help="Draw how many messages each link carries in each phase.")
 @defaults_options
 @json_option
 def simulate(
@@ -64,6 +70,8 @@ def simulate(
     barrier_cost: str,
     overhead: float,
     picture: str | None,
+    throughput: str | None,
+    heat: str | None,
     rate: str | None,
     latency: str | None,
     ranks_per_host: int | None,
@@ -84,11 +92,12 @@ def simulate(
         simulation,
     )
 
-    if picture is not None and Path(picture).suffix.lower() not in PICTURES:
-        raise UsageError(
-            f"--picture {picture} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
-        )
-    check_writable(picture)
+    for option, file in (("--picture", picture), ("--throughput", throughput), ("--heat", heat)):
+        if file is not None and Path(file).suffix.lower() not in PICTURES:
+            raise UsageError(
+                f"{option} {file} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
+            )
+        check_writable(file)
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     if path is not None:
         plan = load_plan(path, as_json)
@@ -116,11 +125,14 @@ def simulate(
     bound_seconds = least_seconds(network, demand, bounds, parameters.startup)
     share = ratio(result.seconds, bound_seconds)
     size_text = _size_text(demand)
-    if picture is not None:
-        # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
-        least = bound_seconds if demand.pattern == ALL_GATHER else None
-        title = f"{demand.pattern} by {name}, {size_text}, {flow}"
-        with_spinner("drawing", lambda: _draw(result, schedule, network, picture, title, least), as_json)
+    title = f"{demand.pattern} by {name}, {size_text}"
+    # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
+    least = bound_seconds if demand.pattern == ALL_GATHER else None
+    drawings = _drawings(result, schedule, network, title, flow, least)
+    asked = (("picture", picture), ("throughput", throughput), ("heat", heat))
+    written = [(file, drawings[kind]) for kind, file in asked if file is not None]
+    for file, draw in written:
+        with_spinner("drawing", partial(_draw, file, draw), as_json)
     channels = _channels(network, result)
     if as_json:
         report = {
@@ -159,8 +171,8 @@ def simulate(
         click.echo("\n" + as_columns(["channel", "used", "busy"], rows))
     if len(busiest) > MOST_LINES:
         click.echo(f"and {len(busiest) - MOST_LINES} channels used less, see --json")
-    if picture is not None:
-        click.echo(f"wrote {picture}")
+    for file, _ in written:
+        click.echo(f"wrote {file}")
 
 
 def _size_text(demand: Demand) -> str:
@@ -185,9 +197,25 @@ def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
     return rows
 
 
-def _draw(
-    result: Simulation, schedule: Schedule, network: Network, path: str, title: str, bound: float | None
-) -> None:
+def _drawings(
+    result: Simulation, schedule: Schedule, network: Network, title: str, flow: str, bound: float | None
+) -> dict[str, Callable[[Any, Path], object]]:
+    """What each kind of picture is drawn by, given the module of reports and a file."""
+
+    def gantt(report: Any, path: Path) -> object:
+        return report.gantt(result, schedule, network, path, title=f"{title}, {flow}", bound=bound)
+
+    def throughput(report: Any, path: Path) -> object:
+        stage = report.stage(flow, result, schedule, network)
+        return report.draw_throughput([stage], path, title=title)
+
+    def heat(report: Any, path: Path) -> object:
+        return report.heat(schedule, network, path, title=title)
+
+    return {"picture": gantt, "throughput": throughput, "heat": heat}
+
+
+def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
     try:
         report = importlib.import_module("hocket.report")
     except ImportError as error:
@@ -197,5 +225,5 @@ def _draw(
     # Drawn beside, then put in place whole.
     with tempfile.TemporaryDirectory(prefix="hocket-") as folder:
         drawn = Path(folder) / f"picture{Path(path).suffix.lower()}"
-        report.gantt(result, schedule, network, drawn, title=title, bound=bound)
+        draw(report, drawn)
         write_atomically(path, [drawn.read_bytes()])

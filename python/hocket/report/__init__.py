@@ -1,6 +1,8 @@
 """Pictures of schedules and their simulations."""
 
 from hocket.report.gantt import gantt
+from hocket.report.heat import heat
+from hocket.report.throughput import draw_throughput, stage
 from hocket.report.utilisation import utilisation
 
-__all__ = ["gantt", "utilisation"]
+__all__ = ["draw_throughput", "gantt", "heat", "stage", "utilisation"]

@@ -34,7 +34,8 @@ class Choice:
         return f"{self.left_out:,} of {total:,} channels left out, none busier than those shown of its kind"
 
 
-def _group(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Group:
+def group_of(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Group:
+    """Where a channel lies, from the network's links and its ranks per node."""
     if not links:
         return Group.LINK
     ends = links[channel // 2]
@@ -54,7 +55,7 @@ def choose(simulation: Simulation, network: Network, most: int) -> Choice:
     load = {c: float(f"{float(simulation.channel_bytes[c]) / network.rate(c):.6e}") for c in used}
     kinds: dict[Group, list[int]] = {group: [] for group in Group}
     for channel in sorted(used, key=lambda c: (-load[c], c)):
-        kinds[_group(links, ranks, channel)].append(channel)
+        kinds[group_of(links, ranks, channel)].append(channel)
     shown = {Group.TRUNK: kinds[Group.TRUNK][:most]}
     room = most - len(shown[Group.TRUNK])
     others = [group for group in Group if group is not Group.TRUNK and kinds[group]]
@@ -62,7 +63,7 @@ def choose(simulation: Simulation, network: Network, most: int) -> Choice:
         shown[group] = kinds[group][: room // (len(others) - place)]
         room -= len(shown[group])
     channels = [c for group in Group for c in shown.get(group, [])]
-    return Choice(channels, [_group(links, ranks, c) for c in channels], len(used) - len(channels))
+    return Choice(channels, [group_of(links, ranks, c) for c in channels], len(used) - len(channels))
 
 
 def label(network: Network, channel: int, most: int = 22) -> str:

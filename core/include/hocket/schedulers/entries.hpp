@@ -27,6 +27,10 @@ Schedule linear(const Network& network, const Demand& demand, const Costs&);
 Schedule ring(const Network& network, const Demand& demand, const Costs&);
 std::string_view pairwise_why_not(const Network& network, const Demand& demand);
 Schedule pairwise(const Network& network, const Demand& demand, const Costs&);
+std::string_view shift_why_not(const Network& network, const Demand& demand);
+Schedule shift(const Network& network, const Demand& demand, const Costs&);
+std::string_view paired_shift_why_not(const Network& network, const Demand& demand);
+Schedule paired_shift(const Network& network, const Demand& demand, const Costs&);
 
 // All-gather
 std::string_view gather_why_not(const Network& network, const Demand& demand);

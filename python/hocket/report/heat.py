@@ -1,0 +1,174 @@
+"""Pattern × router: how many messages each channel carries in each phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.colors import ListedColormap, Normalize, to_rgba
+from matplotlib.ticker import MaxNLocator
+
+from hocket import _core
+from hocket.errors import UsageError
+from hocket.report import style
+from hocket.report.channels import Group, group_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+MOST_ROWS: Final = 900  # of cells in the picture; a cell is then the worst of several channels
+MOST_COLUMNS: Final = 1200  # and of several phases
+COLOURS: Final = 256
+WIDTH, LEFT, RIGHT = 11.0, 1.75, 0.95  # inches, as the next line
+TOP, BOTTOM, LEAST, TALLEST, SPACE = 0.95, 0.8, 0.5, 7.0, 0.09
+
+
+@dataclass(frozen=True)
+class Band:
+    """Channels of one kind, in the order of the picture's rows."""
+
+    name: str
+    channels: list[int]
+
+
+def bands(network: _core.Network) -> list[Band]:
+    """Grids: by dimension and direction, the channels of a line of nodes next to each other. Other networks:
+    by where a channel lies."""
+    shape = network.shape
+    if shape not in (_core.Shape.torus, _core.Shape.mesh, _core.Shape.hypercube):
+        links, ranks = network.links, network.ranks_per_node
+        kinds: dict[Group, list[int]] = {}
+        for channel in range(network.channels):
+            kinds.setdefault(group_of(links, ranks, channel), []).append(channel)
+        return [Band(group.value, kinds[group]) for group in Group if group in kinds]
+    cube = shape == _core.Shape.hypercube
+    sides = [2] * network.sides[0] if cube else list(network.sides)
+    found: dict[tuple[int, bool], list[tuple[list[int], int, int]]] = {}
+    for link, (a, b) in enumerate(network.links):
+        from_a, from_b = _coordinates(a, sides), _coordinates(b, sides)
+        dimension = next(d for d in range(len(sides)) if from_a[d] != from_b[d])
+        line = [x for d, x in enumerate(from_a) if d != dimension]
+        # Links run from a coordinate to the next one.
+        found.setdefault((dimension, True), []).append((line, from_a[dimension], 2 * link))
+        found.setdefault((dimension, False), []).append((line, from_a[dimension], 2 * link + 1))
+    return [
+        Band(f"dimension {dimension + 1} {'up' if up else 'down'}", [c for *_, c in sorted(rows)])
+        for (dimension, up), rows in sorted(found.items(), key=lambda item: (item[0][0], not item[0][1]))
+    ]
+
+
+def _coordinates(node: int, sides: list[int]) -> list[int]:
+    found = []
+    for side in reversed(sides):
+        node, x = divmod(node, side)
+        found.append(x)
+    return found[::-1]
+
+
+def worst_of_blocks(cells: NDArray[np.uint32], rows: int, columns: int) -> NDArray[np.uint32]:
+    """At most so many rows and columns: the largest value of each block, all of one size but for the last."""
+    for axis, most in ((0, rows), (1, columns)):
+        length = cells.shape[axis]
+        if length > most:
+            step = -(-length // most)
+            cells = np.maximum.reduceat(cells, np.arange(0, length, step), axis=axis)
+    return cells
+
+
+def heat(
+    schedule: _core.Schedule, network: _core.Network, path: str | Path, *, title: str = "", name: str = ""
+) -> Path:
+    """Draws the messages on each channel (rows) in each phase (columns) to an SVG, PNG or PDF file."""
+    path = style.check(path)
+    if not len(schedule) or not network.channels:
+        raise UsageError("no message crosses a link, so that there is no heat to draw")
+    use = _core.channel_use(network, schedule).T
+    kinds = bands(network)
+    # Rows are shared out by the number of channels; a band has at least one.
+    per_band = [max(1, MOST_ROWS * len(band.channels) // network.channels) for band in kinds]
+    cells = [
+        worst_of_blocks(use[band.channels], rows, MOST_COLUMNS)
+        for band, rows in zip(kinds, per_band, strict=True)
+    ]
+    most = max(int(use.max()), 1)
+    plot = min(TALLEST, max(LEAST * len(cells), 0.06 * sum(len(cell) for cell in cells)))
+    height = TOP + BOTTOM + plot + SPACE * (len(cells) - 1)
+    with style.context():
+        figure = style.new_figure(WIDTH, height)
+        colours, norm = _colours(most)
+        top = TOP
+        for place, (band, cell) in enumerate(zip(kinds, cells, strict=True)):
+            # At least half of an equal part, so that the name fits beside it.
+            share = 0.5 / len(cells) + 0.5 * len(cell) / sum(len(c) for c in cells)
+            tall = plot * share
+            axes = figure.add_axes(
+                (LEFT / WIDTH, 1 - (top + tall) / height, 1 - (LEFT + RIGHT) / WIDTH, tall / height)
+            )
+            top += tall + SPACE
+            axes.imshow(
+                cell, aspect="auto", interpolation="nearest", cmap=colours, norm=norm,
+                extent=(0.5, schedule.phases + 0.5, len(cell), 0),
+            )  # fmt: skip
+            _plain(axes, band, last=place + 1 == len(cells))
+        _colour_bar(figure, colours, norm, most)
+        worst = use.max(axis=0)
+        subtitle = (
+            f"{style.counted(len(schedule), 'message')} in {style.counted(schedule.phases, 'phase')} on "
+            f"{style.counted(network.channels, 'channel')}; worst use of a channel {most}, "
+            f"{int(worst.sum()):,} in sum over the phases"
+        )
+        heading = title or (f"Messages on each channel, by '{name}'" if name else "Messages on each channel")
+        style.headline(figure, heading, subtitle, left=LEFT / WIDTH)
+        style.footnote(figure, LEFT / WIDTH, _note(use.shape, cells))
+        style.save(figure, path)
+    return path
+
+
+def _note(shape: tuple[int, ...], cells: list[NDArray[np.uint32]]) -> str:
+    if shape == (sum(len(cell) for cell in cells), cells[0].shape[1]):
+        return ""
+    return "a point is the worst of several neighbouring channels or phases"
+
+
+def _colours(most: int) -> tuple[ListedColormap, Normalize]:
+    """Nothing is pale; from one message on the darker the more."""
+    steps = min(most + 1, COLOURS)
+    shades = mpl.colormaps["inferno_r"](np.linspace(0.18, 0.92, steps - 1))
+    return ListedColormap(np.vstack([to_rgba(style.ROW), shades])), Normalize(-0.5, most + 0.5)
+
+
+def _plain(axes: Axes, band: Band, *, last: bool) -> None:
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.tick_params(length=0)
+    axes.set_yticks([])
+    axes.text(
+        -0.012, 0.5, f"{band.name}\n{style.counted(len(band.channels), 'channel')}",
+        transform=axes.transAxes, ha="right", va="center", fontsize=8,
+    )  # fmt: skip
+    if last:
+        axes.set_xlabel("phase", color=style.MUTED)
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    else:
+        axes.set_xticks([])
+
+
+def _colour_bar(figure: Figure, colours: ListedColormap, norm: Normalize, most: int) -> None:
+    width, height = figure.get_size_inches()
+    tall = min(2.2, height - TOP - BOTTOM)
+    bar = figure.add_axes((1 - 0.62 / width, 1 - (TOP + tall) / height, 0.11 / width, tall / height))
+    values = np.linspace(0, most, min(most + 1, COLOURS))[:, None]
+    bar.imshow(values[::-1], aspect="auto", cmap=colours, norm=norm, extent=(0, 1, -0.5, most + 0.5))
+    bar.set_xticks([])
+    bar.yaxis.tick_right()
+    ticks = list(range(most + 1)) if most <= 8 else [0, most // 2, most]
+    bar.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+    bar.tick_params(length=0, labelsize=7.5)
+    bar.set_title("messages", fontsize=8, color=style.MUTED, pad=4)
+    for spine in bar.spines.values():
+        spine.set_visible(False)

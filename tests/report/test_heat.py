@@ -1,0 +1,79 @@
+"""The heat map of pattern × router: its rows, its shrinking, and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hocket import _core
+from hocket.errors import UsageError
+from hocket.network import read_network
+from hocket.report import heat
+from hocket.report.heat import bands, worst_of_blocks
+from strategies import one_host
+
+
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [
+        ("torus:4x3", ["dimension 1 up", "dimension 1 down", "dimension 2 up", "dimension 2 down"]),
+        ("mesh:3x2", ["dimension 1 up", "dimension 1 down", "dimension 2 up", "dimension 2 down"]),
+        ("hypercube:2", ["dimension 1 up", "dimension 1 down", "dimension 2 up", "dimension 2 down"]),
+        ("chain:2,2", ["between switches", "from hosts", "to hosts"]),
+    ],
+)
+def test_every_channel_is_in_one_band(form: str, names: list[str]) -> None:
+    network = read_network(form)
+    found = bands(network)
+    assert [band.name for band in found] == names
+    channels = [channel for band in found for channel in band.channels]
+    assert sorted(channels) == list(range(network.channels))
+
+
+def test_a_band_goes_along_the_lines_of_its_dimension() -> None:
+    network = _core.build_grid("torus", [3, 4], 1e6, 0.0)
+    up, down = bands(network)[:2]
+    ends = [network.channel_name(channel) for channel in up.channels]
+    assert ends[:4] == ["h0-0->h1-0", "h1-0->h2-0", "h2-0->h0-0", "h0-1->h1-1"]
+    assert network.channel_name(down.channels[0]) == "h1-0->h0-0"
+
+
+def test_a_shift_heats_one_direction() -> None:
+    network = _core.build_grid("torus", [8], 1e6, 0.0, ties=["++++++++"])
+    schedule = _core.find_scheduler("shift").make(network, _core.Demand(8, 10))
+    use = _core.channel_use(network, schedule).T
+    up, down = (use[band.channels] for band in bands(network))
+    assert (up == [1, 2, 3, 4, 0, 0, 0]).all() and (down == [0, 0, 0, 0, 3, 2, 1]).all()
+
+
+def test_a_hot_spot_survives_shrinking() -> None:
+    cells = np.zeros((1000, 701), np.uint32)
+    cells[513, 700] = 7
+    small = worst_of_blocks(cells, 100, 200)
+    assert small.shape == (100, 176) and small.max() == 7 and np.count_nonzero(small) == 1
+    assert small[51, 175] == 7
+    assert worst_of_blocks(cells, 1000, 701) is cells
+
+
+@pytest.mark.parametrize("form", ["torus:8x4", "torus:2", "mesh:5", "hypercube:3", "chain:4,4", "star:20"])
+@pytest.mark.parametrize("name", ["ring", "linear"])
+def test_pictures(form: str, name: str, tmp_path: Path) -> None:
+    network = read_network(form)
+    schedule = _core.find_scheduler(name).make(network, _core.Demand(network.ranks, 10))
+    path = heat(schedule, network, tmp_path / "a.png", name=name)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert heat(schedule, network, tmp_path / "b.png", name=name).read_bytes() == path.read_bytes()
+
+
+def test_bad_input_is_one_clear_message(tmp_path: Path) -> None:
+    network = read_network("torus:4")
+    schedule = _core.find_scheduler("shift").make(network, _core.Demand(4, 10))
+    with pytest.raises(UsageError, match=r"\.svg"):
+        heat(schedule, network, tmp_path / "a.doc")
+    memory = one_host(3)
+    inside = _core.find_scheduler("ring").make(memory, _core.Demand(3, 10))
+    with pytest.raises(UsageError, match="no message crosses a link"):
+        heat(inside, memory, tmp_path / "a.png")
+    assert not list(tmp_path.iterdir())
