@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hocket import _core
@@ -31,10 +31,10 @@ class Machine:
     sides: tuple[int, ...] = (8, 4, 8)
     link_rate: float = 2 * LIMIT  # bytes/s on the wire, each direction
     link_latency: float = 20e-9  # s
-    block: int = 1024  # bytes from each processor to each
+    block: int = 2048  # bytes from each processor to each
     payload: int = 32  # bytes per packet (the talk)
     header: float = 3  # bytes per packet: 32 / 35 of 75 MB/s are the 69 MB/s of the talk's model for blocks
-    train: int = 8
+    train: int = 4
     buffer: int = 16  # packets per virtual channel
     lanes: int = 2  # with the two classes of a ring four virtual channels, as the T3D has
     virtual_channels: str = "balanced"
@@ -53,7 +53,7 @@ class Machine:
         return count
 
     def network(self, balanced: bool) -> _core.Network:
-        """Ties half-way round: always up, or by the tables under which ``even_ring`` is free of contention."""
+        """Half-way round: always up, or by the tables under which ``even_ring`` is free of contention."""
         ties = ["" if side <= 2 else {4: "+-+-", 8: "++--++--"}[side] if balanced else "+" * side
                 for side in self.sides]  # fmt: skip
         return _core.build_grid("torus", list(self.sides), self.link_rate, self.link_latency, [], 2, ties)
@@ -138,8 +138,8 @@ def half_way(sides: Sequence[int], choice: Sequence[int]) -> tuple[int, ...]:
 
 
 def reversed_sides(sides: Sequence[int], choice: Sequence[int]) -> tuple[int, ...]:
-    """The second processor takes on the last side what the first takes on the first side, and so on: where one
-    loads a ring twice, the other seldom does."""
+    """The second processor takes on the last side what the first takes on the first side, and so on:
+    where one loads a ring twice, the other seldom does."""
     if tuple(sides) != tuple(reversed(sides)):
         return half_way(sides, choice)
     return tuple(reversed(choice))
@@ -149,7 +149,9 @@ def alike(sides: Sequence[int], choice: Sequence[int]) -> tuple[int, ...]:
     return tuple(choice)
 
 
-PATTERNS: dict[str, tuple[Callable[[int], Ring], Callable[[Sequence[int], Sequence[int]], tuple[int, ...]]]] = {
+PATTERNS: dict[
+    str, tuple[Callable[[int], Ring], Callable[[Sequence[int], Sequence[int]], tuple[int, ...]]]
+] = {
     "same shifts": (shifts, alike),
     "exchanges": (exchanges, half_way),
     "tied": (tied_ring, reversed_sides),
@@ -202,7 +204,9 @@ def simulate_stage(stage: Stage, machine: Machine | None = None) -> tuple[_core.
     machine = machine or Machine()
     schedule = schedule_of(machine, stage.pattern)
     parameters = machine.parameters(machine.final_startup if stage.final else None)
-    return schedule, _core.simulate_wormhole(machine.network(stage.balanced), schedule, stage.flow, parameters)
+    return schedule, _core.simulate_wormhole(
+        machine.network(stage.balanced), schedule, stage.flow, parameters
+    )
 
 
 def percent_of_limit(machine: Machine, result: _core.Simulation) -> float:
@@ -210,5 +214,14 @@ def percent_of_limit(machine: Machine, result: _core.Simulation) -> float:
     return 100 * (machine.ranks - 1) * machine.block / float(result.seconds) / LIMIT
 
 
-def variant(machine: Machine, **changes: Any) -> Machine:
-    return replace(machine, **changes)
+def route_throughputs(machine: Machine, schedule: _core.Schedule, result: _core.Simulation) -> Any:
+    """Bytes/s of every message between two switches, from its sender's first step to its last byte's arrival.
+
+    Messages between the two processors of a switch cross no wire and are left out. A numpy array."""
+    wired = [src // 2 != dst // 2 for src, dst in schedule.hops()]
+    return (machine.block / (result.end - result.posted).clip(1e-12))[wired]
+
+
+def phase_throughputs(machine: Machine, result: _core.Simulation) -> Any:
+    """Bytes/s that a processor sends in each phase, without the barrier. A numpy array."""
+    return machine.block / (result.phase_end - result.phase_start).clip(1e-12)

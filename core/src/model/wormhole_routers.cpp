@@ -1,6 +1,7 @@
 #include "wormhole_routers.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hocket/error.hpp"
 
@@ -8,17 +9,25 @@ namespace hocket::model {
 namespace {
 
 constexpr double most_ticks = 4e18;
+constexpr double most_places = 1 << 26;
 
 }  // namespace
 
 Routers::Routers(const Network& network, const WormholeParameters& parameters)
     : p_(parameters), wiring_(network, parameters) {
-  // A train of fewer packets than the buffer has: several trains fit. Otherwise one does.
-  capacity_ = std::max(1u, p_.buffer / p_.train);
   buffers_ = wiring_.links() * wiring_.width();
   inputs_total_ = buffers_ + network.ranks();
-  double fastest = 0;
-  for (std::uint32_t link = 0; link < wiring_.links(); ++link) fastest = std::max(fastest, wiring_.rate(link));
+  double fastest = 0, under_way = 0;
+  for (std::uint32_t link = 0; link < wiring_.links(); ++link) {
+    fastest = std::max(fastest, wiring_.rate(link));
+    under_way = std::max(under_way, wiring_.rate(link) * wiring_.latency(link) / (p_.payload + p_.header));
+  }
+  // Room at least for a message alone to go at full speed.
+  const double capacity =
+      std::max(std::floor((p_.buffer + std::ceil(under_way)) / p_.train), 1 + std::ceil(under_way / p_.train));
+  if (capacity * inputs_total_ > most_places)
+    throw InputError("too many packets in the buffers to simulate; make trains longer or latencies shorter");
+  capacity_ = static_cast<std::uint32_t>(capacity);
   tick_ = fastest > 0 ? (p_.payload + p_.header) / fastest * 1e-6 : 1;
   links_.resize(wiring_.links());
   for (std::uint32_t link = 0; link < wiring_.links(); ++link) {

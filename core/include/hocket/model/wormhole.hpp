@@ -39,7 +39,9 @@ struct WormholeParameters {
   /// Packets of one message that move as one unit. More is faster to simulate and approximates:
   /// packets of different messages alternate `train` at a time, and no buffer is smaller than a train.
   std::uint32_t train = 1;
-  std::uint32_t buffer = 4;  ///< packets that fit behind a channel, per virtual channel
+  /// Packets that fit behind a channel, per virtual channel, besides those that fill the longest channel's
+  /// latency: credits come back at once, so that latency alone throttles nobody.
+  std::uint32_t buffer = 4;
   VirtualChannels virtual_channels = VirtualChannels::dateline;
   std::uint32_t lanes = 1;  ///< virtual channels per class; a message keeps to that of its source, source mod lanes
   Switching switching = Switching::cut_through;
