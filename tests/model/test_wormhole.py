@@ -163,6 +163,19 @@ def test_round_robin_favours_who_enters_last_and_age_who_has_come_far() -> None:
     assert turns.seconds == pytest.approx(age.seconds, rel=0.01)
 
 
+def test_a_dateline_with_round_robin_is_unfair_on_a_ring() -> None:
+    """Three messages on every channel; those behind the dateline have half of the turns."""
+    net = torus(8)
+    sched = schedule(net, shift(net, 3))
+    unit = BYTES / RATE
+    turns, age = (simulate(net, sched, arbitration=a) for a in ("round-robin", "oldest-first"))
+    assert flows(net, sched).seconds == pytest.approx(3 * unit)
+    assert 6 * unit < turns.seconds < 8 * unit
+    assert age.seconds == pytest.approx(3 * unit, rel=0.01)
+    # Classes that are used alike are nearer to the flows.
+    assert simulate(net, sched, virtual_channels="balanced").seconds < 5 * unit
+
+
 @pytest.mark.parametrize("switching", ["cut-through", "wormhole"])
 @pytest.mark.parametrize("channels", ["dateline", "balanced"])
 @pytest.mark.parametrize("buffer", [1, 3])
