@@ -132,6 +132,11 @@ def exchanges(side: int) -> Ring:
     return [[(c - x) % side for x in range(side)] for c in range(side)]
 
 
+def opposite_shifts(side: int) -> Ring:
+    """Even coordinates shift up, odd ones down."""
+    return [[(x + (s if x % 2 == 0 else -s)) % side for x in range(side)] for s in range(side)]
+
+
 def half_way(sides: Sequence[int], choice: Sequence[int]) -> tuple[int, ...]:
     """The second processor's permutations: those half a ring on, so that the two load different links."""
     return tuple((k + side // 2) % side for side, k in zip(sides, choice, strict=True))
@@ -225,3 +230,28 @@ def route_throughputs(machine: Machine, schedule: _core.Schedule, result: _core.
 def phase_throughputs(machine: Machine, result: _core.Simulation) -> Any:
     """Bytes/s that a processor sends in each phase, without the barrier. A numpy array."""
     return machine.block / (result.phase_end - result.phase_start).clip(1e-12)
+
+
+def flat_load(make: Callable[[int], Ring], balanced: bool) -> float:
+    """The other reading of 8x4x8x2: four sides, every processor with 75 MB/s links of its own.
+
+    Messages on the busiest channel in the mean of the phases, of one permutation per side each: nothing gets
+    beyond 1 / that of the limit."""
+    sides = (8, 4, 8, 2)
+    network = Machine(sides=sides).network(balanced)
+    rings = [make(side) for side in sides]
+    places = list(itertools.product(*map(range, sides)))
+    routes: dict[tuple[int, int], list[int]] = {}
+    most = 0
+    for choice in itertools.product(*map(range, sides)):
+        load = [0] * network.channels
+        for src, place in enumerate(places):
+            dst = 0
+            for side, ring, k, x in zip(sides, rings, choice, place, strict=True):
+                dst = dst * side + ring[k][x]
+            if (src, dst) not in routes:
+                routes[src, dst] = network.route(2 * src, 2 * dst)
+            for channel in routes[src, dst]:
+                load[channel] += 1
+        most += max(load)
+    return most / len(places)

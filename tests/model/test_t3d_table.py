@@ -15,6 +15,9 @@ from t3d import (
     PATTERNS,
     STAGES,
     Machine,
+    even_ring,
+    exchanges,
+    flat_load,
     percent_of_limit,
     phase_throughputs,
     route_throughputs,
@@ -82,3 +85,8 @@ def test_the_rows_come_in_the_talks_order() -> None:
             assert len(phase_throughputs(SMALL, result)) == SMALL.ranks
     assert percents == sorted(percents) and len(set(percents)) == len(percents)
     assert percents[0] < 50 < percents[1] and percents[2] < 68 < percents[3] < 80
+
+
+def test_loads_in_the_other_reading() -> None:
+    assert flat_load(exchanges, False) == 2
+    assert flat_load(even_ring, True) == 1
