@@ -232,12 +232,11 @@ def phase_throughputs(machine: Machine, result: _core.Simulation) -> Any:
     return machine.block / (result.phase_end - result.phase_start).clip(1e-12)
 
 
-def flat_load(make: Callable[[int], Ring], balanced: bool) -> float:
+def flat_load(make: Callable[[int], Ring], balanced: bool, sides: tuple[int, ...] = (8, 4, 8, 2)) -> float:
     """The other reading of 8x4x8x2: four sides, every processor with 75 MB/s links of its own.
 
     Messages on the busiest channel in the mean of the phases, of one permutation per side each: nothing gets
     beyond 1 / that of the limit."""
-    sides = (8, 4, 8, 2)
     network = Machine(sides=sides).network(balanced)
     rings = [make(side) for side in sides]
     places = list(itertools.product(*map(range, sides)))

@@ -88,5 +88,5 @@ def test_the_rows_come_in_the_talks_order() -> None:
 
 
 def test_loads_in_the_other_reading() -> None:
-    assert flat_load(exchanges, False) == 2
-    assert flat_load(even_ring, True) == 1
+    assert flat_load(exchanges, False, (8, 4, 2)) == 2
+    assert flat_load(even_ring, True, (8, 4, 2)) == 1
