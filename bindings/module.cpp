@@ -44,6 +44,7 @@ NB_MODULE(_core, m) {
   bind_network(m);
   bind_schedule(m);
   bind_model(m);
+  bind_wormhole(m);
   bind_plan(m);
   bind_gossip(m);
   bind_gossip_search(m);

@@ -56,6 +56,23 @@ def test_simulate_without_a_plan(hocket, flow: str) -> None:
     assert report["flow"] == flow and report["ratio"] >= 1 - 1e-9
 
 
+def test_simulate_by_packets(hocket, plan: Path) -> None:
+    simulate = ("simulate", plan, "--network", "chain:3,2,2", "--model", "wormhole", "--train", "8", "--json")
+    plain = hocket(*simulate).object()
+    assert plain["model"] == "wormhole" and plain["flow"] == "barrier" and plain["tokens"] == 0
+    assert plain["predicted_seconds"] >= plain["bound_seconds"]
+    # A header of a tenth of the payload, and a startup in each of the 12 phases.
+    headers = hocket(*simulate, "--header", "3.2").object()
+    assert headers["predicted_seconds"] == pytest.approx(1.1 * plain["predicted_seconds"], rel=0.05)
+    startups = hocket(*simulate, "--startup", "1ms").object()
+    assert startups["predicted_seconds"] == pytest.approx(plain["predicted_seconds"] + 12e-3, rel=1e-3)
+    slow = hocket(
+        *simulate, "--injection-rate", "100Mbit", "--hop", "1us", "--arbitration", "oldest-first"
+    ).object()
+    assert slow["predicted_seconds"] > 5 * plain["predicted_seconds"]
+    assert "by packets" in hocket(*simulate[:-1]).out
+
+
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_picture(hocket, tmp_path: Path, ending: str) -> None:
     picture = tmp_path / f"p.{ending}"

@@ -70,3 +70,14 @@ def test_predictions_agree(form: str, tmp_path: Path) -> None:
         assert predicted == pytest.approx(seconds, rel=0.03), flow
         if flow == "token":
             assert seconds <= 1.01 * bound
+
+
+@needs_simgrid
+def test_packets_agree_where_nothing_contends(tmp_path: Path) -> None:
+    network = read_network("torus:4x4@1Gbit,1us")
+    referee = Referee(network, tmp_path)
+    schedule = _core.find_scheduler("packing").make(network, _core.Demand(network.ranks, 65536))
+    seconds = referee.program(program_text(schedule, None, 1, barrier=True))
+    parameters = _core.WormholeParameters(payload=1024, barrier=referee.barrier())
+    predicted = _core.simulate_wormhole(network, schedule, "barrier", parameters).seconds
+    assert predicted == pytest.approx(seconds, rel=0.03)

@@ -27,6 +27,7 @@ from hocket.cli.options import (
     scheduler_option,
     startup_option,
 )
+from hocket.cli.packets import packet_options, packet_parameters, refuse_packet_options
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.errors import MissingToolError, UsageError
 from hocket.units import format_bytes, format_time, parse_time
@@ -51,6 +52,7 @@ PICTURES = (".svg", ".png", ".pdf")
 @click.option("--barrier-cost", default="0", metavar="TIME", help="What a barrier costs. [0]")
 @click.option("--overhead", type=float, default=1.0, show_default=True, metavar="X",
               help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
+@packet_options
 @click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")
 @click.option(
     "--throughput", metavar="FILE", help="Draw throughput of all messages and phases as histograms."
@@ -69,6 +71,7 @@ def simulate(
     token_cost: str,
     barrier_cost: str,
     overhead: float,
+    model: str,
     picture: str | None,
     throughput: str | None,
     heat: str | None,
@@ -76,6 +79,7 @@ def simulate(
     latency: str | None,
     ranks_per_host: int | None,
     as_json: bool,
+    **packets: Any,
 ) -> None:
     """Predict the time of PLAN, or of a new exchange, on NETWORK.
 
@@ -109,20 +113,23 @@ def simulate(
         else:
             planned = plan_exchange(network, size, scheduler, quiet=as_json)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
-    flow = flow or flow_of(waits)
-    parameters = _core.ModelParameters(
-        startup=parse_time(startup),
-        token=parse_time(token_cost),
-        barrier=parse_time(barrier_cost),
-        overhead=overhead,
-    )
-    result = with_spinner(
-        f"simulating {len(schedule)} messages",
-        lambda: simulation(network, schedule, waits, flow, parameters),
-        as_json,
-    )
+    if model == "wormhole":
+        flow = flow or "barrier"
+        parameters = packet_parameters(packets, startup, barrier_cost, token_cost, overhead)
+        work = partial(_core.simulate_wormhole, network, schedule, flow, parameters)
+    else:
+        flow = flow or flow_of(waits)
+        refuse_packet_options(packets)
+        costs = _core.ModelParameters(
+            startup=parse_time(startup),
+            token=parse_time(token_cost),
+            barrier=parse_time(barrier_cost),
+            overhead=overhead,
+        )
+        work = partial(simulation, network, schedule, waits, flow, costs)
+    result = with_spinner(f"simulating {len(schedule)} messages", work, as_json)
     bounds = _core.lower_bounds(network, demand)
-    bound_seconds = least_seconds(network, demand, bounds, parameters.startup)
+    bound_seconds = least_seconds(network, demand, bounds, parse_time(startup))
     share = ratio(result.seconds, bound_seconds)
     size_text = _size_text(demand)
     title = f"{demand.pattern} by {name}, {size_text}"
@@ -139,6 +146,7 @@ def simulate(
             "pattern": demand.pattern,
             "scheduler": name,
             "flow": flow,
+            "model": model,
             "hosts": len(network.hosts),
             "ranks": network.ranks,
             "bytes": demand.bytes,
@@ -154,8 +162,9 @@ def simulate(
         }
         click.echo(json.dumps(report))
         return
+    how = f"{flow} by packets" if model == "wormhole" else flow
     click.echo(
-        f"'{name}' under {flow}: {len(schedule)} messages {'for' if demand.pattern == ALL_GATHER else 'of'} "
+        f"'{name}' under {how}: {len(schedule)} messages {'for' if demand.pattern == ALL_GATHER else 'of'} "
         f"{size_text} in {schedule.phases} phases, {result.tokens} tokens"
     )
     click.echo(

@@ -1,0 +1,78 @@
+"""The options of ``hocket simulate --model wormhole``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from hocket.errors import UsageError
+from hocket.units import parse_rate, parse_time
+
+if TYPE_CHECKING:
+    from hocket._core import WormholeParameters
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MODELS = ("flow", "wormhole")
+# No option has a default here: what is not given is left to the core, and with --model flow none may be.
+OPTIONS = (
+    click.option("--payload", type=int, metavar="BYTES", help="Payload of a packet. [32]"),
+    click.option("--header", type=float, metavar="BYTES", help="What a packet has besides on the wire. [0]"),
+    click.option("--train", type=int, metavar="K", help="Packets simulated as one; more is faster. [1]"),
+    click.option("--buffer", type=int, metavar="K", help="Packets behind a channel. [4]"),
+    click.option("--virtual-channels", type=click.Choice(["none", "dateline", "balanced"]),
+                 help="How a ring's buffers are divided. [dateline]"),
+    click.option("--lanes", type=int, metavar="K", help="Virtual channels per class. [1]"),
+    click.option("--switching", type=click.Choice(["cut-through", "wormhole"]),
+                 help="Whether a message holds its channels. [cut-through]"),
+    click.option("--arbitration", type=click.Choice(["round-robin", "oldest-first"]),
+                 help="Who goes first at a channel. [round-robin]"),
+    click.option("--hop", metavar="TIME", help="What a router takes, besides latency. [0]"),
+    click.option("--injection-rate", metavar="RATE", help="From a host into its router. [host speed]"),
+    click.option("--ejection-rate", metavar="RATE", help="From a router into its host. [host speed]"),
+    click.option("--port-per-rank", is_flag=True, default=None, help="Ranks of one host share no port."),
+    click.option("--blocking", is_flag=True, default=None, help="A sender waits for the arrival."),
+)  # fmt: skip
+PARSED: dict[str, Callable[[str], float]] = {
+    "hop": parse_time,
+    "injection_rate": parse_rate,
+    "ejection_rate": parse_rate,
+}
+
+
+def packet_options(function: F) -> F:
+    """``--model`` and all that belongs to the wormhole model; the latter arrive as keywords."""
+    for option in reversed(OPTIONS):
+        function = option(function)
+    return click.option(
+        "--model", type=click.Choice(MODELS), default="flow", show_default=True,
+        help="Messages share channels as flows, or as packets with finite buffers.",
+    )(function)  # fmt: skip
+
+
+def refuse_packet_options(packets: dict[str, Any]) -> None:
+    for name, value in packets.items():
+        if value is not None:
+            raise UsageError(f"--{name.replace('_', '-')} says nothing about flows",
+                             remedy="add --model wormhole")  # fmt: skip
+
+
+def packet_parameters(
+    packets: dict[str, Any], startup: str, barrier_cost: str, token_cost: str, overhead: float
+) -> WormholeParameters:
+    from hocket import _core
+
+    if parse_time(token_cost) > 0:
+        raise UsageError(
+            "--token-cost: the wormhole model has no tokens", remedy="use --flow barrier or free"
+        )
+    if overhead != 1:
+        raise UsageError("--overhead is for flows", remedy="give a packet's header with --header")
+    for name in ("payload", "train", "buffer", "lanes"):
+        if (packets[name] or 0) < 0:
+            raise UsageError(f"--{name} {packets[name]} is negative", remedy="count from 1")
+    given = {name: value for name, value in packets.items() if value is not None}
+    given |= {name: parse(given[name]) for name, parse in PARSED.items() if name in given}
+    return _core.WormholeParameters(startup=parse_time(startup), barrier=parse_time(barrier_cost), **given)
