@@ -10,6 +10,7 @@ namespace hocket::algorithms {
 namespace {
 
 constexpr std::uint64_t all_bits = ~std::uint64_t{0};
+constexpr std::uint64_t most_words = 2'000'000'000;  // looked at before further orders are left out
 
 /// One bit per phase: set where the resource is full.
 class FullPhases {
@@ -35,7 +36,8 @@ class FullPhases {
   std::vector<std::uint32_t> used_;
 };
 
-Packed fit(const Resources& resources, const std::vector<Hop>& hops, const std::vector<std::uint32_t>& order) {
+Packed fit(const Resources& resources, const std::vector<Hop>& hops, const std::vector<std::uint32_t>& order,
+           std::uint64_t& words) {
   std::vector<FullPhases> full;
   for (std::uint32_t resource = 0; resource < resources.size(); ++resource)
     full.emplace_back(resources.capacity(resource));
@@ -48,6 +50,7 @@ Packed fit(const Resources& resources, const std::vector<Hop>& hops, const std::
     std::size_t word = 0;
     for (const std::uint32_t resource : needs) word = std::max(word, full[resource].first_word());
     for (;; ++word) {
+      words += needs.size();
       std::uint64_t taken = 0;
       for (const std::uint32_t resource : needs) taken |= full[resource].word(word);
       if (taken == all_bits) continue;
@@ -81,7 +84,8 @@ Packed first_fit(const Network& network, const Demand& demand, std::uint64_t bou
 
   std::vector<std::uint32_t> order(hops.size());
   std::iota(order.begin(), order.end(), 0u);
-  Packed best = fit(resources, hops, order);
+  std::uint64_t words = 0;
+  Packed best = fit(resources, hops, order, words);
   std::vector<Hardness> hardness(best.phases > bound ? hops.size() : 0);
   std::vector<std::uint32_t> needs;
   for (std::size_t message = 0; message < hardness.size(); ++message) {
@@ -95,11 +99,11 @@ Packed first_fit(const Network& network, const Demand& demand, std::uint64_t bou
     }
   }
   for (const auto measure : {&Hardness::scarcest, &Hardness::length, &Hardness::total}) {
-    if (best.phases <= bound) break;
+    if (best.phases <= bound || words > most_words) break;
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return hardness[a].*measure > hardness[b].*measure; });
-    if (Packed packed = fit(resources, hops, order); packed.phases < best.phases) best = std::move(packed);
+    if (Packed packed = fit(resources, hops, order, words); packed.phases < best.phases) best = std::move(packed);
   }
   best.hops = std::move(hops);
   return best;

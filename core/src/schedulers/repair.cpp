@@ -14,10 +14,10 @@ namespace hocket::algorithms {
 namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t most_steps = 5'000'000'000;
+constexpr std::uint64_t most_steps = 4'000'000'000;
 constexpr std::uint64_t steps_per_message = 200'000;
-constexpr std::uint32_t window = 256;  // phases looked at for one message: more find more, and cost more
-constexpr int most_failures = 3;       // of dissolving a phase, one after the other
+constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
+constexpr int most_failures = 3;             // of dissolving a phase, one after the other
 
 /// Marsaglia's xorshift: the same numbers everywhere.
 class Random {
@@ -72,6 +72,14 @@ class Search {
     return true;
   }
 
+  /// Looks at more phases per message from now on; false if it looked at all already, or if so many
+  /// wait that it would take too long.
+  bool widen() {
+    if (window_ >= table_.phases() || waiting() > table_.phase_of().size() / 100) return false;
+    window_ *= 4;
+    return true;
+  }
+
   /// Opens phases for about half of what waits; true if there were as many to open.
   bool grow(std::uint64_t needs_per_phase, std::uint64_t most_phases) {
     std::uint64_t needs = 0;
@@ -120,13 +128,14 @@ class Search {
   std::uint64_t place(std::uint32_t message) {
     const std::uint32_t phases = table_.phases();
     const std::uint64_t route = table_.needs(message).size();
-    std::uint64_t steps = 128 + 8 * route;
+    std::uint64_t steps = 128 + 64 * route;  // measured: tables of large networks do not fit into caches
     // Anywhere, but always the same way: the first phases must not collect the trouble.
     std::uint32_t phase = table_.free_phase(message, random_.below(phases));
     if (phase == Timetable::nowhere) {
+      steps += route * (phases / 64);
       table_.weigh_down(message);
-      phase = table_.cheapest_phase(message, random_.below(phases), window);
-      steps += route * std::min(phases, window) / 2;
+      phase = table_.cheapest_phase(message, random_.below(phases), window_);
+      steps += route * std::min(phases, window_) / 2;
     }
     table_.put(message, phase, waiting_);
     return steps;
@@ -135,6 +144,7 @@ class Search {
   Timetable table_;
   std::vector<std::uint32_t> waiting_;  ///< first come, first served; those before next_ are done
   std::size_t next_ = 0;
+  std::uint32_t window_ = first_window;
   Random random_;
 };
 
@@ -142,8 +152,10 @@ class Search {
 bool fill(Search& search, const Packed& packed, std::uint64_t bound, std::uint64_t needs_per_phase,
           std::uint64_t patience, std::uint64_t& budget) {
   search.load(packed.phase_of, static_cast<std::uint32_t>(bound));
-  while (!search.run(patience, budget))
+  while (!search.run(patience, budget)) {
+    if (budget > 0 && search.widen()) continue;
     if (budget == 0 || !search.grow(needs_per_phase, packed.phases - 1)) return search.give_up(packed.phases - 1);
+  }
   return true;
 }
 
@@ -182,7 +194,7 @@ void repair(const Network& network, std::uint64_t bound, Packed& packed, std::ui
       failures = 0;
     } else {
       restore();
-      ++failures;
+      if (!search.widen()) ++failures;
     }
   }
 }
