@@ -125,9 +125,9 @@ def table(report: dict[str, Any]) -> str:
         "",
         f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
         "All-to-all by `packing`, whatever `auto` would take; every schedule passed the verifier.",
-        "Ratio: phases over the bound. Seconds are measured, one run each in its own process, scheduling only;",
-        "CPU seconds leave out what other programs took. Memory: peak resident set of the process, of which",
-        f"Python takes about {report['python_mib']:.0f} MiB.",
+        "Ratio: phases over the bound. Seconds are measured, one run each in its own process, scheduling",
+        "only; CPU seconds leave out what other programs took. Memory: peak resident set of the process, of",
+        f"which Python takes about {report['python_mib']:.0f} MiB.",
     ]
     for section, cases in report["cases"].items():
         lines += ["", f"## {section[0].upper()}{section[1:]}", ""]

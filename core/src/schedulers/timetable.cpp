@@ -123,12 +123,15 @@ void Timetable::set_room(std::uint32_t resource, std::uint32_t phase) {
 }
 
 void Timetable::put(std::uint32_t message, std::uint32_t phase, std::vector<std::uint32_t>& displaced) {
-  for (const std::uint32_t resource : needs(message)) {
-    if ((full_[resource * words_ + phase / 64] & bit(phase)) == 0) continue;
-    const std::uint32_t other = lightest(resource, phase);
-    remove(other);
-    displaced.push_back(other);
-  }
+  // Whoever leaves a port often leaves a trunk too, which then has room.
+  for (const bool wide : {false, true})
+    for (const std::uint32_t resource : needs(message)) {
+      if ((resources_.capacity(resource) > 1) != wide) continue;
+      if ((full_[resource * words_ + phase / 64] & bit(phase)) == 0) continue;
+      const std::uint32_t other = lightest(resource, phase);
+      remove(other);
+      displaced.push_back(other);
+    }
   phase_of_[message] = phase;
   for (const std::uint32_t resource : needs(message)) {
     const std::uint32_t capacity = resources_.capacity(resource);
