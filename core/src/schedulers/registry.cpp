@@ -14,7 +14,7 @@ constexpr std::array table{
     Scheduler{Pattern::all_to_all, "tree", "optimal phases on any tree of switches with equal links",
               "Faraj and Yuan, section 4", true, PortModel::one_port, tree_why_not, tree},
     Scheduler{Pattern::all_to_all, "packing",
-              "phases packed against the bottleneck on any network, trunks of any width", "own; first fit with repair",
+              "phases packed against the bottleneck on any network, trunks of any width", "own; ejection search as of Nagata and Bräysy",
               true, PortModel::one_port, common_why_not, packing},
     Scheduler{Pattern::all_to_all, "ring", "at step j rank i sends to i + j", "MPICH (Thakur, Rabenseifner, Gropp)",
               false, PortModel::one_port, common_why_not, ring},
