@@ -103,7 +103,7 @@ def test_close_to_the_bound_where_every_channel_is_a_bottleneck(form: str, most:
 
 
 def test_repair_reaches_what_first_fit_misses() -> None:
-    # First fit alone ends above these bounds in each of its orders, at 34, 36, 114 and 36.
+    # First fit alone ends above these bounds in each of its orders.
     for network, bound in (
         (tree(*SHAPES["chain"], 10), 31),
         (tree(*SHAPES["unequal"], 10), 35),
