@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt
 CXX_FILES := $(shell find core bindings runtime -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-smpi bench-torus bench-lab clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-smpi bench-torus bench-lab clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -87,6 +87,9 @@ sanitize: setup ## tests of the core under ASan and UBSan
 bench-planner: setup ## planning times and memory, into bench/results/planner*.{json,md}
 	$(PYTHON_OF_VENV) bench/planner/run.py
 	$(PYTHON_OF_VENV) bench/planner/allgather.py
+
+bench-general: setup ## the general scheduler on networks of all kinds, phases over the bound
+	$(PYTHON_OF_VENV) bench/planner/general.py
 
 bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py

@@ -15,6 +15,7 @@ def fingerprints() -> dict[str, str]:
     networks |= {f"unequal {seed}": random_tree(Random(seed), 20, trunk=unequal).build() for seed in range(6)}
     networks |= {f"graph {seed}": random_graph(Random(seed), 16).build("graph") for seed in range(4)}
     networks["torus"] = _core.build_grid("torus", [4, 4], 1e9, 1e-6)
+    networks["odd torus"] = _core.build_grid("torus", [5, 5], 1e9, 1e-6)  # repair searches long here
     found = {}
     for label, network in networks.items():
         all_to_all = _core.Demand(network.ranks, 4096)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -99,8 +100,78 @@ def test_sides_and_ties_that_are_none(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "hosts", "switches", "links"),
+    [
+        ("fat-tree:8x8x4", 64, 12, 64 + 32),
+        ("fat-tree:4x2x1", 8, 5, 8 + 4),
+        ("fat-tree:k=4", 16, 20, 16 + 16 + 16),
+        ("fat-tree:k=6", 54, 45, 54 + 54 + 54),
+        ("fat-tree:k=4x3", 24, 20, 24 + 16 + 16),
+        ("dragonfly:9x4x2", 72, 36, 72 + 9 * 6 + 36),
+        ("dragonfly:3x2x1x4", 6, 6, 6 + 3 + 12),
+        ("dragonfly:1x4x2", 8, 4, 8 + 6),
+        ("Dragonfly:2x1x1", 2, 2, 2 + 1),
+    ],
+)
+def test_fat_trees_and_dragonflies(text: str, hosts: int, switches: int, links: int) -> None:
+    assert sizes(text) == (hosts, switches, links)
+    network = read_network_description(text).build()
+    assert network.ranks == hosts
+
+
+def test_leaves_and_spines() -> None:
+    description = read_network_description("fat-tree:2x2x3*2@1Gbit,1us")
+    leaves = {(link.a, link.b) for link in description.links if link.b.startswith("n")}
+    assert leaves == {("s0", "n0"), ("s0", "n1"), ("s1", "n2"), ("s1", "n3")}
+    spines = {(link.a, link.b) for link in description.links if link.b.startswith("s")}
+    assert spines == {(spine, leaf) for spine in ("s2", "s3", "s4") for leaf in ("s0", "s1")}
+    assert {link.rate for link in description.links} == {125e6}
+    assert {host.ranks for host in description.hosts} == {2}
+
+
+def test_cables_side_by_side_are_one_faster_link() -> None:
+    description = read_network_description("fat-tree:4x4x1x2@1Gbit")
+    assert description.shape == "tree"
+    assert {link.rate for link in description.links if link.b.startswith("s")} == {250e6}
+
+
+def test_a_group_spreads_its_links_to_the_others_over_its_routers() -> None:
+    for text, routers, each in (("dragonfly:9x4x2", 4, {2}), ("dragonfly:4x4x1x2", 4, {1, 2})):
+        description = read_network_description(text)
+        far = Counter[str]()
+        pairs = Counter[tuple[int, int]]()
+        for link in description.links:
+            if link.b.startswith("n"):
+                continue
+            groups = int(link.a[1:]) // routers, int(link.b[1:]) // routers
+            if groups[0] != groups[1]:
+                far.update((link.a, link.b))
+                pairs[groups] += 1
+        assert set(far.values()) == each
+        assert len(set(pairs.values())) == 1
+        groups_there = {group for pair in pairs for group in pair}
+        assert len(pairs) == len(groups_there) * (len(groups_there) - 1) // 2
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "fat-tree:",
+        "fat-tree:8",
+        "fat-tree:8x8",
+        "fat-tree:8x8x0",
+        "fat-tree:8x8x4x1x1",
+        "fat-tree:k=",
+        "fat-tree:k=3",
+        "fat-tree:k=4x2x2",
+        "fat-tree:2000x1000x2",
+        "fat-tree:1000x1000x5000",
+        "fat-tree:1000000x1000000x1000000",
+        "dragonfly:9x4",
+        "dragonfly:0x4x2",
+        "dragonfly:9x4x2x",
+        "dragonfly:1000x1000x1000",
+        "fat-trees:8x8x4",
         "star:",
         "star:0",
         "star:-1",

@@ -1,123 +1,202 @@
+/// Guided ejection search. A message without a phase takes the place of those in its way where these
+/// are easiest to displace; they look for a place in turn. Whoever finds no free phase grows heavier,
+/// so that the search learns which messages are hard. After Nagata and Bräysy, "A powerful route
+/// minimization heuristic for the vehicle routing problem with time windows" (2009), where vehicles
+/// are what phases are here.
 #include "hocket/schedulers/repair.hpp"
 
 #include <algorithm>
 
+#include "hocket/schedulers/resources.hpp"
+#include "hocket/schedulers/timetable.hpp"
+
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint64_t most_messages = 70'000;  // beyond, first fit is within a few per mille
-constexpr std::uint64_t tries_per_message = 12;
-constexpr std::uint64_t scan_budget = 400'000'000;  // phases looked at, all tries together
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_steps = 4'000'000'000;
+constexpr std::uint64_t steps_per_message = 200'000;
+constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
+constexpr int most_failures = 20;            // of dissolving a phase, one after the other
 
-/// Who uses what in each phase, for a fixed number of phases.
-class Timetable {
+/// Marsaglia's xorshift: the same numbers everywhere.
+class Random {
  public:
-  Timetable(const Network& network, std::uint64_t phases, const std::vector<Hop>& hops)
-      : phases_(phases),
-        ranks_(network.ranks()),
-        held_((2 * ranks_ + network.channels()) * phases),
-        phase_of_(hops.size(), nowhere),
-        weight_(hops.size(), 1) {
-    capacity_.assign(2 * ranks_, 1);
-    for (Channel channel = 0; channel < network.channels(); ++channel) capacity_.push_back(network.capacity(channel));
-    std::vector<Channel> route;
-    begin_.push_back(0);
-    for (const Hop hop : hops) {
-      needs_.push_back(hop.src);
-      needs_.push_back(static_cast<std::uint32_t>(ranks_ + hop.dst));
-      route.clear();
-      network.append_route(hop.src, hop.dst, route);
-      for (const Channel channel : route) needs_.push_back(static_cast<std::uint32_t>(2 * ranks_ + channel));
-      begin_.push_back(needs_.size());
-    }
-  }
-
-  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-  [[nodiscard]] const std::vector<std::uint32_t>& phase_of() const { return phase_of_; }
-
-  /// What it would cost to put the message there: the weights of those that have to leave.
-  [[nodiscard]] std::uint64_t cost(std::uint32_t message, std::uint64_t phase, std::uint64_t give_up_at) const {
-    std::uint64_t sum = 0;
-    for (std::uint64_t i = begin_[message]; i < begin_[message + 1] && sum < give_up_at; ++i)
-      if (full(needs_[i], phase)) sum += weight_[lightest(needs_[i], phase)];
-    return sum;
-  }
-
-  /// Puts the message there; appends those that had to leave to `displaced`.
-  void put(std::uint32_t message, std::uint64_t phase, std::vector<std::uint32_t>& displaced) {
-    for (std::uint64_t i = begin_[message]; i < begin_[message + 1]; ++i)
-      if (full(needs_[i], phase)) {
-        const std::uint32_t other = lightest(needs_[i], phase);
-        ++weight_[other];
-        remove(other);
-        displaced.push_back(other);
-      }
-    for (std::uint64_t i = begin_[message]; i < begin_[message + 1]; ++i) at(needs_[i], phase).push_back(message);
-    phase_of_[message] = static_cast<std::uint32_t>(phase);
+  std::uint32_t below(std::uint32_t limit) {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<std::uint32_t>((state_ >> 32) * limit >> 32);
   }
 
  private:
-  [[nodiscard]] std::vector<std::uint32_t>& at(std::uint32_t resource, std::uint64_t phase) {
-    return held_[resource * phases_ + phase];
-  }
-  [[nodiscard]] bool full(std::uint32_t resource, std::uint64_t phase) const {
-    return held_[resource * phases_ + phase].size() >= capacity_[resource];
-  }
-  [[nodiscard]] std::uint32_t lightest(std::uint32_t resource, std::uint64_t phase) const {
-    const auto& users = held_[resource * phases_ + phase];
-    return *std::min_element(users.begin(), users.end(), [&](auto a, auto b) { return weight_[a] < weight_[b]; });
-  }
-  void remove(std::uint32_t message) {
-    for (std::uint64_t i = begin_[message]; i < begin_[message + 1]; ++i)
-      std::erase(at(needs_[i], phase_of_[message]), message);
-    phase_of_[message] = nowhere;
-  }
-
-  std::uint64_t phases_, ranks_;
-  std::vector<std::uint32_t> capacity_;
-  std::vector<std::vector<std::uint32_t>> held_;  ///< per resource and phase: its messages
-  std::vector<std::uint64_t> begin_;
-  std::vector<std::uint32_t> needs_;  ///< ports and channels of each message
-  std::vector<std::uint32_t> phase_of_;
-  std::vector<std::uint64_t> weight_;  ///< grows each time a message is displaced
+  std::uint64_t state_ = 0x9e3779b97f4a7c15;
 };
 
-/// True if every message found a phase below `phases`; writes them to `packed`.
-bool squeeze(const Network& network, std::uint64_t phases, Packed& packed, std::uint64_t& budget) {
-  Timetable table(network, phases, packed.hops);
-  std::vector<std::uint32_t> waiting;
-  for (std::uint32_t message = 0; message < packed.hops.size(); ++message) {
-    if (packed.phase_of[message] < phases)
-      table.put(message, packed.phase_of[message], waiting);
-    else
-      waiting.push_back(message);
-  }
-  std::uint64_t tries = tries_per_message * packed.hops.size();
-  for (std::size_t next = 0; next < waiting.size(); ++next) {
-    if (tries-- == 0 || budget < phases) return false;
-    budget -= phases;
-    const std::uint32_t message = waiting[next];
-    std::uint64_t best_phase = 0, best_cost = ~std::uint64_t{0};
-    for (std::uint64_t i = 0; i < phases && best_cost > 0; ++i) {
-      // Start anywhere but always the same way, so that the first phases do not collect the trouble.
-      const std::uint64_t phase = (i + message * 7919u + next) % phases;
-      const std::uint64_t cost = table.cost(message, phase, best_cost);
-      if (cost < best_cost) best_cost = cost, best_phase = phase;
+class Search {
+ public:
+  Search(const Resources& resources, const Packed& packed)
+      : table_(resources, packed.hops, static_cast<std::uint32_t>(packed.phases)) {}
+
+  [[nodiscard]] const Timetable& table() const { return table_; }
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size() - next_; }
+
+  /// Starts again from the given phases, as many as are open; the other messages wait.
+  void load(const std::vector<std::uint32_t>& phase_of, std::uint32_t phases) {
+    waiting_.clear();
+    next_ = 0;
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
+      if (table_.phase_of()[message] != Timetable::nowhere) table_.remove(message);
+    table_.set_phases(phases);
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message) {
+      if (phase_of[message] < phases)
+        table_.put(message, phase_of[message], waiting_);
+      else
+        waiting_.push_back(message);
     }
-    table.put(message, best_phase, waiting);
   }
-  packed.phases = phases;
-  packed.phase_of = table.phase_of();
+
+  /// True once every message has a phase; false if the number of those waiting has not fallen for
+  /// `patience` messages, or the budget is spent.
+  bool run(std::uint64_t patience, std::uint64_t& budget) {
+    std::size_t fewest = waiting();
+    for (std::uint64_t since = 0; waiting() > 0; ++since) {
+      if (since > patience || budget == 0) return false;
+      budget -= std::min(budget, place(waiting_[next_++]));
+      if (next_ > 4096 && next_ > waiting_.size() / 2) {
+        waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(next_));
+        next_ = 0;
+      }
+      if (waiting() < fewest) fewest = waiting(), since = 0;
+    }
+    return true;
+  }
+
+  /// Looks at more phases per message from now on; false if it looked at all already, or if so many
+  /// wait that it would take too long.
+  bool widen() {
+    if (window_ >= table_.phases() || waiting() > table_.phase_of().size() / 100) return false;
+    window_ *= 4;
+    return true;
+  }
+
+  /// Opens phases for about half of what waits; true if there were as many to open.
+  bool grow(std::uint64_t needs_per_phase, std::uint64_t most_phases) {
+    std::uint64_t needs = 0;
+    for (std::size_t i = next_; i < waiting_.size(); ++i) needs += table_.needs(waiting_[i]).size();
+    const std::uint64_t phases = table_.phases() + std::max<std::uint64_t>(1, needs / needs_per_phase / 2);
+    if (phases > most_phases) return false;
+    table_.set_phases(static_cast<std::uint32_t>(phases));
+    return true;
+  }
+
+  /// Gives those that wait the first free phases behind the last; true if `most_phases` are enough.
+  bool give_up(std::uint64_t most_phases) {
+    const std::uint32_t last = table_.phases();
+    table_.set_phases(static_cast<std::uint32_t>(most_phases));
+    std::stable_sort(waiting_.begin() + static_cast<std::ptrdiff_t>(next_), waiting_.end(),
+                     [&](auto a, auto b) { return table_.needs(a).size() > table_.needs(b).size(); });
+    std::uint32_t used = last;
+    for (; waiting() > 0; ++next_) {
+      const std::uint32_t message = waiting_[next_];
+      const std::uint32_t phase = table_.free_phase(message, 0);
+      if (phase == Timetable::nowhere) return false;
+      table_.put(message, phase, waiting_);
+      used = std::max(used, phase + 1);
+    }
+    table_.set_phases(used);
+    return true;
+  }
+
+  /// Closes the phase that is used least; its messages wait. All others must have a phase.
+  void dissolve() {
+    std::vector<std::uint64_t> used(table_.phases(), 0);
+    const auto& phase_of = table_.phase_of();
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
+      used[phase_of[message]] += table_.needs(message).size();
+    const auto least = static_cast<std::uint32_t>(std::min_element(used.begin(), used.end()) - used.begin());
+    const std::uint32_t last = table_.phases() - 1;
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
+      if (phase_of[message] == least) table_.remove(message), waiting_.push_back(message);
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
+      if (phase_of[message] == last) table_.remove(message), table_.put(message, least, waiting_);
+    table_.set_phases(last);
+  }
+
+ private:
+  /// Returns the steps that it took.
+  std::uint64_t place(std::uint32_t message) {
+    const std::uint32_t phases = table_.phases();
+    const std::uint64_t route = table_.needs(message).size();
+    std::uint64_t steps = 128 + 64 * route;  // measured: tables of large networks do not fit into caches
+    // Anywhere, but always the same way: the first phases must not collect the trouble.
+    std::uint32_t phase = table_.free_phase(message, random_.below(phases));
+    if (phase == Timetable::nowhere) {
+      steps += route * (phases / 64);
+      table_.weigh_down(message);
+      phase = table_.cheapest_phase(message, random_.below(phases), window_);
+      steps += route * std::min(phases, window_) / 2;
+    }
+    table_.put(message, phase, waiting_);
+    return steps;
+  }
+
+  Timetable table_;
+  std::vector<std::uint32_t> waiting_;  ///< first come, first served; those before next_ are done
+  std::size_t next_ = 0;
+  std::uint32_t window_ = first_window;
+  Random random_;
+};
+
+/// From the bound upwards: more phases whenever the search stalls.
+bool fill(Search& search, const Packed& packed, std::uint64_t bound, std::uint64_t needs_per_phase,
+          std::uint64_t patience, std::uint64_t& budget) {
+  search.load(packed.phase_of, static_cast<std::uint32_t>(bound));
+  while (!search.run(patience, budget)) {
+    if (budget > 0 && search.widen()) continue;
+    if (budget == 0 || !search.grow(needs_per_phase, packed.phases - 1)) return search.give_up(packed.phases - 1);
+  }
   return true;
 }
 
 }  // namespace
 
-void repair(const Network& network, std::uint64_t bound, Packed& packed) {
-  if (packed.hops.size() > most_messages) return;
-  std::uint64_t budget = scan_budget;
-  for (std::uint64_t phases = bound; phases < packed.phases; phases += std::max<std::uint64_t>(1, bound / 200))
-    if (squeeze(network, phases, packed, budget)) return;
+std::uint64_t repair_budget(std::uint64_t messages) { return std::min(most_steps, steps_per_message * messages); }
+
+void repair(const Network& network, std::uint64_t bound, Packed& packed, std::uint64_t budget) {
+  if (packed.phases <= bound) return;
+  const Resources resources(network, packed.hops);
+  if (Timetable::bytes(resources, packed.phases) > most_bytes) return;
+  std::uint64_t needs = 0;
+  for (std::uint32_t resource = 0; resource < resources.size(); ++resource) needs += resources.load(resource);
+  const std::uint64_t needs_per_phase = std::max<std::uint64_t>(1, needs / std::max<std::uint64_t>(1, bound));
+  const std::uint64_t patience = 20'000 + 2 * packed.hops.size();
+
+  Search search(resources, packed);
+  const auto keep = [&] {
+    packed.phases = search.table().phases();
+    packed.phase_of = search.table().phase_of();
+  };
+  const auto restore = [&] { search.load(packed.phase_of, static_cast<std::uint32_t>(packed.phases)); };
+
+  // A quarter of the budget is kept for the second part.
+  std::uint64_t for_filling = budget - budget / 4;
+  budget /= 4;
+  if (fill(search, packed, bound, needs_per_phase, patience, for_filling))
+    keep();
+  else
+    restore();
+  budget += for_filling;
+  for (int failures = 0; packed.phases > bound && failures < most_failures && budget > 0;) {
+    search.dissolve();
+    if (search.run(patience, budget)) {
+      keep();
+      failures = 0;
+    } else {
+      restore();
+      if (!search.widen()) ++failures;
+    }
+  }
 }
 
 }  // namespace hocket::algorithms

@@ -1,8 +1,8 @@
-"""Short forms: ``star:24``, ``chain:8,8,8,8``, ``tree:4x8x32``, ``tree:(8,(4),(4))``, ``torus:8x4x8x2`` …
+"""Short forms: ``star:24``, ``chain:8,8,8,8``, ``tree:(8,(4),(4))``, ``torus:8x4x8x2``, ``fat-tree:8x8x4`` …
 
 ``KIND:SIZE[*RANKS][@RATE[,LATENCY]]``; the size of a torus may name its rule of ties, as in ``torus:8x8/up``.
-Hosts are called n0, n1, …, switches s0, s1, … in the order of a
-depth-first walk from the root, each switch's own hosts before its child switches.
+Hosts are called n0, n1, …, switches s0, s1, … in the order of a depth-first walk from the root, each switch's
+own hosts before its child switches; in fat trees level by level from the lowest, in dragonflies group by group.
 """
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ from hocket.network.description import (
     Node,
     suggestion,
 )
+from hocket.network.families import (
+    MAX_LINKS,
+    dragonfly,
+    dragonfly_links,
+    fat_tree,
+    fat_tree_levels,
+    fat_tree_links,
+)
 from hocket.network.grids import MAX_DIMENSIONS, TIE_RULES, check_sides
 from hocket.network.source import Source, shown
 from hocket.units import parse_rate, parse_time
@@ -33,17 +41,19 @@ EXAMPLES: Final[dict[str, str]] = {
     "torus": "torus:8x4x8x2 or torus:8x8/up",
     "mesh": "mesh:8x8",
     "hypercube": "hypercube:6",
+    "fat-tree": "fat-tree:8x8x4 or fat-tree:k=4",
+    "dragonfly": "dragonfly:9x4x2",
 }
 _GRIDS: Final[dict[str, GridKind]] = {"torus": "torus", "mesh": "mesh", "hypercube": "hypercube"}
 MAX_LENGTH: Final = 2**20
 
-_PREFIX: Final = re.compile(r"([A-Za-z_]+):(?![\\/])(?=[\d(\s*@]|$)")
+_PREFIX: Final = re.compile(r"([A-Za-z_-]+):(?![\\/])(?=[\d(\s*@]|$)")
 _TAIL: Final = re.compile(r"(?:\*([^*@]*))?(?:@([^*@]*))?")
 
 
 def sniff(source: Source) -> bool:
     """A known kind and a colon; ``./star:24`` is a file."""
-    match = re.match(r"([A-Za-z_]+):", source.name)
+    match = re.match(r"([A-Za-z_-]+):", source.name)
     if source.is_file or match is None:
         return False
     # An unknown kind is taken too when it can hardly be a file, to say which kinds there are.
@@ -80,6 +90,10 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     if kind == "tree":
         tree = _nested(source, text) if text.startswith("(") else _balanced(source, text)
         return _switches(source, defaults, tree)
+    if kind == "fat-tree":
+        return _fat_tree(source, text, defaults)
+    if kind == "dragonfly":
+        return _dragonfly(source, text, defaults)
     return _grid(source, _GRIDS[kind], text, defaults)
 
 
@@ -214,3 +228,55 @@ def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> Netw
     check_sides(source, kind, sides)
     grid = Grid(kind, sides, defaults.rate, defaults.latency, None, defaults.ranks, ties)
     return NetworkDescription(source=source.name, shape="grid", grid=grid)
+
+
+def _sizes(source: Source, kind: str, text: str, least: int, most: int) -> list[int]:
+    sizes = [_integer(source, kind, item, 1) for item in text.lower().split("x", most)]
+    if not least <= len(sizes) <= most:
+        raise _bad(source, kind, f"{least} to {most} numbers are needed")
+    return sizes
+
+
+def _fat_tree(source: Source, text: str, defaults: Defaults) -> NetworkDescription:
+    """``8x8x4[x2]``: leaves, hosts on each, spines, cables from each leaf to each spine; ``k=4[xHOSTS]``:
+    three levels of switches with k ports, HOSTS (k/2 unless given) on each switch of the lowest."""
+    if text.lower().startswith("k="):
+        ports, *hosts = _sizes(source, "fat-tree", text[2:], 1, 2)
+        if ports % 2:
+            raise _bad(source, "fat-tree", f"k={ports} is odd")
+        half = ports // 2
+        down, up, cables = [hosts[0] if hosts else half, half, ports], [1, half, half], [1, 1, 1]
+    else:
+        leaves, hosts_each, spines, *parallel = _sizes(source, "fat-tree", text, 3, 4)
+        down, up, cables = [hosts_each, leaves], [1, spines], [1, parallel[0] if parallel else 1]
+    sizes = fat_tree_levels(down, up)
+    _check_links(source, "fat-tree", sizes[0], sum(sizes[1:]), fat_tree_links(down, up))
+    return fat_tree(
+        source.name,
+        [f"n{number}" for number in range(sizes[0])],
+        lambda level, position: f"s{sum(sizes[1:level]) + position}",
+        down,
+        up,
+        cables,
+        defaults,
+        source.at(),
+    )
+
+
+def _dragonfly(source: Source, text: str, defaults: Defaults) -> NetworkDescription:
+    """``9x4x2[x1]``: groups, routers in each, hosts on each router, links between any two groups."""
+    groups, routers, hosts, *rest = _sizes(source, "dragonfly", text, 3, 4)
+    between = rest[0] if rest else 1
+    _check_links(
+        source,
+        "dragonfly",
+        groups * routers * hosts,
+        groups * routers,
+        dragonfly_links(groups, routers, hosts, between),
+    )
+    return dragonfly(source.name, groups, routers, hosts, between, defaults, source.at())
+
+
+def _check_links(source: Source, kind: str, hosts: int, switches: int, links: int) -> None:
+    if hosts > MAX_NODES or switches > MAX_NODES or links > MAX_LINKS:
+        raise _bad(source, kind, f"it has {hosts:,} hosts, {switches:,} switches and {links:,} links")

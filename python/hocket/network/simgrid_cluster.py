@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from dataclasses import dataclass
 from typing import Final
 
 from hocket.network.description import MAX_NODES, Defaults, Grid, Link, NetworkDescription
+from hocket.network.families import MAX_LINKS, fat_tree, fat_tree_levels, fat_tree_links
 from hocket.network.grids import MAX_DIMENSIONS, check_sides
 from hocket.network.hostlist import expand
 from hocket.network.simgrid_xml import Element
@@ -150,30 +150,16 @@ def _fat_tree(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
             f"at most {MAX_DIMENSIONS} levels, as in 2;4,4;1,2;1,2",
         )
     _check_count(cluster, math.prod(down))
-    sizes = [math.prod(up[:level]) * math.prod(down[level:]) for level in range(levels + 1)]
-    wires = sum(sizes[level] * up[level] for level in range(levels))
-    if sum(sizes) > 2 * MAX_NODES or wires > 4 * MAX_NODES:
-        raise element.error(
-            f"a fat tree of {sum(sizes):,} nodes and {wires:,} links", "give smaller parameters"
-        )
-    where = element.source.at(element.line)
-    result = NetworkDescription(source=element.source.name, shape="tree" if max(up) == 1 else "graph")
-    for host in cluster.hosts:
-        result.add_host(host, defaults.ranks, where)
-    for level in range(1, levels + 1):
-        for position in range(sizes[level]):
-            result.add_switch(f"{cluster.name}_switch_{level}_{position}", where)
-    for level in range(levels):
-        # A node's position is a number whose digit j counts parents below its level and children above;
-        # a child and its parent differ in digit `level` only.
-        step = math.prod(up[:level])
-        rate = cluster.rate * cables[level]
-        for high, child, low in itertools.product(
-            range(math.prod(down[level + 1 :])), range(down[level]), range(step)
-        ):
-            position = (high * down[level] + child) * step + low
-            lower = cluster.hosts[position] if level == 0 else f"{cluster.name}_switch_{level}_{position}"
-            for parent in range(up[level]):
-                upper = f"{cluster.name}_switch_{level + 1}_{(high * up[level] + parent) * step + low}"
-                result.links.append(Link(upper, lower, rate, cluster.latency, where))
-    return result
+    nodes, wires = sum(fat_tree_levels(down, up)), fat_tree_links(down, up)
+    if nodes > 2 * MAX_NODES or wires > MAX_LINKS:
+        raise element.error(f"a fat tree of {nodes:,} nodes and {wires:,} links", "give smaller parameters")
+    return fat_tree(
+        element.source.name,
+        cluster.hosts,
+        lambda level, position: f"{cluster.name}_switch_{level}_{position}",
+        down,
+        up,
+        cables,
+        Defaults(cluster.rate, cluster.latency, defaults.ranks),
+        element.source.at(element.line),
+    )

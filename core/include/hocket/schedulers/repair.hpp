@@ -15,10 +15,17 @@ struct Packed {
   std::vector<std::uint32_t> phase_of;
 };
 
-/// Tries to fit the messages into `bound` phases, or as few above it as a bounded search finds: a
-/// message without a phase takes the place of those in its way, which then look for another, the
-/// ones displaced most often being the hardest to displace. Deterministic. Leaves `packed` as it
-/// was where nothing better is found.
-void repair(const Network& network, std::uint64_t bound, Packed& packed);
+/// What repair may spend by default, in steps of about a nanosecond.
+[[nodiscard]] std::uint64_t repair_budget(std::uint64_t messages);
+
+/// Fits the messages of any contention-free one-port schedule into `bound` phases, or into as few
+/// above it as a search within the budget finds; then dissolves one phase after the other while that
+/// succeeds. `bound`: at least 1, below which no schedule exists (lower_bounds). Deterministic: the
+/// budget is counted in steps, not in time. Leaves `packed` as it was where nothing better is found,
+/// and where the tables would take more than 1 GiB.
+void repair(const Network& network, std::uint64_t bound, Packed& packed, std::uint64_t budget);
+inline void repair(const Network& network, std::uint64_t bound, Packed& packed) {
+  repair(network, bound, packed, repair_budget(packed.hops.size()));
+}
 
 }  // namespace hocket::algorithms
