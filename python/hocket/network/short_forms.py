@@ -1,8 +1,9 @@
 """Short forms: ``star:24``, ``chain:8,8,8,8``, ``tree:(8,(4),(4))``, ``torus:8x4x8x2``, ``fat-tree:8x8x4`` …
 
-``KIND:SIZE[*RANKS][@RATE[,LATENCY]]``; the size of a torus may name its rule of ties, as in ``torus:8x8/up``.
-Hosts are called n0, n1, …, switches s0, s1, … in the order of a depth-first walk from the root, each switch's
-own hosts before its child switches; in fat trees level by level from the lowest, in dragonflies group by group.
+``KIND:SIZE[*RANKS][@RATE[,LATENCY]]``; a torus may name its rule of ties, as in ``torus:8x8/up``.
+Hosts are called n0, n1, …, switches s0, s1, … in the order of a depth-first walk from the root, each
+switch's own hosts before its child switches; in fat trees level by level from the lowest, in dragonflies
+group by group.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@
 namespace hocket::product {
 namespace {
 
-constexpr std::uint64_t most_steps = 150'000;  // per attempt
+constexpr std::uint64_t most_steps = 150'000;                                    // per attempt
 constexpr double stretches[] = {1, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2, 3};  // of the bound
 constexpr std::uint64_t attempts = 2;                                            // per number of phases
 

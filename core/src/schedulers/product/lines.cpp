@@ -44,8 +44,7 @@ std::uint32_t Line::load() const {
 
 std::vector<Group> deal(const Line& line, const std::vector<GroupSize>& sizes, std::uint32_t attempts) {
   for (const bool permutations : {false, true})
-    if (!sizes.empty() && closed_form_sizes(line, permutations) == sizes)
-      return closed_form_groups(line, permutations);
+    if (!sizes.empty() && closed_form_sizes(line, permutations) == sizes) return closed_form_groups(line, permutations);
   return search_groups(line, sizes, false, attempts);
 }
 

@@ -3,8 +3,10 @@
 /// Source: Stricker and Hardwick (SPAA 1996), "congestion-free patterns"; Hinrichs et al. (SPAA 1994).
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "hocket/schedule/bounds.hpp"
 #include "hocket/schedulers/entries.hpp"
 #include "hocket/schedulers/product/crossing.hpp"
 #include "hocket/schedulers/product/lines.hpp"
@@ -23,6 +25,8 @@ struct Round {
 };
 constexpr Round rounds[] = {{1.02, 2}, {1.08, 2}, {1.08, 24}, {1.15, 4}, {1.5, 4}, {4, 24}};
 constexpr std::size_t most_failures = 6;  // per round
+constexpr double close_to_bound = 1.02;
+constexpr std::uint64_t most_compared = 520 * 520;  // messages; beyond, packing takes too long
 
 std::vector<Line> lines_of(const Network& network) {
   const NetworkSpec& spec = network.spec();
@@ -155,7 +159,8 @@ std::string_view product_why_not(const Network& network, const Demand& demand) {
   if (network.shape() != Shape::torus && network.shape() != Shape::mesh && network.shape() != Shape::hypercube)
     return "it needs a torus, a mesh or a hypercube";
   for (const Node host : network.hosts())
-    if (network.spec().ranks[host] != network.spec().ranks[network.hosts()[0]] || network.hosts().size() < network.nodes())
+    if (network.spec().ranks[host] != network.spec().ranks[network.hosts()[0]] ||
+        network.hosts().size() < network.nodes())
       return "it needs the same number of ranks on every host";
   return common_why_not(network, demand);
 }
@@ -163,8 +168,14 @@ std::string_view product_why_not(const Network& network, const Demand& demand) {
 Schedule product(const Network& network, const Demand& demand, const Costs& costs) {
   const std::vector<Line> lines = lines_of(network);
   const Dealt dealt = deal_all(lines);
-  if (dealt.size() != lines.size()) return packing(network, demand, costs);  // sides that no search could deal out
-  return Builder(network, demand, dealt).build();
+  std::optional<Schedule> found;
+  if (dealt.size() == lines.size()) found = Builder(network, demand, dealt).build();
+  // Odd shapes, ties that fit no pattern, and hosts of several ranks: the general search may do better.
+  const auto enough =
+      static_cast<std::uint64_t>(close_to_bound * static_cast<double>(lower_bounds(network, demand).phases));
+  if (found && (found->phases() <= enough || demand.messages() > most_compared)) return std::move(*found);
+  Schedule packed = packing(network, demand, costs);
+  return found && found->phases() <= packed.phases() ? std::move(*found) : std::move(packed);
 }
 
 }  // namespace hocket::algorithms
