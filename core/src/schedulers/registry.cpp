@@ -13,6 +13,9 @@ using namespace algorithms;
 constexpr std::array table{
     Scheduler{Pattern::all_to_all, "tree", "optimal phases on any tree of switches with equal links",
               "Faraj and Yuan, section 4", true, PortModel::one_port, tree_why_not, tree},
+    Scheduler{Pattern::all_to_all, "product", "phases of a grid from the moves of one line of each dimension",
+              "Stricker and Hardwick; Hinrichs et al.; several moves per coordinate: own", true, PortModel::one_port,
+              product_why_not, product},
     Scheduler{Pattern::all_to_all, "packing",
               "phases packed against the bottleneck on any network, trunks of any width", "own; first fit with repair",
               true, PortModel::one_port, common_why_not, packing},

@@ -18,6 +18,9 @@ std::string_view common_why_not(const Network& network, const Demand& demand);
 std::string_view tree_why_not(const Network& network, const Demand& demand);
 Schedule tree(const Network& network, const Demand& demand, const Costs&);
 
+std::string_view product_why_not(const Network& network, const Demand& demand);
+Schedule product(const Network& network, const Demand& demand, const Costs& costs);
+
 Schedule packing(const Network& network, const Demand& demand, const Costs&);
 
 Schedule linear(const Network& network, const Demand& demand, const Costs&);

@@ -1,0 +1,14 @@
+#pragma once
+/// Dealing out the moves of a line by local search.
+#include <vector>
+
+#include "hocket/schedulers/product/lines.hpp"
+
+namespace hocket::product {
+
+/// Groups of these sizes, or none if the search (bounded, deterministic) finds none. `without_rest`: moves
+/// from a coordinate to itself are left out.
+[[nodiscard]] std::vector<Group> search_groups(const Line& line, const std::vector<GroupSize>& sizes,
+                                               bool without_rest);
+
+}  // namespace hocket::product

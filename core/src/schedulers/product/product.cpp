@@ -1,0 +1,144 @@
+/// "product": all-to-all on tori, meshes and hypercubes, from the moves of one line of each dimension.
+///
+/// Source: Stricker and Hardwick (SPAA 1996), "congestion-free patterns"; Hinrichs et al. (SPAA 1994).
+#include <map>
+#include <utility>
+
+#include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/product/crossing.hpp"
+#include "hocket/schedulers/product/lines.hpp"
+#include "hocket/schedulers/product/sizes.hpp"
+
+namespace hocket::algorithms {
+namespace {
+
+using product::Group;
+using product::Line;
+
+constexpr std::size_t most_attempts = 12;  // choices of sizes whose search fails
+
+std::vector<Line> lines_of(const Network& network) {
+  const NetworkSpec& spec = network.spec();
+  if (network.shape() == Shape::hypercube) return std::vector<Line>(spec.sides[0], Line{2, false, {}});
+  std::vector<Line> lines;
+  for (std::size_t d = 0; d < spec.sides.size(); ++d) {
+    const bool ring = network.shape() == Shape::torus && spec.sides[d] > 2;
+    lines.push_back({spec.sides[d], ring, ring ? spec.ties[d] : std::string()});
+  }
+  return lines;
+}
+
+using Dealt = std::vector<std::vector<Group>>;  ///< per dimension
+
+/// The groups of every dimension; with everyone's rest in one phase where the ports set the bound.
+Dealt deal_all(const std::vector<Line>& lines) {
+  Dealt dealt;
+  for (const Line& line : lines) {
+    if (line.load() >= line.side && line.side > 1) break;
+    dealt.push_back(product::deal_with_rest(line));
+    if (dealt.back().empty()) break;
+  }
+  if (dealt.size() == lines.size() && (dealt.empty() || !dealt.back().empty())) return dealt;
+
+  std::map<std::pair<Line, std::vector<product::GroupSize>>, std::vector<Group>> known;
+  std::size_t attempts = 0;
+  for (const product::Choice& choice : product::choices(lines)) {
+    dealt.clear();
+    for (std::size_t d = 0; d < lines.size(); ++d) {
+      const auto [it, fresh] = known.try_emplace({lines[d], choice.sizes[d]});
+      if (fresh) {
+        it->second = product::deal(lines[d], choice.sizes[d]);
+        attempts += it->second.empty() ? 1 : 0;
+      }
+      if (it->second.empty()) break;
+      dealt.push_back(it->second);
+    }
+    if (dealt.size() == lines.size()) return dealt;
+    if (attempts > most_attempts) break;
+  }
+  return {};
+}
+
+/// Crosses the groups of all dimensions and writes down the phases.
+class Builder {
+ public:
+  Builder(const Network& network, const Demand& demand, const Dealt& dealt)
+      : network_(network), demand_(demand), dealt_(dealt) {}
+
+  Schedule build() {
+    Group point;
+    point.nodes = 1;
+    point.add(0, 0);
+    point.end_part();
+    extend(point, 0);
+    return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_)};
+  }
+
+ private:
+  void extend(const Group& left, std::size_t dimension) {
+    if (dimension == dealt_.size()) {
+      for (std::uint32_t part = 0; part < left.parts(); ++part) write(left, part);
+      return;
+    }
+    const product::PartSets targets = product::target_sets(left);
+    for (const Group& right : dealt_[dimension]) {
+      const product::PartSets sources = product::source_sets(right);
+      for (const auto& phases : crossing(targets, sources))
+        extend(product::compose(left, targets, right, sources, phases), dimension + 1);
+    }
+  }
+
+  /// Crossings depend on the sets alone and are found once.
+  const std::vector<std::vector<product::CrossPhase>>& crossing(const product::PartSets& left,
+                                                                const product::PartSets& right) {
+    auto& found = crossings_[{left.parts, left.sets, right.parts, right.sets}];
+    if (found.empty()) found = product::cross(left, right);
+    return found;
+  }
+
+  /// One phase between hosts of one rank each. Hosts of R ranks repeat it for every pair of theirs; those
+  /// that send to themselves meanwhile exchange among their own ranks.
+  void write(const Group& group, std::uint32_t part) {
+    const std::uint32_t per_host = demand_.ranks / static_cast<std::uint32_t>(network_.hosts().size());
+    for (std::uint32_t pair = 0; pair < per_host * per_host; ++pair) {
+      for (const auto [from, to] : group.part(part)) {
+        if (from != to)
+          hops_.push_back({from * per_host + pair / per_host, to * per_host + pair % per_host});
+        else if (pair > 0 && pair < per_host)
+          for (std::uint32_t own = 0; own < per_host; ++own)
+            hops_.push_back({from * per_host + own, from * per_host + (own + pair) % per_host});
+      }
+      if (hops_.size() > begin_.back()) begin_.push_back(hops_.size());
+    }
+  }
+
+  using Sets = std::vector<std::vector<std::uint32_t>>;
+
+  const Network& network_;
+  const Demand& demand_;
+  const Dealt& dealt_;
+  std::map<std::tuple<std::uint32_t, Sets, std::uint32_t, Sets>, std::vector<std::vector<product::CrossPhase>>>
+      crossings_;
+  std::vector<std::uint64_t> begin_{0};
+  std::vector<Hop> hops_;
+};
+
+}  // namespace
+
+std::string_view product_why_not(const Network& network, const Demand& demand) {
+  if (network.shape() != Shape::torus && network.shape() != Shape::mesh && network.shape() != Shape::hypercube)
+    return "it needs a torus, a mesh or a hypercube";
+  for (const Node host : network.hosts())
+    if (network.spec().ranks[host] != network.spec().ranks[network.hosts()[0]] || network.hosts().size() < network.nodes())
+      return "it needs the same number of ranks on every host";
+  return common_why_not(network, demand);
+}
+
+Schedule product(const Network& network, const Demand& demand, const Costs& costs) {
+  const std::vector<Line> lines = lines_of(network);
+  const Dealt dealt = deal_all(lines);
+  if (dealt.size() != lines.size()) return packing(network, demand, costs);  // sides that no search could deal out
+  return Builder(network, demand, dealt).build();
+}
+
+}  // namespace hocket::algorithms
