@@ -26,7 +26,11 @@ def hosts(tmp_path: Path, network: str, text: str, ranks: int) -> list[str] | No
 @pytest.mark.parametrize(
     ("network", "text", "wanted"),
     [
-        ("torus:4x3x2", "3 1 0\n0,2,1\n# none here\n\n 2 , 0 , 1 # the last\n", ["h3-1-0", "h0-2-1", "h2-0-1"]),
+        (
+            "torus:4x3x2",
+            "3 1 0\n0,2,1\n# none here\n\n 2 , 0 , 1 # the last\n",
+            ["h3-1-0", "h0-2-1", "h2-0-1"],
+        ),
         ("mesh:2x2", "1 1\r\n1 0\r\n0 1\r\n0 0\r\n", ["h1-1", "h1-0", "h0-1", "h0-0"]),
         ("hypercube:3", "1 0 1\n0 1 1\n", ["h1-0-1", "h0-1-1"]),
         ("torus:3*2", "2\n0\n2\n0\n", ["h2", "h0", "h2", "h0"]),
@@ -45,27 +49,22 @@ def test_names_are_left_to_the_ranks(tmp_path: Path, network: str, text: str) ->
 
 
 def test_hosts_may_be_called_by_numbers(tmp_path: Path) -> None:
-    network = tmp_path / "numbers.toml"
-    network.write_text('[network]\nkind = "tree"\nrate = "1Gbit"\n[switches]\ns = ["7", "8", "9"]\n')
-    try:
-        read_network(str(network))
-    except Exception:
-        network.write_text("SwitchName=s Nodes=7,8,9\n")
-        network = network.rename(tmp_path / "numbers.conf")
+    network = tmp_path / "numbers.conf"
+    network.write_text("SwitchName=s Nodes=7,8,9\n")
     assert hosts(tmp_path, str(network), "9\n7\n", 2) is None
 
 
 @pytest.mark.parametrize(
     ("network", "text", "ranks", "line", "message"),
     [
-        ("torus:2x2", "0 0\n0 1\n\n0 1\n", 3, 4, "'0 1' repeats line 2, and its host has 1 rank; .*free: 1 0, 1 1$"),
+        ("torus:2x2", "0 0\n0 1\n\n0 1\n", 3, 4, "'0 1' repeats line 2, and .* 1 rank; .*free: 1 0, 1 1$"),
         ("torus:3*2", "0\n1\n0\n0\n", 4, 4, "'0' repeats line 3, and its host has 2 ranks; .*free: 1, 2$"),
         ("torus:2x2", "0 0\n", 3, 0, "1 line of coordinates for 3 ranks; .*rank 1 .*free: 0 1, 1 0, 1 1$"),
         ("torus:4x4", "0 0\n", 3, 0, "; free: 0 1, 0 2, 0 3, 1 0, 1 1, 1 2, 1 3, 2 0 and 7 more$"),
         ("mesh:2x1", "0 0\n1 0\n", 3, 0, "2 lines .*no place of the mesh is free, so start at most 2 ranks$"),
         ("torus:4x4", "0 0\n0 4\n", 2, 2, "coordinate 2 of '0 4' is out of range; .*goes from 0 to 3$"),
         ("torus:4x4", "-1 0\n", 1, 1, "coordinate 1 of '-1 0' is out of range"),
-        ("hypercube:2", "0 2\n", 1, 1, "coordinate 2 of '0 2' is out of range; .*hypercube goes from 0 to 1$"),
+        ("hypercube:2", "0 2\n", 1, 1, "coordinate 2 of '0 2' is out .*hypercube goes from 0 to 1$"),
         ("torus:4x4", "0 0 0\n", 1, 1, "'0 0 0' has 3 coordinates, the torus 2 dimensions; write 2 numbers"),
         ("torus:4x4", "0 1\n3\n", 2, 2, "'3' has 1 coordinate, the torus 2 dimensions"),
         ("mesh:4x4", "0 1\n0 x\n", 2, 2, "'x' is not a coordinate; write 2 numbers, such as 0 0$"),
@@ -73,7 +72,7 @@ def test_hosts_may_be_called_by_numbers(tmp_path: Path) -> None:
         ("mesh:4x4", "0,,1\n", 1, 1, "'0,,1' has 3 coordinates"),
         ("torus:2x2", "0 1\nh1-1\n", 2, 2, "'h1-1' reads as a host name, but line 1 as coordinates"),
         ("torus:2x2", "h1-1\n0 1\n", 2, 1, "'h1-1' reads as a host name, but line 2 as coordinates"),
-        ("star:4", "0 1\n", 1, 1, "only a torus, mesh or hypercube has coordinates; write one host name per line"),
+        ("star:4", "0 1\n", 1, 1, "only a torus, mesh or hypercube has coordinates; .*one host name"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant(

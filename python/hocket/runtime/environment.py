@@ -30,8 +30,8 @@ class RuntimeOptions:
     """What a user may say about a run; None leaves the runtime's own choice.
 
     ``placement`` is ``names`` (processor names), ``order`` (rank i on the i-th place of the
-    network) or a file with one host name or, in a torus, mesh or hypercube, one host's coordinates per rank. ``flow`` is token, window:K, barrier or free.
-    Sizes are bytes.
+    network) or a file with one host name per rank, or one host's coordinates where the network is a
+    torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes.
     """
 
     placement: str = "names"
@@ -66,7 +66,6 @@ class RuntimeOptions:
             "HOCKET_LOG": self.log or None,
         }
         return {name: str(value) for name, value in values.items() if value not in (None, "")}
-
 
     def where_ranks_are(self, network: _core.Network, ranks: int) -> str:
         """What HOCKET_PLACEMENT says when this many ranks start: nothing, ``order``, or a file of host names.

@@ -25,8 +25,8 @@ def hosts_by_coordinates(path: Path, network: _core.Network, ranks: int) -> list
     """The host names that the coordinates in a file stand for, line by line; None for a file of names.
 
     ``ranks``: how many ranks start. Raises UsageError, with file and line, for coordinates that the network
-    does not have, that repeat more often than their host has ranks, or that are too few; for a file that mixes
-    names and coordinates; for coordinates in a network that has none.
+    does not have, that repeat more often than their host has ranks, or that are too few; for a file that
+    mixes names and coordinates; for coordinates in a network that has none.
     """
     lines = _lines(path)
     names = set(network.names)
@@ -42,7 +42,7 @@ def hosts_by_coordinates(path: Path, network: _core.Network, ranks: int) -> list
         )
     if network.shape not in _KINDS:
         raise UsageError(
-            f"{_shown(coordinates[0][1])} is no host name, and only a torus, mesh or hypercube has coordinates",
+            f"{_shown(coordinates[0][1])} is no host, and only a torus, mesh or hypercube has coordinates",
             where=Where(str(path), coordinates[0][0]),
             remedy="write one host name per line, for rank 0, 1, 2, …",
         )
