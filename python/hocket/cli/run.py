@@ -20,7 +20,7 @@ from hocket.errors import MissingToolError, UsageError
     default="names",
     show_default=True,
     metavar="HOW",
-    help="Ranks to hosts: names (processor names), order (rank i on place i), a file of names or coordinates.",
+    help="Ranks to hosts: names (of processors), order (rank i on place i), a file of names or coordinates.",
 )
 @click.option(
     "--flow", default="token", show_default=True, metavar="FLOW", help="token, window:K, barrier or free."
