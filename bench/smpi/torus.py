@@ -1,10 +1,10 @@
 """The phased all-to-all of tori under SimGrid SMPI: its time over the bound, and MPI libraries' algorithms.
 
-    python bench/smpi/torus.py [--network NAME] [--out bench/results]
+    python bench/smpi/torus.py [--network NAME] [--resume] [--out bench/results]
 
 Every route is that of the network, so ties (messages half-way round) are split as in the schedule. Writes
-smpi-torus.json and .md, anew after every simulation: the whole takes about half an hour. Exit code 1 if a
-figure misses its target, 2 if SimGrid is not installed.
+smpi-torus.json and .md, anew after every simulation: the whole takes about an hour, and --resume goes on
+where it was cut off. Exit code 1 if a figure misses its target, 2 if SimGrid is not installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.network import read_network
-from hocket.units import format_bytes
+from hocket.units import format_bytes, parse_time
 
 sys.path.insert(0, str(Path(__file__).parent))
 from program import program_text
@@ -38,8 +38,8 @@ class Case:
     network: str
     size: int  # bytes of a message
     target: float  # what the best flow may take over the bound, with links of TARGET_LATENCY
-    flows: dict[str, tuple[str, ...]]  # by latency of a link
-    natives: dict[str, tuple[str, ...]]
+    # In this order: latency of a link, flow controls of the schedule, algorithms of SMPI.
+    runs: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
 
 
 FLOWS = ("token", "token early", "window:2", "window:4", "barrier")
@@ -48,13 +48,15 @@ NATIVES = (
     "pair_light_barrier", "mpich", "ompi", "mvapich2", "impi",
 )  # fmt: skip
 CASES = (
-    Case(
-        "torus:8x8", 262144, 1.03, {"1us": FLOWS, "10us": FLOWS}, {"1us": NATIVES, "10us": ("ring", "pair")}
-    ),
+    Case("torus:8x8", 262144, 1.03, (("1us", FLOWS, NATIVES), ("10us", FLOWS, ("ring", "pair")))),
     Case(
         "torus:8x4x8x2", 65536, 1.10,
-        {"1us": ("token", "token early", "barrier", "window:2"), "10us": ("token", "token early", "barrier")},
-        {"1us": ("ring", "pair")},
+        (
+            ("1us", ("token",), NATIVES[:2] + NATIVES[6:]),
+            ("10us", ("token", "token early"), ("ring", "pair")),
+            ("1us", ("barrier", "token early", "window:2"), ()),
+            ("10us", ("barrier",), ()),
+        ),
     ),
 )  # fmt: skip
 
@@ -149,7 +151,7 @@ def markdown(results: list[Result], command: str, date: str) -> str:
         "| network | message | link latency | algorithm | early | waits per message | time / bound |",
         "|---|---|---|---|---|---|---|",
     ]
-    for r in results:
+    for r in sorted(results, key=_order):
         name = r.algorithm if r.ours else f"SMPI's {r.algorithm}"
         early = format_bytes(r.early) if r.early else ""
         waits = "" if r.waits_per_message is None else f"{r.waits_per_message:.2f}"
@@ -162,6 +164,11 @@ def markdown(results: list[Result], command: str, date: str) -> str:
     if reasons:
         text += ["No result (—):", "", *reasons, ""]
     return "\n".join(text)
+
+
+def _order(result: Result) -> tuple[int, float, bool]:
+    case = next(i for i, case in enumerate(CASES) if case.network == result.network)
+    return case, parse_time(result.latency), not result.ours
 
 
 def write(results: list[Result], networks: list[str], command: str, out: Path) -> None:
@@ -182,10 +189,19 @@ def write(results: list[Result], networks: list[str], command: str, out: Path) -
     target.with_suffix(".md").write_text(markdown(results, command, date), "utf-8")
 
 
+def stored(out: Path) -> list[Result]:
+    """The results of a run before, where it had any."""
+    path = out / "smpi-torus.json"
+    if not path.exists():
+        return []
+    return [Result(**row) for row in json.loads(path.read_text("utf-8"))["results"] if not row["reason"]]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--network", action="append", choices=[case.network for case in CASES])
     parser.add_argument("--out", type=Path, default=Path("bench/results"), help="folder for the results")
+    parser.add_argument("--resume", action="store_true", help="keep the results that are there")
     parser.add_argument("--timeout", type=float, default=900, help="seconds for one simulation")
     options = parser.parse_args()
     if missing := missing_tools():
@@ -193,7 +209,10 @@ def main() -> int:
         return 2
     networks = options.network or [case.network for case in CASES]
     command = " ".join(["python bench/smpi/torus.py", *(f"--network {n}" for n in options.network or ())])
-    results: list[Result] = []
+    results = stored(options.out) if options.resume else []
+
+    def wanted(*key: object) -> bool:
+        return all((r.network, r.latency, r.algorithm) != key for r in results)
 
     def add(result: Result) -> None:
         results.append(result)
@@ -201,15 +220,17 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory(prefix="hocket-smpi-") as scratch:
         for case in (case for case in CASES if case.network in networks):
-            for latency, flows in case.flows.items():
+            for latency, flows, natives in case.runs:
                 network = read_network(f"{case.network}@{RATE},{latency}")
                 demand = _core.Demand(network.ranks, case.size)
                 schedule = _core.choose_scheduler(network, demand).make(network, demand)
                 referee = Referee(network, Path(scratch), timeout=options.timeout)
                 for flow in flows:
-                    add(simulated(case, latency, referee, network, schedule, flow))
-                for name in case.natives.get(latency, ()):
-                    add(timed(case, latency, network, name, lambda n=name: referee.native(case.size, n)))  # noqa: B023
+                    if wanted(case.network, latency, flow):
+                        add(simulated(case, latency, referee, network, schedule, flow))
+                for name in natives:
+                    if wanted(case.network, latency, name):
+                        add(timed(case, latency, network, name, lambda n=name: referee.native(case.size, n)))  # noqa: B023
     problems = missed(results, networks)
     for problem in problems:
         print(f"target missed: {problem}", file=sys.stderr)
