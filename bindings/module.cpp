@@ -22,10 +22,13 @@ NB_MODULE(_core, m) {
   // Kept alive by the module; the translator needs plain pointers.
   static PyObject* input_error = make_exception(m, "InputError", PyExc_ValueError).ptr();
   static PyObject* network_problem = make_exception(m, "NetworkProblem", input_error).ptr();
+  static PyObject* route_problem = make_exception(m, "RouteProblem", network_problem).ptr();
   static PyObject* plan_problem = make_exception(m, "PlanProblem", input_error).ptr();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
+    } catch (const hocket::RouteProblem& e) {
+      PyErr_SetObject(route_problem, nb::make_tuple(e.what(), e.node, e.link, e.entry).ptr());
     } catch (const hocket::NetworkProblem& e) {
       PyErr_SetObject(network_problem, nb::make_tuple(e.what(), e.node, e.link).ptr());
     } catch (const hocket::PlanProblem& e) {

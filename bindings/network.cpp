@@ -19,10 +19,11 @@ namespace {
 using Names = std::vector<std::string>;
 using Numbers = std::vector<std::uint32_t>;
 using Reals = std::vector<double>;
+using Hops = std::vector<std::tuple<std::uint32_t, std::optional<std::uint32_t>, std::uint32_t>>;
 using Routes = std::vector<std::tuple<std::uint32_t, std::uint32_t, Numbers>>;
 
 Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates,
-                     const Reals& latencies) {
+                     const Reals& latencies, const Hops& next_hops = {}) {
   if (a.size() != b.size() || a.size() != rates.size() || a.size() != latencies.size())
     throw hocket::InputError("the lists that describe the links differ in length");
   NetworkSpec spec;
@@ -30,6 +31,8 @@ Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, 
   spec.names = std::move(names);
   spec.ranks = std::move(ranks);
   for (std::size_t i = 0; i < a.size(); ++i) spec.links.push_back({a[i], b[i], rates[i], latencies[i]});
+  for (const auto& [at, to, channel] : next_hops)
+    spec.next_hops.push_back({at, to.value_or(hocket::HopSpec::every_host), channel});
   nb::gil_scoped_release release;
   return Network(std::move(spec));
 }
@@ -71,6 +74,14 @@ hocket::Channel checked(const Network& network, hocket::Channel channel) {
   return channel;
 }
 
+Hops next_hops_of(const Network& network) {
+  Hops hops;
+  for (const hocket::HopSpec& hop : network.spec().next_hops)
+    hops.emplace_back(hop.at, hop.to == hocket::HopSpec::every_host ? std::nullopt : std::optional(hop.to),
+                      hop.channel);
+  return hops;
+}
+
 std::vector<std::pair<hocket::Node, hocket::Node>> links_of(const Network& network) {
   std::vector<std::pair<hocket::Node, hocket::Node>> links;
   for (const hocket::LinkSpec& link : network.spec().links) links.emplace_back(link.a, link.b);
@@ -98,6 +109,7 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("links", &links_of, "(node, node) per link; channel 2i goes from the first to the second")
       .def_prop_ro("sides", [](const Network& n) { return n.spec().sides; })
       .def_prop_ro("ties", [](const Network& n) { return n.spec().ties; })
+      .def_prop_ro("next_hops", &next_hops_of, "forwarding tables: (node, destination or None for all others, channel)")
       .def_prop_ro("hosts", [](const Network& n) { return Numbers(n.hosts().begin(), n.hosts().end()); })
       .def_prop_ro("host_rate", &Network::host_rate, "full host speed, bytes per second")
       .def_prop_ro("equal_rates", &Network::equal_rates)
@@ -130,11 +142,13 @@ void bind_network(nb::module_& m) {
       "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "A tree of switches.");
   m.def(
       "build_graph",
-      [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies) {
-        return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies);
+      [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies,
+         const Hops& next_hops) {
+        return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies, next_hops);
       },
-      "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a,
-      "Any connected graph, routed along shortest paths.");
+      "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "next_hops"_a = Hops{},
+      "Any connected graph, routed along shortest paths, or by forwarding tables: (node, destination, channel), the "
+      "destination None for every one that has no entry of its own and no link to the node.");
   m.def("build_grid", &build_grid, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "names"_a = Names{}, "ranks"_a = 1,
         "ties"_a = Names{},
         "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given; ties by parity "

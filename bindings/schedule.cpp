@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "hocket/schedule/balance.hpp"
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
@@ -180,6 +181,8 @@ void bind_schedule(nb::module_& m) {
       .def_ro("seconds", &Bounds::seconds)
       .def_ro("bottleneck", &Bounds::bottleneck, "channel");
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
+  m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is.");
 
   nb::class_<Waits>(m, "Waits", "Which transfer waits for which earlier ones.")
       .def_ro("window", &Waits::window)

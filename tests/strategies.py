@@ -6,6 +6,7 @@ asking the core.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -259,3 +260,27 @@ def one_host(ranks: int) -> _core.Network:
     plan = NetworkPlan()
     plan.node(ranks)
     return plan.build()
+
+
+def shortest_hops(network: _core.Network) -> list[list[float]]:
+    """Hops between all nodes, by breadth-first search over the links; hosts of a graph forward nothing."""
+    forwards = [network.shape not in (_core.Shape.graph,) or not ranks for ranks in network.ranks_per_node]
+    leaving: list[list[int]] = [[] for _ in range(network.nodes)]
+    for a, b in network.links:
+        leaving[a].append(b)
+        leaving[b].append(a)
+    table = []
+    for src in range(network.nodes):
+        distance = [math.inf] * network.nodes
+        distance[src] = 0
+        queue = deque([src])
+        while queue:
+            node = queue.popleft()
+            if node != src and not forwards[node]:
+                continue
+            for to in leaving[node]:
+                if distance[to] == math.inf:
+                    distance[to] = distance[node] + 1
+                    queue.append(to)
+        table.append(distance)
+    return table

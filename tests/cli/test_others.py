@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
+# Tables and coordinates are read by way of the network that names them.
+NETWORKS = [path for path in sorted(EXAMPLES.iterdir()) if path.suffix not in (".csv", ".txt")]
 
 
 def test_network_show_json(hocket) -> None:
@@ -21,7 +23,7 @@ def test_network_show_json(hocket) -> None:
     assert link["load"] == [10, 10] and link["rate"] == 125e6
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.name)
 def test_network_show_every_example(hocket, path: Path) -> None:
     answer = hocket("network", "show", path)
     assert answer.code == 0 and "bottleneck" in answer.out

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import deque
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 
 from hocket import _core
-from strategies import NetworkPlan, chain, few_ranks, random_graph, star, tree_plans
+from strategies import NetworkPlan, chain, few_ranks, random_graph, shortest_hops, star, tree_plans
 
 
 def refused(plan: NetworkPlan, kind: str = "tree") -> tuple[str, int, int]:
@@ -190,98 +189,6 @@ def test_channels_and_rates() -> None:
     assert star(3).build().equal_rates
 
 
-GRIDS = [
-    ("torus", [5]),
-    ("torus", [2]),
-    ("torus", [1, 3]),
-    ("torus", [4, 4]),
-    ("torus", [2, 3, 4]),
-    ("torus", [6, 5]),
-    ("mesh", [6]),
-    ("mesh", [3, 5]),
-    ("mesh", [2, 2, 3]),
-    ("hypercube", [0]),
-    ("hypercube", [1]),
-    ("hypercube", [4]),
-]
-
-
-def coordinates(node: int, sides: list[int]) -> list[int]:
-    found = []
-    for side in reversed(sides):
-        found.append(node % side)
-        node //= side
-    return found[::-1]
-
-
-def expected_walk(kind: str, sides: list[int], src: int, dst: int) -> list[list[int]]:
-    """The nodes from src to dst, as coordinates: dimension by dimension, the shorter way, ties up."""
-    at, to = coordinates(src, sides), coordinates(dst, sides)
-    walk = [at[:]]
-    for d, side in enumerate(sides):
-        gap = (to[d] - at[d]) % side
-        up = 2 * gap <= side if kind == "torus" else to[d] > at[d]
-        while at[d] != to[d]:
-            at[d] = (at[d] + (1 if up else -1)) % side
-            walk.append(at[:])
-    return walk
-
-
-@pytest.mark.parametrize(("kind", "sides"), GRIDS, ids=str)
-def test_grids_route_dimension_by_dimension_the_shorter_way(kind: str, sides: list[int]) -> None:
-    network = _core.build_grid(kind, sides, 1e9, 1e-6)
-    shape = [2] * sides[0] if kind == "hypercube" else sides
-    assert network.ranks == math.prod(shape)
-    assert len(set(map(frozenset, network.links))) == len(network.links)
-    ends = [end for a, b in network.links for end in ((a, b), (b, a))]
-    distance = shortest(network)
-    for src, dst in itertools.product(range(network.ranks), repeat=2):
-        route = network.route(src, dst)
-        walk = [coordinates(node, shape) for node in [src, *(ends[channel][1] for channel in route)]]
-        assert all(ends[x][1] == ends[y][0] for x, y in itertools.pairwise(route))
-        assert walk == expected_walk(kind, shape, src, dst)
-        assert len(route) == distance[src][dst]
-
-
-def shortest(network: _core.Network) -> list[list[float]]:
-    """Hops between all nodes, by breadth-first search over the links; hosts of a graph forward nothing."""
-    forwards = [network.shape not in (_core.Shape.graph,) or not ranks for ranks in network.ranks_per_node]
-    leaving: list[list[int]] = [[] for _ in range(network.nodes)]
-    for a, b in network.links:
-        leaving[a].append(b)
-        leaving[b].append(a)
-    table = []
-    for src in range(network.nodes):
-        distance = [math.inf] * network.nodes
-        distance[src] = 0
-        queue = deque([src])
-        while queue:
-            node = queue.popleft()
-            if node != src and not forwards[node]:
-                continue
-            for to in leaving[node]:
-                if distance[to] == math.inf:
-                    distance[to] = distance[node] + 1
-                    queue.append(to)
-        table.append(distance)
-    return table
-
-
-@pytest.mark.parametrize("sides", [[0], [3, 0], [], [2**21], [2**11, 2**11]], ids=str)
-def test_impossible_grids(sides: list[int]) -> None:
-    for kind in ("torus", "mesh"):
-        with pytest.raises(_core.NetworkProblem):
-            _core.build_grid(kind, sides, 1e9, 0)
-
-
-def test_impossible_hypercubes() -> None:
-    for sides in ([], [21], [2, 2], [2**32 - 1]):
-        with pytest.raises(_core.NetworkProblem, match="hypercube"):
-            _core.build_grid("hypercube", sides, 1e9, 0)
-    with pytest.raises(_core.InputError, match="not torus, mesh or hypercube"):
-        _core.build_grid("ring", [3], 1e9, 0)
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_graphs_take_shortest_paths_and_always_the_same(seed: int) -> None:
     plan = random_graph(Random(seed), 3 + seed)
@@ -290,7 +197,7 @@ def test_graphs_take_shortest_paths_and_always_the_same(seed: int) -> None:
     network, again = plan.build("graph"), plan.build("graph")
     host_of = plan.host_of
     ends = [end for a, b in plan.links for end in ((a, b), (b, a))]
-    distance = shortest(network)
+    distance = shortest_hops(network)
     for src, dst in itertools.product(range(network.ranks), repeat=2):
         route = network.route(src, dst)
         assert route == again.route(src, dst)
@@ -362,9 +269,3 @@ def test_loads_and_bounds(plan: NetworkPlan) -> None:
     seconds = [n * 1000 / network.rate(channel) for channel, n in enumerate(load)]
     assert bounds.seconds == pytest.approx(max(seconds))
     assert seconds[bounds.bottleneck] == max(seconds)
-
-
-def test_loads_of_a_torus_by_routes() -> None:
-    network = _core.build_grid("torus", [4, 3], 1e9, 0)
-    bounds = _core.lower_bounds(network, _core.Demand(12, 1))
-    assert sum(bounds.load) == sum(len(network.route(a, b)) for a, b in itertools.permutations(range(12), 2))

@@ -19,7 +19,9 @@ EXPECTED = {
     "mixed-rates.toml": ("tree", 25, 27),
     "ranks.toml": ("tree", 8, 10),
     "torus.toml": ("grid", 0, 0),
+    "ties.toml": ("grid", 0, 0),
     "two-spines.toml": ("graph", 8, 12),
+    "forwarding.toml": ("graph", 8, 12),
     "topology.conf": ("tree", 32, 35),
     "topology.yaml": ("tree", 24, 27),
     "cluster.xml": ("tree", 24, 24),
@@ -43,8 +45,22 @@ def test_example(name: str) -> None:
 def test_example_builds(name: str) -> None:
     pytest.importorskip("hocket._core")
     network = read_network(str(EXAMPLES / name))
-    ranks = {"torus.toml": 512, "ranks.toml": 41}.get(name, EXPECTED[name][1])
+    ranks = {"torus.toml": 512, "ranks.toml": 41, "ties.toml": 64}.get(name, EXPECTED[name][1])
     assert network.ranks == ranks
+
+
+def test_hosts_sit_where_the_coordinates_say() -> None:
+    network = read_network(str(EXAMPLES / "ties.toml"))
+    assert network.ties == ["+-+-+-+-", "++++++++"]
+    assert [network.names[8 * x + y] for x, y in ((0, 0), (0, 7), (1, 7), (1, 0), (7, 0))] == [
+        "nid00000", "nid00007", "nid00008", "nid00015", "nid00063",
+    ]  # fmt: skip
+
+
+def test_messages_are_forwarded_as_the_tables_say() -> None:
+    network = read_network(str(EXAMPLES / "forwarding.toml"))
+    over = {dst: network.channel_name(network.route(0, dst)[1]) for dst in range(4, 8)}
+    assert over == {dst: f"leaf0->spine{dst // 6}" for dst in range(4, 8)}
 
 
 def test_figure_1_is_the_papers() -> None:

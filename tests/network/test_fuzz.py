@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hocket.errors import NetworkError
-from hocket.network import read_network_description
+from hocket.network import read_network, read_network_description
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 HAS_CORE = importlib.util.find_spec("hocket._core") is not None
@@ -89,6 +89,22 @@ def check(source: str) -> None:
         assert problem.where is not None or not source
 
 
+@pytest.mark.parametrize("name", ["coordinates.txt", "forwarding.csv"])
+@modest
+@given(data=st.data())
+def test_mutated_files_that_another_names(tmp_path: Path, name: str, data: st.DataObject) -> None:
+    for main in ("ties.toml", "forwarding.toml"):
+        (tmp_path / main).write_bytes(SEEDS[main])
+    (tmp_path / name).write_bytes(data.draw(mutated(SEEDS[name])))
+    main = "ties.toml" if name == "coordinates.txt" else "forwarding.toml"
+    try:
+        read_network(str(tmp_path / main))
+    except NetworkError as problem:
+        assert problem.remedy, problem
+        assert len(str(problem)) < 1500
+        assert problem.where is not None
+
+
 def plain(grid: object) -> bool:
     """Whether the core can build the grid quickly, and with nothing but what it must know."""
     sides = getattr(grid, "sides", [])
@@ -145,7 +161,7 @@ def test_exchanged_words(tmp_path: Path, name: str, data: st.DataObject) -> None
 @modest
 @given(
     kind=st.sampled_from(["star", "chain", "tree", "torus", "mesh", "hypercube", "ring", ""]),
-    rest=st.text("0123456789x,()*@ .-GMbitsu", max_size=25) | st.text(max_size=8),
+    rest=st.text("0123456789x,()*@ .-/GMbitsup", max_size=25) | st.text(max_size=8),
 )
 def test_short_forms(kind: str, rest: str) -> None:
     check(f"{kind}:{rest}")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hocket.errors import NetworkError
@@ -63,6 +65,37 @@ def test_grids(text: str, kind: str, sides: list[int]) -> None:
     assert description.grid is not None
     assert (description.grid.kind, description.grid.sides) == (kind, sides)
     assert (description.grid.rate, description.grid.latency) == (125e6, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "sides", "ties"),
+    [("torus:8x8/up", [8, 8], "up"), ("torus:6/Parity*2@1Gbit", [6], "parity"), ("torus:8x8", [8, 8], None)],
+)
+def test_ties(text: str, sides: list[int], ties: str | None) -> None:
+    grid = read_network_description(text).grid
+    assert grid is not None
+    assert (grid.sides, grid.ties) == (sides, ties)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("torus:0", "a side of 0 holds no hosts"),
+        ("mesh:8x0", "a side of 0 holds no hosts"),
+        ("torus:8x1x4", "a side of 1 is no dimension; leave it out: torus:8x4"),
+        ("mesh:1x1", "a side of 1 is no dimension; leave it out: mesh:1"),
+        ("torus:1000000", "a side of 1,000,000, more than 4,096"),
+        ("torus:4096x17", "a torus of more than 65,536 hosts"),
+        ("hypercube:17", "a hypercube of more than 65,536 hosts; give fewer dimensions"),
+        ("torus:8x", "'' is not a number"),
+        ("torus:8x8/down", "there is no rule 'down' for ties, only parity and up"),
+        ("torus:/up", "'' is not a number"),
+        ("mesh:8x8/up", "'8/up' is not a number"),
+    ],
+)
+def test_sides_and_ties_that_are_none(text: str, message: str) -> None:
+    with pytest.raises(NetworkError, match=re.escape(message)):
+        read_network_description(text)
 
 
 @pytest.mark.parametrize(

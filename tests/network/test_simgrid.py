@@ -60,6 +60,20 @@ def test_a_torus(describe: Describe) -> None:
     assert grid.names == [f"c-{i}" for i in range(6)]
 
 
+def test_ties_of_a_torus_are_simgrids(describe: Describe) -> None:
+    """Seen with SimGrid 3.32: from the coordinate in the middle down, from all others up."""
+    grid = describe(platform(cluster('topology="TORUS" topo_parameters="8,3,4"', radical="0-95"))).grid
+    assert grid is not None
+    assert grid.sides == [4, 3, 8]
+    assert grid.ties == ["++-+", "", "++++-+++"]
+
+
+def test_a_side_of_1_adds_nothing_to_a_torus(describe: Describe) -> None:
+    grid = describe(platform(cluster('topology="TORUS" topo_parameters="2,1,2"'))).grid
+    assert grid is not None
+    assert (grid.sides, grid.ties) == ([2, 2], ["", ""])
+
+
 def test_a_fat_tree_with_one_parent_each_is_a_tree(describe: Describe) -> None:
     network = describe(platform(cluster('topology="FAT_TREE" topo_parameters="2;2,2;1,1;1,3"')))
     assert network.shape == "tree"

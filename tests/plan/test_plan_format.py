@@ -58,7 +58,7 @@ def join(sections: list[bytes], rows: list[bytes] | None = None) -> bytes:
             index += struct.pack("<3Q", offset, len(row), checksum(row))
             offset += len(row)
         sections[INDEX], sections[ROWS] = index, b"".join(rows)
-    head = MAGIC + struct.pack("<QQ", 2, HEAD + sum(map(len, sections)))
+    head = MAGIC + struct.pack("<QQ", 3, HEAD + sum(map(len, sections)))
     offset = HEAD
     for i, section in enumerate(sections):
         head += struct.pack("<3Q", offset, len(section), 0 if i == ROWS else checksum(section))
@@ -108,6 +108,14 @@ def gathering() -> _core.Plan:
     return _core.Plan(network, schedule, waits, demand, "by hand", 2, 1.0, 1.0)
 
 
+def forwarded() -> _core.Network:
+    """Three switches in a ring, one host each; messages go one way round, but from the first to the third."""
+    names, ranks = ["s0", "s1", "s2", "a", "b", "c"], [0, 0, 0, 1, 1, 1]
+    hops = [(0, None, 0), (1, None, 2), (2, None, 4), (0, 5, 5)]
+    links = [0, 1, 2, 0, 1, 2], [1, 2, 0, 3, 4, 5]
+    return _core.build_graph(names, ranks, *links, [1e9] * 6, [1e-6] * 6, hops)
+
+
 def small() -> bytes:
     return bytes(planned(star(3).build()).encode())
 
@@ -140,7 +148,7 @@ def check_round_trip(plan: _core.Plan, network: _core.Network) -> None:
         assert getattr(again.header, field) == getattr(plan.header, field)
     assert (again.header.demand.ranks, again.header.demand.bytes) == (network.ranks, plan.header.demand.bytes)
     rebuilt = again.build_network()
-    for field in ("shape", "names", "ranks_per_node", "links", "sides", "host_rate"):
+    for field in ("shape", "names", "ranks_per_node", "links", "sides", "ties", "next_hops", "host_rate"):
         assert getattr(rebuilt, field) == getattr(network, field)
     assert all(rebuilt.rate(c) == network.rate(c) for c in range(network.channels))
     assert _core.Plan.decode(again.encode()).encode() == again.encode()
@@ -180,7 +188,9 @@ def test_round_trip_of_other_networks() -> None:
         _core.build_grid("torus", [3, 2], 1e9, 1e-6),
         _core.build_grid("mesh", [2, 3], 1e9, 1e-6),
         _core.build_grid("hypercube", [3], 1e9, 1e-6),
+        _core.build_grid("torus", [4, 6], 1e9, 1e-6, ties=["+--+", "++++++"]),
         random_graph(Random(1), 7).build("graph"),
+        forwarded(),
         _core.build_routed(["ä", "b"], [1, 1], ["x", "y"], [1e9, 2e9], [0, 1], [(0, 1, [0]), (1, 0, [1, 0])]),
     ]
     for network in networks:
@@ -252,8 +262,8 @@ def test_every_truncation_is_noticed() -> None:
 
 def test_a_plan_of_another_version() -> None:
     data = bytearray(small())
-    data[8] = 3
-    assert refused(bytes(data)) == "plan version 3, this Hocket reads version 2"
+    data[8] = 4
+    assert refused(bytes(data)) == "plan version 4, this Hocket reads version 3"
 
 
 def test_a_rank_that_the_plan_does_not_have() -> None:
@@ -366,10 +376,30 @@ def test_a_grid_that_is_none() -> None:
     network = _core.build_grid("torus", [3], 1e9, 0)
     data = bytes(planned(network).encode())
     sections = split(data)
-    at = sections[NETWORK].rindex(bytes([1, 3, 0, 0]))  # one side: 3; no channels, no routes
-    sections[NETWORK] = sections[NETWORK][:at] + bytes([1, 4, 0, 0])
+    # one side: 3, a row of no ties; no forwarding entries, channels or routes
+    at = sections[NETWORK].rindex(bytes([1, 3, 1, 0, 0, 0, 0]))
+    sections[NETWORK] = sections[NETWORK][:at] + bytes([1, 4, 1, 0, 0, 0, 0])
     with pytest.raises(_core.InputError, match="not those of a grid"):
         _core.Plan.decode(join(sections)).build_network()
+
+
+def test_forwarding_tables_that_lead_nowhere() -> None:
+    """A plan whose tables send messages round: refused when the network is built."""
+    data = bytes(planned(forwarded()).encode())
+    sections = split(data)
+    entries = bytes([4, 0, 0, 0, 1, 0, 2, 2, 0, 4, 0, 6, 5])
+    assert sections[NETWORK].endswith(entries + bytes(2))
+    for altered, complaint in (
+        ([4, 0, 0, 0, 1, 0, 2, 2, 0, 4, 0, 6, 9], "does not leave it"),
+        ([4, 0, 0, 0, 1, 0, 2, 2, 0, 4, 0, 0, 5], "two entries"),
+        ([4, 0, 0, 0, 1, 0, 2, 2, 0, 3, 0, 6, 5], "run in a circle"),
+        ([3, 0, 0, 0, 1, 0, 2, 0, 6, 5], "do not say where"),
+        ([4, 0, 0, 0, 1, 0, 2, 2, 0, 4, 99, 6, 5], "unknown node"),
+    ):
+        sections[NETWORK] = sections[NETWORK][: -len(entries) - 2] + bytes(altered) + bytes(2)
+        with pytest.raises(_core.RouteProblem, match=complaint):
+            _core.Plan.decode(join(sections)).build_network()
+        sections = split(data)
 
 
 def use(data: bytes) -> None:
@@ -414,6 +444,8 @@ SAMPLES = [
     small(),
     bytes(forwarding().encode()),
     bytes(planned(_core.build_grid("torus", [3], 1e9, 0)).encode()),
+    bytes(planned(_core.build_grid("torus", [4], 1e9, 0)).encode()),
+    bytes(planned(forwarded()).encode()),
     bytes(
         planned(
             _core.build_routed(["a", "b"], [1, 1], ["c"], [1e9], [0], [(0, 1, [0]), (1, 0, [0])])

@@ -22,6 +22,14 @@ class NetworkProblem : public InputError {
   std::int64_t link;
 };
 
+/// Forwarding tables that lead nowhere. `entry` indexes NetworkSpec::next_hops (-1: an entry is missing).
+class RouteProblem : public NetworkProblem {
+ public:
+  explicit RouteProblem(const std::string& what, std::int64_t at_node, std::int64_t at_entry)
+      : NetworkProblem(what, at_node), entry(at_entry) {}
+  std::int64_t entry;
+};
+
 /// A plan file that is damaged, truncated, or of another version.
 class PlanProblem : public InputError {
  public:

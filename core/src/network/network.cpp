@@ -34,6 +34,8 @@ void check_rate(double rate, double latency, std::int64_t link) {
 Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
   check_nodes();
   check_links();
+  if (!spec_.next_hops.empty() && spec_.shape != Shape::graph)
+    throw NetworkProblem("only a graph has forwarding tables");
 
   first_rank_.assign(nodes(), 0);
   for (Node node = 0; node < nodes(); ++node) {
@@ -64,7 +66,7 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
       tree_ = root_tree(spec_);
       routing_ = tree_routing(*tree_);
     } else if (spec_.shape == Shape::graph) {
-      routing_ = shortest_path_routing(spec_);
+      routing_ = spec_.next_hops.empty() ? shortest_path_routing(spec_) : forwarding_routing(spec_);
     } else {
       routing_ = grid_routing(spec_);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hocket/schedule/gather_bounds.hpp"
+#include "ring_loads.hpp"
 
 namespace hocket {
 namespace {
@@ -20,6 +21,32 @@ std::vector<std::uint64_t> tree_loads(const Network& network, const Tree& tree) 
   return load;
 }
 
+/// Grids of equally many ranks on every host, dimension by dimension: what crosses a channel comes from any
+/// node that differs in the dimensions before, and goes to any that differs in those behind.
+std::vector<std::uint64_t> grid_loads(const Network& network) {
+  const NetworkSpec& spec = network.spec();
+  const bool cube = spec.shape == Shape::hypercube;
+  const std::vector<std::uint32_t> sides = cube ? std::vector<std::uint32_t>(spec.sides[0], 2) : spec.sides;
+  const std::uint64_t pairs = std::uint64_t{spec.ranks[0]} * spec.ranks[0];
+  std::vector<RingLoads> loads;
+  std::vector<std::uint32_t> strides(sides.size(), 1);
+  for (std::size_t d = 0; d < sides.size(); ++d) {
+    loads.push_back(spec.shape == Shape::torus ? ring_loads(sides[d], spec.ties[d]) : line_loads(sides[d]));
+    for (std::size_t e = 0; e < d; ++e) strides[e] *= sides[d];
+  }
+  std::vector<std::uint64_t> load(network.channels());
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    const LinkSpec& link = spec.links[i];
+    const auto coordinate = [&](Node node, std::size_t d) { return node / strides[d] % sides[d]; };
+    std::size_t d = 0;
+    while (coordinate(link.a, d) == coordinate(link.b, d)) ++d;
+    const std::uint64_t rows = network.nodes() / sides[d] * pairs;
+    load[2 * i] = loads[d].up[coordinate(link.a, d)] * rows;  // links of grids go up
+    load[2 * i + 1] = loads[d].down[coordinate(link.b, d)] * rows;
+  }
+  return load;
+}
+
 std::vector<std::uint64_t> route_loads(const Network& network) {
   std::vector<std::uint64_t> load(network.channels(), 0);
   std::vector<Channel> route;
@@ -33,9 +60,17 @@ std::vector<std::uint64_t> route_loads(const Network& network) {
   return load;
 }
 
+std::vector<std::uint64_t> all_to_all_loads(const Network& network) {
+  if (network.tree() != nullptr) return tree_loads(network, *network.tree());
+  const auto& ranks = network.spec().ranks;
+  const bool grid = network.shape() != Shape::graph && network.shape() != Shape::routed;
+  const bool alike = std::ranges::all_of(ranks, [&](std::uint32_t count) { return count == ranks[0]; });
+  return grid && alike ? grid_loads(network) : route_loads(network);
+}
+
 Bounds all_to_all_bounds(const Network& network, const Demand& demand) {
   Bounds bounds;
-  bounds.load = network.tree() != nullptr ? tree_loads(network, *network.tree()) : route_loads(network);
+  bounds.load = all_to_all_loads(network);
   bounds.phases = demand.ranks > 0 ? demand.ranks - 1 : 0;  // one-port: one send per rank and phase
   for (Channel channel = 0; channel < network.channels(); ++channel) {
     const std::uint64_t load = bounds.load[channel], capacity = network.capacity(channel);

@@ -26,7 +26,7 @@ class Entry:
 
 
 COMMANDS: Final[dict[str, Entry]] = {
-    "network": Entry("hocket.cli.network:network", "Show a network: hosts, switches, links, bottlenecks."),
+    "network": Entry("hocket.cli.network:network", "Show a network, or balance its routes."),
     "plan": Entry("hocket.cli.plan:plan", "Plan an exchange; write and dump the schedule."),
     "verify": Entry("hocket.cli.verify:verify", "Check a plan: complete, contention-free, in order."),
     "simulate": Entry("hocket.cli.simulate:simulate", "Predict time and load of every link; draw it."),

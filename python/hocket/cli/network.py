@@ -1,4 +1,4 @@
-"""``hocket network show``."""
+"""``hocket network show``; ``balance`` is in a file of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket.cli.balance import balance
 from hocket.cli.options import (
     ALL_GATHER,
     bytes_option,
@@ -29,6 +30,9 @@ MOST_NAMES = 16
 @click.group()
 def network() -> None:
     """Networks: what is wired to what."""
+
+
+network.add_command(balance)
 
 
 @network.command()
@@ -133,6 +137,7 @@ class _Picture:
             f"{_count(len(self.switches), 'switch', 'switches')}, {_count(net.ranks, 'rank')}",
             f"hosts     {_some(self.hosts)}",
             f"switches  {_some(self.switches) if self.switches else 'none'}",
+            *([f"routes    {routes}"] if (routes := _routes(net)) else []),
             "",
             as_columns(["link", "rate", "latency", "messages there / back", "busy"], rows)
             if rows
@@ -146,6 +151,17 @@ class _Picture:
             f"phases or takes less than {format_time(self.gather_seconds, 4)}",
         ]
         return "\n".join(lines)
+
+
+def _routes(net: Network) -> str:
+    """What the routes follow, where that is the network's to choose."""
+    from hocket import _core
+
+    if net.shape == _core.Shape.torus:
+        rules = [rule for rule in ("parity", "up") if net.ties == _core.ties_by_rule(rule, net.sides)]
+        ties = f"ties {rules[0]}" if rules else "ties by table"
+        return f"dimension by dimension, {ties if any(net.ties) else 'no ties'}"
+    return f"{len(net.next_hops)} forwarding entries" if net.next_hops else ""
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_RATE = 125e6  # bytes per second: gigabit Ethernet
 DEFAULT_LATENCY = 5e-6  # seconds per channel
 MAX_NODES = 1_000_000  # hosts, and as many switches
+MAX_GRID_HOSTS = 65_536  # of a torus, mesh or hypercube: every message is walked hop by hop
 MAX_NAME = 255  # characters, as in DNS
 MAX_RANKS = 65_536  # per host
 
@@ -70,7 +71,8 @@ class Grid:
 
     Hosts are numbered in row-major order: the last side runs fastest.
 
-    ``names`` are the hosts' names in that order; ``None`` leaves naming to the core.
+    ``names`` are the hosts' names in that order; ``None`` leaves naming to the core. ``ties`` say which way
+    messages of a torus go that are half-way round: a rule of the core, or one row of signs per side.
     """
 
     kind: GridKind
@@ -79,6 +81,7 @@ class Grid:
     latency: float = DEFAULT_LATENCY
     names: list[str] | None = None
     ranks: int = 1
+    ties: str | list[str] | None = None
 
 
 @dataclass(slots=True)
@@ -100,12 +103,23 @@ class Routing:
 
 
 @dataclass(slots=True)
+class Forwarding:
+    """Forwarding tables: ``(node, destination host or None for all others, channel)``, all by index, where
+    channel 2i is link i from a to b and 2i + 1 back; and the line of each in ``file``."""
+
+    file: str
+    hops: list[tuple[int, int | None, int]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class NetworkDescription:
     """A network as a file tells it. Hosts are numbered in the order of ``nodes``.
 
     ``shape`` says how messages travel: along the one path of a ``tree``, along shortest paths of a
-    ``graph``, dimension by dimension in a ``grid`` (``grid`` is set, ``nodes`` and ``links`` are empty),
-    or by the explicit routes of a ``routed`` network (``routing`` is set, ``links`` is empty).
+    ``graph`` (or its ``forwarding`` tables), dimension by dimension in a ``grid`` (``grid`` is set, ``nodes``
+    and ``links`` are empty), or by the explicit routes of a ``routed`` network (``routing`` is set, ``links``
+    is empty).
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -114,6 +128,7 @@ class NetworkDescription:
     shape: Shape = "tree"
     grid: Grid | None = None
     routing: Routing | None = None
+    forwarding: Forwarding | None = None
 
     def add_switch(self, name: str, where: Where | None = None) -> None:
         self._add(name, 0, where)
@@ -180,6 +195,12 @@ class NetworkDescription:
         core: Any = importlib.import_module("hocket._core")
         try:
             return self._build(core)
+        except core.RouteProblem as problem:  # an entry of the forwarding tables
+            message, _, _, entry = problem.args
+            assert self.forwarding is not None
+            line = self.forwarding.lines[entry] if entry >= 0 else 0
+            remedy = "correct this step or another of the circle" if entry >= 0 else "add a line at,to,next"
+            raise NetworkError(str(message), where=Where(self.forwarding.file, line), remedy=remedy) from None
         except core.InputError as problem:  # a NetworkProblem says which node and link
             message, node, link = (*problem.args, -1, -1)[:3]
             what = "this link" if link >= 0 else "this host or switch" if node >= 0 else "the network"
@@ -195,6 +216,9 @@ class NetworkDescription:
                 extra["names"] = grid.names
             if grid.ranks != 1:
                 extra["ranks"] = grid.ranks
+            if grid.ties is not None:
+                ties = grid.ties
+                extra["ties"] = core.ties_by_rule(ties, grid.sides) if isinstance(ties, str) else ties
             network: Network = core.build_grid(grid.kind, grid.sides, grid.rate, grid.latency, **extra)
             return network
         names = [node.name for node in self.nodes]
@@ -212,10 +236,12 @@ class NetworkDescription:
             )
             return network
         a, b = self.link_ends()
-        build = core.build_graph if self.shape == "graph" else core.build_network
-        network = build(
-            names, ranks, a, b, [link.rate for link in self.links], [link.latency for link in self.links]
-        )
+        rates, latencies = [link.rate for link in self.links], [link.latency for link in self.links]
+        if self.shape == "graph":
+            hops = self.forwarding.hops if self.forwarding is not None else []
+            network = core.build_graph(names, ranks, a, b, rates, latencies, hops)
+        else:
+            network = core.build_network(names, ranks, a, b, rates, latencies)
         return network
 
     def _place(self, node: int, link: int) -> Where | None:

@@ -1,12 +1,12 @@
 """Short forms: ``star:24``, ``chain:8,8,8,8``, ``tree:4x8x32``, ``tree:(8,(4),(4))``, ``torus:8x4x8x2`` …
 
-``KIND:SIZE[*RANKS][@RATE[,LATENCY]]``. Hosts are called n0, n1, …, switches s0, s1, … in the order of a
+``KIND:SIZE[*RANKS][@RATE[,LATENCY]]``; the size of a torus may name its rule of ties, as in ``torus:8x8/up``.
+Hosts are called n0, n1, …, switches s0, s1, … in the order of a
 depth-first walk from the root, each switch's own hosts before its child switches.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from itertools import repeat
 from typing import Final
@@ -22,6 +22,7 @@ from hocket.network.description import (
     Node,
     suggestion,
 )
+from hocket.network.grids import MAX_DIMENSIONS, TIE_RULES, check_sides
 from hocket.network.source import Source, shown
 from hocket.units import parse_rate, parse_time
 
@@ -29,12 +30,11 @@ EXAMPLES: Final[dict[str, str]] = {
     "star": "star:24",
     "chain": "chain:8,8,8,8",
     "tree": "tree:4x8x32 or tree:(8,(4),(4))",
-    "torus": "torus:8x4x8x2",
+    "torus": "torus:8x4x8x2 or torus:8x8/up",
     "mesh": "mesh:8x8",
     "hypercube": "hypercube:6",
 }
 _GRIDS: Final[dict[str, GridKind]] = {"torus": "torus", "mesh": "mesh", "hypercube": "hypercube"}
-MAX_DIMENSIONS: Final = 32
 MAX_LENGTH: Final = 2**20
 
 _PREFIX: Final = re.compile(r"([A-Za-z_]+):(?![\\/])(?=[\d(\s*@]|$)")
@@ -198,19 +198,19 @@ def _switches(source: Source, defaults: Defaults, tree: list[tuple[int, int]]) -
 
 
 def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> NetworkDescription:
+    ties: str | None = None
     if kind == "hypercube":
         sides = [_integer(source, kind, text, 1)]
     else:
-        sides = [_integer(source, kind, item, 1) for item in text.lower().split("x", MAX_DIMENSIONS + 1)]
+        text, slash, rule = text.partition("/") if kind == "torus" else (text, "", "")
+        sides = [_integer(source, kind, item, 0) for item in text.lower().split("x", MAX_DIMENSIONS + 1)]
+        if slash:
+            rule = rule.strip().lower()
+            if rule not in TIE_RULES:
+                raise _bad(
+                    source, kind, f"there is no rule {shown(rule)} for ties, only {' and '.join(TIE_RULES)}"
+                )
+            ties = rule
     check_sides(source, kind, sides)
-    grid = Grid(kind, sides, defaults.rate, defaults.latency, None, defaults.ranks)
+    grid = Grid(kind, sides, defaults.rate, defaults.latency, None, defaults.ranks, ties)
     return NetworkDescription(source=source.name, shape="grid", grid=grid)
-
-
-def check_sides(source: Source, kind: str, sides: list[int], line: int = 0) -> None:
-    """Refuses a grid with too many dimensions or hosts."""
-    sides = [2] * min(sides[0], MAX_DIMENSIONS + 1) if kind == "hypercube" else sides
-    if len(sides) > MAX_DIMENSIONS:
-        raise source.error(f"a {kind} of more than {MAX_DIMENSIONS} dimensions", line, "give fewer sides")
-    if math.prod(sides) > MAX_NODES:
-        raise source.error(f"a {kind} of more than {MAX_NODES:,} hosts", line, "give smaller sides")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hocket.network.description import MAX_NODES, Defaults, Grid, Link, NetworkDescription
+from hocket.network.grids import MAX_DIMENSIONS, check_sides
 from hocket.network.hostlist import expand
-from hocket.network.short_forms import MAX_DIMENSIONS, check_sides
 from hocket.network.simgrid_xml import Element
 from hocket.network.source import shown
 
@@ -118,11 +118,20 @@ def _check_count(cluster: Cluster, wanted: int) -> None:
 def _torus(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
     element = cluster.element
     sides = _numbers(cluster, element.get("topo_parameters"))
-    check_sides(element.source, "torus", sides, element.line)
     _check_count(cluster, math.prod(sides))
-    # SimGrid's first side runs fastest, Hocket's last.
-    grid = Grid("torus", sides[::-1], cluster.rate, cluster.latency, cluster.hosts, defaults.ranks)
+    # SimGrid's first side runs fastest, Hocket's last; a side of 1 adds nothing.
+    sides = [side for side in reversed(sides) if side > 1] or [1]
+    check_sides(element.source, "torus", sides, element.line)
+    grid = Grid("torus", sides, cluster.rate, cluster.latency, cluster.hosts, defaults.ranks, _ties(sides))
     return NetworkDescription(source=element.source.name, shape="grid", grid=grid)
+
+
+def _ties(sides: list[int]) -> list[str]:
+    """What SimGrid's TorusZone does half-way round: up, but down from the coordinate in the middle."""
+    return [
+        "+" * (side // 2) + "-" + "+" * (side // 2 - 1) if side > 2 and side % 2 == 0 else ""
+        for side in sides
+    ]
 
 
 def _fat_tree(cluster: Cluster, defaults: Defaults) -> NetworkDescription:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final, TypeVar
@@ -11,6 +12,8 @@ from hocket.errors import HocketError, NetworkError, Where
 
 MAX_FILE_BYTES: Final = 64 * 2**20
 MAX_LINE_BYTES: Final = 4 * 2**20
+
+_COMMENT: Final = re.compile(r"(?:^|\s)#.*")
 
 T = TypeVar("T")
 
@@ -35,6 +38,13 @@ class Source:
             return parser(text)
         except HocketError as problem:
             raise self.error(problem.what, line, problem.remedy) from None
+
+    def content_lines(self) -> Iterator[tuple[int, str]]:
+        """Line numbers and texts without comments (from ``#`` at the beginning or after a blank)."""
+        for number, line in enumerate(self.text.split("\n"), 1):
+            text = _COMMENT.sub("", line).strip()
+            if text:
+                yield number, text
 
     @property
     def suffix(self) -> str:
@@ -69,6 +79,20 @@ def load(path: str) -> Source:
     except ValueError:  # a NUL byte or a lone surrogate in the path
         raise NetworkError("is not a file name", where=where, remedy="name a network file") from None
     return Source(path, _decode(data, where))
+
+
+def load_beside(source: Source, name: str, line: int, what: str) -> Source:
+    """The text of a file that ``source`` names in ``line``; its path is relative to that of ``source``."""
+    path = Path(source.name).parent / name
+    try:
+        regular = path.is_file()
+    except (OSError, ValueError):
+        regular = False
+    if not regular:
+        raise source.error(
+            f"the {what} {shown(name)} are no file", line, f"the path begins where {shown(source.name)} lies"
+        )
+    return load(str(path))
 
 
 def _decode(data: bytes, where: Where) -> str:

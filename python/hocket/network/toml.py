@@ -17,21 +17,22 @@ from hocket.network.description import (
     NetworkDescription,
     suggestion,
 )
+from hocket.network.grids import MAX_DIMENSIONS, check_sides, check_ties, read_coordinates
 from hocket.network.hostlist import expand
-from hocket.network.short_forms import MAX_DIMENSIONS, check_sides
-from hocket.network.source import Source, shown
+from hocket.network.source import Source, load_beside, shown
+from hocket.network.tables import read_tables
 from hocket.units import parse_rate, parse_time
 
 _GRIDS: Final[dict[str, GridKind]] = {"torus": "torus", "mesh": "mesh", "hypercube": "hypercube"}
 _ARRAYS: Final = ("switch", "host", "link")
-_TOP: Final = ("name", "shape", "defaults", *_ARRAYS, *_GRIDS)
+_TOP: Final = ("name", "shape", "routes", "defaults", *_ARRAYS, *_GRIDS)
 _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "defaults": ("rate", "latency", "ranks"),
     "switch": ("name", "hosts", "uplink", "rate", "latency", "host_rate", "host_latency", "ranks"),
     "host": ("name", "switch", "rate", "latency", "ranks"),
     "link": ("a", "b", "rate", "latency"),
-    "torus": ("sides", "rate", "latency", "ranks"),
-    "mesh": ("sides", "rate", "latency", "ranks"),
+    "torus": ("sides", "ties", "coordinates", "rate", "latency", "ranks"),
+    "mesh": ("sides", "coordinates", "rate", "latency", "ranks"),
     "hypercube": ("dimensions", "rate", "latency", "ranks"),
 }
 _HEADER: Final = re.compile(r"[ \t]*\[\[?[ \t]*([A-Za-z]+)[ \t]*\]")
@@ -169,6 +170,14 @@ class _Document:
                 grids[0].line,
                 "put everything else into other files",
             )
+        if "routes" in self.values and (grids or shape != "graph"):
+            raise self.source.error(
+                "routes are the forwarding tables of a graph",
+                self._line_of("routes"),
+                "ties say where messages of a torus go"
+                if grids
+                else 'write shape = "graph" or remove routes',
+            )
         if grids:
             return self._grid(grids[0])
         result = NetworkDescription(source=self.source.name, shape=shape)
@@ -177,6 +186,9 @@ class _Document:
             readers[table.kind](table, result)
         if not result.hosts:
             raise self.source.error("the network has no hosts", remedy='add hosts = "n[0-7]" to a [[switch]]')
+        if "routes" in self.values:
+            routes = load_beside(self.source, self.values["routes"], self._line_of("routes"), "routes")
+            result.forwarding = read_tables(routes, result)
         return result
 
     def _switch(self, table: _Table, result: NetworkDescription) -> None:
@@ -238,10 +250,21 @@ class _Document:
             sides,
             table.rate(defaults.rate),
             table.latency(defaults.latency),
-            None,
+            self._names(table, sides),
             table.ranks(defaults.ranks),
+            check_ties(self.source, sides, table.values["ties"], table.at("ties").line)
+            if "ties" in table.values
+            else None,
         )
         return NetworkDescription(source=self.source.name, shape="grid", grid=grid)
+
+    def _names(self, table: _Table, sides: list[int]) -> list[str] | None:
+        name = table.text("coordinates")
+        if name is None:
+            return None
+        return read_coordinates(
+            load_beside(self.source, name, table.at("coordinates").line, "coordinates"), sides
+        )
 
 
 def _parse(source: Source) -> dict[str, Any]:

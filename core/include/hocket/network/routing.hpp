@@ -34,6 +34,10 @@ struct Tree {
 [[nodiscard]] std::unique_ptr<Routing> tree_routing(const Tree& tree);
 [[nodiscard]] std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec);
 [[nodiscard]] std::unique_ptr<Routing> shortest_path_routing(const NetworkSpec& spec);
+/// Along the forwarding tables of a graph. Throws NetworkProblem for entries that name no node or no channel
+/// of their node, or that stand twice; RouteProblem for the first pair of hosts whose messages run in a
+/// circle or come to a node without an entry.
+[[nodiscard]] std::unique_ptr<Routing> forwarding_routing(const NetworkSpec& spec);
 [[nodiscard]] std::unique_ptr<Routing> table_routing(const NetworkSpec& spec);
 
 }  // namespace hocket

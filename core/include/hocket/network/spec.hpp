@@ -9,7 +9,7 @@ namespace hocket {
 
 enum class Shape : std::uint8_t {
   tree,       ///< switches and hosts without cycles; every host has one link
-  graph,      ///< any connected graph; shortest-path routes
+  graph,      ///< any connected graph; shortest-path routes, or forwarding tables
   torus,      ///< direct network of `sides`, wrap-around, dimension-order routes
   mesh,       ///< direct network of `sides`, no wrap-around, dimension-order routes
   hypercube,  ///< `sides[0]` dimensions, e-cube routes
@@ -39,6 +39,15 @@ struct RouteSpec {
   bool operator==(const RouteSpec&) const = default;
 };
 
+/// One entry of the forwarding tables of a graph: at node `at`, messages to host `to` leave by `channel`.
+struct HopSpec {
+  static constexpr std::uint32_t every_host = ~std::uint32_t{0};
+  std::uint32_t at = 0;
+  std::uint32_t to = every_host;  ///< every_host: to all that have no entry of their own and no link to `at`
+  std::uint32_t channel = 0;
+  bool operator==(const HopSpec&) const = default;
+};
+
 struct NetworkSpec {
   Shape shape = Shape::tree;
   std::vector<std::string> names;    ///< one per node
@@ -48,6 +57,8 @@ struct NetworkSpec {
   /// Torus: which way a message goes that is half-way round a side, one text per side: '+' or '-' for
   /// each coordinate of its source (empty for odd sides and sides of 2, which have no ties).
   std::vector<std::string> ties;
+  /// Graph: forwarding tables, as the switches of an InfiniBand network keep them; none: shortest paths.
+  std::vector<HopSpec> next_hops;
   std::vector<ChannelSpec> channels;  ///< routed
   std::vector<RouteSpec> routes;      ///< routed
   bool operator==(const NetworkSpec&) const = default;

@@ -15,8 +15,8 @@ struct Bounds {
   Channel bottleneck = 0;           ///< the channel that sets `seconds`
 };
 
-/// All-to-all loads. Trees are counted by subtree sizes in linear time (one rank's row at 100,000
-/// hosts needs this); other networks by walking every route.
+/// All-to-all loads. Trees are counted by subtree sizes and grids ring by ring, in linear time (one rank's row
+/// at 100,000 hosts needs this); other networks by walking every route.
 [[nodiscard]] Bounds lower_bounds(const Network& network, const Demand& demand);
 
 }  // namespace hocket

@@ -11,9 +11,8 @@
 namespace hocket::product {
 namespace {
 
-constexpr std::uint64_t restarts = 24;
 constexpr std::uint64_t steps_per_move = 1500;
-constexpr std::uint64_t most_checks = 3'000'000'000;  // slots × channels looked at, all restarts together
+constexpr std::uint64_t most_checks = 150'000'000;  // slots × channels looked at per attempt
 constexpr std::uint32_t longest_side = 40;
 
 struct Item {
@@ -179,15 +178,16 @@ std::vector<Group> groups_of(const Line& line, const std::vector<GroupSize>& siz
 
 }  // namespace
 
-std::vector<Group> search_groups(const Line& line, const std::vector<GroupSize>& sizes, bool without_rest) {
+std::vector<Group> search_groups(const Line& line, const std::vector<GroupSize>& sizes, bool without_rest,
+                                 std::uint32_t attempts) {
   if (line.side > longest_side) return {};
   std::vector<Item> moves;
   for (std::uint32_t from = 0; from < line.side; ++from)
     for (std::uint32_t to = 0; to < line.side; ++to)
       if (from != to || !without_rest) moves.push_back({from, to, line.channels(from, to)});
-  std::uint64_t checks = most_checks;
-  for (std::uint64_t seed = 1; seed <= restarts && checks > 0; ++seed) {
+  for (std::uint64_t seed = 1; seed <= attempts; ++seed) {
     Random random(seed);
+    std::uint64_t checks = most_checks;
     Table table(line, sizes, moves);
     if (table.fill(random, checks)) return groups_of(line, sizes, moves, table);
   }

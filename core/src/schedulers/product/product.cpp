@@ -15,7 +15,13 @@ namespace {
 using product::Group;
 using product::Line;
 
-constexpr std::size_t most_attempts = 12;  // choices of sizes whose search fails
+/// Good choices get a short search first, then a long one, before worse choices are looked at.
+struct Round {
+  double most_phases;  ///< relative to the best choice
+  std::uint32_t attempts;
+};
+constexpr Round rounds[] = {{1.01, 2}, {1.03, 2}, {1.01, 24}, {1.06, 4}, {1.1, 4}, {1.5, 4}, {3, 24}};
+constexpr std::size_t most_failures = 6;  // per round
 
 std::vector<Line> lines_of(const Network& network) {
   const NetworkSpec& spec = network.spec();
@@ -30,6 +36,29 @@ std::vector<Line> lines_of(const Network& network) {
 
 using Dealt = std::vector<std::vector<Group>>;  ///< per dimension
 
+struct Found {
+  std::vector<Group> groups;
+  std::uint32_t attempts = 0;
+};
+
+using Known = std::map<std::pair<Line, std::vector<product::GroupSize>>, Found>;
+
+/// True if every line could be dealt out as chosen.
+bool deal_choice(const std::vector<Line>& lines, const product::Choice& choice, std::uint32_t attempts, Known& known,
+                 std::size_t& failures, Dealt& dealt) {
+  dealt.clear();
+  for (std::size_t d = 0; d < lines.size(); ++d) {
+    Found& found = known[{lines[d], choice.sizes[d]}];
+    if (found.groups.empty() && found.attempts < attempts) {
+      found = {product::deal(lines[d], choice.sizes[d], attempts), attempts};
+      failures += found.groups.empty() ? 1 : 0;
+    }
+    if (found.groups.empty()) return false;
+    dealt.push_back(found.groups);
+  }
+  return true;
+}
+
 /// The groups of every dimension; with everyone's rest in one phase where the ports set the bound.
 Dealt deal_all(const std::vector<Line>& lines) {
   Dealt dealt;
@@ -40,21 +69,14 @@ Dealt deal_all(const std::vector<Line>& lines) {
   }
   if (dealt.size() == lines.size() && (dealt.empty() || !dealt.back().empty())) return dealt;
 
-  std::map<std::pair<Line, std::vector<product::GroupSize>>, std::vector<Group>> known;
-  std::size_t attempts = 0;
-  for (const product::Choice& choice : product::choices(lines)) {
-    dealt.clear();
-    for (std::size_t d = 0; d < lines.size(); ++d) {
-      const auto [it, fresh] = known.try_emplace({lines[d], choice.sizes[d]});
-      if (fresh) {
-        it->second = product::deal(lines[d], choice.sizes[d]);
-        attempts += it->second.empty() ? 1 : 0;
-      }
-      if (it->second.empty()) break;
-      dealt.push_back(it->second);
+  const std::vector<product::Choice> choices = product::choices(lines);
+  Known known;
+  for (const Round& round : rounds) {
+    std::size_t failures = 0;
+    for (const product::Choice& choice : choices) {
+      if (choice.phases > round.most_phases * choices.front().phases || failures > most_failures) break;
+      if (deal_choice(lines, choice, round.attempts, known, failures, dealt)) return dealt;
     }
-    if (dealt.size() == lines.size()) return dealt;
-    if (attempts > most_attempts) break;
   }
   return {};
 }

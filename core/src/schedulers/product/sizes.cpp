@@ -15,6 +15,7 @@ using Sizes = std::vector<GroupSize>;
 using Counts = std::map<GroupSize, std::uint32_t>;
 
 constexpr std::size_t most_combinations = 200'000;
+constexpr std::uint32_t most_spare = 2;  // parts more than the load needs: such groups are easier to find
 constexpr double search_penalty = 1.04;  // crossings without a closed form may miss their bound
 
 void append(Sizes& sizes, std::uint32_t count, GroupSize size) { sizes.insert(sizes.end(), count, size); }
@@ -56,11 +57,12 @@ std::vector<Sizes> candidates(const Line& line, bool alone) {
     return found;
   }
   if (alone) found.push_back({{side, load}});
-  found.push_back(permutations(side, load));
+  for (std::uint32_t spare = 0; spare <= most_spare; ++spare) found.push_back(permutations(side, load + spare));
   const std::uint32_t most = (load + side - 1) / side;
   found.push_back(Sizes(side, {1, most}));
   found.push_back(Sizes(side, {1, most + 1}));
-  if (load < 2 * side) add_mixtures(side, load, found);
+  for (std::uint32_t spare = 0; spare <= most_spare && load < 2 * side; ++spare)
+    add_mixtures(side, load + spare, found);
   return found;
 }
 

@@ -31,8 +31,8 @@ struct GroupSize {
 
 /// Groups of these sizes that hold every move of the line, those to itself included, exactly once; the
 /// moves of the sizes must add up to the side. Empty where none is found: closed forms first, then a
-/// bounded, deterministic search.
-[[nodiscard]] std::vector<Group> deal(const Line& line, const std::vector<GroupSize>& sizes);
+/// deterministic search of at most so many attempts (fractions of a second each).
+[[nodiscard]] std::vector<Group> deal(const Line& line, const std::vector<GroupSize>& sizes, std::uint32_t attempts);
 
 /// The same for `side` permutations of one part each, the first of which is everyone to itself.
 [[nodiscard]] std::vector<Group> deal_with_rest(const Line& line);

@@ -1,0 +1,89 @@
+#include "network_section.hpp"
+
+namespace hocket {
+
+Bytes encode_network(const NetworkSpec& spec) {
+  ByteWriter out;
+  out.number(static_cast<std::uint64_t>(spec.shape));
+  out.number(spec.names.size());
+  for (std::size_t i = 0; i < spec.names.size(); ++i) {
+    out.text(spec.names[i]);
+    out.number(spec.ranks[i]);
+  }
+  out.number(spec.links.size());
+  for (const LinkSpec& link : spec.links) {
+    out.number(link.a);
+    out.number(link.b);
+    out.real(link.rate);
+    out.real(link.latency);
+  }
+  out.number(spec.sides.size());
+  for (const std::uint32_t side : spec.sides) out.number(side);
+  out.number(spec.ties.size());
+  for (const std::string& row : spec.ties) out.text(row);
+  out.number(spec.next_hops.size());
+  for (const HopSpec& hop : spec.next_hops) {
+    out.number(hop.at);
+    out.number(std::uint32_t{hop.to + 1});
+    out.number(hop.channel);
+  }
+  out.number(spec.channels.size());
+  for (const ChannelSpec& channel : spec.channels) {
+    out.text(channel.name);
+    out.real(channel.rate);
+    out.real(channel.latency);
+  }
+  out.number(spec.routes.size());
+  for (const RouteSpec& route : spec.routes) {
+    out.number(route.src);
+    out.number(route.dst);
+    out.number(route.channels.size());
+    for (const std::uint32_t channel : route.channels) out.number(channel);
+  }
+  return out.take();
+}
+
+NetworkSpec decode_network(ByteView bytes) {
+  ByteReader in(bytes);
+  NetworkSpec spec;
+  spec.shape = static_cast<Shape>(in.number(static_cast<std::uint64_t>(Shape::routed)));
+  for (std::uint64_t n = in.count(2); n > 0; --n) {
+    spec.names.push_back(in.text());
+    spec.ranks.push_back(in.number32(max_plan_ranks));
+  }
+  for (std::uint64_t n = in.count(18); n > 0; --n) {
+    LinkSpec link;
+    link.a = in.number32();
+    link.b = in.number32();
+    link.rate = in.real();
+    link.latency = in.real();
+    spec.links.push_back(link);
+  }
+  for (std::uint64_t n = in.count(); n > 0; --n) spec.sides.push_back(in.number32());
+  for (std::uint64_t n = in.count(); n > 0; --n) spec.ties.push_back(in.text());
+  for (std::uint64_t n = in.count(3); n > 0; --n) {
+    HopSpec hop;
+    hop.at = in.number32();
+    hop.to = in.number32() - 1;
+    hop.channel = in.number32();
+    spec.next_hops.push_back(hop);
+  }
+  for (std::uint64_t n = in.count(17); n > 0; --n) {
+    ChannelSpec channel;
+    channel.name = in.text();
+    channel.rate = in.real();
+    channel.latency = in.real();
+    spec.channels.push_back(std::move(channel));
+  }
+  for (std::uint64_t n = in.count(3); n > 0; --n) {
+    RouteSpec route;
+    route.src = in.number32();
+    route.dst = in.number32();
+    for (std::uint64_t k = in.count(); k > 0; --k) route.channels.push_back(in.number32());
+    spec.routes.push_back(std::move(route));
+  }
+  if (!in.empty()) throw PlanProblem("bytes after the end of the network");
+  return spec;
+}
+
+}  // namespace hocket

@@ -1,0 +1,154 @@
+"""``hocket network balance``."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli.options import ALL_TO_ALL, defaults_options, json_option, load_network
+from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.errors import UsageError
+
+if TYPE_CHECKING:
+    from hocket._core import Bounds, Network
+
+MOST_CHANNELS = 10  # of a graph; --json has all that change
+
+
+@click.command()
+@click.argument("source", metavar="NETWORK")
+@click.option(
+    "--demand", type=click.Choice([ALL_TO_ALL]), default=ALL_TO_ALL, show_default=True,
+    help="The exchange whose loads are evened.",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", metavar="FILE.toml", help="Write the network with these routes, as Hocket's TOML."
+)
+@defaults_options
+@json_option
+def balance(
+    source: str,
+    demand: str,
+    output: str | None,
+    rate: str | None,
+    latency: str | None,
+    ranks_per_host: int | None,
+    as_json: bool,
+) -> None:
+    """Propose routes that load the links more evenly.
+
+    A torus gets other ties (which way messages go that are half-way round), a graph other next hops among
+    the shortest ones. Nothing changes but what -o writes.
+    """
+    from hocket import _core
+    from hocket.network.writer import network_files
+
+    if output is not None and not output.endswith(".toml"):
+        raise UsageError(f"-o {output} is no TOML file", remedy="name it FILE.toml")
+    check_writable(output)
+    before = load_network(source, rate, latency, ranks_per_host, quiet=as_json)
+    if before.shape.name not in ("torus", "graph"):
+        why = {"tree": "there is one path between two hosts", "routed": "the routes are given one by one"}
+        raise UsageError(
+            f"{source}: the routes of a {before.shape.name} cannot be chosen: "
+            f"{why.get(before.shape.name, 'dimension by dimension there is one shortest')}",
+            remedy="give a torus or a graph",
+        )
+    wanted = _core.Demand(before.ranks, 1, demand)
+    after = with_spinner("balancing", lambda: _core.balance_routes(before, wanted), as_json)
+    report = _report(before, after, _core.lower_bounds(before, wanted), _core.lower_bounds(after, wanted))
+    files = {}
+    if output is not None:
+        comment = f"{source}, routes balanced for {demand}: bound {report['after']['bound_phases']} phases"
+        files = network_files(after, output, comment)
+        # The file that names the others comes last: it never names what is not there yet.
+        for path in reversed(files):
+            write_atomically(path, [files[path].encode()])
+    if as_json:
+        click.echo(json.dumps({"source": source, "demand": demand, **report, "files": list(files)}))
+        return
+    click.echo(_as_text(source, before, after, report))
+    for path in files:
+        click.echo(f"wrote {path}")
+
+
+def _report(before: Network, after: Network, old: Bounds, new: Bounds) -> dict[str, Any]:
+    channels = [
+        {"channel": before.channel_name(c), "before": old.load[c], "after": new.load[c]}
+        for c in sorted(range(before.channels), key=lambda c: (-old.load[c] / before.rate(c), c))
+    ]
+    changed = before.ties != after.ties or before.next_hops != after.next_hops
+    return {
+        "shape": before.shape.name,
+        "ranks": before.ranks,
+        "changed": changed,
+        "before": _summary(old),
+        "after": _summary(new),
+        "dimensions": _dimensions(before, old, new) if before.sides else [],
+        "channels": [c for c in channels if c["before"] != c["after"]] if not before.sides else [],
+        "ties": after.ties,
+        "entries": len(after.next_hops),
+    }
+
+
+def _summary(bounds: Bounds) -> dict[str, Any]:
+    return {
+        "max_load": max(bounds.load, default=0),
+        "mean_load": sum(bounds.load) / len(bounds.load) if bounds.load else 0.0,
+        "bound_phases": bounds.phases,
+    }
+
+
+def _dimensions(network: Network, old: Bounds, new: Bounds) -> list[dict[str, Any]]:
+    """Loads of the channels of every dimension."""
+    sides = network.sides
+    of: list[list[int]] = [[] for _ in sides]
+    for index, (a, b) in enumerate(network.links):
+        # The ends differ in one coordinate: the first whose stride the numbers' difference reaches.
+        dimension = next(d for d in range(len(sides)) if abs(a - b) >= math.prod(sides[d + 1 :]))
+        of[dimension] += [2 * index, 2 * index + 1]
+    return [
+        {
+            "side": side,
+            "channels": len(channels),
+            "mean_load": sum(old.load[c] for c in channels) / len(channels) if channels else 0.0,
+            "max_load_before": max((old.load[c] for c in channels), default=0),
+            "max_load_after": max((new.load[c] for c in channels), default=0),
+        }
+        for side, channels in zip(sides, of, strict=True)
+    ]
+
+
+def _as_text(source: str, before: Network, after: Network, report: dict[str, Any]) -> str:
+    lines = [
+        f"{source}: a {before.shape.name} of {before.ranks} ranks; messages of an all-to-all per channel"
+    ]
+    if before.sides:
+        rows = [
+            [
+                number, d["side"], d["channels"], round(d["mean_load"], 2), d["max_load_before"],
+                d["max_load_after"],
+            ]
+            for number, d in enumerate(report["dimensions"], 1)
+        ]  # fmt: skip
+        lines += [as_columns(["dimension", "side", "channels", "mean", "most", "balanced"], rows)]
+    elif report["channels"]:
+        shown = report["channels"][:MOST_CHANNELS]
+        rows = [[c["channel"], c["before"], c["after"]] for c in shown]
+        lines += [as_columns(["channel", "load", "balanced"], rows)]
+        if len(report["channels"]) > len(shown):
+            lines.append(f"and {len(report['channels']) - len(shown)} other channels, see --json")
+    old, new = report["before"], report["after"]
+    lines.append(f"most    {old['max_load']} -> {new['max_load']}, mean {new['mean_load']:.2f}")
+    lines.append(f"bound   {old['bound_phases']} -> {new['bound_phases']} phases")
+    if not report["changed"]:
+        lines.append("routes  as they are: nothing more even was found")
+    elif before.sides:
+        which = [i for i, (x, y) in enumerate(zip(before.ties, after.ties, strict=True), 1) if x != y]
+        lines.append(f"routes  other ties in dimension {', '.join(map(str, which))}")
+    else:
+        lines.append(f"routes  {report['entries']} forwarding entries")
+    return "\n".join(lines)
