@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,12 +90,19 @@ class Referee:
             "-platform", str(self.folder / "platform.xml"), "-hostfile", str(self.folder / "hosts"),
             *[f"--cfg={setting}" for setting in SETTINGS], *options, str(self.binary), *arguments,
         ]  # fmt: skip
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=False, cwd=self.folder, timeout=self.timeout
-            )
-        except subprocess.TimeoutExpired:
-            raise RefereeError(f"not simulated within {self.timeout:.0f} s") from None
+        # A session of its own: smpirun is a script, and what it starts must not outlive it.
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                stdout, stderr = process.communicate(timeout=self.timeout)
+            except BaseException as error:
+                os.killpg(process.pid, signal.SIGKILL)
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise RefereeError(f"not simulated within {self.timeout:.0f} s") from None
+                raise
+        done = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
         found = re.search(r"^seconds ([\d.]+)$", done.stdout, re.MULTILINE)
         if done.returncode != 0 or found is None:
             lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
