@@ -61,7 +61,7 @@ def test_hosts_may_be_called_by_numbers(tmp_path: Path) -> None:
         ("torus:3*2", "0\n1\n0\n0\n", 4, 4, "'0' repeats line 3, and its host has 2 ranks; .*free: 1, 2$"),
         ("torus:2x2", "0 0\n", 3, 0, "1 line of coordinates for 3 ranks; .*rank 1 .*free: 0 1, 1 0, 1 1$"),
         ("torus:4x4", "0 0\n", 3, 0, "; free: 0 1, 0 2, 0 3, 1 0, 1 1, 1 2, 1 3, 2 0 and 7 more$"),
-        ("mesh:2x1", "0 0\n1 0\n", 3, 0, "2 lines .*no place of the mesh is free, so start at most 2 ranks$"),
+        ("mesh:2", "0\n1\n", 3, 0, "2 lines .*no place of the mesh is free, so start at most 2 ranks$"),
         ("torus:4x4", "0 0\n0 4\n", 2, 2, "coordinate 2 of '0 4' is out of range; .*goes from 0 to 3$"),
         ("torus:4x4", "-1 0\n", 1, 1, "coordinate 1 of '-1 0' is out of range"),
         ("hypercube:2", "0 2\n", 1, 1, "coordinate 2 of '0 2' is out .*hypercube goes from 0 to 1$"),
