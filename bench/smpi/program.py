@@ -6,9 +6,22 @@ from collections import defaultdict
 
 from hocket._core import EVERYONE, Schedule, Waits
 
+_OFFSET_WIDTH = 11  # digits and the end of the line
 
-def program_text(schedule: Schedule, waits: Waits | None, window: int, *, barrier: bool = False) -> str:
+
+def program_text(
+    schedule: Schedule,
+    waits: Waits | None,
+    window: int,
+    *,
+    barrier: bool = False,
+    ahead: int = 0,
+    early: int = 0,
+) -> str:
     """The program of a schedule. ``window``: sends that a rank has in flight at once.
+
+    ``ahead``: receives that a rank has posted at once; 0: all, which takes the memory of all messages.
+    ``early``: bytes of a message still missing when its tokens go out and its sender goes on.
 
     A send that forwards what its rank received waits for these receives, as for tokens of its own rank.
     """
@@ -31,17 +44,23 @@ def program_text(schedule: Schedule, waits: Waits | None, window: int, *, barrie
     for transfer, before in _dependencies(messages, pieces, waits):
         awaited[transfer].append(messages[before][2])
         released[before].append((messages[transfer][1], number[transfer]))
-    lines = [f"hocket-smpi 1 {schedule.ranks} {window} {int(barrier)}"]
+    parts = []
     for rank in range(schedule.ranks):
-        lines.append(f"rank {rank} {len(sends[rank])} {len(receives[rank])}")
+        lines = [f"rank {rank} {len(sends[rank])} {len(receives[rank])}"]
         for transfer in sends[rank]:
             phase, _, dst, length = messages[transfer]
             lines.append(_line("s", phase, dst, length, len(awaited[transfer]), *awaited[transfer]))
         for transfer in receives[rank]:
             flat = [value for release in released[transfer] for value in release]
-            _, src, _, length = messages[transfer]
-            lines.append(_line("r", src, length, len(released[transfer]), *flat))
-    return "\n".join(lines) + "\n"
+            phase, src, _, length = messages[transfer]
+            lines.append(_line("r", phase, src, length, len(released[transfer]), *flat))
+        parts.append("\n".join(lines) + "\n")
+    head = f"hocket-smpi 2 {schedule.ranks} {window} {int(barrier)} {ahead} {early}\n"
+    offsets, offset = [], len(head) + _OFFSET_WIDTH * schedule.ranks
+    for part in parts:
+        offsets.append(f"{offset:{_OFFSET_WIDTH - 1}d}\n")
+        offset += len(part)
+    return "".join([head, *offsets, *parts])
 
 
 Message = tuple[int, int, int, int]  # phase, src, dst, bytes

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,9 +45,19 @@ def simgrid_version() -> str:
 class Referee:
     """Runs programs on one network, in a folder of its own."""
 
-    def __init__(self, network: Network, folder: Path, places: Sequence[int] | None = None) -> None:
-        """``places``: rank i runs where the network has rank ``places[i]``; in order without them."""
+    def __init__(
+        self,
+        network: Network,
+        folder: Path,
+        places: Sequence[int] | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """``places``: rank i runs where the network has rank ``places[i]``; in order without them.
+
+        ``timeout``: seconds that one simulation may take, by the clock on the wall.
+        """
         self.ranks = network.ranks
+        self.timeout = timeout
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "platform.xml").write_text(platform_xml(network), encoding="utf-8")
@@ -78,10 +90,23 @@ class Referee:
             "-platform", str(self.folder / "platform.xml"), "-hostfile", str(self.folder / "hosts"),
             *[f"--cfg={setting}" for setting in SETTINGS], *options, str(self.binary), *arguments,
         ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder)
+        # A session of its own: smpirun is a script, and what it starts must not outlive it.
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                stdout, stderr = process.communicate(timeout=self.timeout)
+            except BaseException as error:
+                os.killpg(process.pid, signal.SIGKILL)
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise RefereeError(f"not simulated within {self.timeout:.0f} s") from None
+                raise
+        done = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
         found = re.search(r"^seconds ([\d.]+)$", done.stdout, re.MULTILINE)
         if done.returncode != 0 or found is None:
             lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+            lines = [line for line in lines if "/INFO]" not in line] or lines
             thrown = [line.partition("Uncaught exception ")[2] for line in lines if "Uncaught" in line]
             said = [line for line in lines if line.startswith("exchange: ")]
             raise RefereeError((said or thrown or lines)[0][:300])

@@ -53,6 +53,8 @@ def run_check(mpi: MpiUnderTest, routine: Path, ranks: int, *flags: str, **varia
         ("chain:3,3", 6, "barrier"),
         ("tree:2x2x2", 8, "window:3"),
         ("torus:2x4", 8, "token"),
+        ("torus:3x3", 9, "token"),
+        ("mesh:2x3", 6, "window:2"),
         ("tree:2x3", 6, "free"),
     ],
 )

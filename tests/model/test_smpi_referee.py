@@ -9,7 +9,7 @@ import pytest
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.export.simgrid import hostfile, platform_xml
+from hocket.export.simgrid import hostfile, link_name, platform_xml
 from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "smpi"))
@@ -19,7 +19,7 @@ from referee import Referee, missing_tools
 needs_simgrid = pytest.mark.skipif(
     bool(missing_tools()), reason="SimGrid is not installed (Debian: libsimgrid-dev)"
 )
-FORMS = ["tree:(3,(2),(1))", "chain:2,0,3", "torus:3x2"]
+FORMS = ["tree:(3,(2),(1))", "chain:2,0,3", "torus:3x2", "torus:4x6", "mesh:2x3", "hypercube:3"]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -35,6 +35,18 @@ def test_our_reader_reads_the_platform_back(form: str, tmp_path: Path) -> None:
             assert [(again.rate(c), again.latency(c)) for c in again.route(src, dst)] == ours
     demand = _core.Demand(network.ranks, 1000)
     assert _core.lower_bounds(again, demand).seconds == _core.lower_bounds(network, demand).seconds
+
+
+@pytest.mark.parametrize("ties", [["++--++--", "+-+-"], ["++++++++", "----"]])
+def test_the_platform_has_the_ties_of_the_network(ties: list[str], tmp_path: Path) -> None:
+    network = _core.build_grid("torus", [8, 4], 1e9, 1e-6, ties=ties)
+    path = tmp_path / "platform.xml"
+    path.write_text(platform_xml(network), encoding="utf-8")
+    again = read_network(str(path))
+    for src in range(32):
+        for dst in range(32):
+            ours = [link_name(network, c) for c in network.route(src, dst)]
+            assert [again.channel_name(c) for c in again.route(src, dst)] == ours
 
 
 def test_names_are_escaped() -> None:
@@ -81,3 +93,20 @@ def test_packets_agree_where_nothing_contends(tmp_path: Path) -> None:
     parameters = _core.WormholeParameters(payload=1024, barrier=referee.barrier())
     predicted = _core.simulate_wormhole(network, schedule, "barrier", parameters).seconds
     assert predicted == pytest.approx(seconds, rel=0.03)
+
+
+@needs_simgrid
+def test_tokens_that_go_out_early_hide_latency(tmp_path: Path) -> None:
+    """A torus whose wires are busy in every phase, few receives posted: every byte is still checked."""
+    network = read_network("torus:4x4@1Gbit,10us")
+    demand = _core.Demand(network.ranks, 65536)
+    schedule = _core.choose_scheduler(network, demand).make(network, demand)
+    waits = _core.derive_waits(network, schedule)
+    referee = Referee(network, tmp_path)
+    bound = _core.lower_bounds(network, demand).seconds
+    usual, bounded, early = (
+        referee.program(program_text(schedule, waits, 1, **options))
+        for options in ({}, {"ahead": 4}, {"ahead": 4, "early": 5120})
+    )
+    assert bounded == pytest.approx(usual, rel=1e-6)
+    assert bound <= early < bounded

@@ -9,6 +9,7 @@ import pytest
 
 from hocket.errors import HocketError, MissingToolError, UsageError
 from hocket.mpi import Mpi
+from hocket.network import read_network
 from hocket.runtime import RuntimeOptions, build_runtime
 from hocket.runtime.build import cache_dir
 
@@ -58,4 +59,4 @@ def test_unknown_flow_control(flow: str) -> None:
 
 def test_missing_placement_file() -> None:
     with pytest.raises(UsageError, match="placement file"):
-        RuntimeOptions(placement="/nonexistent").environment()
+        RuntimeOptions(placement="/nonexistent").where_ranks_are(read_network("star:3"), 3)

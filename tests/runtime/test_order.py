@@ -208,7 +208,14 @@ def gossip(ranks: int, size: int) -> list[Row]:
 @pytest.mark.parametrize("window", [1, 3])
 @pytest.mark.parametrize(
     ("network", "rows"),
-    [("chain:2,3", ring), ("chain:2,2,2", both_ways), ("chain:4,4", doubling), ("chain:2,1,2", gossip)],
+    [
+        ("chain:2,3", ring),
+        ("chain:2,2,2", both_ways),
+        ("chain:4,4", doubling),
+        ("chain:2,1,2", gossip),
+        ("torus:4x4", doubling),
+        ("mesh:3x2*2", ring),
+    ],
 )
 def test_nothing_starts_before_its_time(
     check: Check, tmp_path: Path, network: str, rows: Callable[[int, int], list[Row]], window: int

@@ -20,7 +20,7 @@ from hocket.errors import MissingToolError, UsageError
     default="names",
     show_default=True,
     metavar="HOW",
-    help="Ranks to hosts: names (processor names), order (rank i on place i), or a file of host names.",
+    help="Ranks to hosts: names (of processors), order (rank i on place i), a file of names or coordinates.",
 )
 @click.option(
     "--flow", default="token", show_default=True, metavar="FLOW", help="token, window:K, barrier or free."
@@ -74,7 +74,7 @@ def run(
             f"{ranks} ranks do not fit on the {built.ranks} places of {network}",
             remedy="start fewer, or give hosts more ranks in the network file",
         )
-    env = scheduled_environment(mpi.mpicc, built, options, plans)
+    env = scheduled_environment(mpi.mpicc, built, options, plans, ranks)
     command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
     try:
         done = subprocess.run(command, check=False)

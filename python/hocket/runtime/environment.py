@@ -11,6 +11,7 @@ from pathlib import Path
 from hocket import _core
 from hocket.errors import HocketError, PlanError, UsageError
 from hocket.runtime.build import build_runtime, cache_dir
+from hocket.runtime.placement import hosts_by_coordinates
 
 MOST_PLANNED_RANKS = 2048  # larger networks travel without rows: ranks plan what they use
 
@@ -29,8 +30,8 @@ class RuntimeOptions:
     """What a user may say about a run; None leaves the runtime's own choice.
 
     ``placement`` is ``names`` (processor names), ``order`` (rank i on the i-th place of the
-    network) or a file with one host name per rank. ``flow`` is token, window:K, barrier or free.
-    Sizes are bytes.
+    network) or a file with one host name per rank, or one host's coordinates where the network is a
+    torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes.
     """
 
     placement: str = "names"
@@ -55,18 +56,8 @@ class RuntimeOptions:
         )
 
     def environment(self) -> dict[str, str]:
-        """The HOCKET_ variables of docs/runtime.md."""
-        placement = self.placement
-        if placement not in ("names", "order"):
-            path = Path(placement)
-            if not path.is_file():
-                raise UsageError(
-                    f"no placement file '{placement}'",
-                    remedy="give names, order, or a file with one host name per rank",
-                )
-            placement = str(path.resolve())
+        """The HOCKET_ variables of docs/runtime.md, except for the plans and where the ranks are."""
         values = {
-            "HOCKET_PLACEMENT": "" if placement == "names" else placement,
             "HOCKET_FLOW": "token" if self.window > 1 else self.flow,
             "HOCKET_MIN_BYTES": self.min_bytes,
             "HOCKET_MIN_GATHER_BYTES": self.min_gather_bytes,
@@ -76,14 +67,37 @@ class RuntimeOptions:
         }
         return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
+    def where_ranks_are(self, network: _core.Network, ranks: int) -> str:
+        """What HOCKET_PLACEMENT says when this many ranks start: nothing, ``order``, or a file of host names.
+
+        Coordinates become names, in a file of the cache.
+        """
+        if self.placement in ("names", "order"):
+            return "" if self.placement == "names" else "order"
+        path = Path(self.placement)
+        if not path.is_file():
+            raise UsageError(
+                f"no placement file '{self.placement}'",
+                remedy="give names, order, or a file with one host name, or one host's coordinates, per rank",
+            )
+        hosts = hosts_by_coordinates(path, network, ranks)
+        if hosts is None:
+            return str(path.resolve())
+        return str(_kept("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
+
 
 def scheduled_environment(
-    mpicc: str, network: _core.Network, options: RuntimeOptions, plans: Sequence[Path] = ()
+    mpicc: str,
+    network: _core.Network,
+    options: RuntimeOptions,
+    plans: Sequence[Path] = (),
+    ranks: int | None = None,
 ) -> dict[str, str]:
     """Builds what is missing (runtime, plans) and returns the variables every rank needs.
 
     ``mpicc`` is the compiler wrapper of the MPI that will run the program. ``plans`` were made before,
     one per pattern and all for the same network; what is missing is planned and kept in the cache.
+    ``ranks``: how many will start; all that the network has places for, unless given.
     """
     environment = options.environment()
     paths: dict[str, Path] = {}
@@ -93,10 +107,13 @@ def scheduled_environment(
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
         paths[pattern] = path
         network = plan.build_network()
+    placement = options.where_ranks_are(network, network.ranks if ranks is None else ranks)
     for pattern in PATTERNS:
         if pattern not in paths and (made := _cached_plan(network, pattern, options)):
             paths[pattern] = made
     listed = ":".join(str(path.resolve()) for path in paths.values())
+    if placement:
+        environment["HOCKET_PLACEMENT"] = placement
     return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
 
@@ -135,18 +152,17 @@ def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) 
     window = _GATHER_WINDOW if gather and options.window == 1 else options.window
     waits = _core.derive_waits(network, schedule, window)
     bounds = _core.lower_bounds(network, demand)
-    return _kept(
-        _core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0).encode()
-    )
+    plan = _core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0)
+    return _kept("plan", plan.encode(), ".hkt")
 
 
-def _kept(data: bytes) -> Path:
-    """The file in the cache that holds this plan."""
-    path = cache_dir() / f"plan-{hashlib.sha256(data).hexdigest()[:16]}.hkt"
+def _kept(kind: str, data: bytes, suffix: str) -> Path:
+    """The file in the cache that holds this, named by its content."""
+    path = cache_dir() / f"{kind}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
     if path.exists() and path.stat().st_size == len(data):
         return path
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix="plan-", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{kind}-", delete=False) as file:
             file.write(data)
         Path(file.name).replace(path)
     except OSError as error:
