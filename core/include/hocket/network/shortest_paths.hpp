@@ -14,6 +14,8 @@ class ShortestPaths {
 
   /// From now on about the ways to this host.
   void find(Node dst);
+  /// The nodes that reach it, itself first, nearest first.
+  [[nodiscard]] const std::vector<Node>& nearest_first() const { return queue_; }
   [[nodiscard]] bool reaches(Node node) const { return distance_[node] != unreached; }
   /// Channels from `node` to the host; only where it reaches.
   [[nodiscard]] std::uint32_t distance(Node node) const { return distance_[node]; }
