@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +20,9 @@ RATE = 75e6
 class Timed:
     """What any model answers."""
 
-    start: list[float]
+    posted: list[float]
     end: list[float]
     seconds: float
-    phase_start: list[float] = field(default_factory=list)
-    phase_end: list[float] = field(default_factory=list)
 
 
 def ring(ties: str) -> _core.Network:
