@@ -25,7 +25,7 @@ import t3d
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 SIDES = [8, 4, 8, 2]
 BYTES = 16384
-STEPS = {"phase": "step", "note": "step k: everyone's k-th message"}  # without barriers
+STEPS = {"phase": "step", "note": "no barriers"}  # step k: everyone's k-th message
 
 
 def torus(ties: str) -> _core.Network:
@@ -74,8 +74,8 @@ def draw_heat(path: Path) -> None:
     fixed = made("product", parity)
     panels = [
         Panel("shift, ties up", made("shift", up), up),
-        Panel("product, ties up", fixed, up),
-        Panel("product, ties by parity", fixed, parity),
+        Panel("product for parity, ties up", fixed, up),
+        Panel("product for parity, its ties", fixed, parity),
     ]
     heats(panels, path, title="Pattern and router on an 8×4×8×2 torus: messages on each channel")
 
