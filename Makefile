@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt
 CXX_FILES := $(shell find core bindings runtime -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-smpi bench-smpi-torus bench-torus bench-lab clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-lab clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -90,6 +90,9 @@ bench-planner: setup ## planning times and memory, into bench/results/planner*.{
 
 bench-general: setup ## the general scheduler on networks of all kinds, phases over the bound
 	$(PYTHON_OF_VENV) bench/planner/general.py
+
+bench-grids: setup ## every torus and mesh of a size, phases over the bound, into bench/results/grids.{csv,md} (half an hour)
+	$(PYTHON_OF_VENV) bench/planner/grids.py
 
 bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py

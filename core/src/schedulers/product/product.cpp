@@ -18,14 +18,14 @@ namespace {
 using product::Group;
 using product::Line;
 
-/// Good choices get a short search first, then a long one, before worse choices are looked at.
+/// Good choices are tried first, each by a short search; long searches are the last resort.
 struct Round {
   double most_phases;  ///< relative to the bound
   std::uint32_t attempts;
 };
-constexpr Round rounds[] = {{1.02, 2}, {1.08, 2}, {1.08, 24}, {1.15, 4}, {1.5, 4}, {4, 24}};
-constexpr std::size_t most_failures = 6;  // per round
-constexpr double close_to_bound = 1.02;
+constexpr Round rounds[] = {{1.02, 3}, {1.1, 3}, {4, 8}};
+constexpr std::size_t most_failures = 10;  // per round
+constexpr double close_to_bound = 1.05;
 constexpr std::uint64_t most_compared = 520 * 520;  // messages; beyond, packing takes too long
 
 std::vector<Line> lines_of(const Network& network) {
@@ -156,13 +156,14 @@ class Builder {
 }  // namespace
 
 std::string_view product_why_not(const Network& network, const Demand& demand) {
+  if (const std::string_view reason = common_why_not(network, demand); !reason.empty()) return reason;
   if (network.shape() != Shape::torus && network.shape() != Shape::mesh && network.shape() != Shape::hypercube)
     return "it needs a torus, a mesh or a hypercube";
   for (const Node host : network.hosts())
     if (network.spec().ranks[host] != network.spec().ranks[network.hosts()[0]] ||
         network.hosts().size() < network.nodes())
       return "it needs the same number of ranks on every host";
-  return common_why_not(network, demand);
+  return {};
 }
 
 Schedule product(const Network& network, const Demand& demand, const Costs& costs) {
