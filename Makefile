@@ -99,8 +99,10 @@ bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/allgather.py --quick
 	$(PYTHON_OF_VENV) bench/smpi/wormhole.py
 
-bench-torus: setup ## the T3D table by the wormhole model, into bench/results/t3d-table.{json,md}
+bench-torus: setup ## the T3D by the wormhole model: bench/results/t3d-*.{json,md}, docs/pictures/torus-*.png (10 min)
 	$(PYTHON_OF_VENV) bench/torus/table.py
+	$(PYTHON_OF_VENV) bench/torus/stages.py
+	$(PYTHON_OF_VENV) bench/torus/pictures.py
 
 bench-smpi-torus: setup ## the all-to-all of tori under SimGrid SMPI (an hour)
 	$(PYTHON_OF_VENV) bench/smpi/torus.py

@@ -82,9 +82,10 @@ def test_picture(hocket, tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("option", ["--throughput", "--heat"])
-def test_other_pictures(hocket, tmp_path: Path, option: str) -> None:
+@pytest.mark.parametrize("model", ["flow", "wormhole"])
+def test_other_pictures(hocket, tmp_path: Path, option: str, model: str) -> None:
     picture = tmp_path / "p.png"
-    simulate = ("simulate", "--network", "torus:4x4", "--scheduler", "shift", "--flow", "barrier", option)
+    simulate = ("simulate", "--network", "torus:4x4", "--bytes", "4KiB", "--model", model, option)
     answer = hocket(*simulate, picture)
     assert answer.code == 0 and f"wrote {picture}" in answer.out
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -125,6 +126,7 @@ def test_completion_completes(program) -> None:
     assert program(env=environment).out == "plain,verify\n"
     environment["COMP_WORDS"], environment["COMP_CWORD"] = "hocket plan all-to-all --scheduler p", "4"
     assert program(env=environment).out.split() == [
+        "plain,product",
         "plain,packing",
         "plain,pairwise",
         "plain,paired-shift",

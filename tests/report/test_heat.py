@@ -10,8 +10,8 @@ import pytest
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.network import read_network
-from hocket.report import heat
-from hocket.report.heat import bands, worst_of_blocks
+from hocket.report import heat, heats
+from hocket.report.heat import Panel, bands, worst_of_blocks
 from strategies import one_host
 
 
@@ -65,6 +65,28 @@ def test_pictures(form: str, name: str, tmp_path: Path) -> None:
     path = heat(schedule, network, tmp_path / "a.png", name=name)
     assert path.read_bytes().startswith(b"\x89PNG")
     assert heat(schedule, network, tmp_path / "b.png", name=name).read_bytes() == path.read_bytes()
+
+
+def panel(form: str) -> Panel:
+    network = read_network(form)
+    return Panel(form, _core.find_scheduler("shift").make(network, _core.Demand(network.ranks, 10)), network)
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_panels_side_by_side_show_their_names(suffix: str, tmp_path: Path) -> None:
+    panels = [panel("torus:8x4/up"), panel("torus:8x4"), panel("torus:8x4/parity")]
+    content = heats(panels, tmp_path / f"a{suffix}", title="three").read_bytes()
+    assert content.startswith({".svg": b"<?xml", ".png": b"\x89PNG"}[suffix])
+    if suffix == ".svg":
+        text = content.decode()
+        assert all(f"<!-- {name} -->" in text for name in ("torus:8x4/up", "torus:8x4/parity", "three"))
+
+
+def test_panels_need_the_same_channels(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="different channels"):
+        heats([panel("torus:8x4"), panel("torus:4x8")], tmp_path / "a.png", title="")
+    with pytest.raises(UsageError, match="no schedule"):
+        heats([], tmp_path / "a.png", title="")
 
 
 def test_bad_input_is_one_clear_message(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +20,9 @@ RATE = 75e6
 class Timed:
     """What any model answers."""
 
-    start: list[float]
+    posted: list[float]
     end: list[float]
     seconds: float
-    phase_start: list[float] = field(default_factory=list)
-    phase_end: list[float] = field(default_factory=list)
 
 
 def ring(ties: str) -> _core.Network:
@@ -67,6 +65,24 @@ def test_the_slowest_message_decides_a_phase_and_empty_phases_do_not_count() -> 
     assert list(found.routes) == [30, 10, 30]
     assert list(found.phases) == [10, 30]
     assert found.per_node == 150 / 3 / 10 and found.limit == 50
+
+
+@pytest.mark.parametrize("model", ["flow", "wormhole"])
+def test_a_message_takes_its_startup_too_and_memory_is_no_route(model: str) -> None:
+    network = _core.build_grid("torus", [4], RATE, 0.0, ranks=2)
+    schedule = _core.find_scheduler("product").make(network, _core.Demand(8, 7500))
+    if model == "flow":
+        found = _core.simulate(network, schedule, None, "barrier", _core.ModelParameters(startup=1e-4))
+    else:
+        found = _core.simulate_wormhole(
+            network,
+            schedule,
+            "barrier",
+            _core.WormholeParameters(startup=1e-4, payload=7500, port_per_rank=True),
+        )
+    drawn = stage("a", found, schedule, network)
+    assert len(drawn.routes) == 8 * 6  # one partner is on the same host
+    assert drawn.phases == pytest.approx([7500 / 2e-4] * len(drawn.phases), rel=1e-3)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

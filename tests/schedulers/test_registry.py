@@ -98,11 +98,11 @@ def test_scheduler_keeps_its_word(name: str, family: str) -> None:
         assert set(certificate.counts) <= CONTENTION
 
 
-def test_equal_trees_are_served_by_the_optimal_scheduler_and_others_by_packing() -> None:
+def test_equal_trees_and_grids_have_schedulers_of_their_own_and_others_packing() -> None:
     for family, expected in {
         "star": "tree",
         "chain": "tree",
-        "torus 4x3": "packing",
+        "torus 4x3": "product",
         "graph 3": "packing",
     }.items():
         network = FAMILIES[family]()
@@ -141,7 +141,7 @@ def test_demand_of_another_size_is_refused(name: str) -> None:
 
 
 def test_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(_core.InputError, match=r"no all-to-all scheduler is called 'fastest'.*tree, packing"):
+    with pytest.raises(_core.InputError, match=r"is called 'fastest'.*tree, product, packing"):
         _core.find_scheduler("fastest")
 
 

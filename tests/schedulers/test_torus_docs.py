@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -10,40 +12,66 @@ import pytest
 from hocket import _core
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "torus"))
-from pictures import congestion_free, torus
+from pictures import made, torus
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "torus.md").read_text()
-SIDES = [8, 4, 8, 2]
+LINES = PAGE.splitlines()
+RESULTS = ROOT / "bench" / "results"
 
 
-def made(name: str, network: _core.Network) -> _core.Schedule:
-    if name == "congestion-free":
-        return congestion_free(SIDES)
-    return _core.find_scheduler(name).make(network, _core.Demand(network.ranks, 16384))
-
-
-@pytest.mark.parametrize("name", ["ring", "pairwise", "shift", "paired-shift", "congestion-free"])
+@pytest.mark.parametrize("name", ["ring", "pairwise", "shift", "paired-shift"])
 def test_the_table_of_links(name: str) -> None:
     cells = [name]
-    for balanced in (False, True):
-        network = torus(SIDES, balanced)
+    for ties in ("up", "parity"):
+        network = torus(ties)
         schedule = made(name, network)
         worst = _core.channel_use(network, schedule).max(axis=1)
-        if not balanced:
+        if ties == "up":
             cells.append(str(schedule.phases))
         cells += [str(worst.max()), str(worst.sum())]
-    assert "| " + " | ".join(cells) + " |" in PAGE.splitlines()
+    assert "| " + " | ".join(cells) + " |" in LINES
+
+
+@pytest.mark.parametrize(("name", "ties"), [("product for ties up", "up"), ("product for parity", "parity")])
+def test_product_in_the_table_of_links(name: str, ties: str) -> None:
+    schedule = made("product", torus(ties))
+    cells = [name, str(schedule.phases)]
+    for router in ("up", "parity"):
+        worst = _core.channel_use(torus(router), schedule).max(axis=1)
+        cells += [str(worst.max()), str(worst.sum())]
+    assert "| " + " | ".join(cells) + " |" in LINES
 
 
 def test_the_bounds_and_heaven() -> None:
     demand = _core.Demand(512, 16384)
-    bounds = [_core.lower_bounds(torus(SIDES, balanced), demand).phases for balanced in (False, True)]
-    assert "The bound is {} with ties up and {} with balanced ties".format(*bounds) in PAGE
-    assert _core.verify(torus(SIDES, True), demand, congestion_free(SIDES)).ok
+    bounds = [_core.lower_bounds(torus(ties), demand).phases for ties in ("up", "parity")]
+    assert "The bound is {} with ties up and {} with ties by parity".format(*bounds) in PAGE
+    for ties in ("up", "parity"):
+        network = torus(ties)
+        assert _core.verify(network, demand, made("product", network)).ok
+
+
+def test_the_talks_table_is_that_of_the_results() -> None:
+    for row in json.loads((RESULTS / "t3d-table.json").read_text())["rows"]:
+        line = next(line for line in LINES if line.startswith(f"| {row['name']} | {row['talk_percent']:g} |"))
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[2] == f"{row['percent']:.1f}"
+        assert cells[3] == f"{row['bytes_per_second_per_node'] / 1e6:.1f}"
+
+
+def test_the_flat_torus_is_that_of_the_results() -> None:
+    for row in json.loads((RESULTS / "t3d-stages.json").read_text())["flat"][:6]:
+        cells = (row["scheduler"], row["flow"], row["ties"], f"{row['percent']:.1f}")
+        assert any(line.startswith(f"| {' | '.join(cells)} |") for line in LINES), cells
 
 
 @pytest.mark.parametrize("name", ["torus-heat.png", "torus-throughput.png"])
 def test_pictures_are_there(name: str) -> None:
     assert f"(pictures/{name})" in PAGE
     assert (ROOT / "docs" / "pictures" / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_links_of_the_page_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)", PAGE):
+        assert (ROOT / "docs" / target).exists(), target

@@ -135,7 +135,8 @@ def simulate(
     title = f"{demand.pattern} by {name}, {size_text}"
     # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
     least = bound_seconds if demand.pattern == ALL_GATHER else None
-    drawings = _drawings(result, schedule, network, title, flow, least)
+    how = f"{flow} by packets" if model == "wormhole" else flow
+    drawings = _drawings(result, schedule, network, title, how, least)
     asked = (("picture", picture), ("throughput", throughput), ("heat", heat))
     written = [(file, drawings[kind]) for kind, file in asked if file is not None]
     for file, draw in written:
@@ -162,7 +163,6 @@ def simulate(
         }
         click.echo(json.dumps(report))
         return
-    how = f"{flow} by packets" if model == "wormhole" else flow
     click.echo(
         f"'{name}' under {how}: {len(schedule)} messages {'for' if demand.pattern == ALL_GATHER else 'of'} "
         f"{size_text} in {schedule.phases} phases, {result.tokens} tokens"
@@ -207,15 +207,15 @@ def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
 
 
 def _drawings(
-    result: Simulation, schedule: Schedule, network: Network, title: str, flow: str, bound: float | None
+    result: Simulation, schedule: Schedule, network: Network, title: str, how: str, bound: float | None
 ) -> dict[str, Callable[[Any, Path], object]]:
     """What each kind of picture is drawn by, given the module of reports and a file."""
 
     def gantt(report: Any, path: Path) -> object:
-        return report.gantt(result, schedule, network, path, title=f"{title}, {flow}", bound=bound)
+        return report.gantt(result, schedule, network, path, title=f"{title}, {how}", bound=bound)
 
     def throughput(report: Any, path: Path) -> object:
-        stage = report.stage(flow, result, schedule, network)
+        stage = report.stage(how, result, schedule, network)
         return report.draw_throughput([stage], path, title=title)
 
     def heat(report: Any, path: Path) -> object:

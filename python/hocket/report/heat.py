@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,6 +27,8 @@ MOST_COLUMNS: Final = 1200  # and of several phases
 COLOURS: Final = 256
 WIDTH, LEFT, RIGHT = 11.0, 1.75, 0.95  # inches, as the next line
 TOP, BOTTOM, LEAST, TALLEST, SPACE = 0.95, 0.8, 0.5, 7.0, 0.09
+PANEL, BETWEEN = 0.5, 0.2  # what several panels need besides
+FINE_DPI: Final = 240
 
 
 @dataclass(frozen=True)
@@ -80,57 +83,97 @@ def worst_of_blocks(cells: NDArray[np.uint32], rows: int, columns: int) -> NDArr
     return cells
 
 
+@dataclass(frozen=True)
+class Panel:
+    """A schedule on a network, under its own name."""
+
+    name: str
+    schedule: _core.Schedule
+    network: _core.Network
+
+
 def heat(
     schedule: _core.Schedule, network: _core.Network, path: str | Path, *, title: str = "", name: str = ""
 ) -> Path:
     """Draws the messages on each channel (rows) in each phase (columns) to an SVG, PNG or PDF file."""
+    heading = title or (f"Messages on each channel, by '{name}'" if name else "Messages on each channel")
+    return heats([Panel("", schedule, network)], path, title=heading)
+
+
+def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
+    """The same for several schedules side by side, in the same colours. Their networks have the same
+    channels; routes may differ."""
     path = style.check(path)
-    if not len(schedule) or not network.channels:
+    if not panels:
+        raise UsageError("no schedule to draw", remedy="give at least one")
+    if any(not len(panel.schedule) or not panel.network.channels for panel in panels):
         raise UsageError("no message crosses a link, so that there is no heat to draw")
-    use = _core.channel_use(network, schedule).T
+    network = panels[0].network
     kinds = bands(network)
+    if any(bands(panel.network) != kinds for panel in panels[1:]):
+        raise UsageError("the networks have different channels", remedy="draw one picture for each")
+    uses = [_core.channel_use(panel.network, panel.schedule).T for panel in panels]
     # Rows are shared out by the number of channels; a band has at least one.
     per_band = [max(1, MOST_ROWS * len(band.channels) // network.channels) for band in kinds]
     cells = [
-        worst_of_blocks(use[band.channels], rows, MOST_COLUMNS)
-        for band, rows in zip(kinds, per_band, strict=True)
+        [
+            worst_of_blocks(use[band.channels], rows, MOST_COLUMNS)
+            for band, rows in zip(kinds, per_band, strict=True)
+        ]
+        for use in uses
     ]
-    most = max(int(use.max()), 1)
-    plot = min(TALLEST, max(LEAST * len(cells), 0.06 * sum(len(cell) for cell in cells)))
-    height = TOP + BOTTOM + plot + SPACE * (len(cells) - 1)
+    rows = [len(cell) for cell in cells[0]]
+    most = max(1, *(int(use.max()) for use in uses))
+    plot = min(TALLEST, max(LEAST * len(rows), 0.06 * sum(rows)))
+    head = TOP + (PANEL if len(panels) > 1 else 0)
+    height = head + BOTTOM + plot + SPACE * (len(rows) - 1)
+    most_ticks = 8 if len(panels) == 1 else 4
+    wide = (WIDTH - LEFT - RIGHT - BETWEEN * (len(panels) - 1)) / len(panels)
     with style.context():
         figure = style.new_figure(WIDTH, height)
         colours, norm = _colours(most)
-        top = TOP
-        for place, (band, cell) in enumerate(zip(kinds, cells, strict=True)):
-            # At least half of an equal part, so that the name fits beside it.
-            share = 0.5 / len(cells) + 0.5 * len(cell) / sum(len(c) for c in cells)
-            tall = plot * share
-            axes = figure.add_axes(
-                (LEFT / WIDTH, 1 - (top + tall) / height, 1 - (LEFT + RIGHT) / WIDTH, tall / height)
+        for column, (panel, use) in enumerate(zip(panels, uses, strict=True)):
+            left, top = LEFT + column * (wide + BETWEEN), head
+            if len(panels) > 1:
+                _panel_head(figure, panel, use, left)
+            for band, cell in zip(kinds, cells[column], strict=True):
+                # At least half of an equal part, so that the name fits beside it.
+                tall = plot * (0.5 / len(rows) + 0.5 * len(cell) / sum(rows))
+                axes = figure.add_axes((left / WIDTH, 1 - (top + tall) / height, wide / WIDTH, tall / height))
+                top += tall + SPACE
+                axes.imshow(
+                    cell, aspect="auto", interpolation="nearest", cmap=colours, norm=norm,
+                    extent=(0.5, panel.schedule.phases + 0.5, len(cell), 0),
+                )  # fmt: skip
+                _plain(axes, band if column == 0 else None, most_ticks if band is kinds[-1] else 0)
+        _colour_bar(figure, colours, norm, most, head)
+        subtitle = "rows: channels; columns: phases; colours: messages that share a channel"
+        if len(panels) == 1:
+            subtitle = (
+                f"{style.counted(len(panels[0].schedule), 'message')} in "
+                f"{style.counted(panels[0].schedule.phases, 'phase')} on "
+                f"{style.counted(network.channels, 'channel')}; {_worst(uses[0], 'worst use of a channel')}"
             )
-            top += tall + SPACE
-            axes.imshow(
-                cell, aspect="auto", interpolation="nearest", cmap=colours, norm=norm,
-                extent=(0.5, schedule.phases + 0.5, len(cell), 0),
-            )  # fmt: skip
-            _plain(axes, band, last=place + 1 == len(cells))
-        _colour_bar(figure, colours, norm, most)
-        worst = use.max(axis=0)
-        subtitle = (
-            f"{style.counted(len(schedule), 'message')} in {style.counted(schedule.phases, 'phase')} on "
-            f"{style.counted(network.channels, 'channel')}; worst use of a channel {most}, "
-            f"{int(worst.sum()):,} in sum over the phases"
-        )
-        heading = title or (f"Messages on each channel, by '{name}'" if name else "Messages on each channel")
-        style.headline(figure, heading, subtitle, left=LEFT / WIDTH)
-        style.footnote(figure, LEFT / WIDTH, _note(use.shape, cells))
-        style.save(figure, path)
+        style.headline(figure, title, subtitle, left=LEFT / WIDTH)
+        style.footnote(figure, LEFT / WIDTH, _note(uses, cells))
+        # Wide enough for a column per phase.
+        style.save(figure, path, dpi=style.DPI if len(panels) == 1 else FINE_DPI)
     return path
 
 
-def _note(shape: tuple[int, ...], cells: list[NDArray[np.uint32]]) -> str:
-    if shape == (sum(len(cell) for cell in cells), cells[0].shape[1]):
+def _worst(use: NDArray[np.uint32], what: str) -> str:
+    return f"{what} {int(use.max())}, {int(use.max(axis=0).sum()):,} in sum over the phases"
+
+
+def _panel_head(figure: Figure, panel: Panel, use: NDArray[np.uint32], left: float) -> None:
+    width, height = figure.get_size_inches()
+    x, name, worst = left / width, 1 - (TOP + PANEL - 0.36) / height, 1 - (TOP + PANEL - 0.14) / height
+    figure.text(x, name, panel.name, va="center", fontsize=10, fontweight="bold")
+    figure.text(x, worst, _worst(use, "worst"), va="center", fontsize=8, color=style.MUTED)
+
+
+def _note(uses: list[NDArray[np.uint32]], cells: list[list[NDArray[np.uint32]]]) -> str:
+    if all(use.size == sum(cell.size for cell in own) for use, own in zip(uses, cells, strict=True)):
         return ""
     return "a point is the worst of several neighbouring channels or phases"
 
@@ -142,26 +185,29 @@ def _colours(most: int) -> tuple[ListedColormap, Normalize]:
     return ListedColormap(np.vstack([to_rgba(style.ROW), shades])), Normalize(-0.5, most + 0.5)
 
 
-def _plain(axes: Axes, band: Band, *, last: bool) -> None:
+def _plain(axes: Axes, band: Band | None, ticks: int) -> None:
+    """Names the band, if any, and as many phases at most."""
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0)
     axes.set_yticks([])
-    axes.text(
-        -0.012, 0.5, f"{band.name}\n{style.counted(len(band.channels), 'channel')}",
-        transform=axes.transAxes, ha="right", va="center", fontsize=8,
-    )  # fmt: skip
-    if last:
+    if band:
+        axes.text(
+            -0.12 / axes.get_position().width / WIDTH, 0.5,
+            f"{band.name}\n{style.counted(len(band.channels), 'channel')}",
+            transform=axes.transAxes, ha="right", va="center", fontsize=8,
+        )  # fmt: skip
+    if ticks:
         axes.set_xlabel("phase", color=style.MUTED)
-        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(ticks, integer=True))
     else:
         axes.set_xticks([])
 
 
-def _colour_bar(figure: Figure, colours: ListedColormap, norm: Normalize, most: int) -> None:
+def _colour_bar(figure: Figure, colours: ListedColormap, norm: Normalize, most: int, top: float) -> None:
     width, height = figure.get_size_inches()
-    tall = min(2.2, height - TOP - BOTTOM)
-    bar = figure.add_axes((1 - 0.62 / width, 1 - (TOP + tall) / height, 0.11 / width, tall / height))
+    tall = min(2.2, height - top - BOTTOM)
+    bar = figure.add_axes((1 - 0.62 / width, 1 - (top + tall) / height, 0.11 / width, tall / height))
     values = np.linspace(0, most, min(most + 1, COLOURS))[:, None]
     bar.imshow(values[::-1], aspect="auto", cmap=colours, norm=norm, extent=(0, 1, -0.5, most + 0.5))
     bar.set_xticks([])

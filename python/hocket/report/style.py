@@ -26,6 +26,7 @@ GROUP_COLOURS: Final = {
     Group.LINK: "#009e73",
 }
 FORMATS: Final = (".svg", ".png", ".pdf")
+DPI: Final = 160
 _RC: Final[dict[str, Any]] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -55,9 +56,9 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), facecolor="white")
 
 
-def save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
-    figure.savefig(path, dpi=160, metadata=metadata)
+    figure.savefig(path, dpi=dpi, metadata=metadata)
 
 
 def plain(axes: Axes) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # From 0 to the limit; a prime, so that a half, a third, … of a link falls inside a bin, not on an edge.
 BINS: Final = 61
+HEADROOM: Final = 1.08  # above the highest bar
 MEGA: Final = 1e6
 WIDTH, LEFT, RIGHT, GAP = 9.0, 0.85, 0.35, 0.75  # inches, as the next line
 TOP, PLOT, BETWEEN, BOTTOM = 1.2, 1.5, 0.95, 0.75
@@ -33,20 +34,12 @@ class Simulated(Protocol):
     @property
     def seconds(self) -> float: ...
     @property
-    def start(self) -> ArrayLike:
+    def posted(self) -> ArrayLike:
         """Seconds, per transfer."""
 
     @property
     def end(self) -> ArrayLike:
         """Seconds, per transfer."""
-
-    @property
-    def phase_start(self) -> ArrayLike:
-        """Seconds, per phase."""
-
-    @property
-    def phase_end(self) -> ArrayLike:
-        """Seconds, per phase."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +47,12 @@ class Stage:
     """Throughputs in bytes per second."""
 
     name: str
-    routes: NDArray[np.float64]  # a message's bytes over its time, one for each message that took any
-    phases: NDArray[np.float64]  # the slowest message of each phase
+    routes: NDArray[np.float64]  # a message's bytes over its time, one for each message that crosses a wire
+    phases: NDArray[np.float64]  # the slowest of these of each phase
     limit: float  # of a node
     per_node: float  # bytes that a rank sends over the time of the whole exchange
     note: str = ""
+    phase: str = "phase"  # what a phase is called
 
 
 def stage(
@@ -68,17 +62,21 @@ def stage(
     network: _core.Network,
     note: str = "",
     limit: float | None = None,
+    phase: str = "phase",
 ) -> Stage:
-    """The throughputs of one simulated schedule; messages that take no time, as between ranks of one host,
-    are left out. ``limit``: bytes/s that a node could reach; without it the speed of a host's link."""
-    seconds = np.asarray(simulation.end, float) - np.asarray(simulation.start, float)
+    """The throughputs of one simulated schedule. A message's time is from its sender's first step, startup
+    included, to its last byte's arrival; messages between ranks of one host are left out. ``limit``: bytes/s
+    that a node could reach; without it the speed of a host's link."""
+    seconds = np.asarray(simulation.end, float) - np.asarray(simulation.posted, float)
     lengths = np.asarray(schedule.lengths(), float)
     if len(seconds) != len(lengths):
         raise UsageError(
             f"a simulation of {len(seconds):,} messages does not belong to a schedule of {len(lengths):,}",
             remedy="simulate this schedule",
         )
-    timed = seconds > 0
+    hosts = np.array([network.host_of(rank) for rank in range(network.ranks)])
+    ends = hosts[np.asarray(schedule.hops(), int).reshape(-1, 2)]
+    timed = (ends[:, 0] != ends[:, 1]) & (seconds > 0)
     speed = np.full(len(seconds), np.inf)
     speed[timed] = lengths[timed] / seconds[timed]
     begin = np.asarray(schedule.phase_begin(), int)
@@ -86,7 +84,7 @@ def stage(
     slowest = np.minimum.reduceat(speed, used) if len(used) else np.empty(0)
     per_node = float(lengths.sum()) / network.ranks / simulation.seconds if simulation.seconds > 0 else 0.0
     top = float(network.host_rate) if limit is None else limit
-    return Stage(name, speed[timed], slowest[np.isfinite(slowest)], top, per_node, note)
+    return Stage(name, speed[timed], slowest[np.isfinite(slowest)], top, per_node, note, phase)
 
 
 def histogram(values: NDArray[np.float64], limit: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -127,8 +125,11 @@ def draw_throughput(stages: Sequence[Stage], path: str | Path, *, title: str = "
                 (LEFT + wide + GAP) / WIDTH, baseline, "; ".join(filter(None, (text, each.note))),
                 fontsize=8.5, color=style.MUTED,
             )  # fmt: skip
-        subtitle = "left: every message's bytes over its time; right: the slowest message of each phase"
+        left, right = "every message's bytes over its time", "the slowest message of each phase"
+        subtitle = f"left: {left}; right: {right}; dashed: mean"
         style.headline(figure, title or "Throughput of an exchange", subtitle, left=LEFT / WIDTH)
+        beyond = any((each.routes > each.limit * (1 + 1e-6)).any() for each in stages)
+        style.footnote(figure, LEFT / WIDTH, "the last bar counts all that is faster" if beyond else "")
         style.save(figure, path)
     return path
 
@@ -137,21 +138,23 @@ def draw_stage(axes: tuple[Axes, Axes], stage: Stage, *, label_x: bool = True) -
     """Fills a pair of axes: routes on the left, phases on the right; MB/s from 0 to the speed of a link."""
     for place, values, noun, colour in (
         (axes[0], stage.routes, "route", "#0072b2"),
-        (axes[1], stage.phases, "phase", "#009e73"),
+        (axes[1], stage.phases, stage.phase, "#009e73"),
     ):
         counts, edges = histogram(values, stage.limit)
         place.bar(
             edges[:-1] / MEGA, counts, width=np.diff(edges) / MEGA, align="edge", color=colour, linewidth=0
         )
         place.set_xlim(0, stage.limit / MEGA)
-        place.set_ylim(0, 1.08 * max(int(counts.max()), 1))
+        place.set_ylim(0, HEADROOM * max(int(counts.max()), 1))
         place.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         place.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
         style.plain(place)
         place.tick_params(axis="y", labelsize=8)
         if label_x:
-            place.set_xlabel("MB/s", color=style.MUTED)
-        place.text(
-            0.01, 0.97, style.counted(len(values), noun), transform=place.transAxes, fontsize=8,
-            color=style.MUTED, va="top",
-        )  # fmt: skip
+            place.set_xlabel("MB/s per processor", color=style.MUTED)
+        text = style.counted(len(values), noun)
+        if len(values):
+            mean = float(values.mean())
+            text += f", mean {mean / MEGA:.3g} MB/s"
+            place.axvline(min(mean, stage.limit) / MEGA, color=style.ALARM, linewidth=1.2, linestyle="--")
+        place.text(0.0, 1.0, text, transform=place.transAxes, fontsize=8, color=style.MUTED, va="bottom")
