@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from hocket import _core
 from hocket.errors import NetworkError
 from hocket.network import read_network_description
 
@@ -231,3 +232,11 @@ def test_large_ones_are_complete(text: str, switches: int) -> None:
     network = read_network_description(text).build()
     assert network.ranks == 100_000
     assert network.nodes == 100_000 + switches
+
+
+@pytest.mark.parametrize(
+    ("text", "phases"), [("fat-tree:k=4", 15), ("fat-tree:k=8", 127), ("fat-tree:8x8x8", 63)]
+)
+def test_routes_use_the_whole_bisection_of_a_fat_tree(text: str, phases: int) -> None:
+    network = read_network_description(text).build()
+    assert _core.lower_bounds(network, _core.Demand(network.ranks, 1)).phases == phases
