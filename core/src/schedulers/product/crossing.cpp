@@ -2,7 +2,6 @@
 #include "hocket/schedulers/product/crossing.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "hocket/schedulers/product/crossing_search.hpp"
 

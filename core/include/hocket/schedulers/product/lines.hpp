@@ -1,7 +1,6 @@
 #pragma once
 /// One line of a grid: its moves, its channels, and how its moves are dealt out to groups.
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
