@@ -41,10 +41,12 @@ class Family:
     target: float
 
 
+Row = tuple[str, int, int, str]  # shape, phases, bound, family
+
 FAMILIES: Final = [
-    Family("tori of at most 1,024 hosts, sides multiples of 4", "torus", 1024, range(4, 1025, 4), 1.02),
     Family("tori of at most 512 hosts, sides 2 to 16", "torus", 512, range(2, 17), 1.10),
     Family("meshes of at most 512 hosts", "mesh", 512, range(2, 513), 1.10),
+    Family("tori of at most 1,024 hosts, sides multiples of 4", "torus", 1024, range(4, 1025, 4), 1.02),
 ]
 
 
@@ -133,45 +135,70 @@ def markdown(families: list[dict[str, Any]], runs: list[dict[str, Any]], setting
     return "\n".join(lines) + "\n"
 
 
+def read_known() -> dict[str, tuple[int, int]]:
+    """What an earlier run measured: phases and bound by shape."""
+    try:
+        with (RESULTS / "grids.csv").open(newline="") as file:
+            return {row["shape"]: (int(row["phases"]), int(row["bound"])) for row in csv.DictReader(file)}
+    except FileNotFoundError:
+        return {}
+
+
+def write_rows(rows: list[Row]) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / "grids.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["shape", "phases", "bound", "ratio", "family"])
+        writer.writerows((s, p, b, f"{p / b:.4f}", title) for s, p, b, title in rows)
+
+
+def summary(family: Family, found: list[Row]) -> dict[str, Any]:
+    ratios = {shape: phases / bound for shape, phases, bound, _ in found}
+    worst = max(ratios, key=lambda shape: ratios[shape])
+    return {
+        **{key: value for key, value in asdict(family).items() if key != "sides"},
+        "shapes": len(found),
+        "at_bound": sum(ratio == 1 for ratio in ratios.values()),
+        "median": statistics.median(ratios.values()),
+        "worst": ratios[worst],
+        "worst_shape": worst,
+        "above": sum(ratio > family.target for ratio in ratios.values()),
+        "listed": [row[:3] for row in sorted(found) if ratios[row[0]] > 1.02],
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--most", type=int, default=10**9, help="no shape of more hosts (for a quick look)")
+    parser.add_argument("--again", action="store_true", help="measure shapes that grids.csv has, too")
     options = parser.parse_args()
 
+    known = {} if options.again else read_known()
+    rows: list[Row] = []
     families: list[dict[str, Any]] = []
-    rows: list[tuple[str, int, int, str]] = []
     for family in FAMILIES:
-        cases = [(family.kind, s) for s in shapes(min(family.hosts, options.most), family.sides)]
-        cases.sort(key=lambda case: -math.prod(case[1]))
+        found: list[Row] = []
+        cases = []
+        for sides in shapes(min(family.hosts, options.most), family.sides):
+            shape = name(family.kind, sides)
+            if shape in known:
+                found.append((shape, *known[shape], family.title))
+            else:
+                cases.append((family.kind, sides))
         with ProcessPoolExecutor(options.workers) as pool:
-            found = list(pool.map(measure, cases, chunksize=4))
-        table = sorted((name(*case), *result) for case, result in zip(cases, found, strict=True))
-        ratios = {shape: phases / bound for shape, phases, bound in table}
-        worst = max(ratios, key=lambda shape: ratios[shape])
-        families.append({
-            **{key: value for key, value in asdict(family).items() if key != "sides"},
-            "shapes": len(table),
-            "at_bound": sum(ratio == 1 for ratio in ratios.values()),
-            "median": statistics.median(ratios.values()),
-            "worst": ratios[worst],
-            "worst_shape": worst,
-            "above": sum(ratio > family.target for ratio in ratios.values()),
-            "listed": [row for row in table if ratios[row[0]] > 1.02],
-        })  # fmt: skip
-        rows += [(*row, family.title) for row in table]
-        print(f"{family.title}: {len(table)} shapes, worst {ratios[worst]:.4f} ({worst})", flush=True)
+            for case, result in zip(cases, pool.map(measure, cases, chunksize=4), strict=True):
+                found.append((name(*case), *result, family.title))
+        families.append(summary(family, found))
+        rows += sorted(found)
+        write_rows(rows)  # a run that is cut off goes on from here
+        print(f"{family.title}: {len(found)} shapes, worst {families[-1]['worst']:.4f}", flush=True)
     settings = {
         "date": datetime.now(UTC).date().isoformat(),
         "command": "make bench-grids",
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
     }
     runs = [timed(network) for network in TIMED]
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "grids.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["shape", "phases", "bound", "ratio", "family"])
-        writer.writerows((s, p, b, f"{p / b:.4f}", title) for s, p, b, title in rows)
     report = {"settings": settings, "families": families, "timed": runs}
     (RESULTS / "grids.json").write_text(json.dumps(report, indent=1) + "\n")
     (RESULTS / "grids.md").write_text(markdown(families, runs, settings))

@@ -128,6 +128,22 @@ std::vector<Group> path_permutations(const Line& line) {
   return groups;
 }
 
+/// Path as shifts modulo the side: the moves by c that do not turn round are chains, and those that do are
+/// as many as min(c, side − c). Together no more parts than the load, but of very different numbers.
+std::vector<Group> path_shifts(const Line& line) {
+  std::vector<Group> groups;
+  for (std::uint32_t c = 0; c < line.side; ++c) {
+    const std::uint32_t turned = line.side - c, parts = std::max(1u, std::min(c, turned));
+    std::vector<PlacedMove> moves;
+    for (std::uint32_t from = 0; from < line.side; ++from) {
+      const std::uint32_t to = (from + c) % line.side;
+      moves.push_back({from, to, std::min(from, to) % parts});
+    }
+    groups.push_back(group_of(line.side, parts, moves));
+  }
+  return groups;
+}
+
 bool in_pairs(const Line& line, bool permutations) {
   return line.ring && !permutations && line.side % 8 == 4 && line.side > 4;
 }
@@ -135,18 +151,23 @@ bool in_pairs(const Line& line, bool permutations) {
 }  // namespace
 
 std::vector<Group> closed_form_groups(const Line& line, bool permutations) {
+  if (!line.ring && line.side % 2 == 1) return path_shifts(line);
   if (!has_tiles(line)) return {};
   if (!line.ring) return path_permutations(line);
   return in_pairs(line, permutations) ? ring_pairs(line) : ring_permutations(line);
 }
 
 std::vector<GroupSize> closed_form_sizes(const Line& line, bool permutations) {
+  std::vector<GroupSize> sizes;
+  if (!line.ring && line.side % 2 == 1) {
+    for (std::uint32_t c = 0; c < line.side; ++c) sizes.push_back({1, std::max(1u, std::min(c, line.side - c))});
+    return sizes;
+  }
   if (!has_tiles(line)) return {};
   const std::uint32_t q = line.side / 4, h = line.side / 2;
   if (in_pairs(line, permutations)) return std::vector<GroupSize>(2 * q, {2, q});
   if (line.ring) return std::vector<GroupSize>(line.side, {1, (q + 1) / 2});
   if (h % 2 == 0) return std::vector<GroupSize>(line.side, {1, h / 2});
-  std::vector<GroupSize> sizes;
   for (std::uint32_t round = 0; round < h; ++round) {
     sizes.push_back({1, (h + 1) / 2});
     sizes.push_back({1, std::max(1u, (h - 1) / 2)});

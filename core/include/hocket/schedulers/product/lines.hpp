@@ -42,6 +42,7 @@ struct GroupSize {
 /// - rings of 4q with balanced ties: 4q permutations of q/2 parts (q even), or 2q groups of two moves and
 ///   q parts (q odd; as permutations: (q+1)/2 parts each)
 /// - paths of 2h: 2h permutations of h/2 parts (h even), h each of (h−1)/2 and (h+1)/2 (h odd)
+/// - paths of odd side: the shifts by c, of min(c, side − c) parts
 [[nodiscard]] std::vector<GroupSize> closed_form_sizes(const Line& line, bool permutations);
 
 }  // namespace hocket::product
