@@ -195,7 +195,7 @@ def main() -> None:
         print(f"{family.title}: {len(found)} shapes, worst {families[-1]['worst']:.4f}", flush=True)
     settings = {
         "date": datetime.now(UTC).date().isoformat(),
-        "command": "make bench-grids",
+        "command": " ".join(["python bench/planner/grids.py", *sys.argv[1:]]),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
     }
     runs = [timed(network) for network in TIMED]
