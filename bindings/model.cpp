@@ -27,7 +27,7 @@ auto view(nb::handle_t<Simulation> self) {
 }  // namespace
 
 void bind_model(nb::module_& m) {
-  nb::class_<ModelParameters>(m, "ModelParameters", "Costs; the defaults are an ideal machine.")
+  nb::class_<ModelParameters>(m, "ModelParameters", "Fitting; the defaults are an ideal machine.")
       .def(
           "__init__",
           [](ModelParameters* self, double startup, double token, double barrier, double overhead,

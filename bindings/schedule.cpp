@@ -13,6 +13,7 @@
 #include "bindings.hpp"
 #include "hocket/schedule/balance.hpp"
 #include "hocket/schedule/bounds.hpp"
+#include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
 #include "hocket/schedulers/scheduler.hpp"
@@ -150,18 +151,44 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
 
 void bind_schedule(nb::module_& m) {
   m.attr("EVERYONE") = everyone;
-  nb::class_<Demand>(m, "Demand", "All-to-all of `bytes` bytes per message, or all-gather of `bytes` bytes per rank.")
+  nb::class_<Demand>(m, "Demand",
+                     "All-to-all of `bytes` bytes per message, all-gather of `bytes` bytes per rank, or irregular.")
       .def(
           "__init__",
           [](Demand* self, std::uint32_t ranks, std::uint64_t bytes, const std::string& pattern,
              std::vector<std::uint64_t> contributions) {
             new (self) Demand{parse_pattern(pattern), ranks, bytes, std::move(contributions)};
+            if (self->pattern == Pattern::irregular) throw InputError("Demand.irregular makes irregular demands");
             if (self->contributions.empty()) return;
             if (self->pattern != Pattern::all_gather || self->contributions.size() != ranks)
               throw InputError("contributions belong to an all-gather, one to each rank");
           },
           "ranks"_a, "bytes"_a, "pattern"_a = "all-to-all", "contributions"_a = std::vector<std::uint64_t>{},
           "`contributions`: bytes of each rank's part in an all-gather; empty: `bytes` each.")
+      .def_static(
+          "irregular",
+          [](std::uint32_t ranks, const std::vector<Rank>& src, const std::vector<Rank>& dst,
+             const std::vector<std::uint64_t>& bytes) {
+            if (src.size() != dst.size() || src.size() != bytes.size())
+              throw InputError("senders, receivers and bytes differ in number");
+            std::vector<Message> messages;
+            messages.reserve(src.size());
+            for (std::size_t i = 0; i < src.size(); ++i) messages.push_back({src[i], dst[i], bytes[i]});
+            return irregular(TrafficMatrix(ranks, std::move(messages)));
+          },
+          "ranks"_a, "src"_a, "dst"_a, "bytes"_a,
+          "Message i goes from src[i] to dst[i]; empty ones and those of a rank to itself are dropped.")
+      .def(
+          "list",
+          [](const Demand& d) {
+            std::vector<std::tuple<Rank, Rank, std::uint64_t>> messages;
+            d.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) { messages.emplace_back(src, dst, bytes); });
+            return messages;
+          },
+          "(src, dst, bytes) of an irregular demand, by sender and receiver")
+      .def("size", &Demand::size, "origin"_a, "target"_a, "bytes that target must get from origin")
+      .def_prop_ro(
+          "total_bytes", [](const Demand& d) { return d.matrix.total_bytes(); }, "of an irregular demand")
       .def_prop_ro("pattern", [](const Demand& d) { return to_string(d.pattern); })
       .def_ro("contributions", &Demand::contributions)
       .def_ro("ranks", &Demand::ranks)
@@ -192,6 +219,8 @@ void bind_schedule(nb::module_& m) {
       .def_ro("seconds", &Bounds::seconds)
       .def_ro("bottleneck", &Bounds::bottleneck, "channel");
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
+  m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "Seconds if each phase begins when the one before is over, without startups and latencies.");
   m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is.");
 
@@ -260,6 +289,7 @@ void bind_schedule(nb::module_& m) {
       .def_ro("summary", &Scheduler::summary)
       .def_ro("source", &Scheduler::source)
       .def_ro("contention_free", &Scheduler::contention_free)
+      .def_ro("guarantee", &Scheduler::guarantee, "what its schedules are proven to reach; may be empty")
       .def_prop_ro("pattern", [](const Scheduler& s) { return to_string(s.pattern); })
       .def_ro("ports", &Scheduler::ports, "the port model that its schedules keep")
       .def(
@@ -267,12 +297,12 @@ void bind_schedule(nb::module_& m) {
           "demand"_a, "empty if it serves them, else the reason")
       .def(
           "make",
-          [](const Scheduler& s, const Network& n, const Demand& d, double startup) {
+          [](const Scheduler& s, const Network& n, const Demand& d, double startup, std::uint64_t seed) {
             if (const auto reason = s.why_not(n, d); !reason.empty())
               throw InputError("scheduler '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
-            return s.make(n, d, {startup});
+            return s.make(n, d, {startup, seed});
           },
-          "network"_a, "demand"_a, "startup"_a = 0.0, nb::call_guard<nb::gil_scoped_release>());
+          "network"_a, "demand"_a, "startup"_a = 0.0, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>());
   m.def("schedulers", [] { return std::vector<Scheduler>(schedulers().begin(), schedulers().end()); });
   m.def(
       "find_scheduler",

@@ -1,6 +1,7 @@
 #include "hocket/demand/demand.hpp"
 
 #include <string>
+#include <utility>
 
 #include "hocket/error.hpp"
 
@@ -12,6 +13,8 @@ std::string_view to_string(Pattern pattern) {
       return "all-to-all";
     case Pattern::all_gather:
       return "all-gather";
+    case Pattern::irregular:
+      return "irregular";
   }
   return "?";
 }
@@ -19,7 +22,13 @@ std::string_view to_string(Pattern pattern) {
 Pattern parse_pattern(std::string_view text) {
   for (std::uint8_t i = 0; i < pattern_kinds; ++i)
     if (to_string(static_cast<Pattern>(i)) == text) return static_cast<Pattern>(i);
-  throw InputError("no pattern is called '" + std::string(text) + "'; there are all-to-all and all-gather");
+  throw InputError("no pattern is called '" + std::string(text) + "'; there are all-to-all, all-gather and irregular");
+}
+
+Demand irregular(TrafficMatrix matrix) {
+  Demand demand{Pattern::irregular, matrix.ranks(), matrix.largest()};
+  demand.matrix = std::move(matrix);
+  return demand;
 }
 
 }  // namespace hocket

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hocket/error.hpp"
 #include "hocket/schedule/gather_bounds.hpp"
 #include "ring_loads.hpp"
 
@@ -84,11 +85,51 @@ Bounds all_to_all_bounds(const Network& network, const Demand& demand) {
   return bounds;
 }
 
+/// What crosses a wire counts: ranks of one host share memory. Ports: a rank sends, and receives, one
+/// message at a time at the speed of a host.
+Bounds irregular_bounds(const Network& network, const Demand& demand) {
+  Bounds bounds;
+  bounds.load.assign(network.channels(), 0);
+  std::vector<std::uint64_t> sends(demand.ranks, 0), receives(demand.ranks, 0);
+  std::vector<double> bytes(network.channels(), 0), out(demand.ranks, 0), in(demand.ranks, 0);
+  std::vector<Channel> route;
+  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t length) {
+    bounds.phases = std::max({bounds.phases, ++sends[src], ++receives[dst]});
+    route.clear();
+    network.append_route(src, dst, route);
+    for (const Channel channel : route) {
+      ++bounds.load[channel];
+      bytes[channel] += static_cast<double>(length);
+    }
+    if (route.empty()) return;
+    out[src] += static_cast<double>(length);
+    in[dst] += static_cast<double>(length);
+  });
+  for (Channel channel = 0; channel < network.channels(); ++channel) {
+    const std::uint64_t load = bounds.load[channel], capacity = network.capacity(channel);
+    bounds.phases = std::max(bounds.phases, (load + capacity - 1) / capacity);
+    if (const double seconds = bytes[channel] / network.rate(channel); seconds > bounds.seconds) {
+      bounds.seconds = seconds;
+      bounds.bottleneck = channel;
+    }
+  }
+  for (Rank rank = 0; rank < demand.ranks; ++rank)
+    bounds.seconds = std::max(bounds.seconds, std::max(out[rank], in[rank]) / network.host_rate());
+  return bounds;
+}
+
 }  // namespace
 
 Bounds lower_bounds(const Network& network, const Demand& demand) {
-  return demand.pattern == Pattern::all_gather ? all_gather_bounds(network, demand)
-                                               : all_to_all_bounds(network, demand);
+  switch (demand.pattern) {
+    case Pattern::all_to_all:
+      return all_to_all_bounds(network, demand);
+    case Pattern::all_gather:
+      return all_gather_bounds(network, demand);
+    case Pattern::irregular:
+      return irregular_bounds(network, demand);
+  }
+  throw InputError("no such pattern");
 }
 
 }  // namespace hocket

@@ -146,6 +146,13 @@ class PieceDelivery {
   }
 
   void finish(std::uint64_t phases) {
+    if (demand_.pattern == Pattern::irregular) {
+      demand_.matrix.each([&](Rank origin, Rank target, std::uint64_t bytes) {
+        if (!holds(target, {origin, target, 0, bytes}, bytes))
+          report(certificate_, Violation::missing, phases, "part of " + message_name(origin, target));
+      });
+      return;
+    }
     for (Rank origin = 0; origin < demand_.ranks; ++origin)
       for (Rank target = 0; target < demand_.ranks; ++target) {
         const Piece all{origin, gather() ? everyone : target, 0, demand_.size(origin, gather() ? everyone : target)};
@@ -234,7 +241,7 @@ class PieceDelivery {
 
 /// A transfer of no bytes is in order where there is nothing to send.
 bool may_be_empty(const Demand& demand, const Schedule& schedule, std::uint64_t transfer) {
-  if (demand.pattern != Pattern::all_gather) return demand.bytes == 0;
+  if (demand.pattern != Pattern::all_gather) return demand.pattern == Pattern::all_to_all && demand.bytes == 0;
   bool nothing = true;
   schedule.each_piece(transfer, [&](const Piece& piece) {
     nothing = nothing && piece.origin < demand.ranks && demand.contribution(piece.origin) == 0;

@@ -3,6 +3,7 @@
 
 #include "hocket/error.hpp"
 #include "hocket/schedule/bounds.hpp"
+#include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedulers/gather_streams.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
@@ -13,23 +14,6 @@ namespace {
 /// The tree schedule sends one message at a time over a trunk, however wide it is.
 bool tree_is_optimal(const Network& network, const Demand& demand) {
   return network.tree() != nullptr && TreePhases(network).phases() == lower_bounds(network, demand).phases;
-}
-
-/// Seconds if every phase lasts as long as its longest send, alone on its route.
-double in_lockstep(const Network& network, const Schedule& schedule) {
-  double seconds = 0;
-  std::vector<Channel> route;
-  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
-    double longest = 0;
-    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
-      route.clear();
-      network.append_route(schedule.hops()[i].src, schedule.hops()[i].dst, route);
-      for (const Channel channel : route)
-        longest = std::max(longest, static_cast<double>(schedule.length(i)) / network.rate(channel));
-    }
-    seconds += longest;
-  }
-  return seconds;
 }
 
 /// Trees: the rings that follow the switches. Grids: gossip, which has few phases, if it takes at most
@@ -43,7 +27,7 @@ const Scheduler& choose_all_gather(const Network& network, const Demand& demand)
   if (switch_ring.why_not(network, demand).empty()) return switch_ring;
   const double enough = 1.02 * lower_bounds(network, demand).seconds;
   if (const Scheduler& gossip = find_scheduler("gossip", demand.pattern); gossip.why_not(network, demand).empty())
-    if (demand.ranks > most_ranks_compared || in_lockstep(network, gossip.make(network, demand, {})) <= enough)
+    if (demand.ranks > most_ranks_compared || lockstep_seconds(network, gossip.make(network, demand, {})) <= enough)
       return gossip;
   const std::string_view reason = rails.why_not(network, demand);
   if (!spreading.why_not(network, demand).empty()) {
@@ -55,7 +39,7 @@ const Scheduler& choose_all_gather(const Network& network, const Demand& demand)
   (void)algorithms::host_rails(network, demand, load);
   if (load.seconds <= enough) return rails;
   if (demand.ranks > most_ranks_compared) return rails;
-  return in_lockstep(network, spreading.make(network, demand, {})) < load.seconds ? spreading : rails;
+  return lockstep_seconds(network, spreading.make(network, demand, {})) < load.seconds ? spreading : rails;
 }
 
 }  // namespace

@@ -223,7 +223,7 @@ std::string_view spreading_why_not(const Network& network, const Demand& demand)
   return demand.ranks <= most ? "" : "more than 256 ranks, or 128 with unequal parts: it would take long";
 }
 
-Schedule spreading(const Network& network, const Demand& demand, const Costs& costs) {
+Schedule spreading(const Network& network, const Demand& demand, const Fitting& costs) {
   const std::uint32_t tries = demand.ranks <= 64 ? 4 : 1;
   const std::vector<Chunk> parts = split_contributions(demand, parts_of(network), network.host_rate(), costs);
   Schedule best = Spreading(network, demand, parts, 1).run();

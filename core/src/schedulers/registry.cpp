@@ -68,6 +68,12 @@ std::string_view algorithms::gather_why_not(const Network& network, const Demand
   return {};
 }
 
+std::string_view algorithms::irregular_why_not(const Network& network, const Demand& demand) {
+  if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
+  if (demand.pattern != Pattern::irregular) return "it serves irregular exchanges";
+  return {};
+}
+
 std::span<const Scheduler> schedulers() { return table; }
 
 const Scheduler& find_scheduler(std::string_view name, Pattern pattern) {

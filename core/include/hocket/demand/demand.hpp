@@ -4,15 +4,16 @@
 #include <string_view>
 #include <vector>
 
+#include "hocket/demand/traffic_matrix.hpp"
 #include "hocket/network/routing.hpp"
 
 namespace hocket {
 
-enum class Pattern : std::uint8_t { all_to_all, all_gather };
-inline constexpr std::uint8_t pattern_kinds = 2;
+enum class Pattern : std::uint8_t { all_to_all, all_gather, irregular };
+inline constexpr std::uint8_t pattern_kinds = 3;
 
 [[nodiscard]] std::string_view to_string(Pattern pattern);
-/// "all-to-all" or "all-gather"; throws InputError.
+/// "all-to-all", "all-gather" or "irregular"; throws InputError.
 [[nodiscard]] Pattern parse_pattern(std::string_view text);
 
 /// The target of a piece that every rank must get: in an all-gather what a rank contributes is one
@@ -24,11 +25,13 @@ inline constexpr Rank everyone = ~Rank{0};
 ///   (MPI_Alltoall without the part a rank keeps).
 /// - All-gather: every rank contributes one message, which every other rank must get; of `bytes`
 ///   bytes, or of `contributions[rank]` where they are not equal (MPI_Allgatherv).
+/// - Irregular: what `matrix` says (MPI_Alltoallv); `bytes` is its largest message.
 struct Demand {
   Pattern pattern = Pattern::all_to_all;
   std::uint32_t ranks = 0;
   std::uint64_t bytes = 1;
   std::vector<std::uint64_t> contributions = {};  ///< all-gather, one per rank; empty: `bytes` each
+  TrafficMatrix matrix = {};                      ///< irregular
 
   [[nodiscard]] std::uint64_t contribution(Rank origin) const {
     return contributions.empty() ? bytes : contributions[origin];
@@ -36,12 +39,18 @@ struct Demand {
   /// Bytes that `target` must get from `origin`; what a rank contributes to everyone is no message
   /// to itself. `target` may be `everyone` in an all-gather, and only there.
   [[nodiscard]] std::uint64_t size(Rank origin, Rank target) const {
+    if (pattern == Pattern::irregular) return matrix.size(origin, target);
     if (origin == target || (target == everyone) != (pattern == Pattern::all_gather)) return 0;
     return contribution(origin);
   }
   /// Messages, or deliveries of a contribution to a rank.
-  [[nodiscard]] std::uint64_t messages() const { return std::uint64_t{ranks} * (ranks > 0 ? ranks - 1 : 0); }
+  [[nodiscard]] std::uint64_t messages() const {
+    if (pattern == Pattern::irregular) return matrix.messages();
+    return std::uint64_t{ranks} * (ranks > 0 ? ranks - 1 : 0);
+  }
   bool operator==(const Demand&) const = default;
 };
+
+[[nodiscard]] Demand irregular(TrafficMatrix matrix);
 
 }  // namespace hocket

@@ -16,39 +16,41 @@ inline constexpr std::uint32_t max_explicit_ranks = 8192;
 std::string_view common_why_not(const Network& network, const Demand& demand);
 
 std::string_view tree_why_not(const Network& network, const Demand& demand);
-Schedule tree(const Network& network, const Demand& demand, const Costs&);
+Schedule tree(const Network& network, const Demand& demand, const Fitting&);
 
 std::string_view product_why_not(const Network& network, const Demand& demand);
-Schedule product(const Network& network, const Demand& demand, const Costs& costs);
+Schedule product(const Network& network, const Demand& demand, const Fitting& costs);
 
-Schedule packing(const Network& network, const Demand& demand, const Costs&);
+Schedule packing(const Network& network, const Demand& demand, const Fitting&);
 
-Schedule linear(const Network& network, const Demand& demand, const Costs&);
-Schedule ring(const Network& network, const Demand& demand, const Costs&);
+Schedule linear(const Network& network, const Demand& demand, const Fitting&);
+Schedule ring(const Network& network, const Demand& demand, const Fitting&);
 std::string_view pairwise_why_not(const Network& network, const Demand& demand);
-Schedule pairwise(const Network& network, const Demand& demand, const Costs&);
+Schedule pairwise(const Network& network, const Demand& demand, const Fitting&);
 std::string_view shift_why_not(const Network& network, const Demand& demand);
-Schedule shift(const Network& network, const Demand& demand, const Costs&);
+Schedule shift(const Network& network, const Demand& demand, const Fitting&);
 std::string_view paired_shift_why_not(const Network& network, const Demand& demand);
-Schedule paired_shift(const Network& network, const Demand& demand, const Costs&);
+Schedule paired_shift(const Network& network, const Demand& demand, const Fitting&);
 
 // All-gather
 std::string_view gather_why_not(const Network& network, const Demand& demand);
 std::string_view switch_ring_why_not(const Network& network, const Demand& demand);
-Schedule switch_ring(const Network& network, const Demand& demand, const Costs& costs);
+Schedule switch_ring(const Network& network, const Demand& demand, const Fitting& costs);
 std::string_view gossip_why_not(const Network& network, const Demand& demand);
-Schedule gossip(const Network& network, const Demand& demand, const Costs& costs);
+Schedule gossip(const Network& network, const Demand& demand, const Fitting& costs);
 std::string_view stride_why_not(const Network& network, const Demand& demand);
-Schedule stride(const Network& network, const Demand& demand, const Costs& costs);
+Schedule stride(const Network& network, const Demand& demand, const Fitting& costs);
 std::string_view rails_why_not(const Network& network, const Demand& demand);
-Schedule rails(const Network& network, const Demand& demand, const Costs& costs);
+Schedule rails(const Network& network, const Demand& demand, const Fitting& costs);
 std::string_view spreading_why_not(const Network& network, const Demand& demand);
-Schedule spreading(const Network& network, const Demand& demand, const Costs& costs);
-Schedule neighbor_ring(const Network& network, const Demand& demand, const Costs&);
+Schedule spreading(const Network& network, const Demand& demand, const Fitting& costs);
+Schedule neighbor_ring(const Network& network, const Demand& demand, const Fitting&);
 std::string_view recursive_doubling_why_not(const Network& network, const Demand& demand);
-Schedule recursive_doubling(const Network& network, const Demand& demand, const Costs&);
-Schedule bruck(const Network& network, const Demand& demand, const Costs&);
+Schedule recursive_doubling(const Network& network, const Demand& demand, const Fitting&);
+Schedule bruck(const Network& network, const Demand& demand, const Fitting&);
 std::string_view neighbor_exchange_why_not(const Network& network, const Demand& demand);
-Schedule neighbor_exchange(const Network& network, const Demand& demand, const Costs&);
+Schedule neighbor_exchange(const Network& network, const Demand& demand, const Fitting&);
+
+std::string_view irregular_why_not(const Network& network, const Demand& demand);
 
 }  // namespace hocket::algorithms

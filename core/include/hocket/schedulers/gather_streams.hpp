@@ -55,7 +55,7 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 /// bytes/s, for the startup that a chunk must be worth. `finer`: parts to make of each besides, if it
 /// is large enough.
 [[nodiscard]] std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
-                                                     const Costs& costs, std::uint32_t finer = 1);
+                                                     const Fitting& costs, std::uint32_t finer = 1);
 
 /// What the streams cost if every rail carries its share of every contribution.
 struct StreamLoad {
@@ -75,6 +75,6 @@ struct StreamLoad {
 /// after all it follows. A send takes its startup and its bytes on the slowest channel. Deterministic; near-linear in
 /// sends × route length. `seconds`: when the last send is over.
 [[nodiscard]] Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams,
-                                        PortModel ports, const Costs& costs, double* seconds = nullptr);
+                                        PortModel ports, const Fitting& costs, double* seconds = nullptr);
 
 }  // namespace hocket::algorithms

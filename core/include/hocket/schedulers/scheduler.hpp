@@ -13,8 +13,9 @@
 namespace hocket {
 
 /// What a schedule may be fitted to besides network and demand.
-struct Costs {
-  double startup = 0;  ///< seconds a message costs besides its transfer (t_s, α)
+struct Fitting {
+  double startup = 0;      ///< seconds a message costs besides its transfer (t_s, α)
+  std::uint64_t seed = 1;  ///< of schedulers that draw lots: same seed, same schedule
 };
 
 struct Scheduler {
@@ -26,7 +27,8 @@ struct Scheduler {
   PortModel ports;          ///< the port model that they keep
   /// Empty if the scheduler serves this network and demand, else the reason why not.
   std::string_view (*why_not)(const Network&, const Demand&);
-  Schedule (*make)(const Network&, const Demand&, const Costs&);
+  Schedule (*make)(const Network&, const Demand&, const Fitting&);
+  std::string_view guarantee = {};  ///< what its schedules are proven to reach; empty: nothing beyond the above
 };
 
 [[nodiscard]] std::span<const Scheduler> schedulers();
@@ -36,7 +38,8 @@ struct Scheduler {
 
 /// The scheduler that serves the demand best. All-to-all: the tree schedule where it meets the bound,
 /// else the first other contention-free one in the order of the registry. All-gather: switch-ring on
-/// trees, else rails or spreading, whichever is faster. Throws InputError if none serves.
+/// trees, else rails or spreading, whichever is faster. Irregular: the first contention-free one. Throws
+/// InputError if none serves.
 [[nodiscard]] const Scheduler& choose_scheduler(const Network& network, const Demand& demand);
 
 }  // namespace hocket

@@ -166,7 +166,7 @@ std::string_view product_why_not(const Network& network, const Demand& demand) {
   return {};
 }
 
-Schedule product(const Network& network, const Demand& demand, const Costs& costs) {
+Schedule product(const Network& network, const Demand& demand, const Fitting& costs) {
   const std::vector<Line> lines = lines_of(network);
   const Dealt dealt = deal_all(lines);
   std::optional<Schedule> found;

@@ -1,0 +1,13 @@
+#pragma once
+/// The time of a schedule whose phases follow each other.
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+namespace hocket {
+
+/// Seconds if every phase begins when all of the one before is over, without startups and latencies: a
+/// phase lasts until its busiest channel has carried its bytes and its slowest message is through.
+/// Linear in transfers × route length.
+[[nodiscard]] double lockstep_seconds(const Network& network, const Schedule& schedule);
+
+}  // namespace hocket
