@@ -38,6 +38,10 @@ class NetworkError(HocketError):
     """A network that cannot exist: cycles, unknown hosts, absurd rates, unreadable files."""
 
 
+class DemandError(HocketError):
+    """Traffic that cannot be: not square, negative, more than 2^63 bytes, unreadable files."""
+
+
 class PlanError(HocketError):
     """A plan file that is damaged, of another version, or made for other hosts."""
 

@@ -6,15 +6,23 @@
 #include <tuple>
 #include <utility>
 
+#include "demand_section.hpp"
 #include "network_section.hpp"
 
 namespace hocket {
 namespace {
 
 constexpr std::uint64_t magic = 0x0a1a54454b434f48;  // "HOCKET\x1a\n"
-constexpr std::uint64_t version = 3;
+constexpr std::uint64_t version = 4;
 
-enum Section : std::uint32_t { header_section, network_section, index_section, rows_section, section_count };
+enum Section : std::uint32_t {
+  header_section,
+  network_section,
+  demand_section,
+  index_section,
+  rows_section,
+  section_count
+};
 
 constexpr std::size_t header_bytes = 8 * (4 + 3 * section_count);  // magic, version, size, sections, checksum
 
@@ -76,6 +84,8 @@ DecodedHeader decode_header(ByteView bytes) {
   for (std::uint64_t& contribution : header.demand.contributions) contribution = in.number();
   if (!header.demand.contributions.empty() && header.demand.contributions.size() != header.demand.ranks)
     throw PlanProblem("contributions for another number of ranks");
+  if (!header.demand.contributions.empty() && header.demand.pattern != Pattern::all_gather)
+    throw PlanProblem("contributions to what is no all-gather");
   header.phases = in.number();
   header.transfers = in.number();
   decoded.direct = in.number(1) == 1;
@@ -296,8 +306,8 @@ Bytes encode_plan(const Plan& plan) {
     index.fixed(checksum(row));
     rows.append(row);
   }
-  const Bytes parts[section_count] = {encode_header(plan.header, direct), encode_network(plan.network), index.take(),
-                                      rows.take()};
+  const Bytes parts[section_count] = {encode_header(plan.header, direct), encode_network(plan.network),
+                                      encode_matrix(plan.header.demand), index.take(), rows.take()};
   ByteWriter out;
   out.fixed(magic);
   out.fixed(version);
@@ -373,6 +383,7 @@ Plan PlanFile::plan() const {
   Plan plan;
   plan.header = header;
   plan.network = network();
+  decode_matrix(section(demand_section), plan.header.demand);
   if (std::accumulate(plan.network.ranks.begin(), plan.network.ranks.end(), std::uint64_t{0}) != header.demand.ranks)
     throw PlanProblem("the network has another number of ranks than the demand");
   std::vector<RankProgram> rows;

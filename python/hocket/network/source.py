@@ -9,9 +9,13 @@ from pathlib import Path, PurePath
 from typing import Final, TypeVar
 
 from hocket.errors import HocketError, NetworkError, Where
+from hocket.text import decode, read_limited, shown, where_is
+
+__all__ = ["Source", "load", "load_beside", "shown"]
 
 MAX_FILE_BYTES: Final = 64 * 2**20
 MAX_LINE_BYTES: Final = 4 * 2**20
+_WHAT: Final = "a network file, or a short form such as star:24"
 
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*")
 
@@ -51,34 +55,12 @@ class Source:
         return PurePath(self.name).suffix.lower()
 
 
-def shown(text: str, longest: int = 60) -> str:
-    """``text`` quoted for a message: one line, printable, not too long."""
-    return repr(text) if len(text) <= longest else repr(text[:longest]) + "…"
-
-
 def load(path: str) -> Source:
     """The file's text, or one :class:`NetworkError`."""
     if not path:
-        raise NetworkError(
-            "no network is named", remedy="name a network file, or a short form such as star:24"
-        )
-    where = Where(shown(path, 4096)[1:-1] if len(path) <= 4096 else path[:60] + "…")
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except FileNotFoundError:
-        raise NetworkError(
-            "no such file", where=where, remedy="name a network file, or a short form such as star:24"
-        ) from None
-    except IsADirectoryError:
-        raise NetworkError("is a directory", where=where, remedy="name a network file in it") from None
-    except OSError as problem:
-        raise NetworkError(
-            f"cannot be read: {problem.strerror or problem}", where=where, remedy="check path and permissions"
-        ) from None
-    except ValueError:  # a NUL byte or a lone surrogate in the path
-        raise NetworkError("is not a file name", where=where, remedy="name a network file") from None
-    return Source(path, _decode(data, where))
+        raise NetworkError("no network is named", remedy=f"name {_WHAT}")
+    data = read_limited(path, MAX_FILE_BYTES, _WHAT, NetworkError)
+    return Source(path, _decode(data, where_is(path)))
 
 
 def load_beside(source: Source, name: str, line: int, what: str) -> Source:
@@ -96,30 +78,12 @@ def load_beside(source: Source, name: str, line: int, what: str) -> Source:
 
 
 def _decode(data: bytes, where: Where) -> str:
-    if len(data) > MAX_FILE_BYTES:
-        raise NetworkError(
-            f"is larger than {MAX_FILE_BYTES // 2**20} MiB", where=where, remedy="is this a network file?"
-        )
     if not data.strip():
         raise NetworkError("is empty", where=where, remedy="see docs/networks.md for the formats")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise NetworkError(
-            f"is not UTF-8: byte 0x{data[problem.start]:02x} at offset {problem.start}",
-            where=Where(where.file, data.count(b"\n", 0, problem.start) + 1),
-            remedy="save the file as UTF-8",
-        ) from None
-    nul = data.find(b"\0")
-    if nul >= 0:
-        raise NetworkError(
-            f"holds a NUL byte at offset {nul}",
-            where=Where(where.file, data.count(b"\n", 0, nul) + 1),
-            remedy="is this a text file? remove the byte",
-        )
+    text = decode(data, where, NetworkError)
     if len(data) > MAX_LINE_BYTES:
         _check_lines(data, where)
-    return text.replace("\r\n", "\n")
+    return text
 
 
 def _check_lines(data: bytes, where: Where) -> None:

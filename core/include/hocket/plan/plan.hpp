@@ -3,7 +3,7 @@
 ///
 /// Layout (docs/plan-format.md): a header with a table of sections, each with its checksum; the
 /// rows of the ranks can be read one at a time, so that a rank reads the header, the network and
-/// its own row only.
+/// its own row only. The matrix of an irregular demand has a section of its own, which no rank needs.
 #include <cstdint>
 #include <string>
 
@@ -44,6 +44,7 @@ class PlanFile {
 
   /// Equal for equal plans: covers the header, the network and the checksums of all rows.
   [[nodiscard]] std::uint64_t digest() const;
+  /// Without the matrix of an irregular demand.
   [[nodiscard]] PlanHeader header() const;
   [[nodiscard]] NetworkSpec network() const;
   [[nodiscard]] RankProgram program(Rank rank) const;

@@ -1,0 +1,61 @@
+"""Files read once, with limits applied, and turned into text; what is wrong is told with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from hocket.errors import HocketError, Where
+
+SHOWN_PATH: Final = 4096
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """``text`` quoted for a message: one line, printable, not too long."""
+    return repr(text) if len(text) <= longest else repr(text[:longest]) + "…"
+
+
+def where_is(path: str) -> Where:
+    """The path as messages show it."""
+    return Where(shown(path, SHOWN_PATH)[1:-1] if len(path) <= SHOWN_PATH else path[:60] + "…")
+
+
+def read_limited(path: str, limit: int, what: str, error: type[HocketError]) -> bytes:
+    """The bytes of a file of at most ``limit`` bytes. ``what`` it is meant to be is part of the remedies."""
+    where = where_is(path)
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        raise error("no such file", where=where, remedy=f"name {what}") from None
+    except IsADirectoryError:
+        raise error("is a directory", where=where, remedy=f"name {what}") from None
+    except OSError as problem:
+        raise error(
+            f"cannot be read: {problem.strerror or problem}", where=where, remedy="check path and permissions"
+        ) from None
+    except ValueError:  # a NUL byte or a lone surrogate in the path
+        raise error("is not a file name", where=where, remedy=f"name {what}") from None
+    if len(data) > limit:
+        raise error(f"is larger than {limit // 2**20} MiB", where=where, remedy=f"is this {what}?")
+    return data
+
+
+def decode(data: bytes, where: Where, error: type[HocketError]) -> str:
+    """UTF-8 without NUL bytes; a byte order mark is dropped, and lines end with a line feed alone."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise error(
+            f"is not UTF-8: byte 0x{data[problem.start]:02x} at offset {problem.start}",
+            where=Where(where.file, data.count(b"\n", 0, problem.start) + 1),
+            remedy="save the file as UTF-8",
+        ) from None
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise error(
+            f"holds a NUL byte at offset {nul}",
+            where=Where(where.file, data.count(b"\n", 0, nul) + 1),
+            remedy="is this a text file? remove the byte",
+        )
+    return text.replace("\r\n", "\n")
