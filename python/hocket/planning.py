@@ -19,6 +19,7 @@ from hocket.errors import PlanError
 AUTO: Final = "auto"
 ALL_TO_ALL: Final = "all-to-all"
 ALL_GATHER: Final = "all-gather"
+IRREGULAR: Final = "irregular"
 # The simulator follows single messages. Beyond this many deliveries, a contention-free schedule on equal
 # links is predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
 ENOUGH: Final = 1.02  # times the bound: nothing better is looked for
@@ -43,6 +44,7 @@ class PlannedExchange:
     verify_seconds: float  # schedule and waits, again
     predicted_seconds: float
     startup: float = 0.0  # seconds that a message costs its sender
+    seed: int = 1  # of schedulers that draw lots
 
     @property
     def bound_phases(self) -> int:
@@ -57,9 +59,12 @@ class PlannedExchange:
     @property
     def ratio(self) -> float:
         """What it takes over the least possible; 1.0 is optimal. An all-to-all counts phases; those of an
-        all-gather may differ in length, so it counts seconds."""
+        all-gather may differ in length, so it counts seconds. An irregular exchange counts the seconds of its
+        phases one after the other."""
         if self.demand.pattern == ALL_GATHER:
             return ratio(self.predicted_seconds, self.bound_seconds)
+        if self.demand.pattern == IRREGULAR:
+            return lockstep_ratio(self.network, self.schedule, self.bounds)
         return ratio(self.schedule.phases, self.bound_phases)
 
     def plan(self) -> _core.Plan:
@@ -77,6 +82,7 @@ class PlannedExchange:
 
     def report(self) -> dict[str, Any]:
         """The object that ``hocket plan --json`` prints."""
+        irregular = self.demand.pattern == IRREGULAR
         return {
             "pattern": self.demand.pattern,
             "scheduler": self.scheduler,
@@ -91,6 +97,8 @@ class PlannedExchange:
             "ratio": self.ratio,
             "bound_seconds": self.bound_seconds,
             "predicted_seconds": self.predicted_seconds,
+            **(irregular_figures(self.network, self.demand, self.schedule, self.bounds) if irregular else {}),
+            **({"seed": self.seed} if irregular else {}),
             "contention_free": self.certificate.contention_free,
             "complete": self.certificate.complete,
             "waits": len(self.waits),
@@ -105,6 +113,25 @@ class PlannedExchange:
 def ratio(taken: float, bound: float) -> float:
     """``taken / bound``; nothing to do is done optimally."""
     return taken / bound if bound else 1.0
+
+
+def lockstep_ratio(network: _core.Network, schedule: _core.Schedule, bounds: _core.Bounds) -> float:
+    """Seconds of the phases one after the other over the bound."""
+    return ratio(_core.lockstep_seconds(network, schedule), bounds.seconds)
+
+
+def irregular_figures(
+    network: _core.Network, demand: _core.Demand, schedule: _core.Schedule, bounds: _core.Bounds
+) -> dict[str, Any]:
+    """What irregular exchanges add to reports. Times are told as the bytes that a host sends meanwhile."""
+    rate = network.host_rate
+    return {
+        "largest_bytes": demand.bytes,
+        "total_bytes": demand.total_bytes,
+        "schedule_bytes": round(_core.lockstep_seconds(network, schedule) * rate),
+        "bound_bytes": round(bounds.seconds * rate),
+        "splits": len(schedule) - demand.messages,
+    }
 
 
 def most_ports(network: _core.Network) -> int:
@@ -203,8 +230,28 @@ def plan_all_gather(
     return _plan(network, demand, scheduler, window, startup)
 
 
+def plan_irregular(
+    network: _core.Network,
+    demand: _core.Demand,
+    scheduler: str = AUTO,
+    window: int = 1,
+    startup: float = 0.0,
+    seed: int = 1,
+) -> PlannedExchange:
+    """Schedules an irregular demand (:func:`hocket.demand.read_demand`).
+
+    ``seed`` is for schedulers that draw lots: the same seed gives the same schedule.
+    """
+    return _plan(network, demand, scheduler, window, startup, seed)
+
+
 def _plan(
-    network: _core.Network, demand: _core.Demand, scheduler: str, window: int, startup: float = 0.0
+    network: _core.Network,
+    demand: _core.Demand,
+    scheduler: str,
+    window: int,
+    startup: float = 0.0,
+    seed: int = 1,
 ) -> PlannedExchange:
     bounds = _core.lower_bounds(network, demand)
     entries = _candidates(network, demand, scheduler)
@@ -212,7 +259,7 @@ def _plan(
     best: _Candidate | None = None
     for entry in entries:  # one after the other, so that no more than two are in memory
         begun = time.perf_counter()
-        schedule = entry.make(network, demand, startup)
+        schedule = entry.make(network, demand, startup, seed)
         waits = _core.derive_waits(network, schedule, window)
         planned = time.perf_counter()
         seconds = predict(network, demand, schedule, waits, entry, startup)
@@ -230,7 +277,7 @@ def _plan(
     # Where the prediction chose among several, it was part of planning.
     return PlannedExchange(
         network, demand, best.entry.name, best.schedule, best.waits, bounds, certificate,
-        choosing + (predicting if len(entries) > 1 else 0.0), verifying, best.seconds, startup,
+        choosing + (predicting if len(entries) > 1 else 0.0), verifying, best.seconds, startup, seed,
     )  # fmt: skip
 
 
@@ -262,7 +309,7 @@ def _candidates(network: _core.Network, demand: _core.Demand, scheduler: str) ->
     if demand.pattern == ALL_GATHER:
         if demand.messages > MOST_COMPARED:
             return [first]
-    elif network.equal_rates:
+    elif network.equal_rates or demand.pattern == IRREGULAR:
         return [first]
     return [first] + [
         s
@@ -330,52 +377,3 @@ def simulation(
     if waits is not None and flow != flow_of(waits):
         waits = None
     return _core.simulate(network, schedule, waits, flow, parameters or _core.ModelParameters())
-
-
-def check_same_network(plan: _core.Plan, network: _core.Network, where: str, given: str) -> None:
-    """Refuses a plan that was made for other hosts or another network than ``network``."""
-    made_for = plan.build_network()
-    remedy = f"plan again with --network {given}"
-    for what, of_plan, of_network in (
-        ("hosts", _hosts(made_for), _hosts(network)),
-        ("channels", _channels(made_for), _channels(network)),
-    ):
-        if of_plan == of_network:
-            continue
-        raise PlanError(f"{where}: made for another network: {_difference(what, of_plan, of_network)}",
-                        remedy=remedy)  # fmt: skip
-
-
-def _hosts(network: _core.Network) -> list[str]:
-    names, ranks = network.names, network.ranks_per_node
-    return [f"{names[host]} with {_counted(ranks[host], 'rank')}" for host in network.hosts]
-
-
-def _channels(network: _core.Network) -> list[str]:
-    """In an order of their own: the same links listed in another order are the same network."""
-    from hocket.units import format_rate
-
-    rates: dict[float, str] = {}
-    lines = []
-    for channel in range(network.channels):
-        rate = network.rate(channel)
-        if rate not in rates:
-            rates[rate] = format_rate(rate, 12)
-        lines.append(f"{network.channel_name(channel)} of {rates[rate]}")
-    return sorted(lines)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _difference(what: str, of_plan: list[str], of_network: list[str]) -> str:
-    if what == "channels":
-        lacking = list((Counter(of_plan) - Counter(of_network)).elements())
-        if lacking:
-            return f"the network has no channel {lacking[0]}"
-        return f"the plan has no channel {next((Counter(of_network) - Counter(of_plan)).elements())}"
-    if len(of_plan) != len(of_network):
-        return f"the plan has {len(of_plan)} {what}, the network {len(of_network)}"
-    index = next(i for i, pair in enumerate(zip(of_plan, of_network, strict=True)) if pair[0] != pair[1])
-    return f"host {index} is {of_plan[index]}, in the network {of_network[index]}"

@@ -20,6 +20,7 @@ DEFAULT_BYTES = "64KiB"
 MOST_BYTES: Final = 2**50
 ALL_TO_ALL: Final = "all-to-all"
 ALL_GATHER: Final = "all-gather"
+IRREGULAR: Final = "irregular"
 
 
 def json_option(function: F) -> F:
@@ -71,7 +72,7 @@ def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete:
     from hocket import _core
 
     # 'hocket plan all-gather' and 'hocket generate all-gather' know which pattern they are about.
-    pattern = ctx.info_name if ctx.info_name in (ALL_TO_ALL, ALL_GATHER) else None
+    pattern = ctx.info_name if ctx.info_name in (ALL_TO_ALL, ALL_GATHER, IRREGULAR) else None
     names = [s.name for s in _core.schedulers() if pattern in (None, s.pattern)]
     return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from hocket.cli.irregular import demand_option, plan_traffic, seed_option
 from hocket.cli.options import (
-    ALL_GATHER,
     ALL_TO_ALL,
     bytes_option,
     defaults_options,
@@ -25,20 +25,14 @@ from hocket.cli.options import (
     startup_option,
     window_option,
 )
-from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.cli.plan_output import HEADER, check_outputs, check_rank, finish, show_lines, show_row
+from hocket.cli.work import write_atomically
 from hocket.errors import UsageError
-from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
-    from hocket._core import Network, Schedule
-    from hocket.planning import PlannedExchange
+    from hocket._core import Network
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-HEADER = b"phase,src,dst,origin,target,offset,length\n"
-PHASES_AT_ONCE = 4096
-ROW_PHASES_AT_ONCE = 64
-MOST_ROWS = 20
 
 
 @click.group()
@@ -88,13 +82,13 @@ def all_to_all(
     Prints what was planned and verified. With --rank R nothing but the row of that rank is computed, which
     takes a second for 100,000 hosts.
     """
-    _check_outputs(output, dump, rank)
+    check_outputs(output, dump, rank)
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     if rank is not None:
         _row(network, rank, size, scheduler, dump, as_json)
         return
     planned = plan_exchange(network, size, scheduler, window, as_json)
-    _finish(planned, output, dump, as_json)
+    finish(planned, output, dump, as_json)
 
 
 @plan.command("all-gather")
@@ -130,92 +124,56 @@ def all_gather(
     Prints what was planned and verified. A message may carry the contributions of several ranks, and ranks
     forward what has reached them. With --rank R the row of that rank is shown.
     """
-    _check_outputs(output, dump, rank)
+    check_outputs(output, dump, rank)
     network = load_network(source, rate, latency, ranks_per_host, as_json)
-    if rank is not None and rank >= network.ranks:
-        raise UsageError(f"there is no rank {rank}",
-                         remedy=f"the network has ranks 0 to {network.ranks - 1}")  # fmt: skip
+    check_rank(network, rank)
     planned = plan_gather(network, size, scheduler, window, contributions, startup, as_json)
     if rank is not None:
-        _row_of(planned, rank, dump, as_json)
+        show_row(planned, rank, dump, as_json)
         return
-    _finish(planned, output, dump, as_json)
+    finish(planned, output, dump, as_json)
 
 
-def _check_outputs(output: str | None, dump: str | None, rank: int | None) -> None:
-    check_writable(output)
-    check_writable(dump)
-    if rank is not None and output is not None:
-        raise UsageError(
-            "a plan file holds the rows of all ranks", remedy="use --dump with --rank, or leave --rank"
-        )
+@plan.command("irregular")
+@network_option()
+@demand_option(required=True)
+@startup_option("What a message costs its sender; some schedulers split messages by it. [0]")
+@_output_option
+@scheduler_option
+@seed_option
+@window_option
+@_dump_option
+@_rank_option("Only what rank R sends and receives.")
+@defaults_options
+@json_option
+def irregular(
+    source: str,
+    traffic: str,
+    startup: str,
+    output: str | None,
+    scheduler: str,
+    seed: int,
+    window: int,
+    dump: str | None,
+    rank: int | None,
+    rate: str | None,
+    latency: str | None,
+    ranks_per_host: int | None,
+    as_json: bool,
+) -> None:
+    """Every rank sends to some others what FILE says.
 
-
-def _finish(planned: PlannedExchange, output: str | None, dump: str | None, as_json: bool) -> None:
-    """Writes what was asked for and says what was planned."""
-    if output is not None:
-        data = with_spinner("encoding the plan", planned.plan().encode, as_json)
-        write_atomically(output, [data])
-    if dump is not None:
-        lines = dump_lines(planned.schedule)
-        with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
-    click.echo(json.dumps(planned.report()) if as_json else describe(planned))
-    if not as_json:
-        for path in (output, dump):
-            if path is not None:
-                click.echo(f"wrote {path}")
-
-
-def dump_lines(schedule: Schedule) -> Iterator[bytes]:
-    yield HEADER
-    for first in range(0, schedule.phases, PHASES_AT_ONCE):
-        yield schedule.csv(first, first + PHASES_AT_ONCE)
-
-
-def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
-    """The lines that rank sends or receives."""
-    me = str(rank).encode()
-    yield HEADER
-    for first in range(0, schedule.phases, ROW_PHASES_AT_ONCE):
-        lines = schedule.csv(first, first + ROW_PHASES_AT_ONCE).splitlines(keepends=True)
-        yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
-
-
-def describe(planned: PlannedExchange) -> str:
-    certificate, waits = planned.certificate, planned.waits
-    transfers = len(planned.schedule)
-    verdict = "verified" if certificate.ok else "REFUSED by the verifier"
-    share = f", ratio {planned.ratio:.3f}"
-    gather = planned.demand.pattern == ALL_GATHER
-    lines = [
-        _headline(planned),
-        f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{'' if gather else share}",
-        f"time        {format_time(planned.predicted_seconds, 4)} predicted, "
-        f"bound {format_time(planned.bound_seconds, 4)}{share if gather else ''}",
-        f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
-        + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
-        f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
-        f"{'complete' if certificate.complete else 'NOT complete'}",
-        f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
-    ]
-    lines += [f"            {text} (phase {phase})" for _, phase, text in certificate.findings[:3]]
-    return "\n".join(lines)
-
-
-def _headline(planned: PlannedExchange) -> str:
-    demand = planned.demand
-    if demand.pattern != ALL_GATHER:
-        return (
-            f"all-to-all of {planned.network.ranks} ranks, {demand.messages} messages of "
-            f"{format_bytes(demand.bytes)}, by '{planned.scheduler}'"
-        )
-    what = f"{format_bytes(demand.bytes)} from each"
-    if demand.contributions:
-        what = f"{format_bytes(sum(demand.contributions))} in all"
-    return (
-        f"all-gather of {planned.network.ranks} ranks, {what}, {len(planned.schedule)} messages, "
-        f"by '{planned.scheduler}'"
-    )
+    Prints what was planned and verified. Messages may be split over several phases. With --rank R the row of
+    that rank is shown.
+    """
+    check_outputs(output, dump, rank)
+    network = load_network(source, rate, latency, ranks_per_host, as_json)
+    check_rank(network, rank)
+    planned = plan_traffic(network, traffic, scheduler, window, startup, seed, as_json)
+    if rank is not None:
+        show_row(planned, rank, dump, as_json)
+        return
+    finish(planned, output, dump, as_json)
 
 
 def _row(network: Network, rank: int, size: str, scheduler: str, dump: str | None, as_json: bool) -> None:
@@ -265,32 +223,4 @@ def _row(network: Network, rank: int, size: str, scheduler: str, dump: str | Non
         f"rank {rank} of {network.ranks}: {network.ranks - 1} sends and as many receives in "
         f"{phases.phases} phases (bound {bounds.phases}), computed in {plan_seconds:.3f} s"
     )
-    _show_rows(text, dump)
-
-
-def _row_of(planned: PlannedExchange, rank: int, dump: str | None, as_json: bool) -> None:
-    """One rank's row of a whole schedule."""
-    text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
-    if dump is not None:
-        write_atomically(dump, [HEADER, text])
-    hops = planned.schedule.hops()
-    sends = sum(1 for src, _ in hops if src == rank)
-    receives = sum(1 for _, dst in hops if dst == rank)
-    if as_json:
-        click.echo(json.dumps({**planned.report(), "rank": rank, "transfers_of_rank": sends + receives}))
-        return
-    click.echo(
-        f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
-        f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.scheduler}'"
-    )
-    _show_rows(text, dump)
-
-
-def _show_rows(text: bytes, dump: str | None) -> None:
-    if dump is not None:
-        click.echo(f"wrote {dump}")
-        return
-    lines = text.decode().split("\n", MOST_ROWS)
-    click.echo(HEADER.decode() + "\n".join(lines[:MOST_ROWS]).rstrip())
-    if len(lines) > MOST_ROWS and lines[-1]:
-        click.echo("… (--dump writes all)")
+    show_lines(text, dump)

@@ -20,9 +20,15 @@ def schedulers(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([
             {"pattern": s.pattern, "name": s.name, "summary": s.summary, "source": s.source,
-             "contention_free": s.contention_free, "ports": s.ports.name.replace("_", "-")}
+             "contention_free": s.contention_free, "ports": s.ports.name.replace("_", "-"),
+             "guarantee": s.guarantee}
             for s in entries
         ]))  # fmt: skip
         return
-    rows = [[s.pattern, s.name, "yes" if s.contention_free else "no", s.summary, s.source] for s in entries]
-    click.echo(as_columns(["pattern", "name", "contention-free", "what it does", "source"], rows))
+    rows = [
+        [s.pattern, s.name, "yes" if s.contention_free else "no", s.summary, s.guarantee, s.source]
+        for s in entries
+    ]
+    click.echo(
+        as_columns(["pattern", "name", "contention-free", "what it does", "guarantee", "source"], rows)
+    )

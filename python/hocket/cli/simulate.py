@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket.cli.irregular import demand_option, plan_traffic, seed_option, size_text
 from hocket.cli.options import (
     ALL_GATHER,
     ALL_TO_ALL,
+    IRREGULAR,
     bytes_option,
     defaults_options,
     flow_option,
@@ -42,10 +44,13 @@ PICTURES = (".svg", ".png", ".pdf")
 @click.command()
 @click.argument("path", metavar="[PLAN]", required=False)
 @network_option()
-@click.option("--pattern", type=click.Choice([ALL_TO_ALL, ALL_GATHER]), default=ALL_TO_ALL, show_default=True,
+@click.option("--pattern", type=click.Choice([ALL_TO_ALL, ALL_GATHER, IRREGULAR]), default=ALL_TO_ALL,
+              show_default=True,
               help="What to plan without PLAN.")  # fmt: skip
 @bytes_option
+@demand_option(required=False)
 @scheduler_option
+@seed_option
 @flow_option(None, "What holds a message back. [default: as planned]")
 @startup_option("What a message costs its sender. [0]")
 @click.option("--token-cost", default="0", metavar="TIME", help="What a token costs besides latency. [0]")
@@ -65,7 +70,9 @@ def simulate(
     source: str,
     pattern: str,
     size: str,
+    traffic: str | None,
     scheduler: str,
+    seed: int,
     flow: str | None,
     startup: str,
     token_cost: str,
@@ -83,18 +90,18 @@ def simulate(
 ) -> None:
     """Predict the time of PLAN, or of a new exchange, on NETWORK.
 
-    Without PLAN, --pattern, --bytes and --scheduler say what to plan.
+    Without PLAN, --pattern, --bytes or --demand, and --scheduler say what to plan.
     """
     from hocket import _core
     from hocket.planning import (
         bound_phases,
-        check_same_network,
         flow_of,
         least_seconds,
         peak_rss_bytes,
         ratio,
         simulation,
     )
+    from hocket.same_network import check_same_network
 
     for option, file in (("--picture", picture), ("--throughput", throughput), ("--heat", heat)):
         if file is not None and Path(file).suffix.lower() not in PICTURES:
@@ -102,13 +109,20 @@ def simulate(
                 f"{option} {file} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
             )
         check_writable(file)
+    if traffic is not None and (path is not None or pattern != IRREGULAR):
+        raise UsageError(f"--demand {traffic} belongs to --pattern irregular without PLAN",
+                         remedy="leave it out, or say --pattern irregular")  # fmt: skip
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     if path is not None:
         plan = load_plan(path, as_json)
         check_same_network(plan, network, path, source)
         schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.scheduler, plan.header.demand
     else:
-        if pattern == ALL_GATHER:
+        if pattern == IRREGULAR:
+            if traffic is None:
+                raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
+            planned = plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=as_json)
+        elif pattern == ALL_GATHER:
             planned = plan_gather(network, size, scheduler, startup=startup, quiet=as_json)
         else:
             planned = plan_exchange(network, size, scheduler, quiet=as_json)
@@ -134,7 +148,7 @@ def simulate(
     size_text = _size_text(demand)
     title = f"{demand.pattern} by {name}, {size_text}"
     # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
-    least = bound_seconds if demand.pattern == ALL_GATHER else None
+    least = bound_seconds if demand.pattern != ALL_TO_ALL else None
     how = f"{flow} by packets" if model == "wormhole" else flow
     drawings = _drawings(result, schedule, network, title, how, least)
     asked = (("picture", picture), ("throughput", throughput), ("heat", heat))
@@ -164,7 +178,7 @@ def simulate(
         click.echo(json.dumps(report))
         return
     click.echo(
-        f"'{name}' under {how}: {len(schedule)} messages {'for' if demand.pattern == ALL_GATHER else 'of'} "
+        f"'{name}' under {how}: {len(schedule)} messages {'of' if demand.pattern == ALL_TO_ALL else 'for'} "
         f"{size_text} in {schedule.phases} phases, {result.tokens} tokens"
     )
     click.echo(
@@ -185,6 +199,8 @@ def simulate(
 
 
 def _size_text(demand: Demand) -> str:
+    if demand.pattern == IRREGULAR:
+        return f"{demand.messages} of {size_text(demand)}"
     if demand.pattern != ALL_GATHER:
         return format_bytes(demand.bytes)
     if demand.contributions:

@@ -7,6 +7,7 @@ import time
 
 import click
 
+from hocket.cli.irregular import bytes_over_bound
 from hocket.cli.options import defaults_options, json_option, load_network, load_plan, network_option
 from hocket.cli.work import with_spinner
 from hocket.units import format_time
@@ -34,19 +35,22 @@ def verify(
     from hocket import _core
     from hocket.planning import (
         ALL_GATHER,
+        IRREGULAR,
         bound_phases,
         check,
-        check_same_network,
+        irregular_figures,
+        lockstep_ratio,
         peak_rss_bytes,
         ports_of,
         ratio,
     )
+    from hocket.same_network import check_same_network
 
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     plan = load_plan(path, as_json)
     check_same_network(plan, network, path, source)
     header, demand = plan.header, plan.header.demand
-    gather = demand.pattern == ALL_GATHER
+    gather, irregular = demand.pattern == ALL_GATHER, demand.pattern == IRREGULAR
     ports = ports_of(header.scheduler, demand.pattern)
     begun = time.perf_counter()
     certificate = with_spinner(
@@ -57,7 +61,12 @@ def verify(
     least = bound_phases(network, demand, bounds, header.scheduler)
     # The startup that an all-gather was planned for is known to the plan alone.
     bound_seconds = header.bound_seconds if gather else bounds.seconds
-    share = ratio(header.predicted_seconds, bound_seconds) if gather else ratio(certificate.phases, least)
+    if gather:
+        share = ratio(header.predicted_seconds, bound_seconds)
+    elif irregular:
+        share = lockstep_ratio(network, plan.schedule, bounds)
+    else:
+        share = ratio(certificate.phases, least)
     if as_json:
         report = {
             "plan": path,
@@ -76,6 +85,7 @@ def verify(
             "ratio": share,
             "bound_seconds": bound_seconds,
             "predicted_seconds": header.predicted_seconds,
+            **(irregular_figures(network, demand, plan.schedule, bounds) if irregular else {}),
             "waits": len(plan.waits),
             "waits_before_reduction": plan.waits.derived,
             "window": plan.waits.window,
@@ -98,7 +108,10 @@ def verify(
         click.echo(f"contention-free  {answer[certificate.contention_free]}")
         click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
         phases = f"phases           {certificate.phases}, bound {least}"
-        click.echo(phases if gather else f"{phases}, ratio {share:.3f}")
+        click.echo(phases if gather or irregular else f"{phases}, ratio {share:.3f}")
+        if irregular:
+            figures = irregular_figures(network, demand, plan.schedule, bounds)
+            click.echo(f"phases in turn   {bytes_over_bound(figures, share)}")
         if gather:
             click.echo(
                 f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeGuard
 
 from hocket.demand.source import Source
 from hocket.demand.traffic import MOST_BYTES, MOST_RANKS, Traffic
@@ -148,5 +148,5 @@ def _traffic(source: Source, ranks: int, call: Any, number: int) -> Traffic:
     return traffic
 
 
-def _is_count(value: Any, most: int) -> bool:
+def _is_count(value: Any, most: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most

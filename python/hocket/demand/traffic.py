@@ -19,7 +19,7 @@ MOST_BYTES: Final = 2**63 - 1
 
 @dataclass(slots=True)
 class Traffic:
-    """Message i takes ``bytes[i]`` from rank ``src[i]`` to rank ``dst[i]``; none is empty or to its sender."""
+    """Message i takes ``bytes[i]`` from ``src[i]`` to ``dst[i]``; none is empty or to its own sender."""
 
     ranks: int
     source: Source

@@ -105,6 +105,9 @@ def scheduled_environment(
         plan = _read_plan(path)
         if (pattern := plan.header.demand.pattern) in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
+        if pattern not in PATTERNS:
+            raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
+                            remedy=f"give plans of {' or '.join(PATTERNS)}")  # fmt: skip
         paths[pattern] = path
         network = plan.build_network()
     placement = options.where_ranks_are(network, network.ranks if ranks is None else ranks)

@@ -1,0 +1,78 @@
+"""Irregular demands on the command line: reading them, and how their figures are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from hocket.cli.work import with_spinner
+from hocket.units import format_bytes
+
+if TYPE_CHECKING:
+    from hocket._core import Demand, Network
+    from hocket.planning import PlannedExchange
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def demand_option(required: bool) -> Callable[[F], F]:
+    return click.option(
+        "--demand", "traffic", required=required, metavar="FILE[:CALL]",
+        help="Who sends how much to whom: .mtx, .npy, CSV, or a call of recorded traffic.",
+    )  # fmt: skip
+
+
+def seed_option(function: F) -> F:
+    return click.option(
+        "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), metavar="K",
+        help="Of schedulers that draw lots: the same seed, the same schedule.",
+    )(function)  # fmt: skip
+
+
+def load_demand(path: str, network: Network, quiet: bool = False) -> Demand:
+    """The traffic of a file between the ranks of ``network``; says what of it is no message."""
+    from hocket.demand import read_traffic
+
+    traffic = with_spinner(f"reading {path}", lambda: read_traffic(path), quiet)
+    traffic.check_ranks(network.ranks, path)
+    if traffic.kept_bytes and not quiet:
+        click.echo(f"{format_bytes(traffic.kept_bytes)} stay where they are: no message", err=True)
+    return traffic.demand()
+
+
+def plan_traffic(
+    network: Network,
+    path: str,
+    scheduler: str,
+    window: int = 1,
+    startup: str = "0",
+    seed: int = 1,
+    quiet: bool = False,
+) -> PlannedExchange:
+    """An irregular exchange of what the file ``path`` says."""
+    from hocket.planning import plan_irregular
+    from hocket.units import parse_time
+
+    seconds = parse_time(startup)
+    demand = load_demand(path, network, quiet)
+    return with_spinner(
+        f"planning {network.ranks} ranks",
+        lambda: plan_irregular(network, demand, scheduler, window, seconds, seed),
+        quiet,
+    )
+
+
+def size_text(demand: Demand) -> str:
+    if demand.messages == 0:
+        return "nothing"
+    return f"at most {format_bytes(demand.bytes)}, {format_bytes(demand.total_bytes)} in all"
+
+
+def bytes_over_bound(figures: dict[str, Any], ratio: float) -> str:
+    """How long the phases take one after the other, as bytes that a host sends meanwhile."""
+    return (
+        f"{format_bytes(figures['schedule_bytes'])} at host speed, "
+        f"bound {format_bytes(figures['bound_bytes'])}, ratio {ratio:.3f}"
+    )

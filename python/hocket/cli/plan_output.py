@@ -1,0 +1,151 @@
+"""What ``hocket plan`` writes and says: plan file, schedule as CSV, report, one rank's row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from hocket.cli.irregular import bytes_over_bound, size_text
+from hocket.cli.options import ALL_GATHER, ALL_TO_ALL, IRREGULAR
+from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.errors import UsageError
+from hocket.units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from hocket._core import Network, Schedule
+    from hocket.planning import PlannedExchange
+
+HEADER = b"phase,src,dst,origin,target,offset,length\n"
+PHASES_AT_ONCE = 4096
+ROW_PHASES_AT_ONCE = 64
+MOST_ROWS = 20
+
+
+def check_outputs(output: str | None, dump: str | None, rank: int | None) -> None:
+    check_writable(output)
+    check_writable(dump)
+    if rank is not None and output is not None:
+        raise UsageError(
+            "a plan file holds the rows of all ranks", remedy="use --dump with --rank, or leave --rank"
+        )
+
+
+def check_rank(network: Network, rank: int | None) -> None:
+    if rank is not None and rank >= network.ranks:
+        raise UsageError(f"there is no rank {rank}",
+                         remedy=f"the network has ranks 0 to {network.ranks - 1}")  # fmt: skip
+
+
+def finish(planned: PlannedExchange, output: str | None, dump: str | None, as_json: bool) -> None:
+    """Writes what was asked for and says what was planned."""
+    if output is not None:
+        data = with_spinner("encoding the plan", planned.plan().encode, as_json)
+        write_atomically(output, [data])
+    if dump is not None:
+        lines = dump_lines(planned.schedule)
+        with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
+    click.echo(json.dumps(planned.report()) if as_json else describe(planned))
+    if not as_json:
+        for path in (output, dump):
+            if path is not None:
+                click.echo(f"wrote {path}")
+
+
+def dump_lines(schedule: Schedule) -> Iterator[bytes]:
+    yield HEADER
+    for first in range(0, schedule.phases, PHASES_AT_ONCE):
+        yield schedule.csv(first, first + PHASES_AT_ONCE)
+
+
+def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
+    """The lines that rank sends or receives."""
+    me = str(rank).encode()
+    yield HEADER
+    for first in range(0, schedule.phases, ROW_PHASES_AT_ONCE):
+        lines = schedule.csv(first, first + ROW_PHASES_AT_ONCE).splitlines(keepends=True)
+        yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
+
+
+def describe(planned: PlannedExchange) -> str:
+    certificate, waits = planned.certificate, planned.waits
+    transfers = len(planned.schedule)
+    verdict = "verified" if certificate.ok else "REFUSED by the verifier"
+    share = f", ratio {planned.ratio:.3f}"
+    gather = planned.demand.pattern == ALL_GATHER
+    by_phases = planned.demand.pattern == ALL_TO_ALL
+    lines = [
+        _headline(planned),
+        f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
+        *_irregular_lines(planned),
+        f"time        {format_time(planned.predicted_seconds, 4)} predicted, "
+        f"bound {format_time(planned.bound_seconds, 4)}{share if gather else ''}",
+        f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
+        + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
+        f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
+        f"{'complete' if certificate.complete else 'NOT complete'}",
+        f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
+    ]
+    lines += [f"            {text} (phase {phase})" for _, phase, text in certificate.findings[:3]]
+    return "\n".join(lines)
+
+
+def _irregular_lines(planned: PlannedExchange) -> list[str]:
+    if planned.demand.pattern != IRREGULAR:
+        return []
+    figures = planned.report()
+    return [
+        f"in turn     {bytes_over_bound(figures, planned.ratio)}",
+        f"splits      {figures['splits']}, {figures['transfers']} transfers",
+    ]
+
+
+def _headline(planned: PlannedExchange) -> str:
+    demand = planned.demand
+    if demand.pattern == IRREGULAR:
+        return (
+            f"irregular exchange of {planned.network.ranks} ranks, {demand.messages} messages of "
+            f"{size_text(demand)}, by '{planned.scheduler}', seed {planned.seed}"
+        )
+    if demand.pattern != ALL_GATHER:
+        return (
+            f"all-to-all of {planned.network.ranks} ranks, {demand.messages} messages of "
+            f"{format_bytes(demand.bytes)}, by '{planned.scheduler}'"
+        )
+    what = f"{format_bytes(demand.bytes)} from each"
+    if demand.contributions:
+        what = f"{format_bytes(sum(demand.contributions))} in all"
+    return (
+        f"all-gather of {planned.network.ranks} ranks, {what}, {len(planned.schedule)} messages, "
+        f"by '{planned.scheduler}'"
+    )
+
+
+def show_row(planned: PlannedExchange, rank: int, dump: str | None, as_json: bool) -> None:
+    """One rank's row of a whole schedule."""
+    text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
+    if dump is not None:
+        write_atomically(dump, [HEADER, text])
+    hops = planned.schedule.hops()
+    sends = sum(1 for src, _ in hops if src == rank)
+    receives = sum(1 for _, dst in hops if dst == rank)
+    if as_json:
+        click.echo(json.dumps({**planned.report(), "rank": rank, "transfers_of_rank": sends + receives}))
+        return
+    click.echo(
+        f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
+        f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.scheduler}'"
+    )
+    show_lines(text, dump)
+
+
+def show_lines(text: bytes, dump: str | None) -> None:
+    if dump is not None:
+        click.echo(f"wrote {dump}")
+        return
+    lines = text.decode().split("\n", MOST_ROWS)
+    click.echo(HEADER.decode() + "\n".join(lines[:MOST_ROWS]).rstrip())
+    if len(lines) > MOST_ROWS and lines[-1]:
+        click.echo("… (--dump writes all)")
