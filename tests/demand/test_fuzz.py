@@ -40,7 +40,8 @@ SEEDS = {
 TRAPS = [
     b"\0", b"\xff", b"\xed\xa0\x80", b"9" * 5000, b"[" * 5000, b"-1", b"1e999", b"nan", b"inf", b"1_0",
     "٣".encode(), "²".encode(), b"0x1F", b"1.5", b"\r", b"\xe2\x80\xa8", b"true", b"null", b"''",
-    b"18446744073709551616",    b"'descr': 'O'", b"|O", b"<f8", b"<V8", b"(2, 2)", b"(2,)", b"()", b"(99999, 99999)", b"True", b"general",
+    b"18446744073709551616",
+    b"'descr': 'O'", b"|O", b"<f8", b"<V8", b"(2, 2)", b"(2,)", b"()", b"(99999, 99999)", b"True", b"general",
     b"symmetric", b"pattern", b"complex", b"array", b"coordinate",
 ]  # fmt: skip
 WORDS = [*sorted({w for s in SEEDS.values() for w in re.findall(rb"[\w.-]+|[^\w\s]+|\s+", s)}), *TRAPS]

@@ -1,0 +1,94 @@
+"""Altered and random plan files: only InputError may come of them."""
+
+from __future__ import annotations
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from hocket import _core
+from plan_file import DEMAND, HEADER, MAGIC, NETWORK, SECTIONS, join, rows_of, split
+from plans import exchanging, forwarded, forwarding, planned, small
+
+
+def use(data: bytes) -> None:
+    """Reads a plan and all that one can do with it; only InputError may come of it."""
+    for rank in (0, 1, 2**32 - 1):
+        try:
+            program = _core.decode_program(data, rank)
+        except _core.PlanProblem:
+            continue
+        assert isinstance(program.sends, list)
+        assert isinstance(program.receives, list)
+    try:
+        plan = _core.Plan.decode(data)
+    except _core.PlanProblem:
+        return
+    assert isinstance(plan.header.scheduler, str)
+    try:
+        network = plan.build_network()
+        certificate = _core.verify(network, plan.header.demand, plan.schedule)
+        _core.verify_waits(network, plan.schedule, plan.waits, certificate)
+        _core.derive_waits(network, plan.schedule)
+        _core.lower_bounds(network, plan.header.demand)
+    except _core.InputError:
+        return
+    assert len(plan.schedule) == plan.header.transfers
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=400), st.booleans())
+@example(b"", True)
+def test_random_bytes(data: bytes, with_magic: bool) -> None:
+    use(MAGIC + data if with_magic else data)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.binary(max_size=60), min_size=SECTIONS, max_size=SECTIONS))
+def test_random_sections_with_right_checksums(sections: list[bytes]) -> None:
+    use(join(sections))
+
+
+SAMPLES = [
+    small(),
+    bytes(forwarding().encode()),
+    bytes(exchanging().encode()),
+    bytes(planned(_core.build_grid("torus", [3], 1e9, 0)).encode()),
+    bytes(planned(_core.build_grid("torus", [4], 1e9, 0)).encode()),
+    bytes(planned(forwarded()).encode()),
+    bytes(
+        planned(
+            _core.build_routed(["a", "b"], [1, 1], ["c"], [1e9], [0], [(0, 1, [0]), (1, 0, [0])])
+        ).encode()
+    ),
+]
+EDITS = st.lists(
+    st.tuples(
+        st.integers(0, 2**16),
+        st.sampled_from(["set", "insert", "delete"]),
+        st.sampled_from([0, 1, 2, 3, 5, 0x7F, 0x80, 0xFF]),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(max_examples=1500)
+@given(st.sampled_from(SAMPLES), EDITS)
+def test_altered_plans_with_right_checksums(data: bytes, edits: list[tuple[int, str, int]]) -> None:
+    """What no checksum can notice: rows, header and network are changed, then signed again."""
+    sections, rows = split(data), rows_of(data)
+    parts = [sections[HEADER], sections[NETWORK], sections[DEMAND], *rows]
+    for at, what, value in edits:
+        which = at % len(parts)
+        part = bytearray(parts[which])
+        place = at // len(parts) % (len(part) + 1)
+        if what == "insert":
+            part.insert(place, value)
+        elif place < len(part):
+            if what == "set":
+                part[place] = value
+            else:
+                del part[place]
+        parts[which] = bytes(part)
+    sections[HEADER], sections[NETWORK], sections[DEMAND] = parts[:3]
+    use(join(sections, parts[3:]))

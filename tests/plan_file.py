@@ -1,0 +1,85 @@
+"""An independent reader and writer of plan files, as docs/plan-format.md has them."""
+
+from __future__ import annotations
+
+import struct
+
+MAGIC = b"HOCKET\x1a\n"
+VERSION = 4
+SECTIONS = 5
+HEADER, NETWORK, DEMAND, INDEX, ROWS = range(SECTIONS)
+HEAD = 8 * (4 + 3 * SECTIONS)
+MASK = 2**64 - 1
+
+
+def checksum(data: bytes) -> int:
+    """As docs/plan-format.md has it."""
+    value = 0xCBF29CE484222325 ^ len(data)
+    for i in range(0, len(data), 8):
+        word = int.from_bytes(data[i : i + 8], "little")
+        value = (value ^ word) * 0x100000001B3 & MASK
+        value ^= value >> 29
+    return value
+
+
+def number(value: int) -> bytes:
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def split(data: bytes) -> list[bytes]:
+    words = struct.unpack(f"<{HEAD // 8}Q", data[:HEAD])
+    return [data[words[3 + 3 * i] :][: words[4 + 3 * i]] for i in range(SECTIONS)]
+
+
+def rows_of(data: bytes) -> list[bytes]:
+    sections = split(data)
+    index = sections[INDEX][len(sections[INDEX]) % 24 :]
+    entries = struct.iter_unpack("<3Q", index)
+    return [sections[ROWS][offset:][:size] for offset, size, _ in entries]
+
+
+def join(sections: list[bytes], rows: list[bytes] | None = None) -> bytes:
+    """A plan with right checksums, whatever it says."""
+    sections = list(sections)
+    if rows is not None:
+        index, offset = number(len(rows)), 0
+        for row in rows:
+            index += struct.pack("<3Q", offset, len(row), checksum(row))
+            offset += len(row)
+        sections[INDEX], sections[ROWS] = index, b"".join(rows)
+    head = MAGIC + struct.pack("<QQ", VERSION, HEAD + sum(map(len, sections)))
+    offset = HEAD
+    for i, section in enumerate(sections):
+        head += struct.pack("<3Q", offset, len(section), 0 if i == ROWS else checksum(section))
+        offset += len(section)
+    return head + struct.pack("<Q", checksum(head)) + b"".join(sections)
+
+
+def read_number(data: bytes, at: int) -> tuple[int, int]:
+    """A number and where it ends."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def matrix_of(section: bytes, ranks: int) -> list[tuple[int, int, int]]:
+    """(sender, receiver, bytes) of the demand section of an irregular plan."""
+    messages, at = [], 0
+    for src in range(ranks):
+        count, at = read_number(section, at)
+        dst = 0
+        for _ in range(count):
+            skipped, at = read_number(section, at)
+            size, at = read_number(section, at)
+            messages.append((src, dst + skipped, size))
+            dst += skipped + 1
+    assert at == len(section)
+    return messages
