@@ -87,7 +87,7 @@ def build_runtime(mpicc: str) -> Runtime:
     if compiler is None:
         raise MissingToolError("no C++ compiler", remedy="install g++ (C++20), or set CXX")
     environment = {**os.environ, "MPICH_CC": compiler, "MPICH_CXX": compiler, "OMPI_CC": compiler}
-    mpi = _library_version(wrapper, environment)
+    mpi = library_version(wrapper, environment)
     sources = sorted((native_dir() / "runtime").glob("*.cpp"))
     core = native_dir() / "libhocket_core.a"
     home = cache_dir() / f"runtime-{_digest(wrapper, compiler, mpi, [*sources, core])}"
@@ -98,7 +98,7 @@ def build_runtime(mpicc: str) -> Runtime:
     print(f"hocket: building the runtime for {mpi.rstrip('.')} (once)", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="build-", dir=cache_dir()) as work:
         include = ["-I", str(native_dir() / "include")]
-        _compile(
+        compile_native(
             [
                 wrapper,
                 *_FLAGS,
@@ -111,7 +111,7 @@ def build_runtime(mpicc: str) -> Runtime:
             environment,
         )
         shim = native_dir() / "runtime" / "shim.c"
-        _compile(
+        compile_native(
             [
                 compiler,
                 "-x",
@@ -132,7 +132,7 @@ def build_runtime(mpicc: str) -> Runtime:
     return runtime
 
 
-def _library_version(wrapper: str, environment: dict[str, str]) -> str:
+def library_version(wrapper: str, environment: dict[str, str]) -> str:
     """How MPI_Get_library_version begins in a process that uses this MPI: family and major version."""
     probe = "#include <mpi.h>\n"
     try:
@@ -161,7 +161,7 @@ def _library_version(wrapper: str, environment: dict[str, str]) -> str:
     )
 
 
-def _compile(command: list[str], environment: dict[str, str]) -> None:
+def compile_native(command: list[str], environment: dict[str, str]) -> None:
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_BUILD_SECONDS, env=environment, check=False

@@ -1,0 +1,98 @@
+"""``hocket record``: what the collective calls of an unmodified MPI program send."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hocket.cli.work import as_columns, check_writable, write_atomically
+from hocket.errors import HocketError, MissingToolError, UsageError
+from hocket.units import format_bytes
+
+if TYPE_CHECKING:
+    from hocket.mpi import Mpi
+    from hocket.recording import Recording
+
+MOST_LISTED = 40
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("-o", "--output", default="traffic.json", show_default=True, metavar="FILE",
+              help="Where to write the traffic; its directory must be visible to all hosts.")  # fmt: skip
+@click.option("--mpi", "mpi_name", metavar="MPI",
+              help="mpich, openmpi or the path of an mpiexec, if COMMAND begins with none.")  # fmt: skip
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
+    """Run COMMAND, such as mpiexec -n 8 PROGRAM, and write what each of its collective calls sends.
+
+    'hocket plan irregular --demand FILE:CALL' plans one of them. The exit code is that of COMMAND.
+    """
+    from hocket.demand.recorded import write
+    from hocket.mpi import find_mpi
+    from hocket.recording import build_recorder, merge
+    from hocket.recording.library import with_variables
+
+    check_writable(output)
+    launcher = _launcher(command[0])
+    mpi = find_mpi(mpi_name) if mpi_name else launcher
+    if mpi is None:
+        raise UsageError(f"{command[0]} is no launcher of MPICH or Open MPI",
+                         remedy="begin with an mpiexec, or say --mpi")  # fmt: skip
+    recorder = build_recorder(mpi.mpicc)
+    beside = Path(output).absolute().parent
+    with tempfile.TemporaryDirectory(prefix=".hocket-record-", dir=beside) as folder:
+        variables = recorder.environment(Path(folder))
+        told = with_variables(mpi, command, variables) if launcher else list(command)
+        code = _run(told, {**os.environ, **({} if launcher else variables)})
+        try:
+            recording = merge(Path(folder))
+        except HocketError:
+            if code:
+                sys.exit(code)  # the command has said why
+            raise
+    write_atomically(output, write(recording.ranks, recording.calls))
+    _tell(recording, output)
+    sys.exit(code)
+
+
+def _launcher(name: str) -> Mpi | None:
+    """The MPI of a launcher, as a shell would find it under this name."""
+    from hocket.mpi import find_mpi
+
+    path = shutil.which(name)
+    try:
+        return find_mpi(path) if path else None
+    except UsageError:
+        return None
+
+
+def _run(command: list[str], environment: dict[str, str]) -> int:
+    try:
+        code = subprocess.run(command, env=environment, check=False).returncode
+    except OSError as error:
+        raise MissingToolError(
+            f"{command[0]} does not start: {error.strerror}", remedy="check its name and permissions"
+        ) from None
+    return code if code >= 0 else 128 - code
+
+
+def _tell(recording: Recording, output: str) -> None:
+    """On stderr: standard output is the program's."""
+    calls = recording.calls
+    rows = [
+        [number, call.operation, len(call.members), call.messages, format_bytes(call.bytes), call.repeated]
+        for number, call in enumerate(calls[:MOST_LISTED], 1)
+    ]
+    lines = [as_columns(["call", "operation", "ranks", "messages", "bytes", "times"], rows)] if rows else []
+    if len(calls) > MOST_LISTED:
+        lines.append(f"and {len(calls) - MOST_LISTED} more")
+    lines += [f"hocket: {remark}" for remark in recording.remarks]
+    lines.append(f"wrote {output}; plan with: hocket plan irregular --network NETWORK --demand {output}:1")
+    click.echo("\n".join(lines), err=True)
