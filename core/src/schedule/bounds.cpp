@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hocket/schedule/gather_bounds.hpp"
-#include "ring_loads.hpp"
+#include "hocket/schedule/ring_loads.hpp"
 
 namespace hocket {
 namespace {
