@@ -1,16 +1,13 @@
 #include "hocket/schedulers/product/lines.hpp"
 
+#include "hocket/network/routing.hpp"
 #include "hocket/schedule/ring_loads.hpp"
 #include "hocket/schedulers/product/closed_forms.hpp"
 #include "hocket/schedulers/product/line_search.hpp"
 
 namespace hocket::product {
 
-bool Line::up(std::uint32_t from, std::uint32_t to) const {
-  if (!ring) return to > from;
-  const std::uint32_t twice = 2 * ((to + side - from) % side);
-  return twice < side || (twice == side && ties[from] == '+');
-}
+bool Line::up(std::uint32_t from, std::uint32_t to) const { return goes_up(side, ring, ties, from, to); }
 
 std::vector<std::uint32_t> Line::channels(std::uint32_t from, std::uint32_t to) const {
   std::vector<std::uint32_t> found;
