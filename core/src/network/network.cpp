@@ -139,6 +139,11 @@ std::optional<Node> Network::find(const std::string& name) const {
   return static_cast<Node>(it - spec_.names.begin());
 }
 
+std::uint32_t Network::ranks_per_host() const {
+  const std::uint32_t first = spec_.ranks.front();
+  return std::ranges::all_of(spec_.ranks, [&](std::uint32_t count) { return count == first; }) ? first : 0;
+}
+
 std::string Network::channel_name(Channel channel) const {
   if (spec_.shape == Shape::routed) return spec_.channels[channel].name;
   const LinkSpec& link = spec_.links[channel / 2];

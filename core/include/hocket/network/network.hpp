@@ -26,6 +26,8 @@ class Network {
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(host_of_.size()); }
   [[nodiscard]] std::span<const Node> hosts() const { return hosts_; }
   [[nodiscard]] bool is_host(Node node) const { return spec_.ranks[node] > 0; }
+  /// The ranks of every node, if all have the same number; else 0.
+  [[nodiscard]] std::uint32_t ranks_per_host() const;
   [[nodiscard]] Node host_of(Rank rank) const { return host_of_[rank]; }
   [[nodiscard]] Rank first_rank(Node host) const { return first_rank_[host]; }
   [[nodiscard]] const std::string& name(Node node) const { return spec_.names[node]; }
