@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from hocket.cli.irregular import demand_option, plan_traffic, seed_option, size_text
 from hocket.cli.options import (
@@ -38,6 +39,14 @@ if TYPE_CHECKING:
     from hocket._core import Demand, Network, Schedule, Simulation
 
 MOST_LINES = 16
+# Parameter and option of what only an exchange without a plan can be told.
+PLANNING = {
+    "pattern": "--pattern",
+    "size": "--bytes",
+    "traffic": "--demand",
+    "scheduler": "--scheduler",
+    "seed": "--seed",
+}
 PICTURES = (".svg", ".png", ".pdf")
 
 
@@ -109,9 +118,12 @@ def simulate(
                 f"{option} {file} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
             )
         check_writable(file)
-    if traffic is not None and (path is not None or pattern != IRREGULAR):
-        raise UsageError(f"--demand {traffic} belongs to --pattern irregular without PLAN",
-                         remedy="leave it out, or say --pattern irregular")  # fmt: skip
+    if path is not None:
+        _refuse(_given(PLANNING), f"would plan an exchange, but {path} is planned already", "give no plan")
+    elif pattern == IRREGULAR:
+        _refuse(_given(("size",)), "sets one size for all, but --demand says each", "say another --pattern")
+    else:
+        _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "say --pattern irregular")
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     if path is not None:
         plan = load_plan(path, as_json)
@@ -196,6 +208,21 @@ def simulate(
         click.echo(f"and {len(busiest) - MOST_LINES} channels used less, see --json")
     for file, _ in written:
         click.echo(f"wrote {file}")
+
+
+def _given(parameters: Iterable[str]) -> list[str]:
+    """Which options of PLANNING stand on the command line."""
+    context = click.get_current_context()
+    return [
+        PLANNING[parameter]
+        for parameter in parameters
+        if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE
+    ]
+
+
+def _refuse(options: list[str], why: str, instead: str) -> None:
+    if options:
+        raise UsageError(f"{' and '.join(options)} {why}", remedy=f"leave that out, or {instead}")
 
 
 def _size_text(demand: Demand) -> str:
