@@ -157,8 +157,8 @@ def simulate(
     bounds = _core.lower_bounds(network, demand)
     bound_seconds = least_seconds(network, demand, bounds, parse_time(startup))
     share = ratio(result.seconds, bound_seconds)
-    size_text = _size_text(demand)
-    title = f"{demand.pattern} by {name}, {size_text}"
+    sizes = _size_text(demand)
+    title = f"{demand.pattern} by {name}, {sizes}"
     # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
     least = bound_seconds if demand.pattern != ALL_TO_ALL else None
     how = f"{flow} by packets" if model == "wormhole" else flow
@@ -191,7 +191,7 @@ def simulate(
         return
     click.echo(
         f"'{name}' under {how}: {len(schedule)} messages {'of' if demand.pattern == ALL_TO_ALL else 'for'} "
-        f"{size_text} in {schedule.phases} phases, {result.tokens} tokens"
+        f"{sizes} in {schedule.phases} phases, {result.tokens} tokens"
     )
     click.echo(
         f"predicted   {format_time(result.seconds, 5)}, bound {format_time(bound_seconds, 5)}, "
