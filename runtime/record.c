@@ -128,7 +128,7 @@ static int in_place(const void* sendbuf) { return sendbuf == MPI_IN_PLACE; }
     return PMPI_I##lower(kind##_VALUES, request);            \
   }                                                          \
   WRAP_PERSISTENT(name, kind, recorder)
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define WRAP_PERSISTENT(name, kind, recorder)                                    \
   int MPI_##name##_init(kind##_ARGUMENTS, MPI_Info info, MPI_Request* request) { \
     recorder(comm, "MPI_" #name "_init", kind##_SIZES);                          \

@@ -151,5 +151,15 @@ def test_completion_completes(program) -> None:
 def test_version_and_help(program) -> None:
     assert program("--version").out.startswith("hocket ")
     text = program("--help").out
-    for command in ("network", "plan", "verify", "simulate", "generate", "run", "record", "lab", "schedulers"):
+    for command in (
+        "network",
+        "plan",
+        "verify",
+        "simulate",
+        "generate",
+        "run",
+        "record",
+        "lab",
+        "schedulers",
+    ):
         assert f"\n  {command} " in text

@@ -66,6 +66,7 @@ def test_every_call_and_every_byte(record: Record, tmp_path: Path) -> None:
         ("MPI_Alltoall", [2, 0], 1),
         ("MPI_Alltoall", [2, 0], 1),
         ("MPI_Neighbor_alltoallv", [0, 1, 2, 3], 1),
+        ("MPI_Neighbor_alltoallv_init", [0, 1, 2, 3], 1),
         ("MPI_Alltoall", [3, 1], 1),
         ("MPI_Alltoall", [3, 1], 1),
     ]
@@ -76,19 +77,20 @@ def test_every_call_and_every_byte(record: Record, tmp_path: Path) -> None:
     assert matrix(calls[2]) == {(i, j): 8 for i, j in everyone if i != j}
     assert matrix(calls[3]) == {(i, j): i for i, j in everyone if i != j and i}
     assert matrix(calls[4]) == dict.fromkeys(everyone, 8)
-    for call, size in ((5, 24), (6, 10), (8, 24), (9, 10)):
+    for call, size in ((5, 24), (6, 10), (9, 24), (10, 10)):
         members = calls[call]["members"]
         assert matrix(calls[call]) == {(i, j): size for i in members for j in members}
     assert matrix(calls[7]) == {(i, (i + 1) % RANKS): 3 for i in range(RANKS)}
+    assert matrix(calls[8]) == {(i, (i + 1) % RANKS): 12 for i in range(RANKS)}
     traffic = read_traffic(f"{tmp_path / 't.json'}:2")
     assert traffic.total_bytes + traffic.kept_bytes == sum(ints.values()) + 400
-    assert "MPI_Neighbor_alltoallv      4         4" in done.stderr
+    assert "MPI_Neighbor_alltoallv           4         4" in done.stderr
     assert "hocket plan irregular --network NETWORK --demand" in done.stderr and done.stdout == ""
 
 
 def test_the_exit_code_is_passed_on(record: Record, tmp_path: Path) -> None:
     assert record("code").returncode == 5
-    assert len(calls_of(tmp_path / "t.json")) == 10
+    assert len(calls_of(tmp_path / "t.json")) == 11
 
 
 def test_a_rank_that_dies(record: Record, tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ def test_a_launcher_in_a_script(record: Record, mpi: Mpi, tmp_path: Path) -> Non
     assert refused.returncode == 2 and "env is no launcher of MPICH or Open MPI" in refused.stderr
     done = record(begin=["--mpi", mpi.mpiexec, "--", "env"])
     assert done.returncode == 0, done.stderr
-    assert len(calls_of(tmp_path / "t.json")) == 10
+    assert len(calls_of(tmp_path / "t.json")) == 11
 
 
 def test_the_wrong_mpi(record: Record, mpi: Mpi) -> None:

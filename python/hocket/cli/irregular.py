@@ -31,17 +31,6 @@ def seed_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
-def load_demand(path: str, network: Network, quiet: bool = False) -> Demand:
-    """The traffic of a file between the ranks of ``network``; says what of it is no message."""
-    from hocket.demand import read_traffic
-
-    traffic = with_spinner(f"reading {path}", lambda: read_traffic(path), quiet)
-    traffic.check_ranks(network.ranks, path)
-    if traffic.kept_bytes and not quiet:
-        click.echo(f"{format_bytes(traffic.kept_bytes)} stay where they are: no message", err=True)
-    return traffic.demand()
-
-
 def plan_traffic(
     network: Network,
     path: str,
@@ -51,17 +40,22 @@ def plan_traffic(
     seed: int = 1,
     quiet: bool = False,
 ) -> PlannedExchange:
-    """An irregular exchange of what the file ``path`` says."""
+    """An irregular exchange of what the file ``path`` says; tells what of it is no message."""
+    from hocket.demand import read_traffic
     from hocket.planning import plan_irregular
     from hocket.units import parse_time
 
     seconds = parse_time(startup)
-    demand = load_demand(path, network, quiet)
-    return with_spinner(
+    traffic = with_spinner(f"reading {path}", lambda: read_traffic(path), quiet)
+    traffic.check_ranks(network.ranks, path)
+    planned = with_spinner(
         f"planning {network.ranks} ranks",
-        lambda: plan_irregular(network, demand, scheduler, window, seconds, seed),
+        lambda: plan_irregular(network, traffic.demand(), scheduler, window, seconds, seed),
         quiet,
     )
+    if traffic.kept_bytes and not quiet:
+        click.echo(f"{format_bytes(traffic.kept_bytes)} stay where they are: no message", err=True)
+    return planned
 
 
 def size_text(demand: Demand) -> str:

@@ -74,9 +74,10 @@ def gantt(
 
 
 def _size(schedule: _core.Schedule) -> str:
-    """Bytes of a message; those of an all-gather may carry several contributions."""
-    longest = max(schedule.longest(), default=schedule.message_bytes)
-    return format_bytes(longest) if longest <= schedule.message_bytes else f"at most {format_bytes(longest)}"
+    """Bytes of a message; those of an all-gather may carry several contributions, others are unequal."""
+    lengths = schedule.lengths() or [schedule.message_bytes]
+    longest = format_bytes(max(lengths))
+    return longest if min(lengths) == max(lengths) else f"at most {longest}"
 
 
 def phase_colours(phases: int) -> ListedColormap:

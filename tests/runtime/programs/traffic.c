@@ -60,6 +60,14 @@ int main(int argc, char** argv) {
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, before, one, 2, next, one, MPI_INFO_NULL, 0, &ring);
   MPI_Neighbor_alltoallv(from, one, where, MPI_CHAR, to, one, where, MPI_CHAR, ring);
 
+  /* A persistent call, started twice. */
+  MPI_Neighbor_alltoallv_init(from, one, where, MPI_INT, to, one, where, MPI_INT, ring, MPI_INFO_NULL, &request);
+  for (int start = 0; start < 2; ++start) {
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Request_free(&request);
+
   MPI_Comm_free(&ring);
   MPI_Comm_free(&half);
   MPI_Finalize();
