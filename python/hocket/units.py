@@ -122,3 +122,11 @@ def format_bytes(size: int) -> str:
         if size and size % factor == 0:
             return f"{size // factor} {unit}"
     return f"{size} B"
+
+
+def format_total(size: int) -> str:
+    """A sum of sizes: as :func:`format_bytes` where that is short, else rounded, ``16.38 GB``."""
+    exact = format_bytes(size)
+    if size < 10_000 or not exact.endswith(" B"):
+        return exact
+    return _with_prefix(size, ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")), 4)

@@ -97,11 +97,11 @@ def test_what_people_read(hocket, tmp_path: Path, sizes: Path) -> None:
     answer = hocket("plan", "irregular", *arguments, "--seed", "3", "-o", tmp_path / "p.hkt")
     assert answer.err == "50 B stay where they are: no message\n"
     assert answer.out.startswith(
-        "irregular exchange of 6 ranks, 13 messages of at most 2 MB, 2066954 B in all, by '"
+        "irregular exchange of 6 ranks, 13 messages of at most 2 MB, 2.067 MB in all, by '"
     )
     for part in (
         "seed 3",
-        "at host speed, bound 2000301 B, ratio 1.",
+        "at host speed, bound 2 MB, ratio 1.",
         "\nsplits ",
         "verified: contention-free",
     ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hocket.demand import read_traffic
@@ -28,6 +30,11 @@ def test_arrays_go_by_columns(written, table) -> None:
     assert table(written("b.mtx", symmetric)) == [
         (0, 1, 1), (0, 2, 2), (1, 0, 1), (1, 2, 3), (2, 0, 2), (2, 1, 3),
     ]  # fmt: skip
+
+
+def test_the_example(table) -> None:
+    messages = table(Path(__file__).parents[2] / "examples" / "demands" / "mesh.mtx")
+    assert len(messages) == 16 and sum(size for _, _, size in messages) == 2304 * 1024
 
 
 @pytest.mark.parametrize(

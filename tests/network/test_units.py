@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hocket.errors import UsageError
-from hocket.units import format_bytes, format_rate, format_time, parse_bytes, parse_rate, parse_time
+from hocket.units import (
+    format_bytes,
+    format_rate,
+    format_time,
+    format_total,
+    parse_bytes,
+    parse_rate,
+    parse_time,
+)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +101,15 @@ def test_rates_survive_formatting(rate: float) -> None:
 @given(st.floats(1e-12, 10))
 def test_times_survive_formatting(seconds: float) -> None:
     assert parse_time(format_time(seconds)) == pytest.approx(seconds, rel=1e-5)
+
+
+def test_totals_are_short() -> None:
+    shown = {
+        0: "0 B",
+        9999: "9999 B",
+        65536: "64 KiB",
+        10_001: "10 KB",
+        16375237940: "16.38 GB",
+        999_999: "1 MB",
+    }
+    assert {size: format_total(size) for size in shown} == shown

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from hocket.cli.work import with_spinner
-from hocket.units import format_bytes
+from hocket.units import format_bytes, format_total
 
 if TYPE_CHECKING:
     from hocket._core import Demand, Network
@@ -54,19 +54,19 @@ def plan_traffic(
         quiet,
     )
     if traffic.kept_bytes and not quiet:
-        click.echo(f"{format_bytes(traffic.kept_bytes)} stay where they are: no message", err=True)
+        click.echo(f"{format_total(traffic.kept_bytes)} stay where they are: no message", err=True)
     return planned
 
 
 def size_text(demand: Demand) -> str:
     if demand.messages == 0:
         return "nothing"
-    return f"at most {format_bytes(demand.bytes)}, {format_bytes(demand.total_bytes)} in all"
+    return f"at most {format_bytes(demand.bytes)}, {format_total(demand.total_bytes)} in all"
 
 
 def bytes_over_bound(figures: dict[str, Any], ratio: float) -> str:
     """How long the phases take one after the other, as bytes that a host sends meanwhile."""
     return (
-        f"{format_bytes(figures['schedule_bytes'])} at host speed, "
-        f"bound {format_bytes(figures['bound_bytes'])}, ratio {ratio:.3f}"
+        f"{format_total(figures['schedule_bytes'])} at host speed, "
+        f"bound {format_total(figures['bound_bytes'])}, ratio {ratio:.3f}"
     )

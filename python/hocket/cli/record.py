@@ -14,7 +14,7 @@ import click
 
 from hocket.cli.work import as_columns, check_writable, write_atomically
 from hocket.errors import HocketError, MissingToolError, UsageError
-from hocket.units import format_bytes
+from hocket.units import format_total
 
 if TYPE_CHECKING:
     from hocket.mpi import Mpi
@@ -87,7 +87,7 @@ def _tell(recording: Recording, output: str) -> None:
     """On stderr: standard output is the program's."""
     calls = recording.calls
     rows = [
-        [number, call.operation, len(call.members), call.messages, format_bytes(call.bytes), call.repeated]
+        [number, call.operation, len(call.members), call.messages, format_total(call.bytes), call.repeated]
         for number, call in enumerate(calls[:MOST_LISTED], 1)
     ]
     lines = [as_columns(["call", "operation", "ranks", "messages", "bytes", "times"], rows)] if rows else []

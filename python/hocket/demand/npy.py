@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from typing import Any, Final
 
 import numpy as np
@@ -53,7 +54,8 @@ def _header(source: Source) -> tuple[tuple[int, ...], bool, np.dtype[Any], memor
     stream = io.BytesIO(source.data)
     try:
         read_header = _HEADERS.get(np.lib.format.read_magic(stream))
-        header = read_header(stream) if read_header else None
+        with warnings.catch_warnings(action="ignore"):  # of Python's own parser
+            header = read_header(stream) if read_header else None
     except Exception:  # whatever NumPy's parser of Python literals raises
         raise source.error("the header of the array is damaged", remedy=_REMEDY) from None
     if header is None:
