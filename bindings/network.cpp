@@ -132,7 +132,11 @@ void bind_network(nb::module_& m) {
             if (src >= n.ranks() || dst >= n.ranks()) throw hocket::InputError("no such rank");
             return n.route(src, dst);
           },
-          "src"_a, "dst"_a, "the channels from one rank to another, in order");
+          "src"_a, "dst"_a, "the channels from one rank to another, in order")
+      .def(
+          "restricted_to",
+          [](const Network& n, const Numbers& ranks_per_node) { return n.restricted_to(ranks_per_node); },
+          "ranks_per_node"_a, "the same network and routes with fewer ranks, as a smaller communicator sees it");
 
   m.def(
       "build_network",

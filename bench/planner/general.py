@@ -10,13 +10,14 @@ import json
 import os
 import platform
 import resource
-import subprocess
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any, Final
+
+from processes import answer_of
 
 from hocket import _core
 from hocket.network import read_network_description
@@ -112,13 +113,6 @@ def measure(name: str) -> dict[str, Any]:
     }
 
 
-def in_own_process(name: str) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--case", name]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
 def table(report: dict[str, Any]) -> str:
     lines = [
         "# The general scheduler",
@@ -161,7 +155,7 @@ def main() -> None:
     for section, names in CASES.items():
         report["cases"][section] = {}
         for name in names:
-            case = report["cases"][section][name] = in_own_process(name)
+            case = report["cases"][section][name] = answer_of(__file__, "--case", name)
             if not case["ok"]:
                 sys.exit(f"{name}: the verifier rejects the schedule")
             print(

@@ -12,7 +12,6 @@ import math
 import os
 import platform
 import statistics
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -20,6 +19,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
+
+from processes import answer_of
 
 from hocket import _core
 
@@ -77,20 +78,8 @@ def name(kind: str, sides: Sequence[int]) -> str:
 
 
 def timed(network: str) -> dict[str, Any]:
-    command = [
-        sys.executable,
-        "-m",
-        "hocket.cli",
-        "plan",
-        "all-to-all",
-        "--network",
-        network,
-        "--bytes",
-        "64KiB",
-        "--json",
-    ]
-    report = json.loads(
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
+    report = answer_of(
+        "-m", "hocket.cli", "plan", "all-to-all", "--network", network, "--bytes", "64KiB", "--json"
     )
     keys = ("phases", "bound_phases", "ratio", "plan_seconds", "verify_seconds", "peak_rss_bytes")
     return {"network": network, **{key: report[key] for key in keys}}

@@ -10,12 +10,12 @@ import json
 import os
 import platform
 import resource
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from processes import answer_of
 
 from hocket import _core
 
@@ -81,13 +81,6 @@ def measure(sizes: list[int], row_only: bool) -> dict[str, Any]:
     return result
 
 
-def in_own_process(name: str) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--case", name]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
 def table(report: dict[str, Any]) -> str:
     lines = [
         "# Planner",
@@ -129,7 +122,8 @@ def main() -> None:
         "cases": {},
     }
     for name, (sizes, seconds, mib) in CASES.items():
-        runs = sorted((in_own_process(name) for _ in range(REPEATS)), key=lambda run: run["seconds"])
+        runs = [answer_of(__file__, "--case", name) for _ in range(REPEATS)]
+        runs.sort(key=lambda run: run["seconds"])
         case = runs[REPEATS // 2]
         case |= {"branching": sizes, "target_seconds": seconds, "target_mib": mib}
         case["all_seconds"] = [run["seconds"] for run in runs]

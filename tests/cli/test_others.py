@@ -50,6 +50,21 @@ def test_simulate(hocket, plan: Path, tmp_path: Path) -> None:
     assert "predicted" in text and "s0->s1" in text
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--bytes", "1MB"], "--bytes"),
+        (["--bytes", "64KiB"], "--bytes"),  # the default, but said
+        (["--scheduler", "auto"], "--scheduler"),
+        (["--scheduler", "ring", "--pattern", "all-to-all"], "--pattern and --scheduler"),
+    ],
+)
+def test_simulate_plans_nothing_anew(hocket, plan: Path, options: list[str], named: str) -> None:
+    answer = hocket("simulate", plan, "--network", "chain:3,2,2", *options)
+    assert (answer.code, answer.out) == (2, "")
+    assert f"{named} would plan an exchange, but {plan} is planned already" in answer.err
+
+
 @pytest.mark.parametrize("flow", ["token", "barrier", "free", "window:2"])
 def test_simulate_without_a_plan(hocket, flow: str) -> None:
     report = hocket("simulate", "--network", "tree:2x3", "--bytes", "1MB", "--flow", flow, "--json").object()

@@ -1,11 +1,11 @@
 #include "hocket/model/simulate.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <queue>
 
 #include "dependencies.hpp"
 #include "hocket/model/fair_share.hpp"
+#include "sends.hpp"
 
 namespace hocket {
 namespace {
@@ -22,22 +22,16 @@ void check(const Network& network, const Schedule& schedule, const ModelParamete
   cost(p.barrier, "the barrier time");
   if (!(p.overhead >= 1 && p.overhead <= 100)) throw InputError("the overhead must be between 1 and 100");
   if (!(p.memory_rate > 0)) throw InputError("the memory rate must be positive");
-  if (schedule.ranks() != network.ranks())
-    throw InputError("the schedule is for " + std::to_string(schedule.ranks()) + " ranks, the network has " +
-                     std::to_string(network.ranks()));
-  if (schedule.size() >= ~std::uint32_t{0}) throw InputError("the schedule is too long to simulate");
-  for (const Hop& hop : schedule.hops())
-    if (hop.src >= network.ranks() || hop.dst >= network.ranks())
-      throw InputError("a transfer names a rank that the network does not have");
+  model::check_fits(network, schedule);
 }
 
 /// Where a rank stands in its list of sends.
 struct Sender {
-  std::uint64_t next = 0, end = 0;    ///< into Simulator::sends_
-  std::uint32_t flying = 0;           ///< posted and not over
-  std::uint32_t flying_in_phase = 0;  ///< of those, in `phase`
-  std::uint32_t phase = 0;            ///< of the last one posted
-  double free_at = 0;                 ///< its processor is done with the startups so far
+  std::span<const std::uint32_t> left;  ///< transfers to be posted
+  std::uint32_t flying = 0;             ///< posted and not over
+  std::uint32_t flying_in_phase = 0;    ///< of those, in `phase`
+  std::uint32_t phase = 0;              ///< of the last one posted
+  double free_at = 0;                   ///< its processor is done with the startups so far
 };
 
 struct Departure {  ///< bytes of a transfer begin to flow
@@ -51,20 +45,17 @@ struct Departure {  ///< bytes of a transfer begin to flow
 class Simulator {
  public:
   Simulator(const Network& network, const Schedule& schedule, FlowControl flow, const ModelParameters& parameters)
-      : network_(network), schedule_(schedule), flow_(flow), p_(parameters), share_(network) {
-    const std::uint64_t transfers = schedule.size();
-    result_.posted.assign(transfers, 0);
-    result_.start.assign(transfers, 0);
-    result_.end.assign(transfers, 0);
-    result_.phase_start.assign(schedule.phases(), 0);
-    result_.phase_end.assign(schedule.phases(), 0);
-    pending_.assign(transfers, 0);
-    ready_.assign(transfers, 0);
-    phase_of_.resize(transfers);
-    for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
-      for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
-        phase_of_[i] = static_cast<std::uint32_t>(phase);
-    list_sends();
+      : network_(network),
+        schedule_(schedule),
+        flow_(flow),
+        p_(parameters),
+        share_(network),
+        pending_(schedule.size(), 0),
+        ready_(schedule.size(), 0),
+        sends_(schedule),
+        senders_(network.ranks()),
+        result_(model::unsent(schedule)) {
+    for (Rank rank = 0; rank < network.ranks(); ++rank) senders_[rank].left = sends_.of(rank);
   }
 
   void hold_back(Successors tokens, Successors data) {
@@ -91,26 +82,14 @@ class Simulator {
       }
     }
     if (over_ != schedule_.size()) throw InputError("transfers of the schedule wait for each other for ever");
-    finish();
+    model::sum_up(schedule_, result_);
+    result_.channel_bytes = share_.bytes();
+    result_.channel_busy = share_.busy();
     return std::move(result_);
   }
 
  private:
   [[nodiscard]] bool barrier() const { return flow_.kind == FlowControl::Kind::barrier; }
-
-  void list_sends() {
-    senders_.resize(network_.ranks());
-    for (const Hop& hop : schedule_.hops()) ++senders_[hop.src].end;
-    std::uint64_t sum = 0;
-    for (Sender& sender : senders_) {
-      sender.next = sum;
-      sum += sender.end;
-      sender.end = sender.next;
-    }
-    sends_.resize(schedule_.size());
-    for (std::uint64_t i = 0; i < schedule_.size(); ++i)
-      sends_[senders_[schedule_.hops()[i].src].end++] = static_cast<std::uint32_t>(i);
-  }
 
   double latency(Rank src, Rank dst) {
     route_.clear();
@@ -142,11 +121,11 @@ class Simulator {
   /// Posts the rank's next sends, as far as flow control lets it.
   void post_next(Rank rank) {
     Sender& sender = senders_[rank];
-    while (sender.next < sender.end) {
-      const std::uint32_t transfer = sends_[sender.next], phase = phase_of_[transfer];
+    while (!sender.left.empty()) {
+      const std::uint32_t transfer = sender.left.front(), phase = result_.phase[transfer];
       const std::uint32_t companions = phase == sender.phase ? sender.flying_in_phase : 0;
       if (pending_[transfer] > 0 || sender.flying - companions >= flow_.window) return;
-      ++sender.next;
+      sender.left = sender.left.subspan(1);
       ++sender.flying;
       sender.flying_in_phase = companions + 1;
       sender.phase = phase;
@@ -189,7 +168,7 @@ class Simulator {
     } else {
       Sender& sender = senders_[src];
       --sender.flying;
-      if (phase_of_[transfer] == sender.phase) --sender.flying_in_phase;
+      if (result_.phase[transfer] == sender.phase) --sender.flying_in_phase;
       post_next(src);
     }
     return true;
@@ -214,19 +193,6 @@ class Simulator {
     if (--pending_[transfer] == 0 && !barrier()) post_next(schedule_.hops()[transfer].src);
   }
 
-  void finish() {
-    for (std::uint64_t phase = 0; phase < schedule_.phases(); ++phase) {
-      const std::uint64_t first = schedule_.phase_begin()[phase], end = schedule_.phase_begin()[phase + 1];
-      if (first == end) continue;
-      result_.phase_start[phase] = *std::min_element(result_.posted.begin() + first, result_.posted.begin() + end);
-      result_.phase_end[phase] = *std::max_element(result_.end.begin() + first, result_.end.begin() + end);
-      result_.seconds = std::max(result_.seconds, result_.phase_end[phase]);
-    }
-    result_.phase = std::move(phase_of_);
-    result_.channel_bytes = share_.bytes();
-    result_.channel_busy = share_.busy();
-  }
-
   const Network& network_;
   const Schedule& schedule_;
   const FlowControl flow_;
@@ -235,7 +201,7 @@ class Simulator {
   Successors tokens_, data_;
   std::vector<std::uint32_t> pending_;  ///< per transfer: tokens and pieces still missing
   std::vector<double> ready_;           ///< per transfer: when the last of them so far is there
-  std::vector<std::uint32_t> phase_of_, sends_;
+  const model::Sends sends_;
   std::vector<Sender> senders_;
   std::priority_queue<Departure, std::vector<Departure>, std::greater<>> departures_;
   std::vector<Channel> route_;

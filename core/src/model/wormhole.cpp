@@ -1,10 +1,10 @@
 /// The senders: what each rank sends when, on top of the routers.
 #include "hocket/model/wormhole.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "dependencies.hpp"
+#include "sends.hpp"
 #include "wormhole_routers.hpp"
 
 namespace hocket {
@@ -36,11 +36,7 @@ void check(const Network& network, const Schedule& schedule, FlowControl flow, c
   if (p.lanes < 1 || p.lanes > 16) throw InputError("there are between 1 and 16 lanes");
   if (flow.kind == FlowControl::Kind::window)
     throw InputError("the wormhole model knows the flow controls barrier and free, not " + to_string(flow));
-  if (schedule.ranks() != network.ranks())
-    throw InputError("the schedule is for " + std::to_string(schedule.ranks()) + " ranks, the network has " +
-                     std::to_string(network.ranks()));
-  if (schedule.size() >= ~std::uint32_t{0}) throw InputError("the schedule is too long to simulate");
-  check_ranks(schedule);
+  model::check_fits(network, schedule);
 }
 
 class Senders {
@@ -50,19 +46,12 @@ class Senders {
         schedule_(schedule),
         barrier_(flow.kind == FlowControl::Kind::barrier),
         p_(parameters),
-        routers_(network, parameters) {
-    const std::uint64_t transfers = schedule.size();
-    result_.posted.assign(transfers, 0);
-    result_.start.assign(transfers, 0);
-    result_.end.assign(transfers, 0);
-    result_.phase_start.assign(schedule.phases(), 0);
-    result_.phase_end.assign(schedule.phases(), 0);
-    result_.phase.resize(transfers);
-    for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
-      for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
-        result_.phase[i] = static_cast<std::uint32_t>(phase);
+        routers_(network, parameters),
+        sends_(schedule),
+        senders_(network.ranks()),
+        result_(model::unsent(schedule)) {
+    for (Rank rank = 0; rank < network.ranks(); ++rank) senders_[rank].left = sends_.of(rank);
     if (!barrier_) wait_for_pieces();
-    list_sends();
   }
 
   Simulation run() {
@@ -77,13 +66,15 @@ class Senders {
       happenings.clear();
     } while (routers_.step(happenings));
     if (over_ != schedule_.size()) standstill();
-    finish();
+    model::sum_up(schedule_, result_);
+    result_.channel_bytes = routers_.channel_bytes();
+    result_.channel_busy = routers_.channel_busy();
     return std::move(result_);
   }
 
  private:
   struct Sender {
-    std::uint64_t next = 0, end = 0;  ///< into sends_
+    std::span<const std::uint32_t> left;  ///< transfers to be posted
     bool busy = false;
   };
 
@@ -93,27 +84,13 @@ class Senders {
     for (const std::uint32_t transfer : pieces_.next) ++pending_[transfer];
   }
 
-  void list_sends() {
-    senders_.resize(network_.ranks());
-    for (const Hop& hop : schedule_.hops()) ++senders_[hop.src].end;
-    std::uint64_t sum = 0;
-    for (Sender& sender : senders_) {
-      sender.next = sum;
-      sum += sender.end;
-      sender.end = sender.next;
-    }
-    sends_.resize(schedule_.size());
-    for (std::uint64_t i = 0; i < schedule_.size(); ++i)
-      sends_[senders_[schedule_.hops()[i].src].end++] = static_cast<std::uint32_t>(i);
-  }
-
   /// The rank's next message, if it may go.
   void post_next(Rank rank, Ticks at) {
     Sender& sender = senders_[rank];
-    if (sender.busy || sender.next == sender.end) return;
-    const std::uint32_t transfer = sends_[sender.next];
+    if (sender.busy || sender.left.empty()) return;
+    const std::uint32_t transfer = sender.left.front();
     if (barrier_ ? result_.phase[transfer] != phase_ : pending_[transfer] > 0) return;
-    ++sender.next;
+    sender.left = sender.left.subspan(1);
     sender.busy = true;
     const Hop hop = schedule_.hops()[transfer];
     result_.posted[transfer] = routers_.seconds(at);
@@ -167,18 +144,6 @@ class Senders {
                      "; a ring needs virtual channels (dateline), other networks routes without cycles");
   }
 
-  void finish() {
-    for (std::uint64_t phase = 0; phase < schedule_.phases(); ++phase) {
-      const std::uint64_t first = schedule_.phase_begin()[phase], end = schedule_.phase_begin()[phase + 1];
-      if (first == end) continue;
-      result_.phase_start[phase] = *std::min_element(result_.posted.begin() + first, result_.posted.begin() + end);
-      result_.phase_end[phase] = *std::max_element(result_.end.begin() + first, result_.end.begin() + end);
-      result_.seconds = std::max(result_.seconds, result_.phase_end[phase]);
-    }
-    result_.channel_bytes = routers_.channel_bytes();
-    result_.channel_busy = routers_.channel_busy();
-  }
-
   const Network& network_;
   const Schedule& schedule_;
   const bool barrier_;
@@ -186,7 +151,7 @@ class Senders {
   Routers routers_;
   Successors pieces_;
   std::vector<std::uint32_t> pending_;  ///< per transfer: arrivals that bring what it forwards
-  std::vector<std::uint32_t> sends_;
+  const model::Sends sends_;
   std::vector<Sender> senders_;
   std::uint64_t phase_ = 0, left_in_phase_ = 0, over_ = 0;
   Simulation result_;

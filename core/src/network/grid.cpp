@@ -57,7 +57,7 @@ class GridRouting final : public Routing {
  public:
   explicit GridRouting(const NetworkSpec& spec)
       : grid_(spec.shape, spec.sides),
-        ties_(spec.ties),
+        ties_(grid_.wraps ? spec.ties : std::vector<std::string>(grid_.sides.size())),
         up_(std::size_t{grid_.nodes} * grid_.sides.size()),
         down_(up_) {
     Channel channel = 0;
@@ -75,7 +75,7 @@ class GridRouting final : public Routing {
     for (std::size_t d = 0; d < grid_.sides.size(); ++d) {
       const std::uint32_t side = grid_.sides[d], stride = grid_.stride(d), to = grid_.coordinate(dst, d);
       std::uint32_t at = grid_.coordinate(src, d);
-      const bool up = goes_up(d, side, at, to);
+      const bool up = goes_up(side, grid_.wraps, ties_[d], at, to);
       const Node line = src - at * stride;  // where the coordinate is 0
       while (at != to) {                    // without divisions: long routes are walked often
         route.push_back((up ? up_ : down_)[index(line + at * stride, d)]);
@@ -91,15 +91,8 @@ class GridRouting final : public Routing {
  private:
   [[nodiscard]] std::size_t index(Node node, std::size_t d) const { return node * grid_.sides.size() + d; }
 
-  /// The shorter way round; half-way ties as the table says.
-  [[nodiscard]] bool goes_up(std::size_t d, std::uint32_t side, std::uint32_t from, std::uint32_t to) const {
-    if (!grid_.wraps) return to > from;
-    const std::uint32_t twice = 2 * ((to + side - from) % side);
-    return twice < side || (twice == side && (side == 2 || ties_[d][from] == '+'));
-  }
-
   Grid grid_;
-  std::vector<std::string> ties_;
+  std::vector<std::string> ties_;  ///< one row per side
   std::vector<Channel> up_, down_;
 };
 

@@ -37,30 +37,16 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
   if (!spec_.next_hops.empty() && spec_.shape != Shape::graph)
     throw NetworkProblem("only a graph has forwarding tables");
 
-  first_rank_.assign(nodes(), 0);
-  for (Node node = 0; node < nodes(); ++node) {
-    if (!is_host(node)) continue;
-    first_rank_[node] = ranks();
-    hosts_.push_back(node);
-    host_of_.insert(host_of_.end(), spec_.ranks[node], node);
-  }
-
   if (spec_.shape == Shape::routed) {
     for (const ChannelSpec& channel : spec_.channels) {
       rate_.push_back(channel.rate);
       latency_.push_back(channel.latency);
-      host_rate_ = std::max(host_rate_, channel.rate);
     }
     routing_ = table_routing(spec_);
-    // Full host speed: what the first channel of a route (the host's own) carries at most.
-    if (!spec_.routes.empty()) host_rate_ = 0;
-    for (const RouteSpec& route : spec_.routes)
-      if (!route.channels.empty()) host_rate_ = std::max(host_rate_, rate_[route.channels.front()]);
   } else {
     for (const LinkSpec& link : spec_.links) {
       rate_.insert(rate_.end(), 2, link.rate);
       latency_.insert(latency_.end(), 2, link.latency);
-      if (is_host(link.a) || is_host(link.b)) host_rate_ = std::max(host_rate_, link.rate);
     }
     if (spec_.shape == Shape::tree) {
       tree_ = root_tree(spec_);
@@ -71,12 +57,38 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
       routing_ = grid_routing(spec_);
     }
   }
+  equal_rates_ = std::ranges::all_of(rate_, [&](double rate) { return rate == rate_.front(); });
+  number_ranks();
+  measure_hosts();
+}
 
+void Network::number_ranks() {
+  hosts_.clear();
+  host_of_.clear();
+  first_rank_.assign(nodes(), 0);
+  for (Node node = 0; node < nodes(); ++node) {
+    if (!is_host(node)) continue;
+    first_rank_[node] = ranks();
+    hosts_.push_back(node);
+    host_of_.insert(host_of_.end(), spec_.ranks[node], node);
+  }
+}
+
+void Network::measure_hosts() {
+  host_rate_ = 0;
+  for (const LinkSpec& link : spec_.links)
+    if (is_host(link.a) || is_host(link.b)) host_rate_ = std::max(host_rate_, link.rate);
+  // Of explicit routes the first channel is the host's own.
+  for (const RouteSpec& route : spec_.routes)
+    if (!route.channels.empty()) host_rate_ = std::max(host_rate_, rate_[route.channels.front()]);
+  if (spec_.shape == Shape::routed && spec_.routes.empty() && !rate_.empty())
+    host_rate_ = *std::ranges::max_element(rate_);
+
+  capacity_.clear();
   capacity_.reserve(channels());
   for (const double rate : rate_) {
     const double units = std::floor(rate / host_rate_ * (1 + 1e-9));
     capacity_.push_back(static_cast<std::uint32_t>(std::clamp(units, 1.0, 1e6)));
-    equal_rates_ = equal_rates_ && rate == rate_.front();
   }
 }
 
@@ -127,6 +139,11 @@ std::optional<Node> Network::find(const std::string& name) const {
   return static_cast<Node>(it - spec_.names.begin());
 }
 
+std::uint32_t Network::ranks_per_host() const {
+  const std::uint32_t first = spec_.ranks.front();
+  return std::ranges::all_of(spec_.ranks, [&](std::uint32_t count) { return count == first; }) ? first : 0;
+}
+
 std::string Network::channel_name(Channel channel) const {
   if (spec_.shape == Shape::routed) return spec_.channels[channel].name;
   const LinkSpec& link = spec_.links[channel / 2];
@@ -135,9 +152,17 @@ std::string Network::channel_name(Channel channel) const {
 }
 
 Network Network::restricted_to(std::span<const std::uint32_t> ranks_per_node) const {
-  NetworkSpec part = spec_;
-  part.ranks.assign(ranks_per_node.begin(), ranks_per_node.end());
-  return Network(std::move(part));
+  Network part = *this;
+  part.spec_.ranks.assign(ranks_per_node.begin(), ranks_per_node.end());
+  part.check_nodes();
+  for (Node node = 0; node < nodes(); ++node)
+    if (part.is_host(node) && !is_host(node))
+      throw NetworkProblem("'" + name(node) + "' has no ranks in the whole network", node);
+  std::erase_if(part.spec_.routes,
+                [&](const RouteSpec& route) { return !part.is_host(route.src) || !part.is_host(route.dst); });
+  part.number_ranks();
+  part.measure_hosts();
+  return part;
 }
 
 }  // namespace hocket

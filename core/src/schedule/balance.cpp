@@ -9,7 +9,7 @@
 
 #include "hocket/network/shortest_paths.hpp"
 #include "hocket/schedule/bounds.hpp"
-#include "ring_loads.hpp"
+#include "hocket/schedule/ring_loads.hpp"
 
 namespace hocket {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "hocket/error.hpp"
 #include "hocket/schedule/gather_bounds.hpp"
-#include "ring_loads.hpp"
+#include "hocket/schedule/ring_loads.hpp"
 
 namespace hocket {
 namespace {
@@ -28,7 +28,7 @@ std::vector<std::uint64_t> grid_loads(const Network& network) {
   const NetworkSpec& spec = network.spec();
   const bool cube = spec.shape == Shape::hypercube;
   const std::vector<std::uint32_t> sides = cube ? std::vector<std::uint32_t>(spec.sides[0], 2) : spec.sides;
-  const std::uint64_t pairs = std::uint64_t{spec.ranks[0]} * spec.ranks[0];
+  const std::uint64_t per_host = network.ranks_per_host(), pairs = per_host * per_host;
   std::vector<RingLoads> loads;
   std::vector<std::uint32_t> strides(sides.size(), 1);
   for (std::size_t d = 0; d < sides.size(); ++d) {
@@ -63,10 +63,8 @@ std::vector<std::uint64_t> route_loads(const Network& network) {
 
 std::vector<std::uint64_t> all_to_all_loads(const Network& network) {
   if (network.tree() != nullptr) return tree_loads(network, *network.tree());
-  const auto& ranks = network.spec().ranks;
   const bool grid = network.shape() != Shape::graph && network.shape() != Shape::routed;
-  const bool alike = std::ranges::all_of(ranks, [&](std::uint32_t count) { return count == ranks[0]; });
-  return grid && alike ? grid_loads(network) : route_loads(network);
+  return grid && network.ranks_per_host() > 0 ? grid_loads(network) : route_loads(network);
 }
 
 Bounds all_to_all_bounds(const Network& network, const Demand& demand) {

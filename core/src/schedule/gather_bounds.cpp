@@ -178,10 +178,7 @@ void general_cuts(const Network& network, const Demand& demand, Bounds& bounds) 
   host_cuts(network, bytes, bounds);
   if (network.shape() == Shape::routed || network.hosts().size() < 2) return;
   std::vector<Node> targets(network.hosts().begin(), network.hosts().end());
-  const auto& ranks = network.spec().ranks;
-  const bool alike =
-      demand.contributions.empty() && network.equal_rates() &&
-      std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t count) { return count == ranks.front(); });
+  const bool alike = demand.contributions.empty() && network.equal_rates() && network.ranks_per_host() > 0;
   const bool grid = network.shape() != Shape::graph;
   if (grid && alike) targets.resize(1);  // all hosts of a torus are alike; the first of a mesh is a corner
   if (std::uint64_t{targets.size()} * network.channels() <= most_work)

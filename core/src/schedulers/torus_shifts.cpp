@@ -85,12 +85,6 @@ class RingPhases {
   std::uint32_t multiplier_ = 1;
 };
 
-/// The ranks of one host; 0 where hosts hold different numbers of them.
-std::uint32_t ranks_per_host(const Network& network) {
-  const std::vector<std::uint32_t>& ranks = network.spec().ranks;
-  return std::ranges::all_of(ranks, [&](std::uint32_t n) { return n == ranks[0]; }) ? ranks[0] : 0;
-}
-
 /// The product of the dimensions' phases, the last dimension's running fastest. A phase in which everybody
 /// keeps its own message is left out.
 Schedule product_of(const Demand& demand, const std::vector<RingPhases>& dimensions) {
@@ -125,7 +119,7 @@ Schedule product_of(const Demand& demand, const std::vector<RingPhases>& dimensi
 Schedule by_dimensions(const Network& network, const Demand& demand, RingPhases (*phases_of)(std::uint32_t)) {
   std::vector<RingPhases> dimensions;
   for (const std::uint32_t side : network.spec().sides) dimensions.push_back(phases_of(side));
-  dimensions.emplace_back(ranks_per_host(network));
+  dimensions.emplace_back(network.ranks_per_host());
   return product_of(demand, dimensions);
 }
 
@@ -135,7 +129,7 @@ std::string_view shift_why_not(const Network& network, const Demand& demand) {
   if (const std::string_view reason = common_why_not(network, demand); !reason.empty()) return reason;
   if (network.shape() == Shape::hypercube) return "on a hypercube the shifts are those of 'pairwise'";
   if (network.shape() != Shape::torus && network.shape() != Shape::mesh) return "shifts need a torus or mesh";
-  if (ranks_per_host(network) == 0) return "shifts need as many ranks on every host";
+  if (network.ranks_per_host() == 0) return "shifts need as many ranks on every host";
   return {};
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ import click
 from hocket.cli.options import ALL_TO_ALL, defaults_options, json_option, load_network
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
+from hocket.network.coordinates import dimension_of
 
 if TYPE_CHECKING:
     from hocket._core import Bounds, Network
@@ -106,10 +106,8 @@ def _dimensions(network: Network, old: Bounds, new: Bounds) -> list[dict[str, An
     """Loads of the channels of every dimension."""
     sides = network.sides
     of: list[list[int]] = [[] for _ in sides]
-    for index, (a, b) in enumerate(network.links):
-        # The ends differ in one coordinate: the first whose stride the numbers' difference reaches.
-        dimension = next(d for d in range(len(sides)) if abs(a - b) >= math.prod(sides[d + 1 :]))
-        of[dimension] += [2 * index, 2 * index + 1]
+    for index, link in enumerate(network.links):
+        of[dimension_of(link, sides)] += [2 * index, 2 * index + 1]
     return [
         {
             "side": side,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from hocket.cli.options import (
     ALL_GATHER,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from hocket._core import Demand, Network, Schedule, Simulation
 
 MOST_LINES = 16
+# Parameter and option of what only an exchange without a plan can be told.
+PLANNING = {"pattern": "--pattern", "size": "--bytes", "scheduler": "--scheduler"}
 PICTURES = (".svg", ".png", ".pdf")
 
 
@@ -102,6 +105,8 @@ def simulate(
                 f"{option} {file} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
             )
         check_writable(file)
+    if path is not None:
+        _refuse_planning_options(path)
     network = load_network(source, rate, latency, ranks_per_host, as_json)
     if path is not None:
         plan = load_plan(path, as_json)
@@ -182,6 +187,20 @@ def simulate(
         click.echo(f"and {len(busiest) - MOST_LINES} channels used less, see --json")
     for file, _ in written:
         click.echo(f"wrote {file}")
+
+
+def _refuse_planning_options(path: str) -> None:
+    context = click.get_current_context()
+    given = [
+        option
+        for parameter, option in PLANNING.items()
+        if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise UsageError(
+            f"{' and '.join(given)} would plan an exchange, but {path} is planned already",
+            remedy="leave that out, or give no plan",
+        )
 
 
 def _size_text(demand: Demand) -> str:

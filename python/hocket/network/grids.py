@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from hocket.network.coordinates import coordinates_of, node_at
 from hocket.network.description import MAX_GRID_HOSTS, MAX_NAME
 from hocket.network.source import Source, shown
 
@@ -69,7 +70,7 @@ def read_coordinates(source: Source, sides: list[int]) -> list[str]:
             raise source.error(
                 f"{shown(text)} is not a name and {len(sides)} coordinates", line, f"write {form}"
             )
-        place = 0
+        coordinates = []
         for number, (word, side) in enumerate(zip(words, sides, strict=True), 1):
             if not (word.isascii() and word.isdigit()):
                 raise source.error(
@@ -81,7 +82,8 @@ def read_coordinates(source: Source, sides: list[int]) -> list[str]:
                     line,
                     f"coordinates count from 0 to {side - 1}",
                 )
-            place = place * side + int(word)
+            coordinates.append(int(word))
+        place = node_at(coordinates, sides)
         if len(name) > MAX_NAME:
             raise source.error(
                 f"the name {shown(name)} has {len(name):,} characters",
@@ -114,8 +116,4 @@ def read_coordinates(source: Source, sides: list[int]) -> list[str]:
 
 
 def _at(place: int, sides: list[int]) -> str:
-    coordinates = []
-    for side in reversed(sides):
-        coordinates.append(place % side)
-        place //= side
-    return f"({', '.join(map(str, reversed(coordinates)))})"
+    return f"({', '.join(map(str, coordinates_of(place, sides)))})"

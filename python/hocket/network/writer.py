@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from hocket.errors import UsageError
+from hocket.network.coordinates import coordinates_of
 from hocket.network.description import DEFAULT_LATENCY, DEFAULT_RATE
 from hocket.network.tables import EVERY_HOST, FORM
 from hocket.units import format_rate, format_time, parse_rate, parse_time
@@ -74,11 +75,7 @@ def _coordinates(names: list[str], sides: list[int]) -> str:
             raise UsageError(
                 f"the host name {name!r} cannot stand in a file of coordinates", remedy="rename it"
             )
-        numbers = []
-        for side in reversed(sides):
-            numbers.append(str(place % side))
-            place //= side
-        lines.append(" ".join([name, *reversed(numbers)]))
+        lines.append(" ".join([name, *map(str, coordinates_of(place, sides))]))
     return "\n".join(lines) + "\n"
 
 

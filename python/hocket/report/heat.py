@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from hocket import _core
 from hocket.errors import UsageError
+from hocket.network.coordinates import coordinates_of, dimension_of, sides_of
 from hocket.report import style
 from hocket.report.channels import Group, group_of
 
@@ -49,28 +50,18 @@ def bands(network: _core.Network) -> list[Band]:
         for channel in range(network.channels):
             kinds.setdefault(group_of(links, ranks, channel), []).append(channel)
         return [Band(group.value, kinds[group]) for group in Group if group in kinds]
-    cube = shape == _core.Shape.hypercube
-    sides = [2] * network.sides[0] if cube else list(network.sides)
+    sides = sides_of(network)
     found: dict[tuple[int, bool], list[tuple[list[int], int, int]]] = {}
-    for link, (a, b) in enumerate(network.links):
-        from_a, from_b = _coordinates(a, sides), _coordinates(b, sides)
-        dimension = next(d for d in range(len(sides)) if from_a[d] != from_b[d])
-        line = [x for d, x in enumerate(from_a) if d != dimension]
+    for link, ends in enumerate(network.links):
+        first, dimension = coordinates_of(ends[0], sides), dimension_of(ends, sides)
+        line = [x for d, x in enumerate(first) if d != dimension]
         # Links run from a coordinate to the next one.
-        found.setdefault((dimension, True), []).append((line, from_a[dimension], 2 * link))
-        found.setdefault((dimension, False), []).append((line, from_a[dimension], 2 * link + 1))
+        found.setdefault((dimension, True), []).append((line, first[dimension], 2 * link))
+        found.setdefault((dimension, False), []).append((line, first[dimension], 2 * link + 1))
     return [
         Band(f"dimension {dimension + 1} {'up' if up else 'down'}", [c for *_, c in sorted(rows)])
         for (dimension, up), rows in sorted(found.items(), key=lambda item: (item[0][0], not item[0][1]))
     ]
-
-
-def _coordinates(node: int, sides: list[int]) -> list[int]:
-    found = []
-    for side in reversed(sides):
-        node, x = divmod(node, side)
-        found.append(x)
-    return found[::-1]
 
 
 def worst_of_blocks(cells: NDArray[np.uint32], rows: int, columns: int) -> NDArray[np.uint32]:

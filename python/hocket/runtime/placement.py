@@ -7,12 +7,12 @@ coordinates become the names of their hosts before anything starts.
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from pathlib import Path
 
 from hocket import _core
 from hocket.errors import UsageError, Where
+from hocket.network.coordinates import coordinates_of, node_at, sides_of
 
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")
 _MOST_SHOWN = 8  # free places named in a message
@@ -83,8 +83,7 @@ class _Grid:
     def __init__(self, network: _core.Network, path: Path) -> None:
         self.network, self.path = network, path
         self.kind = _KINDS[network.shape]
-        hypercube = network.shape == _core.Shape.hypercube
-        self.sides = [2] * network.sides[0] if hypercube else list(network.sides)
+        self.sides = sides_of(network)
         self.free = list(network.ranks_per_node)
 
     def hosts_of(self, lines: list[Line], ranks: int) -> list[str]:
@@ -119,7 +118,7 @@ class _Grid:
                 f"{_counted(len(self.sides), 'dimension')}",
                 f"write {len(self.sides)} numbers, such as {self._written(0)}",
             )
-        node = 0
+        coordinates = []
         for dimension, (field, side) in enumerate(zip(fields, self.sides, strict=True), 1):
             if not re.fullmatch(r"[-+]?[0-9]{1,9}", field):
                 raise self._error(
@@ -134,8 +133,8 @@ class _Grid:
                     f"coordinate {dimension} of {_shown(text)} is out of range",
                     f"coordinate {dimension} of this {self.kind} goes from 0 to {side - 1}",
                 )
-            node = node * side + value
-        return node
+            coordinates.append(value)
+        return node_at(coordinates, self.sides)
 
     def _free_places(self) -> str:
         """How a message goes on about the places that no line has taken."""
@@ -147,8 +146,7 @@ class _Grid:
         return f"; free: {listed}{more}"
 
     def _written(self, node: int) -> str:
-        below = [math.prod(self.sides[d + 1 :]) for d in range(len(self.sides))]
-        return " ".join(str(node // stride % side) for stride, side in zip(below, self.sides, strict=True))
+        return " ".join(map(str, coordinates_of(node, self.sides)))
 
     def _error(self, line: int, what: str, remedy: str) -> UsageError:
         return UsageError(what, where=Where(str(self.path), line), remedy=remedy)

@@ -26,6 +26,8 @@ class Network {
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(host_of_.size()); }
   [[nodiscard]] std::span<const Node> hosts() const { return hosts_; }
   [[nodiscard]] bool is_host(Node node) const { return spec_.ranks[node] > 0; }
+  /// The ranks of every node, if all have the same number; else 0.
+  [[nodiscard]] std::uint32_t ranks_per_host() const;
   [[nodiscard]] Node host_of(Rank rank) const { return host_of_[rank]; }
   [[nodiscard]] Rank first_rank(Node host) const { return first_rank_[host]; }
   [[nodiscard]] const std::string& name(Node node) const { return spec_.names[node]; }
@@ -54,13 +56,16 @@ class Network {
   /// The rooted tree, for networks of shape tree; null otherwise.
   [[nodiscard]] const Tree* tree() const { return tree_ ? &*tree_ : nullptr; }
 
-  /// The same network holding only the given ranks of this one, renumbered in the given order of
-  /// hosts: hosts without a listed rank become switches. For tree, graph and routed shapes.
+  /// The same network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become
+  /// switches. Messages follow the routes of the whole, which a network made from the part's spec() need not
+  /// do: shortest paths depend on where ranks are. Throws NetworkProblem for ranks on a switch.
   [[nodiscard]] Network restricted_to(std::span<const std::uint32_t> ranks_per_node) const;
 
  private:
   void check_nodes() const;
   void check_links() const;
+  void number_ranks();
+  void measure_hosts();
 
   NetworkSpec spec_;
   std::vector<Node> hosts_;

@@ -2,6 +2,7 @@
 /// How messages travel: one interface, one implementation per family of networks.
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "hocket/network/spec.hpp"
@@ -18,6 +19,15 @@ class Routing {
   /// Appends the channels of the route from host src to host dst, in order.
   virtual void append(Node src, Node dst, std::vector<Channel>& route) const = 0;
 };
+
+/// Whether a message goes towards higher coordinates along one side of a grid: on a ring the shorter way
+/// round, half-way round as the side's `ties` say for its source (up where it has none), see NetworkSpec.
+[[nodiscard]] inline bool goes_up(std::uint32_t side, bool ring, const std::string& ties, std::uint32_t from,
+                                  std::uint32_t to) {
+  if (!ring) return to > from;
+  const std::uint32_t twice = 2 * ((to + side - from) % side);
+  return twice < side || (twice == side && (ties.empty() || ties[from] == '+'));
+}
 
 /// A rooted view of a tree network, shared by its routing and by the tree scheduler.
 struct Tree {

@@ -1,17 +1,13 @@
 #include "hocket/schedulers/product/lines.hpp"
 
-#include <algorithm>
-
+#include "hocket/network/routing.hpp"
+#include "hocket/schedule/ring_loads.hpp"
 #include "hocket/schedulers/product/closed_forms.hpp"
 #include "hocket/schedulers/product/line_search.hpp"
 
 namespace hocket::product {
 
-bool Line::up(std::uint32_t from, std::uint32_t to) const {
-  if (!ring) return to > from;
-  const std::uint32_t twice = 2 * ((to + side - from) % side);
-  return twice < side || (twice == side && ties[from] == '+');
-}
+bool Line::up(std::uint32_t from, std::uint32_t to) const { return goes_up(side, ring, ties, from, to); }
 
 std::vector<std::uint32_t> Line::channels(std::uint32_t from, std::uint32_t to) const {
   std::vector<std::uint32_t> found;
@@ -21,25 +17,7 @@ std::vector<std::uint32_t> Line::channels(std::uint32_t from, std::uint32_t to) 
 }
 
 std::uint32_t Line::load() const {
-  // Where moves begin (+1) and end (−1) on the line unrolled twice: up from `from`, down to `to`.
-  std::vector<std::int64_t> change[2];
-  for (auto& direction : change) direction.assign(std::size_t{2} * side + 1, 0);
-  for (std::uint32_t from = 0; from < side; ++from)
-    for (std::uint32_t to = 0; to < side; ++to) {
-      if (from == to) continue;
-      const bool upwards = up(from, to);
-      const std::uint32_t first = upwards ? from : to, last = upwards ? to : from;
-      ++change[upwards ? 0 : 1][first];
-      --change[upwards ? 0 : 1][last < first ? last + side : last];
-    }
-  std::int64_t most = 0;
-  for (const auto& direction : change) {
-    std::vector<std::int64_t> loads(side, 0);
-    std::int64_t now = 0;
-    for (std::uint32_t i = 0; i < 2 * side; ++i) loads[i % side] += now += direction[i];
-    most = std::max(most, *std::ranges::max_element(loads));
-  }
-  return static_cast<std::uint32_t>(most);
+  return static_cast<std::uint32_t>((ring ? ring_loads(side, ties) : line_loads(side)).most());
 }
 
 std::vector<Group> deal(const Line& line, const std::vector<GroupSize>& sizes, std::uint32_t attempts) {

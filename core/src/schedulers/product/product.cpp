@@ -159,10 +159,7 @@ std::string_view product_why_not(const Network& network, const Demand& demand) {
   if (const std::string_view reason = common_why_not(network, demand); !reason.empty()) return reason;
   if (network.shape() != Shape::torus && network.shape() != Shape::mesh && network.shape() != Shape::hypercube)
     return "it needs a torus, a mesh or a hypercube";
-  for (const Node host : network.hosts())
-    if (network.spec().ranks[host] != network.spec().ranks[network.hosts()[0]] ||
-        network.hosts().size() < network.nodes())
-      return "it needs the same number of ranks on every host";
+  if (network.ranks_per_host() == 0) return "it needs the same number of ranks on every host";
   return {};
 }
 
