@@ -50,6 +50,12 @@ constexpr std::array table{
               "Bruck et al.; MPICH, Open MPI", false, PortModel::one_port, gather_why_not, bruck},
     Scheduler{Pattern::all_gather, "neighbor-exchange", "pairs exchange with either neighbour in turn", "Open MPI",
               false, PortModel::one_port, neighbor_exchange_why_not, neighbor_exchange},
+    Scheduler{Pattern::irregular, "list", "whole messages, each as soon as its route is free; for runs with tokens",
+              "own; list scheduling: Graham", true, PortModel::one_port, irregular_why_not, list,
+              "no message is split; none waits while its route is free"},
+    Scheduler{Pattern::irregular, "critical", "phases that serve the most loaded ports and channels; messages cut",
+              "own; open shop with preemption: Gonzalez and Sahni", true, PortModel::one_port, irregular_why_not,
+              critical, "a message ends in every phase; equally long messages are not split"},
 };
 
 }  // namespace

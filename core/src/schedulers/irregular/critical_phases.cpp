@@ -10,12 +10,9 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr int lengths = 8;      ///< a phase is as long as one of so many quantiles of the messages left
-constexpr int most_passes = 4;  ///< of the local search
-#ifndef CH
-#define CH 16
-#endif
-constexpr std::uint32_t choice = CH;   ///< messages considered in a phase per resource and unit of its capacity
+constexpr int lengths = 8;             ///< a phase is as long as one of so many quantiles of the messages left
+constexpr int most_passes = 4;         ///< of the local search
+constexpr std::uint32_t choice = 256;  ///< messages considered in a phase per resource and unit of its capacity
 
 /// A set of messages that do not overfill any resource.
 class Selection {
@@ -107,7 +104,12 @@ class Selection {
 class Cutter {
  public:
   Cutter(const Workload& work, double startup)
-      : work_(work), startup_(startup), load_(work.load()), selection_(work), weight_(work.size(), 0), offered_(work.resources(), 0) {
+      : work_(work),
+        startup_(startup),
+        load_(work.load()),
+        selection_(work),
+        weight_(work.size(), 0),
+        offered_(work.resources(), 0) {
     for (std::uint32_t m = 0; m < work.size(); ++m) {
       bytes_left_.push_back(work.message(m).bytes);
       left_.push_back(work.seconds(m));
@@ -229,10 +231,10 @@ class Cutter {
   const double startup_;
   std::vector<double> load_;  ///< per resource, of what is left
   Selection selection_;
-  std::vector<double> weight_, left_;       ///< per message; seconds
-  std::vector<std::uint64_t> bytes_left_;   ///< per message
+  std::vector<double> weight_, left_;      ///< per message; seconds
+  std::vector<std::uint64_t> bytes_left_;  ///< per message
   std::vector<std::uint32_t> open_, local_, candidates_, chosen_;
-  std::vector<std::uint32_t> offered_;  ///< per resource: candidates that need it
+  std::vector<std::uint32_t> offered_;                          ///< per resource: candidates that need it
   double sorted_at_ = std::numeric_limits<double>::infinity();  ///< largest load below which to sort again
   std::vector<double> resource_weight_;
   int quantile_ = 0;
