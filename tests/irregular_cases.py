@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
 from hypothesis import strategies as st
 
 from hocket import _core
-from strategies import few_ranks, one_host, random_graph, random_tree, star, unequal
+from strategies import PAPER_B, PAPER_C, few_ranks, one_host, random_graph, random_tree, star, unequal
 
 KILO = 1024
 SHAPES = ("tree", "wide tree", "graph", "torus", "mesh", "hypercube", "star", "one host")
 LOADS = ("sparse", "dense", "skewed", "equal", "one message", "to one", "from one", "empty rows")
+
+
+# The networks of the figures to reach.
+FIGURES: dict[str, Callable[[], _core.Network]] = {
+    "torus": lambda: _core.build_grid("torus", [8, 8], 1.25e8, 1e-6),
+    "hypercube": lambda: _core.build_grid("hypercube", [6], 1.25e8, 1e-6),
+    "tree b": lambda: PAPER_B().build(),
+    "tree c": lambda: PAPER_C().build(),
+}
 
 
 @dataclass
@@ -73,6 +83,16 @@ def cases() -> st.SearchStrategy[Case]:
         return Case(network, random_demand(Random(seed + 1), network.ranks, load), f"{shape}, {load}, seed {seed}")
 
     return st.tuples(st.sampled_from(SHAPES), st.sampled_from(LOADS), st.integers(0, 2**32 - 1)).map(make)
+
+
+def regular(ranks: int, degree: int, seed: int, equal: bool = False) -> _core.Demand:
+    """Everyone sends to `degree` others and hears from as many: the next ones after a shuffle."""
+    rng = Random(seed)
+    place = rng.sample(range(ranks), ranks)
+    shifts = rng.sample(range(1, ranks), degree)
+    pairs = [(place[i], place[(i + shift) % ranks]) for i in range(ranks) for shift in shifts]
+    sizes = [64 * KILO * (1 if equal else rng.randint(1, 8)) for _ in pairs]
+    return _core.Demand.irregular(ranks, [i for i, _ in pairs], [j for _, j in pairs], sizes)
 
 
 def pressure(network: _core.Network, demand: _core.Demand) -> tuple[float, float]:

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from random import Random
-
 import pytest
 from hypothesis import given, settings
 
 from hocket import _core
-from irregular_cases import KILO, Case, cases, pressure
-from strategies import PAPER_B, PAPER_C, star
+from irregular_cases import FIGURES, KILO, Case, cases, pressure, regular
+from strategies import star
 
 CRITICAL = _core.find_scheduler("critical", "irregular")
-
-
-def regular(ranks: int, degree: int, seed: int, equal: bool = False) -> _core.Demand:
-    """Everyone sends to `degree` others and hears from as many: the next ones after a shuffle."""
-    rng = Random(seed)
-    place = rng.sample(range(ranks), ranks)
-    shifts = rng.sample(range(1, ranks), degree)
-    pairs = [(place[i], place[(i + shift) % ranks]) for i in range(ranks) for shift in shifts]
-    sizes = [64 * KILO * (1 if equal else rng.randint(1, 8)) for _ in pairs]
-    return _core.Demand.irregular(ranks, [i for i, _ in pairs], [j for _, j in pairs], sizes)
 
 
 @settings(max_examples=150, deadline=None)
@@ -41,38 +28,27 @@ def test_phases_are_free_of_contention_and_complete(case: Case) -> None:
 def test_a_message_ends_in_every_phase(case: Case) -> None:
     schedule = CRITICAL.make(case.network, case.demand)
     assert schedule.phases <= case.demand.messages
-    left = Counter({(src, dst): size for src, dst, size in case.demand.list()})
-    transfer = 0
-    for phase in range(schedule.phases):
-        ended = 0
-        for src, dst in schedule.phase(phase):
-            left[src, dst] -= sum(piece[3] for piece in schedule.pieces(transfer))
-            ended += left[src, dst] == 0
-            transfer += 1
-        assert ended > 0
+    left = {(src, dst): size for src, dst, size in case.demand.list()}
+    ended = set()
+    for phase, src, dst, *_, length in schedule.rows():
+        left[src, dst] -= length
+        if left[src, dst] == 0:
+            ended.add(phase)
+    assert ended == set(range(schedule.phases))
 
 
 @settings(max_examples=30, deadline=None)
 @given(cases())
 def test_the_same_demand_gives_the_same_schedule(case: Case) -> None:
     first, again = (CRITICAL.make(case.network, case.demand) for _ in range(2))
-    assert [first.phase(p) for p in range(first.phases)] == [again.phase(p) for p in range(again.phases)]
-    assert [first.pieces(i) for i in range(len(first))] == [again.pieces(i) for i in range(len(again))]
+    assert first.rows() == again.rows()
 
 
-NETWORKS = {
-    "torus": lambda: _core.build_grid("torus", [8, 8], 1.25e8, 1e-6),
-    "hypercube": lambda: _core.build_grid("hypercube", [6], 1.25e8, 1e-6),
-    "tree b": lambda: PAPER_B().build(),
-    "tree c": lambda: PAPER_C().build(),
-}
-
-
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.parametrize("degree", [4, 16, 31])
 @pytest.mark.parametrize("equal", [True, False])
 def test_phases_come_near_the_bound(name: str, degree: int, equal: bool) -> None:
-    network = NETWORKS[name]()
+    network = FIGURES[name]()
     demand = regular(network.ranks, degree, seed=degree, equal=equal)
     schedule = CRITICAL.make(network, demand)
     assert _core.lockstep_seconds(network, schedule) <= 1.15 * _core.lower_bounds(network, demand).seconds
@@ -91,7 +67,7 @@ def test_a_long_message_is_cut_beside_short_ones() -> None:
 
 
 def test_a_startup_makes_fewer_phases() -> None:
-    network = NETWORKS["torus"]()
+    network = FIGURES["torus"]()
     demand = regular(network.ranks, 16, seed=1)
     assert CRITICAL.make(network, demand, startup=1.0).phases < CRITICAL.make(network, demand).phases
 
