@@ -76,6 +76,12 @@ constexpr std::array table{
         irregular_why_not, open_shop,
         "exactly the largest row or column sum if that takes at most two splits per message, at most 1 % above it "
         "otherwise"},
+    Scheduler{Pattern::irregular, "list", "whole messages, each when its route is free; to be run with tokens",
+              "own; list scheduling: Graham", true, PortModel::one_port, irregular_why_not, list,
+              "no message is split"},
+    Scheduler{Pattern::irregular, "critical", "phases that serve the busiest ports and channels; splits messages",
+              "own; open shop with preemption: Gonzalez and Sahni", true, PortModel::one_port, irregular_why_not,
+              critical, "a message ends in every phase; messages that take equally long are not split"},
 };
 
 }  // namespace
