@@ -80,7 +80,9 @@ def cases() -> st.SearchStrategy[Case]:
     def make(drawn: tuple[str, str, int]) -> Case:
         shape, load, seed = drawn
         network = random_network(Random(seed), shape)
-        return Case(network, random_demand(Random(seed + 1), network.ranks, load), f"{shape}, {load}, seed {seed}")
+        return Case(
+            network, random_demand(Random(seed + 1), network.ranks, load), f"{shape}, {load}, seed {seed}"
+        )
 
     return st.tuples(st.sampled_from(SHAPES), st.sampled_from(LOADS), st.integers(0, 2**32 - 1)).map(make)
 

@@ -71,7 +71,8 @@ def test_plans_hold_and_are_simulated(
     plan, dump = tmp_path / "p.hkt", tmp_path / "p.csv"
     arguments = ("--network", network, "--demand", sizes, "--scheduler", scheduler)
     planned = hocket("plan", "irregular", *arguments, "-o", plan, "--dump", dump, "--json").object()
-    assert planned["complete"] and planned["ratio"] >= 1 - 1e-9
+    assert planned["complete"]
+    assert planned["ratio"] >= 1 - 1e-9 or not planned["contention_free"]  # the bound is that of one port
     sent: dict[tuple[str, str], int] = {}
     for row in rows(dump):
         assert (row["src"], row["dst"]) == (row["origin"], row["target"])

@@ -61,9 +61,13 @@ def test_phases_come_near_the_bound(name: str, degree: int, equal: bool) -> None
 def test_a_long_message_is_cut_beside_short_ones() -> None:
     """Two short messages into one rank and a long one into another: without a cut their sender would idle."""
     network = star(4).build()
-    demand = _core.Demand.irregular(4, [0, 1, 1, 2, 2], [3, 0, 3, 0, 3], [4 << 20, 3 << 20, 1 << 20, 1 << 20, 3 << 20])
+    demand = _core.Demand.irregular(
+        4, [0, 1, 1, 2, 2], [3, 0, 3, 0, 3], [4 << 20, 3 << 20, 1 << 20, 1 << 20, 3 << 20]
+    )
     schedule = CRITICAL.make(network, demand)
-    assert _core.lockstep_seconds(network, schedule) == pytest.approx(_core.lower_bounds(network, demand).seconds)
+    assert _core.lockstep_seconds(network, schedule) == pytest.approx(
+        _core.lower_bounds(network, demand).seconds
+    )
 
 
 def test_a_startup_makes_fewer_phases() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hocket.recording import Recording
 
 MOST_LISTED = 40
+PREFIX = ".hocket-record-"
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -47,7 +48,8 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
                          remedy="begin with an mpiexec, or say --mpi")  # fmt: skip
     recorder = build_recorder(mpi.mpicc)
     beside = Path(output).absolute().parent
-    with tempfile.TemporaryDirectory(prefix=".hocket-record-", dir=beside) as folder:
+    # Ranks that are killed may still write while the directory goes.
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=beside, ignore_cleanup_errors=True) as folder:
         variables = recorder.environment(Path(folder))
         told = with_variables(mpi, command, variables) if launcher else list(command)
         code = _run(told, {**os.environ, **({} if launcher else variables)})

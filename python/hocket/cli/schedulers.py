@@ -26,9 +26,9 @@ def schedulers(as_json: bool) -> None:
         ]))  # fmt: skip
         return
     rows = [
-        [s.pattern, s.name, "yes" if s.contention_free else "no", s.summary, s.guarantee, s.source]
+        [s.pattern, s.name, "yes" if s.contention_free else "no", s.summary, s.source, s.guarantee]
         for s in entries
     ]
     click.echo(
-        as_columns(["pattern", "name", "contention-free", "what it does", "guarantee", "source"], rows)
+        as_columns(["pattern", "name", "contention-free", "what it does", "source", "guarantee"], rows)
     )
