@@ -2,9 +2,9 @@
 
     python bench/irregular/meshes.py --points 9428 --parts 32 64 --out DIR [--picture FILE.png]
 
-For every number of parts it writes `airfoil-POINTS-PARTS.mesh`, which `examples/fluid` reads (its README gives
-the format), and `airfoil-POINTS-PARTS.npy`, the bytes that each rank sends to each other one for one
-value per vertex. Triangle makes the grid, METIS divides it: `pip install 'hocket[meshes]'`.
+For every number of parts it writes `airfoil-POINTS-PARTS.mesh`, which `examples/fluid` reads (its README
+gives the format), and `airfoil-POINTS-PARTS.npy`, the bytes that each rank sends to each other one for
+one value per vertex. Triangle makes the grid, METIS divides it: `pip install 'hocket[meshes]'`.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _triangulate(spacing: float, digits: str) -> tuple[Floats, Ints]:
 
 
 def airfoil(points: int, digits: str = "0012", tolerance: float = 0.01) -> Mesh:
-    """A grid of about `points` points around a NACA airfoil: the spacing is adjusted until they are reached."""
+    """A grid of about `points` points around a NACA airfoil: the spacing is adjusted to reach them."""
     spacing = float(np.sqrt(1 / points))
     for _ in range(12):
         xy, triangles = _triangulate(spacing, digits)
@@ -216,12 +216,16 @@ def summary(matrix: NDArray[np.int64]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--points", type=int, required=True, help="of the grid, reached within 1 %%")
     parser.add_argument("--parts", type=int, nargs="+", required=True, metavar="RANKS")
     parser.add_argument("--naca", default="0012", metavar="DIGITS", help="the airfoil (default 0012)")
     parser.add_argument("--out", type=Path, default=Path(), help="folder of the files (default: here)")
-    parser.add_argument("--picture", type=Path, help="also draw the grid, divided into the first number of parts")
+    parser.add_argument(
+        "--picture", type=Path, help="also draw the grid, divided into the first number of parts"
+    )
     arguments = parser.parse_args()
     if not (len(arguments.naca) == 4 and arguments.naca.isascii() and arguments.naca.isdigit()):
         parser.error(f"--naca wants four digits, not {arguments.naca!r}")
