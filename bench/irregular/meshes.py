@@ -10,6 +10,7 @@ one value per vertex. Triangle makes the grid, METIS divides it: `pip install 'h
 from __future__ import annotations
 
 import argparse
+import re
 import struct
 import sys
 from dataclasses import dataclass
@@ -227,8 +228,8 @@ def main() -> None:
         "--picture", type=Path, help="also draw the grid, divided into the first number of parts"
     )
     arguments = parser.parse_args()
-    if not (len(arguments.naca) == 4 and arguments.naca.isascii() and arguments.naca.isdigit()):
-        parser.error(f"--naca wants four digits, not {arguments.naca!r}")
+    if not re.fullmatch(r"(0[0-9]|[1-9][1-9])(0[1-9]|[1-9][0-9])", arguments.naca):
+        parser.error(f"--naca wants the four digits of an airfoil, not {arguments.naca!r}")
     if arguments.points < 200 or arguments.points > 10_000_000:
         parser.error(f"--points wants 200 to 10,000,000, not {arguments.points:,}")
     if min(arguments.parts) < 1 or max(arguments.parts) > arguments.points:
