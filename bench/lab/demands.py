@@ -36,9 +36,10 @@ def build(name: str, ranks: int, seed: int = 1) -> np.ndarray:
         return _without_own(np.minimum(sizes, 2 * 2**20))
     if kind == "airfoil":
         sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "irregular"))
-        from meshes import halo_of_airfoil
+        from meshes import airfoil, halo_matrix, partition
 
-        halo = halo_of_airfoil(AIRFOIL_POINTS, ranks)
+        mesh = airfoil(AIRFOIL_POINTS)
+        halo = halo_matrix(mesh, partition(mesh, ranks), ranks)
         factor = np.sqrt(LEAST * MOST) / np.median(halo[halo > 0])
         return np.where(halo > 0, np.clip(halo * factor, LEAST, MOST), 0).astype(np.int64)
     raise ValueError(f"no demand is called {name}; see {Path(__file__).name}")
