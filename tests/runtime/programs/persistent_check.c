@@ -24,13 +24,13 @@ struct exchange {
   MPI_Request request;
 };
 
-static void fill(struct exchange *x, int salt) {
+static void fill(struct exchange* x, int salt) {
   for (int j = 0; j < x->n; ++j)
     for (int i = 0; i < x->count; ++i) x->out[(size_t)j * x->count + i] = value(x->rank, j, i, salt);
   memset(x->in, 0, sizeof(int) * (size_t)x->count * x->n);
 }
 
-static int right(const struct exchange *x, int salt) {
+static int right(const struct exchange* x, int salt) {
   for (int j = 0; j < x->n; ++j)
     for (int i = 0; i < x->count; ++i)
       if (x->in[(size_t)j * x->count + i] != value(j, x->rank, i, salt)) return 0;
@@ -48,14 +48,14 @@ static struct exchange make(MPI_Comm comm, int count) {
   return x;
 }
 
-static void release(struct exchange *x) {
+static void release(struct exchange* x) {
   MPI_Request_free(&x->request);
   check(x->request == MPI_REQUEST_NULL);
   free(x->out);
   free(x->in);
 }
 
-static void check_empty(const MPI_Status *status) {
+static void check_empty(const MPI_Status* status) {
   int count = -1, cancelled = 1;
   MPI_Get_count(status, MPI_BYTE, &count);
   MPI_Test_cancelled(status, &cancelled);
@@ -166,13 +166,14 @@ struct mixture {
 };
 
 static struct mixture mix(void) {
-  struct mixture m = {.a = make(MPI_COMM_WORLD, 5000), .b = make(MPI_COMM_WORLD, 4100), .idle = make(MPI_COMM_WORLD, 4096)};
+  struct mixture m = {
+      .a = make(MPI_COMM_WORLD, 5000), .b = make(MPI_COMM_WORLD, 4100), .idle = make(MPI_COMM_WORLD, 4096)};
   m.to = (rank + 1) % n;
   m.from = (rank + n - 1) % n;
   return m;
 }
 
-static void start_mixture(struct mixture *m, int salt, MPI_Request *echo) {
+static void start_mixture(struct mixture* m, int salt, MPI_Request* echo) {
   fill(&m->a, salt);
   fill(&m->b, salt + 1);
   m->sent = value(rank, m->to, 1, salt);
@@ -190,7 +191,7 @@ static void start_mixture(struct mixture *m, int salt, MPI_Request *echo) {
   m->requests[6] = *echo;
 }
 
-static void check_mixture(struct mixture *m, int salt) {
+static void check_mixture(struct mixture* m, int salt) {
   MPI_Wait(&m->echo_in, MPI_STATUS_IGNORE);
   check(right(&m->a, salt) && right(&m->b, salt + 1));
   check(m->got == value(m->from, rank, 1, salt) && m->echoed == value(m->from, rank, 2, salt));
@@ -199,7 +200,7 @@ static void check_mixture(struct mixture *m, int salt) {
   check(m->requests[6] != MPI_REQUEST_NULL);
 }
 
-static void check_status(struct mixture *m, int index, const MPI_Status *status) {
+static void check_status(struct mixture* m, int index, const MPI_Status* status) {
   if (index == 4) check(status->MPI_SOURCE == m->from && status->MPI_TAG == 9);
   if (index < 4) check_empty(status);
 }
@@ -359,11 +360,11 @@ static void made_and_freed(int times) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  const char *what = argc > 1 ? argv[1] : "";
+  const char* what = argc > 1 ? argv[1] : "";
   if (!strcmp(what, "freed")) {
     freed_while_active();
   } else if (!strcmp(what, "row")) {
