@@ -138,19 +138,6 @@ class Mixed {
 
 bool absent(int count, const MPI_Request* requests) { return count <= 0 || requests == nullptr; }
 
-/// Repeats a test, which sets `done`, until something is done or fails.
-template <class Test>
-int until(const int& done, Test test) {
-  int code = MPI_SUCCESS;
-  wait_for([&] {
-    const bool moved = Requests::instance().progress();
-    code = test();
-    if (done || code != MPI_SUCCESS) return Progress::over;
-    return moved ? Progress::some : Progress::none;
-  });
-  return code;
-}
-
 int test_one(Served* served, MPI_Request* request, int* flag, MPI_Status* status) {
   if (served == nullptr) return PMPI_Test(request, flag, status);
   *flag = served->pending() ? 0 : 1;
@@ -162,7 +149,6 @@ int test_one(Served* served, MPI_Request* request, int* flag, MPI_Status* status
 }  // namespace
 }  // namespace hocket::runtime
 
-#define HOCKET_CALL extern "C" __attribute__((visibility("default"))) int
 using namespace hocket::runtime;
 
 HOCKET_CALL hocket_start(MPI_Request* request) { return start(request); }

@@ -75,6 +75,20 @@ void finish(Work& work) {
   });
 }
 
+/// Repeats `test`, which returns an MPI code and sets `done` when something is done, until it does or
+/// fails; likewise.
+template <class Test>
+int until(const int& done, Test test) {
+  int code = MPI_SUCCESS;
+  wait_for([&] {
+    const bool moved = Requests::instance().progress();
+    code = test();
+    if (done || code != MPI_SUCCESS) return Progress::over;
+    return moved ? Progress::some : Progress::none;
+  });
+  return code;
+}
+
 }  // namespace hocket::runtime
 
 /// Requests that are served, freed ones until they are over. While there is none the shim passes calls

@@ -38,7 +38,20 @@ typedef int (*version_fn)(char*, int*);
   X(Request_get_status_all, request_get_status_all, 4) \
   X(Request_get_status_any, request_get_status_any, 5) \
   X(Request_get_status_some, request_get_status_some, 5)
-#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X)
+/* Likewise: in these a rank may wait for another one that waits for a persistent request. */
+#define BLOCKING_CALLS(X)                  \
+  X(Send, send, 6)                         \
+  X(Ssend, ssend, 6)                       \
+  X(Rsend, rsend, 6)                       \
+  X(Recv, recv, 7)                         \
+  X(Sendrecv, sendrecv, 12)                \
+  X(Sendrecv_replace, sendrecv_replace, 9) \
+  X(Probe, probe, 4)                       \
+  X(Iprobe, iprobe, 5)                     \
+  X(Mprobe, mprobe, 5)                     \
+  X(Improbe, improbe, 6)                   \
+  X(Mrecv, mrecv, 5)
+#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X)
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
@@ -149,6 +162,7 @@ static uintptr_t server_of(int call, int wanted) {
 #define P9 P8, word a9
 #define P10 P9, word a10
 #define P11 P10, word a11
+#define P12 P11, word a12
 #define A1 a1
 #define A2 A1, a2
 #define A3 A2, a3
@@ -160,6 +174,7 @@ static uintptr_t server_of(int call, int wanted) {
 #define A9 A8, a9
 #define A10 A9, a10
 #define A11 A10, a11
+#define A12 A11, a12
 
 #define DEFINE(mpi_name, n, wanted)                                   \
   int MPI_##mpi_name(P##n) {                                          \
@@ -170,3 +185,4 @@ static uintptr_t server_of(int call, int wanted) {
 #define DEFINE_REQUEST(mpi_name, runtime_name, n) DEFINE(mpi_name, n, __atomic_load_n(live_requests, __ATOMIC_RELAXED))
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
 REQUEST_CALLS(DEFINE_REQUEST)
+BLOCKING_CALLS(DEFINE_REQUEST)

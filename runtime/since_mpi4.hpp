@@ -8,6 +8,8 @@ extern "C" {
 __attribute__((weak)) int PMPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                              int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                              MPI_Request* request);
+__attribute__((weak)) int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag,
+                                                 int source, int recvtag, MPI_Comm comm, MPI_Request* request);
 // MPI-4.1
 __attribute__((weak)) int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
                                                       MPI_Status statuses[]);
