@@ -310,18 +310,78 @@ static void among_blocking_calls(void) {
   release(&y);
 }
 
+/* The next rank may go on. */
+static void pass_on(int how, int salt) {
+  const int to = rank + 1;
+  int turn = value(rank, to, 0, salt), back = 0;
+  MPI_Request request;
+  switch (how) {
+    case 0:
+      MPI_Ssend(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD);
+      break;
+    case 1:
+      MPI_Sendrecv(&turn, 1, MPI_INT, to, salt, &back, 1, MPI_INT, to, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      check(back == 7);
+      break;
+    case 2:
+      MPI_Isend(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      break;
+    default:
+      MPI_Send(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD);
+  }
+}
+
+static void wait_for_turn(int how, int salt) {
+  const int from = rank - 1;
+  int turn = 0, found = 0, seven = 7;
+  MPI_Status status = {0};
+  MPI_Message message;
+  switch (how) {
+    case 0:
+      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
+      break;
+    case 1:
+      MPI_Sendrecv(&seven, 1, MPI_INT, from, 99, &turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
+      break;
+    case 2:
+      turn = seven;
+      MPI_Probe(from, salt, MPI_COMM_WORLD, &status);
+      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
+      break;
+    case 3:
+      while (!found) MPI_Iprobe(from, salt, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
+      break;
+    case 4:
+      MPI_Mprobe(from, salt, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+      MPI_Mrecv(&turn, 1, MPI_INT, &message, &status);
+      break;
+    default:
+      while (!found) MPI_Improbe(from, salt, MPI_COMM_WORLD, &found, &message, MPI_STATUS_IGNORE);
+      MPI_Mrecv(&turn, 1, MPI_INT, &message, &status);
+  }
+  check(turn == value(from, rank, 0, salt) && status.MPI_SOURCE == from && status.MPI_TAG == salt);
+}
+
 /* One rank after the other waits for the exchange before it lets the next one go on. */
 static void in_a_row(void) {
   struct exchange x = make(MPI_COMM_WORLD, 9000);
-  for (int round = 0; round < 4; ++round) {
-    int turn = 0;
+  for (int round = 0; round < 6; ++round) {
     fill(&x, round);
     MPI_Start(&x.request);
-    if (rank > 0) MPI_Recv(&turn, 1, MPI_INT, rank - 1, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank > 0) wait_for_turn(round, round);
     MPI_Wait(&x.request, MPI_STATUS_IGNORE);
     check(right(&x, round));
-    if (rank + 1 < n) MPI_Send(&turn, 1, MPI_INT, rank + 1, round, MPI_COMM_WORLD);
+    if (rank + 1 < n) pass_on(round, round);
   }
+  int mine = rank;
+  fill(&x, 6);
+  MPI_Start(&x.request);
+  MPI_Sendrecv_replace(&mine, 1, MPI_INT, (rank + 1) % n, 3, (rank + n - 1) % n, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  check(mine == (rank + n - 1) % n);
+  MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+  check(right(&x, 6));
   release(&x);
 }
 
