@@ -385,6 +385,60 @@ static void in_a_row(void) {
   release(&x);
 }
 
+/* All ranks; each can leave it only when all have come. */
+static void together(int how, struct exchange* y) {
+  int one[64] = {0}, sum[64] = {0};
+  MPI_Comm copy;
+  switch (how) {
+    case 0:
+      MPI_Barrier(MPI_COMM_WORLD);
+      break;
+    case 1:
+      one[0] = 1;
+      MPI_Allreduce(one, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      check(sum[0] == n);
+      break;
+    case 2:
+      for (int i = 0; i < n; ++i) one[i] = rank;
+      MPI_Alltoall(one, 1, MPI_INT, sum, 1, MPI_INT, MPI_COMM_WORLD);
+      check(sum[n - 1] == n - 1);
+      break;
+    case 3:
+      MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+      fill(y, how);
+      MPI_Alltoall(y->out, y->count, MPI_INT, y->in, y->count, MPI_INT, copy);
+      check(right(y, how));
+      MPI_Comm_free(&copy);
+      break;
+    default:
+      fill(y, how);
+      MPI_Alltoall(y->out, y->count, MPI_INT, y->in, y->count, MPI_INT, MPI_COMM_WORLD);
+      check(right(y, how));
+  }
+}
+
+/* Some ranks wait for the exchange before they join the others. */
+static void before_and_after(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 9000), y = make(MPI_COMM_WORLD, 4100), z = make(MPI_COMM_WORLD, 30000);
+  for (int round = 0; round < 5; ++round) {
+    const int before = (rank + round) % 3 == 0;
+    fill(&x, round);
+    fill(&z, round + 40);
+    MPI_Start(&x.request);
+    MPI_Start(&z.request);
+    if (before) MPI_Wait(&z.request, MPI_STATUS_IGNORE);
+    if (before) MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+    together(round, &y);
+    if (!before) MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+    if (!before) MPI_Wait(&z.request, MPI_STATUS_IGNORE);
+    check(right(&x, round));
+    check(right(&z, round + 40));
+  }
+  release(&x);
+  release(&y);
+  release(&z);
+}
+
 /* Freed while active: it goes on to its end, at MPI_Finalize at the latest. */
 static void freed_while_active(void) {
   struct exchange x = make(MPI_COMM_WORLD, 5000), y = make(MPI_COMM_WORLD, 5000);
@@ -429,6 +483,7 @@ int main(int argc, char** argv) {
     freed_while_active();
   } else if (!strcmp(what, "row")) {
     in_a_row();
+    before_and_after();
   } else if (!strcmp(what, "made")) {
     made_and_freed(atoi(argv[2]));
   } else {
