@@ -1,11 +1,12 @@
 /* Persistent all-to-alls among all sorts of requests, every byte checked. Knows nothing of Hocket.
  * Usage: persistent_check [case] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long checks, errors;
+static _Atomic long checks, errors;
 static int rank, n;
 
 static void check_at(int condition, int line) {
@@ -484,6 +485,8 @@ int main(int argc, char** argv) {
   } else if (!strcmp(what, "row")) {
     in_a_row();
     before_and_after();
+  } else if (!strcmp(what, "threads")) {
+    threads(provided);
   } else if (!strcmp(what, "made")) {
     made_and_freed(atoi(argv[2]));
   } else {
