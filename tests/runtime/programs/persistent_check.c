@@ -475,18 +475,54 @@ static void made_and_freed(int times) {
   }
 }
 
+/* Each thread has a communicator, and does what the others do. */
+static void* in_a_thread(void* comm) {
+  long wrong = 0;
+  for (int made = 0; made < 3; ++made) {
+    struct exchange x = make(*(MPI_Comm*)comm, 5000);
+    for (int round = 0; round < 10; ++round) {
+      fill(&x, round + made);
+      MPI_Start(&x.request);
+      int done = 0;
+      while (round % 2 && !done) MPI_Test(&x.request, &done, MPI_STATUS_IGNORE);
+      MPI_Waitall(1, &x.request, MPI_STATUSES_IGNORE);
+      wrong += !right(&x, round + made);
+    }
+    release(&x);
+  }
+  return (void*)wrong;
+}
+
+static void threads(void) {
+  enum { THREADS = 3 };
+  pthread_t thread[THREADS];
+  MPI_Comm comm[THREADS];
+  int provided;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_MULTIPLE) return;
+  for (int i = 0; i < THREADS; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+  for (int i = 0; i < THREADS; ++i) pthread_create(&thread[i], NULL, in_a_thread, &comm[i]);
+  for (int i = 0; i < THREADS; ++i) {
+    void* wrong;
+    pthread_join(thread[i], &wrong);
+    check(wrong == NULL);
+    MPI_Comm_free(&comm[i]);
+  }
+}
+
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided;
+  const char* what = argc > 1 ? argv[1] : "";
+  MPI_Init_thread(&argc, &argv, strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  const char* what = argc > 1 ? argv[1] : "";
   if (!strcmp(what, "freed")) {
     freed_while_active();
   } else if (!strcmp(what, "row")) {
     in_a_row();
     before_and_after();
   } else if (!strcmp(what, "threads")) {
-    threads(provided);
+    threads();
   } else if (!strcmp(what, "made")) {
     made_and_freed(atoi(argv[2]));
   } else {
