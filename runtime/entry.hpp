@@ -6,6 +6,9 @@
 
 #include "mpi_call.hpp"
 
+/// A function that the shim finds by its name.
+#define HOCKET_CALL extern "C" __attribute__((visibility("default"))) int
+
 namespace hocket::runtime {
 
 inline bool plain_intracommunicator(MPI_Comm comm) {

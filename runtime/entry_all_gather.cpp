@@ -8,6 +8,7 @@
 
 #include "blocks.hpp"
 #include "entry.hpp"
+#include "requests.hpp"
 #include "settings.hpp"
 #include "team.hpp"
 
@@ -75,25 +76,23 @@ bool scheduled_unequal(const GatherCall& call, const int* recvcounts, const int*
 }  // namespace
 }  // namespace hocket::runtime
 
-extern "C" __attribute__((visibility("default"))) int hocket_allgather(const void* sendbuf, int sendcount,
-                                                                       MPI_Datatype sendtype, void* recvbuf,
-                                                                       int recvcount, MPI_Datatype recvtype,
-                                                                       MPI_Comm comm) {
+HOCKET_CALL hocket_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
     if (scheduled_equal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcount)) return MPI_SUCCESS;
+    Requests::instance().let_go();
     return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   });
 }
 
-extern "C" __attribute__((visibility("default"))) int hocket_allgatherv(const void* sendbuf, int sendcount,
-                                                                        MPI_Datatype sendtype, void* recvbuf,
-                                                                        const int* recvcounts, const int* displs,
-                                                                        MPI_Datatype recvtype, MPI_Comm comm) {
+HOCKET_CALL hocket_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              const int* recvcounts, const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
     if (scheduled_unequal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcounts, displs))
       return MPI_SUCCESS;
+    Requests::instance().let_go();
     return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
   });
 }

@@ -4,21 +4,35 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "exchange.hpp"
-#include "idle.hpp"
 
 namespace hocket::runtime {
 
 class Pass {
  public:
-  Pass(const Exchange& owner, Traffic traffic);
-  void run();
+  /// Both must outlive the pass.
+  Pass(const Exchange& owner, const Traffic& traffic);
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  void begin();  ///< posts the first receives
+  /// Moves what can be moved and does not block; true when everything is in and nothing of this
+  /// exchange is left in MPI.
+  [[nodiscard]] bool advance();
+  [[nodiscard]] std::uint64_t moves() const { return moves_; }  ///< grows when advance() moved something
+  /// Gives up the order and hands MPI all that is left, so that nobody waits for this rank's next step
+  /// while it waits inside the MPI library. Not for exchanges that forward.
+  void let_go();
 
  private:
+  static constexpr std::size_t receive_slots = 128;  ///< segments with a buffer waiting for them
+
   /// A segment on its way, and its bytes side by side where they are not so in memory.
   struct Slot {
+    bool sends = false;
     std::size_t message = 0, segment = 0;
     std::uint64_t sequence = 0;  ///< order of posting
     std::vector<Span> spans;
@@ -36,6 +50,8 @@ class Pass {
     std::size_t held = 0;    ///< of its spans, found to be there
   };
   enum class Push : std::uint8_t { moved, waits, full };
+  /// In the barrier flow messages and barrier, once per phase; otherwise the others in turn.
+  enum class Stage : std::uint8_t { messages, barrier, acknowledgements, signals, over };
 
   [[nodiscard]] std::size_t segments_of(std::size_t bytes) const;
   [[nodiscard]] std::size_t length_of(const Messages& messages, std::size_t message, std::size_t segment) const;
@@ -43,9 +59,12 @@ class Pass {
   [[nodiscard]] bool tokens() const { return settings_.flow == Flow::token; }
   [[nodiscard]] bool is_self(Rank rank) const { return static_cast<int>(rank) == owner_.rank_; }
 
-  void finish_up_to(std::uint64_t phase, IdleWait& idle);
-  void barrier(IdleWait& idle);
+  [[nodiscard]] bool stage_done();
+  void begin_next_stage();
+  void begin_phase(std::uint64_t phase);
+  void post_barriers(std::uint64_t number);
 
+  [[nodiscard]] std::size_t add_slot();
   void post_receives();
   [[nodiscard]] bool next_receive(std::size_t& message);
   void post_receive(std::size_t slot, std::size_t message);
@@ -62,6 +81,7 @@ class Pass {
   bool collect_completions();
   void collect_received(std::size_t slot);
   void collect_sent(std::size_t slot);
+  [[nodiscard]] std::size_t missing_at_release(std::size_t receive) const;
   void release(std::size_t receive);
   void signal(Rank rank, int tag);
 
@@ -73,10 +93,16 @@ class Pass {
   const Exchange& owner_;
   const RankProgram& program_;
   const Settings& settings_;
-  Traffic traffic_;
-  std::uint64_t last_phase_ = 0;  ///< nothing of a later one begins yet
+  const Traffic& traffic_;
+  std::optional<Ranges> held_;  ///< what has come in so far, and what was there
+  Stage stage_ = Stage::messages;
+  std::uint64_t moves_ = 0;
+  std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
+  std::size_t sends_due_ = 0, receives_due_ = 0;  ///< up to that phase
+  bool let_go_ = false;
+  std::vector<MPI_Request> barriers_;  ///< one, or all that are left
 
-  std::vector<Slot> slots_;            ///< of receives, then those of each lane
+  std::vector<Slot> slots_;            ///< of receives, those of each lane, those added by let_go()
   std::vector<MPI_Request> requests_;  ///< one per slot
   std::vector<int> finished_;
   std::uint64_t posted_ = 0;
@@ -93,7 +119,7 @@ class Pass {
   std::vector<std::uint32_t> own_tokens_;  ///< per send: given so far by this rank
   std::vector<MPI_Request> acks_;          ///< per send
   std::size_t acks_expected_ = 0, acks_in_ = 0;
-  std::vector<MPI_Request> signals_out_;
+  std::vector<MPI_Request> signals_;  ///< going out, and tokens that no send has waited for
 };
 
 }  // namespace hocket::runtime

@@ -14,14 +14,118 @@
 
 typedef intptr_t word;
 typedef int (*version_fn)(char*, int*);
-typedef int (*words7_fn)(word, word, word, word, word, word, word);
-typedef int (*words8_fn)(word, word, word, word, word, word, word, word);
 
-/* Who serves each call: the runtime, or else the MPI library. */
-enum { ALLTOALL, ALLGATHER, ALLGATHERV, CALLS };
-static const char* const runtime_names[CALLS] = {"hocket_alltoall", "hocket_allgather", "hocket_allgatherv"};
-static const char* const mpi_names[CALLS] = {"PMPI_Alltoall", "PMPI_Allgather", "PMPI_Allgatherv"};
-static void* serves[CALLS];
+/* The calls that are intercepted: name in MPI, name in the runtime, number of arguments. */
+#define COLLECTIVE_CALLS(X)    \
+  X(Alltoall, alltoall, 7)     \
+  X(Allgather, allgather, 7)   \
+  X(Allgatherv, allgatherv, 8) \
+  X(Alltoall_init, alltoall_init, 9)
+/* Of interest only while the runtime serves persistent requests. */
+#define REQUEST_CALLS(X)                               \
+  X(Start, start, 1)                                   \
+  X(Startall, startall, 2)                             \
+  X(Request_free, request_free, 1)                     \
+  X(Wait, wait, 2)                                     \
+  X(Waitall, waitall, 3)                               \
+  X(Waitany, waitany, 4)                               \
+  X(Waitsome, waitsome, 5)                             \
+  X(Test, test, 3)                                     \
+  X(Testall, testall, 4)                               \
+  X(Testany, testany, 5)                               \
+  X(Testsome, testsome, 5)                             \
+  X(Request_get_status, request_get_status, 3)         \
+  X(Request_get_status_all, request_get_status_all, 4) \
+  X(Request_get_status_any, request_get_status_any, 5) \
+  X(Request_get_status_some, request_get_status_some, 5)
+/* Likewise: in these a rank may wait for another one that waits for a persistent request. */
+#define BLOCKING_CALLS(X)                  \
+  X(Send, send, 6)                         \
+  X(Ssend, ssend, 6)                       \
+  X(Rsend, rsend, 6)                       \
+  X(Recv, recv, 7)                         \
+  X(Sendrecv, sendrecv, 12)                \
+  X(Sendrecv_replace, sendrecv_replace, 9) \
+  X(Probe, probe, 4)                       \
+  X(Iprobe, iprobe, 5)                     \
+  X(Mprobe, mprobe, 5)                     \
+  X(Improbe, improbe, 6)                   \
+  X(Mrecv, mrecv, 5)
+/* Likewise; the runtime is told, and then the MPI library serves the call. */
+#define WAITING_CALLS(X)                    \
+  X(Barrier, let_go, 1)                     \
+  X(Bcast, let_go, 5)                       \
+  X(Gather, let_go, 8)                      \
+  X(Gatherv, let_go, 9)                     \
+  X(Scatter, let_go, 8)                     \
+  X(Scatterv, let_go, 9)                    \
+  X(Alltoallw, let_go, 9)                   \
+  X(Reduce, let_go, 7)                      \
+  X(Allreduce, let_go, 6)                   \
+  X(Reduce_scatter, let_go, 6)              \
+  X(Reduce_scatter_block, let_go, 6)        \
+  X(Scan, let_go, 6)                        \
+  X(Exscan, let_go, 6)                      \
+  X(Neighbor_allgather, let_go, 7)          \
+  X(Neighbor_allgatherv, let_go, 8)         \
+  X(Neighbor_alltoall, let_go, 7)           \
+  X(Neighbor_alltoallw, let_go, 9)          \
+  X(Comm_dup, let_go, 2)                    \
+  X(Comm_dup_with_info, let_go, 3)          \
+  X(Comm_create, let_go, 3)                 \
+  X(Comm_create_group, let_go, 4)           \
+  X(Comm_split, let_go, 4)                  \
+  X(Comm_split_type, let_go, 5)             \
+  X(Comm_free, let_go, 1)                   \
+  X(Comm_disconnect, let_go, 1)             \
+  X(Comm_accept, let_go, 5)                 \
+  X(Comm_connect, let_go, 5)                \
+  X(Comm_spawn, let_go, 8)                  \
+  X(Comm_spawn_multiple, let_go, 9)         \
+  X(Intercomm_create, let_go, 6)            \
+  X(Intercomm_merge, let_go, 3)             \
+  X(Cart_create, let_go, 6)                 \
+  X(Cart_sub, let_go, 3)                    \
+  X(Graph_create, let_go, 6)                \
+  X(Dist_graph_create, let_go, 9)           \
+  X(Dist_graph_create_adjacent, let_go, 10) \
+  X(Buffer_detach, let_go, 2)               \
+  X(Win_create, let_go, 6)                  \
+  X(Win_create_dynamic, let_go, 3)          \
+  X(Win_allocate, let_go, 6)                \
+  X(Win_allocate_shared, let_go, 6)         \
+  X(Win_free, let_go, 1)                    \
+  X(Win_fence, let_go, 2)                   \
+  X(Win_start, let_go, 3)                   \
+  X(Win_complete, let_go, 1)                \
+  X(Win_wait, let_go, 1)                    \
+  X(Win_lock, let_go, 4)                    \
+  X(Win_unlock, let_go, 2)                  \
+  X(Win_lock_all, let_go, 2)                \
+  X(Win_unlock_all, let_go, 1)              \
+  X(Win_flush, let_go, 2)                   \
+  X(Win_flush_all, let_go, 1)
+#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
+
+enum {
+#define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
+  CALLS(NUMBER) CALL_COUNT
+#undef NUMBER
+};
+
+static const struct {
+  const char *mpi, *runtime;
+} names[CALL_COUNT] = {
+#define NAMES(mpi_name, runtime_name, arguments) {"PMPI_" #mpi_name, "hocket_" #runtime_name},
+    CALLS(NAMES)
+#undef NAMES
+};
+
+/* Who serves each call: the MPI library, or the runtime if it is active and serves calls that this MPI has. */
+static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT];
+/* How many requests of the program the runtime serves. */
+static const int no_requests = 0;
+static const int* live_requests = &no_requests;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
@@ -61,12 +165,16 @@ static const char* why_no_runtime(void) {
     return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
-  void* found[CALLS];
-  for (int call = 0; call < CALLS; ++call) {
-    found[call] = dlsym(runtime, runtime_names[call]);
+  void* found[CALL_COUNT];
+  for (int call = 0; call < CALL_COUNT; ++call) {
+    found[call] = dlsym(runtime, names[call].runtime);
     if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
   }
-  memcpy(serves, found, sizeof serves);
+  const int* requests = dlsym(runtime, "hocket_live_requests");
+  if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
+  live_requests = requests;
+  for (int call = 0; call < CALL_COUNT; ++call)
+    if (of_mpi[call] != NULL) of_runtime[call] = found[call];
   return NULL;
 }
 
@@ -81,30 +189,61 @@ static int speaks(void) {
 }
 
 static void find_servers(void) {
+  for (int call = 0; call < CALL_COUNT; ++call) of_mpi[call] = find_mpi_symbol(names[call].mpi);
   const char* reason = why_no_runtime();
-  if (reason == NULL) return;
-  if (speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
-  for (int call = 0; call < CALLS; ++call) serves[call] = find_mpi_symbol(mpi_names[call]);
+  if (reason != NULL && speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
 }
 
-static uintptr_t server_of(int call) {
+/* `wanted`: the runtime has something to do in this call. */
+static uintptr_t server_of(int call, int wanted) {
   pthread_once(&once, find_servers);
-  if (serves[call] == NULL) {
-    fprintf(stderr, "hocket: no %s to pass the call on to\n", mpi_names[call]);
+  void* server = wanted && of_runtime[call] != NULL ? of_runtime[call] : of_mpi[call];
+  if (server == NULL) {
+    fprintf(stderr, "hocket: no %s to pass the call on to\n", names[call].mpi);
     abort();
   }
-  return (uintptr_t)serves[call];
+  return (uintptr_t)server;
 }
 
-int MPI_Alltoall(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcount, word recvtype, word comm) {
-  return ((words7_fn)server_of(ALLTOALL))(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
+static int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
 
-int MPI_Allgather(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcount, word recvtype, word comm) {
-  return ((words7_fn)server_of(ALLGATHER))(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
+/* Parameters and arguments, by their number. */
+#define P1 word a1
+#define P2 P1, word a2
+#define P3 P2, word a3
+#define P4 P3, word a4
+#define P5 P4, word a5
+#define P6 P5, word a6
+#define P7 P6, word a7
+#define P8 P7, word a8
+#define P9 P8, word a9
+#define P10 P9, word a10
+#define P11 P10, word a11
+#define P12 P11, word a12
+#define A1 a1
+#define A2 A1, a2
+#define A3 A2, a3
+#define A4 A3, a4
+#define A5 A4, a5
+#define A6 A5, a6
+#define A7 A6, a7
+#define A8 A7, a8
+#define A9 A8, a9
+#define A10 A9, a10
+#define A11 A10, a11
+#define A12 A11, a12
 
-int MPI_Allgatherv(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcounts, word displs,
-                   word recvtype, word comm) {
-  return ((words8_fn)server_of(ALLGATHERV))(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
+#define CALL_SERVER(server, n) ((int (*)(P##n))(server))(A##n)
+#define DEFINE_COLLECTIVE(mpi_name, runtime_name, n) \
+  int MPI_##mpi_name(P##n) { return CALL_SERVER(server_of(CALL_##mpi_name, 1), n); }
+#define DEFINE_REQUEST(mpi_name, runtime_name, n) \
+  int MPI_##mpi_name(P##n) { return CALL_SERVER(server_of(CALL_##mpi_name, any_live_requests()), n); }
+#define DEFINE_WAITING(mpi_name, runtime_name, n)                              \
+  int MPI_##mpi_name(P##n) {                                                   \
+    if (any_live_requests()) ((int (*)(void))server_of(CALL_##mpi_name, 1))(); \
+    return CALL_SERVER(server_of(CALL_##mpi_name, 0), n);                      \
+  }
+COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
+REQUEST_CALLS(DEFINE_REQUEST)
+BLOCKING_CALLS(DEFINE_REQUEST)
+WAITING_CALLS(DEFINE_WAITING)

@@ -35,10 +35,10 @@ COMMAND = shlex.join(["python", "bench/lab/run.py", *sys.argv[1:]]).replace(f"{R
 Row = dict[str, Any]
 
 
-def compile_program(mpi: Mpi, work: Path) -> Path:
-    """collective_times.c for this MPI."""
-    program = work / f"collective_times-{mpi.family.value}"
-    source = Path(__file__).with_name("collective_times.c")
+def compile_program(mpi: Mpi, work: Path, name: str = "collective_times") -> Path:
+    """A program of this directory for this MPI."""
+    program = work / f"{name}-{mpi.family.value}"
+    source = Path(__file__).with_name(f"{name}.c")
     subprocess.run([mpi.mpicc, "-O2", str(source), "-o", str(program)], check=True)
     return program
 

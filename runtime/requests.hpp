@@ -1,0 +1,101 @@
+#pragma once
+/// The persistent requests that the runtime serves in place of the MPI library.
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "idle.hpp"
+#include "operation.hpp"
+
+namespace hocket::runtime {
+
+/// A request as the program sees it. To the MPI library it is a persistent request for the same
+/// collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
+/// which does not come through the C functions can use. The library is not asked about it: MPICH
+/// 5.0.2 waits forever for an inactive persistent collective.
+struct Served {
+  enum class State : std::uint8_t { inactive, active, complete };
+
+  [[nodiscard]] bool pending() const { return state == State::active; }
+  [[nodiscard]] bool complete() const { return state == State::complete; }
+
+  std::unique_ptr<Operation> operation;
+  MPI_Comm comm;  ///< whose error handler hears of failures
+  std::atomic<State> state = State::inactive;
+  bool freed = false;
+  int code = MPI_SUCCESS;  ///< of the last time, once complete
+};
+
+class Requests {
+ public:
+  static Requests& instance();
+
+  /// From now on `request`, just made and inactive, stands for `operation`.
+  void serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm);
+  /// Null if the request is the program's own.
+  [[nodiscard]] std::shared_ptr<Served> find(MPI_Request request) const;
+  /// Throws MpiFailure if it has been started and not completed.
+  void start(const std::shared_ptr<Served>& served);
+  /// A step of everything that is active, whoever started it; true if anything moved. Does not block.
+  bool progress();
+  /// Before this rank waits inside the MPI library: see Operation::let_go().
+  void let_go();
+  /// Makes a complete request inactive; returns how it ended.
+  static int collect(Served& served) {
+    served.state = Served::State::inactive;
+    return served.code;
+  }
+  [[nodiscard]] bool any_active() const { return active_count_ > 0; }
+  /// The program frees the request. What is active goes on to its end.
+  void forget(MPI_Request request);
+  /// At MPI_Finalize: ends what was freed while active, and drops everything.
+  void close();
+
+ private:
+  Requests() = default;
+  /// `over` returns true of those that are.
+  template <class Call>
+  void for_each_active(Call over);
+  [[nodiscard]] bool any_freed() const;
+
+  mutable std::mutex mutex_;  ///< never held while waiting
+  std::map<MPI_Request, std::shared_ptr<Served>> served_;
+  std::vector<std::shared_ptr<Served>> active_;  ///< in the order of their starts
+  std::atomic<std::size_t> active_count_ = 0;
+};
+
+/// Waits for an operation or a pass that has begun; the program's active requests make progress too.
+template <class Work>
+void finish(Work& work) {
+  wait_for([&] {
+    const Progress progress = step(work);
+    if (progress == Progress::over) return progress;
+    return Requests::instance().progress() ? Progress::some : progress;
+  });
+}
+
+/// Repeats `test`, which returns an MPI code and sets `done` when something is done, until it does or
+/// fails; likewise.
+template <class Test>
+int until(const int& done, Test test) {
+  int code = MPI_SUCCESS;
+  wait_for([&] {
+    const bool moved = Requests::instance().progress();
+    code = test();
+    if (done || code != MPI_SUCCESS) return Progress::over;
+    return moved ? Progress::some : Progress::none;
+  });
+  return code;
+}
+
+}  // namespace hocket::runtime
+
+/// Requests that are served, freed ones until they are over. While there is none the shim passes calls
+/// straight to the MPI library.
+extern "C" std::atomic<int> hocket_live_requests;
