@@ -114,9 +114,10 @@ def table(report: dict[str, Any]) -> str:
         "# What scheduling an irregular exchange costs",
         "",
         f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
-        f"Random matrices of test set 1: {MATRICES} per row, 1 to 8 units of 64 KB per message. CPU time of up",
-        f"to {RUNS} runs per matrix, on a machine that others used at the same time. Star: one switch; torus:",
-        "two equal sides. Time / bound: phases one after the other over the busiest port or channel.",
+        f"Random matrices of test set 1: {MATRICES} per row, 1 to 8 units of 64 KB per message. CPU time of",
+        f"up to {RUNS} runs per matrix, on a machine that others used at the same time. Star: one switch;",
+        "torus: two equal sides. Time / bound: phases one after the other over the busiest port or channel.",
+        "Splits: additional parts per message.",
         "",
         "## Targets",
         "",
@@ -148,7 +149,7 @@ def table(report: dict[str, Any]) -> str:
         "",
         "## All",
         "",
-        "| ranks | d | scheduler | network | median ms | least ms | phases | splits / message | time / bound |",
+        "| ranks | d | scheduler | network | median ms | least ms | phases | splits | time / bound |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [
