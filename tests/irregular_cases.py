@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -97,18 +98,14 @@ def regular(ranks: int, degree: int, seed: int, equal: bool = False) -> _core.De
     return _core.Demand.irregular(ranks, [i for i, _ in pairs], [j for _, j in pairs], sizes)
 
 
-def pressure(network: _core.Network, demand: _core.Demand) -> tuple[float, float]:
-    """The largest load of a port or channel, where a message holds all it needs as long as its slowest
-    channel takes; and the time of the longest message. Seconds."""
+def pressure(network: _core.Network, demand: _core.Demand) -> float:
+    """The largest load of a port or channel in seconds, where a message holds all it needs for as long as
+    its slowest channel takes."""
     load: dict[tuple[str, int], float] = {}
-    longest = 0.0
     for src, dst, size in demand.list():
         route = network.route(src, dst)
-        seconds = size / min((network.rate(channel) for channel in route), default=float("inf"))
-        longest = max(longest, seconds)
-        for what in (("send", src), ("receive", dst)):
-            load[what] = load.get(what, 0) + seconds
-        for channel in route:
-            key = ("channel", channel)
-            load[key] = load.get(key, 0) + seconds / network.capacity(channel)
-    return max(load.values(), default=0), longest
+        seconds = size / min((network.rate(channel) for channel in route), default=math.inf)
+        needs = [("send", src, 1), ("receive", dst, 1)]
+        for what, which, capacity in needs + [("channel", c, network.capacity(c)) for c in route]:
+            load[what, which] = load.get((what, which), 0) + seconds / capacity
+    return max(load.values(), default=0)

@@ -53,9 +53,9 @@ NETWORKS: Final[dict[str, Callable[[], _core.Network]]] = {
 
 def airfoil_halos(points: int, parts: int) -> Matrix | None:
     """Test set 2; None where the mesh library is missing."""
-    from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
-
     try:
+        from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
+
         mesh = airfoil(points)
         return halo_matrix(mesh, partition(mesh, parts)) * (HALO_BYTES // VALUE_BYTES)
     except ImportError:
@@ -119,18 +119,18 @@ def table(report: dict[str, Any]) -> str:
         "# Irregular exchanges on networks with scarce links",
         "",
         f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
-        f"Test set 1: {report['matrices']} random matrices per row, 64 KB messages (uniform), 64 to 512 KB in",
-        "steps of 64 KB (non-uniform) or any size between, every factor equally likely (log-uniform). Test set 2:",
-        "halo exchange of grids around an airfoil, divided by METIS.",
-        "Over the bound: median (worst). Phases: one after the other, as `ratio` has it. Run: with tokens, by the",
-        "simulator, where nothing but the wires takes time; the simulator has no receive ports, so that on tori and",
-        "hypercubes a run may beat the bound. Splits: additional parts per message, mean. Planning: median CPU time.",
-        "Every schedule passed the verifier.",
+        f"Test set 1: {report['matrices']} random matrices per row, messages of 64 KB (uniform), 64 to 512 KB",
+        "in steps of 64 KB (non-uniform) or of any size between, every factor equally likely (log-uniform).",
+        "Test set 2: halo exchange of grids around an airfoil, divided by METIS.",
+        "Over the bound: median (worst). Phases: one after the other, as `ratio` has it. Run: with tokens, by",
+        "the simulator, where nothing but the wires takes time; it has no receive ports, so that on tori and",
+        "hypercubes a run may beat the bound. Splits: additional parts per message, mean. Planning: median CPU",
+        "time. Every schedule passed the verifier.",
     ]
     for network, cases in report["cases"].items():
         lines += ["", f"## {network[0].upper()}{network[1:]}", ""]
         lines += [
-            "| demand | scheduler | phases over the bound | run over the bound | splits | phases | planning ms |",
+            "| demand | scheduler | phases / bound | run / bound | splits | phases | planning ms |",
             "|---|---|---|---|---|---|---|",
         ]
         lines += [
@@ -146,7 +146,9 @@ def table(report: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="5 matrices per row instead of 50")
-    parser.add_argument("--network", choices=NETWORKS, action="append", help="only these; the others are kept")
+    parser.add_argument(
+        "--network", choices=NETWORKS, action="append", help="only these; the others are kept"
+    )
     given = parser.parse_args()
     path = RESULTS / "irregular-links.json"
     matrices = 5 if given.quick else MATRICES

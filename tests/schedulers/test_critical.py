@@ -18,9 +18,8 @@ def test_phases_are_free_of_contention_and_complete(case: Case) -> None:
     schedule = CRITICAL.make(case.network, case.demand)
     certificate = _core.verify(case.network, case.demand, schedule)
     assert certificate.ok, certificate.findings
-    load, longest = pressure(case.network, case.demand)
-    # Never seen above: the phases of resources that nobody can serve at once.
-    assert _core.lockstep_seconds(case.network, schedule) <= 1.5 * load + longest
+    # Observed, not proven: 1.31 in 4,000 cases.
+    assert _core.lockstep_seconds(case.network, schedule) <= 1.4 * pressure(case.network, case.demand)
 
 
 @settings(max_examples=60, deadline=None)
@@ -58,16 +57,15 @@ def test_phases_come_near_the_bound(name: str, degree: int, equal: bool) -> None
         assert len(schedule) <= 2.5 * demand.messages
 
 
-def test_a_long_message_is_cut_beside_short_ones() -> None:
-    """Two short messages into one rank and a long one into another: without a cut their sender would idle."""
-    network = star(4).build()
-    demand = _core.Demand.irregular(
-        4, [0, 1, 1, 2, 2], [3, 0, 3, 0, 3], [4 << 20, 3 << 20, 1 << 20, 1 << 20, 3 << 20]
-    )
+def test_messages_are_cut_where_whole_ones_leave_ports_idle() -> None:
+    """Rows and columns of 4 MB; whole messages take 6 MB of time, whatever the phases."""
+    sizes = [[3, 1, 0], [1, 1, 2], [0, 2, 2]]
+    network = star(6).build()
+    src, dst, mega = zip(*((i, 3 + j, sizes[i][j]) for i in range(3) for j in range(3)), strict=True)
+    demand = _core.Demand.irregular(6, src, dst, [size << 20 for size in mega])
     schedule = CRITICAL.make(network, demand)
-    assert _core.lockstep_seconds(network, schedule) == pytest.approx(
-        _core.lower_bounds(network, demand).seconds
-    )
+    assert len(schedule) > demand.messages
+    assert _core.lockstep_seconds(network, schedule) == pytest.approx(4 * 2**20 / network.host_rate)
 
 
 def test_a_startup_makes_fewer_phases() -> None:

@@ -24,10 +24,9 @@ def test_levels_are_free_of_contention_and_complete(case: Case) -> None:
     certificate = _core.verify(case.network, case.demand, schedule)
     assert certificate.ok, certificate.findings
     assert len(schedule) == case.demand.messages  # none is split
-    load, longest = pressure(case.network, case.demand)
     latencies = 1e-5 * schedule.phases
-    # Never seen above; 2 x + one message is what Graham's bound gives with ports only.
-    assert run(case.network, schedule) <= 2 * load + longest + latencies
+    # Observed, not proven: 1.19 in 4,000 cases. With ports only 2 is proven.
+    assert run(case.network, schedule) <= 1.3 * pressure(case.network, case.demand) + latencies
 
 
 @settings(max_examples=30, deadline=None)

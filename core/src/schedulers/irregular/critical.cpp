@@ -11,8 +11,10 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr double enough = 1.08;                      ///< times the bound; beyond that finer cuts are tried
-constexpr std::uint32_t most_messages_tried = 8192;  ///< more are cut once, finely
+constexpr double enough = 1.08;  ///< times the bound; beyond that finer cuts are tried
+// As if a phase cost this share of a message of mean length: from coarse to fine, or once only.
+constexpr double coarsest = 1, finest = 0.125, only = 0.25;
+constexpr std::uint32_t most_messages_tried = 8192;  ///< of more than that the cuts are chosen once
 
 /// True where every message takes as long as any other; those within a host take no time.
 bool even(const Workload& work) {
@@ -72,14 +74,14 @@ Schedule critical(const Network& network, const Demand& demand, const Fitting& c
   const Workload work(network, demand);
   const Bounds bounds = lower_bounds(network, demand);
   const double mean = mean_seconds(work);
-  // As if a phase cost this share of a message; finer and finer while the phases are too long together.
-  double share = work.size() > most_messages_tried ? 0.25 : 1;
+  double share = work.size() > most_messages_tried ? only : coarsest;
   CutPhases best = critical_phases(work, std::max(costs.startup, share * mean));
   if (even(work)) {
     squeeze(network, work, bounds.phases, best);
     return write(demand, work, best);
   }
-  while (best.seconds > enough * bounds.seconds && share > 0.25 && share * mean > costs.startup) {
+  const bool again = work.size() <= most_messages_tried;
+  while (again && best.seconds > enough * bounds.seconds && share > finest && share * mean > costs.startup) {
     share /= 2;
     CutPhases finer = critical_phases(work, std::max(costs.startup, share * mean));
     if (finer.seconds < best.seconds) best = std::move(finer);
