@@ -14,14 +14,30 @@
 
 typedef intptr_t word;
 typedef int (*version_fn)(char*, int*);
-typedef int (*words7_fn)(word, word, word, word, word, word, word);
-typedef int (*words8_fn)(word, word, word, word, word, word, word, word);
 
-/* Who serves each call: the runtime, or else the MPI library. */
-enum { ALLTOALL, ALLGATHER, ALLGATHERV, CALLS };
-static const char* const runtime_names[CALLS] = {"hocket_alltoall", "hocket_allgather", "hocket_allgatherv"};
-static const char* const mpi_names[CALLS] = {"PMPI_Alltoall", "PMPI_Allgather", "PMPI_Allgatherv"};
-static void* serves[CALLS];
+/* The calls that are intercepted: name in MPI, name in the runtime, number of arguments. */
+#define COLLECTIVE_CALLS(X)     \
+  X(Alltoall, alltoall, 7)      \
+  X(Allgather, allgather, 7)    \
+  X(Allgatherv, allgatherv, 8)
+#define CALLS(X) COLLECTIVE_CALLS(X)
+
+enum {
+#define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
+  CALLS(NUMBER) CALL_COUNT
+#undef NUMBER
+};
+
+static const struct {
+  const char *mpi, *runtime;
+} names[CALL_COUNT] = {
+#define NAMES(mpi_name, runtime_name, arguments) {"PMPI_" #mpi_name, "hocket_" #runtime_name},
+    CALLS(NAMES)
+#undef NAMES
+};
+
+/* Who serves each call: the MPI library, or the runtime if it is active and serves calls that this MPI has. */
+static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
@@ -61,12 +77,13 @@ static const char* why_no_runtime(void) {
     return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
-  void* found[CALLS];
-  for (int call = 0; call < CALLS; ++call) {
-    found[call] = dlsym(runtime, runtime_names[call]);
+  void* found[CALL_COUNT];
+  for (int call = 0; call < CALL_COUNT; ++call) {
+    found[call] = dlsym(runtime, names[call].runtime);
     if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
   }
-  memcpy(serves, found, sizeof serves);
+  for (int call = 0; call < CALL_COUNT; ++call)
+    if (of_mpi[call] != NULL) of_runtime[call] = found[call];
   return NULL;
 }
 
@@ -81,30 +98,48 @@ static int speaks(void) {
 }
 
 static void find_servers(void) {
+  for (int call = 0; call < CALL_COUNT; ++call) of_mpi[call] = find_mpi_symbol(names[call].mpi);
   const char* reason = why_no_runtime();
-  if (reason == NULL) return;
-  if (speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
-  for (int call = 0; call < CALLS; ++call) serves[call] = find_mpi_symbol(mpi_names[call]);
+  if (reason != NULL && speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
+}
+
+static uintptr_t checked(void* server, int call) {
+  if (server == NULL) {
+    fprintf(stderr, "hocket: no %s to pass the call on to\n", names[call].mpi);
+    abort();
+  }
+  return (uintptr_t)server;
 }
 
 static uintptr_t server_of(int call) {
   pthread_once(&once, find_servers);
-  if (serves[call] == NULL) {
-    fprintf(stderr, "hocket: no %s to pass the call on to\n", mpi_names[call]);
-    abort();
-  }
-  return (uintptr_t)serves[call];
+  return checked(of_runtime[call] != NULL ? of_runtime[call] : of_mpi[call], call);
 }
 
-int MPI_Alltoall(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcount, word recvtype, word comm) {
-  return ((words7_fn)server_of(ALLTOALL))(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
+/* Parameters and arguments, by their number. */
+#define P1 word a1
+#define P2 P1, word a2
+#define P3 P2, word a3
+#define P4 P3, word a4
+#define P5 P4, word a5
+#define P6 P5, word a6
+#define P7 P6, word a7
+#define P8 P7, word a8
+#define P9 P8, word a9
+#define P10 P9, word a10
+#define P11 P10, word a11
+#define A1 a1
+#define A2 A1, a2
+#define A3 A2, a3
+#define A4 A3, a4
+#define A5 A4, a5
+#define A6 A5, a6
+#define A7 A6, a7
+#define A8 A7, a8
+#define A9 A8, a9
+#define A10 A9, a10
+#define A11 A10, a11
 
-int MPI_Allgather(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcount, word recvtype, word comm) {
-  return ((words7_fn)server_of(ALLGATHER))(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int MPI_Allgatherv(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcounts, word displs,
-                   word recvtype, word comm) {
-  return ((words8_fn)server_of(ALLGATHERV))(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
+#define DEFINE(mpi_name, runtime_name, n) \
+  int MPI_##mpi_name(P##n) { return ((int (*)(P##n))server_of(CALL_##mpi_name))(A##n); }
+COLLECTIVE_CALLS(DEFINE)
