@@ -9,14 +9,11 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "numbering.hpp"
 
 namespace hocket::runtime {
 
-/// Ranks of the communicator numbered in the network's host order.
-struct Numbering {
-  std::vector<std::uint32_t> ranks_per_node;
-  std::vector<int> comm_rank;  ///< of a network rank
-};
+class VectorExchanges;
 
 class Team {
  public:
@@ -27,11 +24,23 @@ class Team {
   Team& operator=(const Team&) = delete;
   ~Team();
 
+  /// False if there is no plan to follow, or nothing crosses a wire that could collide.
+  [[nodiscard]] bool could_collide() const { return hosts_ >= 2 && size_ >= 3; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int hosts() const { return hosts_; }
+  [[nodiscard]] const Numbering& numbering() const { return numbering_; }
+
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, Pattern pattern);
   /// Smaller contributions to an all-gather, on average, are left to the MPI library. Its rings follow
   /// the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
+  /// Exchanges with messages of different sizes.
+  [[nodiscard]] VectorExchanges& vectors();
+  /// Of all scheduled calls on this communicator that block: they follow each other, and every message
+  /// of one is received in it. Made on first use, collectively.
+  [[nodiscard]] MPI_Comm private_comm(MPI_Comm comm);
 
  private:
   explicit Team(MPI_Comm comm);
@@ -41,9 +50,9 @@ class Team {
   int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
-  /// Of both patterns: calls follow each other, and every message of one call is received in it.
   MPI_Comm private_ = MPI_COMM_NULL;
   std::array<std::optional<std::unique_ptr<Exchange>>, pattern_kinds> exchanges_;
+  std::unique_ptr<VectorExchanges> vectors_;
 };
 
 }  // namespace hocket::runtime
