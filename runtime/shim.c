@@ -19,8 +19,31 @@ typedef int (*version_fn)(char*, int*);
 #define COLLECTIVE_CALLS(X)     \
   X(Alltoall, alltoall, 7)      \
   X(Allgather, allgather, 7)    \
-  X(Allgatherv, allgatherv, 8)
-#define CALLS(X) COLLECTIVE_CALLS(X)
+  X(Allgatherv, allgatherv, 8)  \
+  X(Alltoall_init, alltoall_init, 9)  \
+  X(Alltoallv, alltoallv, 9)  \
+  X(Alltoallv_init, alltoallv_init, 11)  \
+  X(Neighbor_alltoallv, neighbor_alltoallv, 9)  \
+  X(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11)
+/* Of interest while the runtime serves persistent requests, and while one of those is active. */
+#define LIVE_CALLS(X)       \
+  X(Start, start, 1)        \
+  X(Startall, startall, 2)  \
+  X(Request_free, request_free, 1)
+#define ACTIVE_CALLS(X)                                 \
+  X(Wait, wait, 2)                                      \
+  X(Waitall, waitall, 3)                                \
+  X(Waitany, waitany, 4)                                \
+  X(Waitsome, waitsome, 5)                              \
+  X(Test, test, 3)                                      \
+  X(Testall, testall, 4)                                \
+  X(Testany, testany, 5)                                \
+  X(Testsome, testsome, 5)                              \
+  X(Request_get_status, request_get_status, 3)          \
+  X(Request_get_status_all, request_get_status_all, 4)  \
+  X(Request_get_status_any, request_get_status_any, 5)  \
+  X(Request_get_status_some, request_get_status_some, 5)
+#define CALLS(X) COLLECTIVE_CALLS(X) LIVE_CALLS(X) ACTIVE_CALLS(X)
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
@@ -38,6 +61,9 @@ static const struct {
 
 /* Who serves each call: the MPI library, or the runtime if it is active and serves calls that this MPI has. */
 static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT];
+/* How many requests of the program the runtime serves, and how many of them are active. */
+static const int no_requests = 0;
+static const int *live = &no_requests, *active = &no_requests;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
@@ -82,6 +108,10 @@ static const char* why_no_runtime(void) {
     found[call] = dlsym(runtime, names[call].runtime);
     if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
   }
+  const int* const counts[] = {dlsym(runtime, "hocket_live_requests"), dlsym(runtime, "hocket_active_requests")};
+  if (counts[0] == NULL || counts[1] == NULL) return "the runtime lacks its counts of requests; rebuild it";
+  live = counts[0];
+  active = counts[1];
   for (int call = 0; call < CALL_COUNT; ++call)
     if (of_mpi[call] != NULL) of_runtime[call] = found[call];
   return NULL;
@@ -103,7 +133,9 @@ static void find_servers(void) {
   if (reason != NULL && speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
 }
 
-static uintptr_t checked(void* server, int call) {
+/* `wanted`: the runtime has something to do in this call. */
+static uintptr_t server_of(int call, int wanted) {
+  void* server = wanted && of_runtime[call] != NULL ? of_runtime[call] : of_mpi[call];
   if (server == NULL) {
     fprintf(stderr, "hocket: no %s to pass the call on to\n", names[call].mpi);
     abort();
@@ -111,10 +143,7 @@ static uintptr_t checked(void* server, int call) {
   return (uintptr_t)server;
 }
 
-static uintptr_t server_of(int call) {
-  pthread_once(&once, find_servers);
-  return checked(of_runtime[call] != NULL ? of_runtime[call] : of_mpi[call], call);
-}
+static int some(const int* count) { return __atomic_load_n(count, __ATOMIC_RELAXED) != 0; }
 
 /* Parameters and arguments, by their number. */
 #define P1 word a1
@@ -140,6 +169,14 @@ static uintptr_t server_of(int call) {
 #define A10 A9, a10
 #define A11 A10, a11
 
-#define DEFINE(mpi_name, runtime_name, n) \
-  int MPI_##mpi_name(P##n) { return ((int (*)(P##n))server_of(CALL_##mpi_name))(A##n); }
-COLLECTIVE_CALLS(DEFINE)
+#define DEFINE(mpi_name, n, wanted)                                       \
+  int MPI_##mpi_name(P##n) {                                               \
+    pthread_once(&once, find_servers);                                     \
+    return ((int (*)(P##n))server_of(CALL_##mpi_name, wanted))(A##n);      \
+  }
+#define DEFINE_COLLECTIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, 1)
+#define DEFINE_LIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, some(live))
+#define DEFINE_ACTIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, some(active))
+COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
+LIVE_CALLS(DEFINE_LIVE)
+ACTIVE_CALLS(DEFINE_ACTIVE)

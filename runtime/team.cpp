@@ -65,6 +65,8 @@ Team& Team::of(MPI_Comm comm) {
   return *fresh.release();
 }
 
+Team::~Team() = default;
+
 Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
@@ -123,22 +125,13 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
 }
 
 MPI_Comm Team::private_comm(MPI_Comm comm) {
-  if (private_ == MPI_COMM_NULL) {
-    check(PMPI_Comm_split(comm, 0, rank_, &private_));
-    check(PMPI_Comm_set_errhandler(private_, MPI_ERRORS_RETURN));
-  }
-  return private_;
+  if (!private_) private_.emplace(lease(comm));
+  return private_->comm();
 }
 
 VectorExchanges& Team::vectors() {
   if (!vectors_) vectors_ = std::make_unique<VectorExchanges>(*this);
   return *vectors_;
-}
-
-Team::~Team() {
-  int finalized = 0;
-  PMPI_Finalized(&finalized);
-  if (private_ != MPI_COMM_NULL && !finalized) PMPI_Comm_free(&private_);
 }
 
 }  // namespace hocket::runtime
