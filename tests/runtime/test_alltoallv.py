@@ -42,7 +42,7 @@ def test_every_flow_control(
 
 
 def test_neighbours(check: Check) -> None:
-    """Graphs, several edges between two ranks, edges to oneself, grids with edges to nobody; persistent calls."""
+    """Graphs, several edges between two ranks or to oneself, grids with edges to nobody; persistent calls."""
     said = check("neighbor_check 30000", "chain:3,3", 6, env=ALL)
     assert said.count("irregular exchange of 15 messages") == 2  # the graph, made in two ways
     assert said.count("irregular exchange of 14 messages") == 1  # the grid; not that of pairs
