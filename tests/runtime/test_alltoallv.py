@@ -114,3 +114,9 @@ def test_limits(check: Check) -> None:
 def test_an_unknown_scheduler_is_one_warning(check: Check) -> None:
     said = check(f"{ROUNDS} 9000x4", "chain:2,2", 4, env=ALL | {"HOCKET_SCHEDULER": "fastest"})
     assert said.count("no irregular scheduler is called 'fastest'") == 1
+
+
+def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(launch: Launched) -> None:
+    done = launch("alltoallv_check 30000 truncate", "chain:2,2@1Mbit", 4, env=ALL)
+    assert done.returncode not in (0, 1)
+    assert done.stderr.count("the MPI library serves this exchange") == 1
