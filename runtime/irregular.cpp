@@ -8,7 +8,7 @@
 #include "agreement.hpp"
 #include "concatenate.hpp"
 #include "hocket/error.hpp"
-#include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedule/token_time.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "mpi_call.hpp"
@@ -97,7 +97,7 @@ std::optional<Planned> Planner::plan(MPI_Comm comm, const Volumes& volumes, cons
   attempt(problem, [&] {
     check_column(volumes, demand, numbering_, rank);
     schedule = draw(demand, own);
-    seconds = lockstep_seconds(part_, schedule);
+    seconds = token_seconds(part_, schedule);
   });
   const int winner = fastest(comm, seconds, own);
   Planned planned;
