@@ -111,6 +111,16 @@ def test_limits(check: Check) -> None:
     assert "irregular" in check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env=env)
 
 
+def test_options_of_the_launcher(launch: Launched, check: Check) -> None:
+    env = {"HOCKET_MIN_FLOWS": "1"}
+    said = check(
+        f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--scheduler", "LP", env=env
+    )
+    assert "irregular exchange of 9 messages" in said
+    refused = launch(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--scheduler", "fastest")
+    assert refused.returncode == 2 and "no irregular scheduler is called 'fastest'" in refused.stderr
+
+
 def test_an_unknown_scheduler_is_one_warning(check: Check) -> None:
     said = check(f"{ROUNDS} 9000x4", "chain:2,2", 4, env=ALL | {"HOCKET_SCHEDULER": "fastest"})
     assert said.count("no irregular scheduler is called 'fastest'") == 1
