@@ -116,7 +116,7 @@ def test_options_of_the_launcher(launch: Launched, check: Check) -> None:
     said = check(
         f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--scheduler", "LP", env=env
     )
-    assert "irregular exchange of 9 messages" in said
+    assert "irregular exchange of 12 messages" in said
     refused = launch(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--scheduler", "fastest")
     assert refused.returncode == 2 and "no irregular scheduler is called 'fastest'" in refused.stderr
 
