@@ -79,6 +79,7 @@ HOCKET_CALL hocket_alltoallv(const void* sendbuf, const int* sendcounts, const i
                              MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
+    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     if (scheduled({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, everybody))
       return MPI_SUCCESS;
     return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -90,6 +91,7 @@ HOCKET_CALL hocket_neighbor_alltoallv(const void* sendbuf, const int* sendcounts
                                       MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
+    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     if (scheduled({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm},
                   topology_neighbours))
       return MPI_SUCCESS;
@@ -103,6 +105,7 @@ HOCKET_CALL hocket_alltoallv_init(const void* sendbuf, const int* sendcounts, co
                                   MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
+    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     const int code = PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                                          comm, info, request);
     return served({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, request, code,
@@ -116,6 +119,7 @@ HOCKET_CALL hocket_neighbor_alltoallv_init(const void* sendbuf, const int* sendc
                                            MPI_Request* request) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
+    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     const int code = PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                                   recvtype, comm, info, request);
     return served({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, request, code,
