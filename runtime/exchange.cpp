@@ -5,6 +5,7 @@
 
 #include "mpi_call.hpp"
 #include "pass.hpp"
+#include "requests.hpp"
 
 namespace hocket::runtime {
 
@@ -45,6 +46,10 @@ void Exchange::order_receives(std::size_t ranks) {
   group_begin_.push_back(receives.size());
 }
 
-void Exchange::run(Traffic traffic) { Pass(*this, std::move(traffic)).run(); }
+void Exchange::run(const Traffic& traffic) const {
+  Pass pass(*this, traffic);
+  pass.begin();
+  finish(pass);
+}
 
 }  // namespace hocket::runtime

@@ -30,7 +30,7 @@ class Exchange {
 
   [[nodiscard]] const Planned& planned() const { return planned_; }
   /// As many messages as the program has sends and receives, of the same sizes on both sides.
-  void run(Traffic traffic);
+  void run(const Traffic& traffic) const;
 
  private:
   friend class Pass;

@@ -1,15 +1,14 @@
 #pragma once
 /// Waiting without taking the processor from ranks that have work: on a machine with more ranks
 /// than cores a rank that polls starves the one it waits for.
-#include <mpi.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <thread>
-#include <vector>
 
-#include "mpi_call.hpp"
+#include "settings.hpp"
 
 namespace hocket::runtime {
 
@@ -56,12 +55,27 @@ class IdleWait {
   bool waiting_ = false;
 };
 
-inline void wait_idle(std::vector<MPI_Request>& requests, IdleWait& idle) {
-  idle.reset();
-  for (int done = 0; !done;) {
-    check(PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));
-    if (!done) idle.wait();
+enum class Progress : std::uint8_t { none, some, over };
+
+/// Repeats `step`, which returns its Progress, until it is over.
+template <class Step>
+void wait_for(Step step) {
+  const FineTimers fine_timers;
+  IdleWait idle(settings().spin_us, settings().sleep_us);
+  for (Progress progress; (progress = step()) != Progress::over;) {
+    if (progress == Progress::some)
+      idle.reset();
+    else
+      idle.wait();
   }
+}
+
+/// What one step of an operation (operation.hpp) or a pass does.
+template <class Work>
+[[nodiscard]] Progress step(Work& work) {
+  const std::uint64_t before = work.moves();
+  if (work.advance()) return Progress::over;
+  return work.moves() == before ? Progress::none : Progress::some;
 }
 
 }  // namespace hocket::runtime

@@ -28,13 +28,20 @@ std::byte* buffer_of(const std::vector<Span>& spans, std::vector<std::byte>& sta
   return staging.data();
 }
 
+bool all_done(std::span<MPI_Request> requests) {
+  int done = 0;
+  check(PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));
+  return done != 0;
+}
+
 }  // namespace
 
-Pass::Pass(const Exchange& owner, Traffic traffic)
+Pass::Pass(const Exchange& owner, const Traffic& traffic)
     : owner_(owner),
       program_(owner.planned_.program),
       settings_(owner.settings_),
-      traffic_(std::move(traffic)),
+      traffic_(traffic),
+      held_(traffic.held),
       lanes_(std::min(2 * owner.widest_, most_lanes)),
       handed_(program_.sends.size(), false),
       own_tokens_(program_.sends.size(), 0),
@@ -64,48 +71,77 @@ std::size_t Pass::length_of(const Messages& messages, std::size_t message, std::
   return std::min(settings_.segment, messages.bytes(message) - segment * settings_.segment);
 }
 
-void Pass::run() {
-  const FineTimers fine_timers;
-  IdleWait idle(settings_.spin_us, settings_.sleep_us);
+void Pass::begin() {
   trace(owner_.planned_.demand.pattern == Pattern::all_gather ? "all-gather" : "all-to-all",
         owner_.planned_.demand.ranks, owner_.rank_);
-  if (settings_.flow == Flow::barrier) {
-    // The plain way: everybody finishes a phase before anybody starts the next.
-    for (std::uint64_t phase = 0; phase < owner_.planned_.phases; ++phase) {
-      finish_up_to(phase, idle);
-      barrier(idle);
-    }
-    return;
-  }
-  finish_up_to(no_phase, idle);
-  // The last acknowledgements gate no send; they must not be left over for the next exchange.
-  expect_acknowledgements(program_.sends.size());
-  wait_idle(acks_, idle);
-  wait_idle(signals_out_, idle);
+  if (settings_.flow == Flow::barrier)
+    begin_phase(0);
+  else
+    begin_phase(no_phase);
 }
 
-void Pass::finish_up_to(std::uint64_t phase, IdleWait& idle) {
-  last_phase_ = phase;
-  const auto count = [phase](const auto& messages) {
+bool Pass::advance() {
+  while (stage_ != Stage::over && stage_done()) begin_next_stage();
+  return stage_ == Stage::over;
+}
+
+bool Pass::stage_done() {
+  switch (stage_) {
+    case Stage::messages:
+      if (push_sends() | collect_completions()) ++moves_;
+      return receives_done_ == receives_due_ && sends_done_ == sends_due_;
+    case Stage::barrier:
+      return all_done({&barrier_, 1});
+    case Stage::acknowledgements:
+      return all_done(acks_);
+    case Stage::signals:
+      return all_done(signals_out_);
+    case Stage::over:
+      break;
+  }
+  return true;
+}
+
+void Pass::begin_next_stage() {
+  ++moves_;
+  switch (stage_) {
+    case Stage::messages:
+      if (settings_.flow == Flow::barrier) {
+        // The plain way: everybody finishes a phase before anybody starts the next.
+        check(PMPI_Ibarrier(owner_.comm_, &barrier_));
+        stage_ = Stage::barrier;
+      } else {
+        // The last acknowledgements gate no send; they must not be left over for the next exchange.
+        expect_acknowledgements(program_.sends.size());
+        stage_ = Stage::acknowledgements;
+      }
+      break;
+    case Stage::barrier:
+      begin_phase(last_phase_ + 1);
+      break;
+    case Stage::acknowledgements:
+      stage_ = Stage::signals;
+      break;
+    case Stage::signals:
+    case Stage::over:
+      stage_ = Stage::over;
+  }
+}
+
+void Pass::begin_phase(std::uint64_t phase) {
+  if (phase != no_phase && phase >= owner_.planned_.phases) {
+    stage_ = Stage::over;
+    return;
+  }
+  const auto due = [phase](const auto& messages) {
     const auto later = std::find_if(messages.begin(), messages.end(), [&](const auto& m) { return m.phase > phase; });
     return static_cast<std::size_t>(later - messages.begin());
   };
-  const std::size_t sends = count(program_.sends), receives = count(program_.receives);
-  idle.reset();
+  stage_ = Stage::messages;
+  last_phase_ = phase;
+  sends_due_ = due(program_.sends);
+  receives_due_ = due(program_.receives);
   post_receives();
-  while (receives_done_ < receives || sends_done_ < sends) {
-    const bool moved = push_sends() | collect_completions();
-    if (moved)
-      idle.reset();
-    else
-      idle.wait();
-  }
-}
-
-void Pass::barrier(IdleWait& idle) {
-  std::vector<MPI_Request> request(1);
-  check(PMPI_Ibarrier(owner_.comm_, request.data()));
-  wait_idle(request, idle);
 }
 
 // Receives
@@ -152,7 +188,7 @@ void Pass::collect_received(std::size_t index) {
   for (const Span& span : slot.spans) {
     if (slot.spans.size() > 1) std::memcpy(span.at, from, span.length);
     from += slot.spans.size() > 1 ? span.length : 0;
-    if (traffic_.held) hold(*traffic_.held, span);
+    if (held_) hold(*held_, span);
   }
   trace("received", slot.message, slot.segment);
   const std::size_t message = slot.message, segments = segments_of(traffic_.receives.bytes(message));
@@ -231,9 +267,7 @@ bool Pass::may_start(Lane& lane) {
   if (own_tokens_[lane.send] < lane.own_tokens) return false;
   const std::size_t before = owner_.before_to_same_[lane.send];
   if (before < lane.send && !handed_[before]) return false;
-  int in = 0;
-  check(PMPI_Testall(static_cast<int>(lane.tokens.size()), lane.tokens.data(), &in, MPI_STATUSES_IGNORE));
-  if (!in) return false;
+  if (!all_done(lane.tokens)) return false;
   if (owner_.trace_ != nullptr) {
     // Counted from what MPI says, not from what was waited for.
     const auto received = std::count(lane.tokens.begin(), lane.tokens.end(), MPI_REQUEST_NULL);
@@ -248,8 +282,8 @@ void Pass::prepare_next(Lane& lane) {
 }
 
 bool Pass::holds_next(Lane& lane) const {
-  if (!traffic_.held) return true;
-  while (lane.held < lane.next.size() && holds(*traffic_.held, lane.next[lane.held])) ++lane.held;
+  if (!held_) return true;
+  while (lane.held < lane.next.size() && holds(*held_, lane.next[lane.held])) ++lane.held;
   return lane.held == lane.next.size();
 }
 

@@ -4,17 +4,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "exchange.hpp"
-#include "idle.hpp"
 
 namespace hocket::runtime {
 
 class Pass {
  public:
-  Pass(const Exchange& owner, Traffic traffic);
-  void run();
+  /// Both must outlive the pass.
+  Pass(const Exchange& owner, const Traffic& traffic);
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  void begin();  ///< posts the first receives
+  /// Moves what can be moved and does not block; true when everything is in and nothing of this
+  /// exchange is left in MPI.
+  [[nodiscard]] bool advance();
+  [[nodiscard]] std::uint64_t moves() const { return moves_; }  ///< grows when advance() moved something
 
  private:
   /// A segment on its way, and its bytes side by side where they are not so in memory.
@@ -36,6 +44,8 @@ class Pass {
     std::size_t held = 0;    ///< of its spans, found to be there
   };
   enum class Push : std::uint8_t { moved, waits, full };
+  /// In the barrier flow messages and barrier, once per phase; otherwise the others in turn.
+  enum class Stage : std::uint8_t { messages, barrier, acknowledgements, signals, over };
 
   [[nodiscard]] std::size_t segments_of(std::size_t bytes) const;
   [[nodiscard]] std::size_t length_of(const Messages& messages, std::size_t message, std::size_t segment) const;
@@ -43,8 +53,9 @@ class Pass {
   [[nodiscard]] bool tokens() const { return settings_.flow == Flow::token; }
   [[nodiscard]] bool is_self(Rank rank) const { return static_cast<int>(rank) == owner_.rank_; }
 
-  void finish_up_to(std::uint64_t phase, IdleWait& idle);
-  void barrier(IdleWait& idle);
+  [[nodiscard]] bool stage_done();
+  void begin_next_stage();
+  void begin_phase(std::uint64_t phase);
 
   void post_receives();
   [[nodiscard]] bool next_receive(std::size_t& message);
@@ -73,8 +84,13 @@ class Pass {
   const Exchange& owner_;
   const RankProgram& program_;
   const Settings& settings_;
-  Traffic traffic_;
-  std::uint64_t last_phase_ = 0;  ///< nothing of a later one begins yet
+  const Traffic& traffic_;
+  std::optional<Ranges> held_;  ///< what has come in so far, and what was there
+  Stage stage_ = Stage::messages;
+  std::uint64_t moves_ = 0;
+  std::uint64_t last_phase_ = 0;                     ///< nothing of a later one begins yet
+  std::size_t sends_due_ = 0, receives_due_ = 0;     ///< up to that phase
+  MPI_Request barrier_ = MPI_REQUEST_NULL;
 
   std::vector<Slot> slots_;            ///< of receives, then those of each lane
   std::vector<MPI_Request> requests_;  ///< one per slot

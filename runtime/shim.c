@@ -14,14 +14,52 @@
 
 typedef intptr_t word;
 typedef int (*version_fn)(char*, int*);
-typedef int (*words7_fn)(word, word, word, word, word, word, word);
-typedef int (*words8_fn)(word, word, word, word, word, word, word, word);
 
-/* Who serves each call: the runtime, or else the MPI library. */
-enum { ALLTOALL, ALLGATHER, ALLGATHERV, CALLS };
-static const char* const runtime_names[CALLS] = {"hocket_alltoall", "hocket_allgather", "hocket_allgatherv"};
-static const char* const mpi_names[CALLS] = {"PMPI_Alltoall", "PMPI_Allgather", "PMPI_Allgatherv"};
-static void* serves[CALLS];
+/* The calls that are intercepted: name in MPI, name in the runtime, number of arguments. */
+#define COLLECTIVE_CALLS(X)     \
+  X(Alltoall, alltoall, 7)      \
+  X(Allgather, allgather, 7)    \
+  X(Allgatherv, allgatherv, 8)    \
+  X(Alltoall_init, alltoall_init, 9)
+/* Of interest while the runtime serves persistent requests, and while one of those is active. */
+#define LIVE_CALLS(X)       \
+  X(Start, start, 1)        \
+  X(Startall, startall, 2)  \
+  X(Request_free, request_free, 1)
+#define ACTIVE_CALLS(X)                                 \
+  X(Wait, wait, 2)                                      \
+  X(Waitall, waitall, 3)                                \
+  X(Waitany, waitany, 4)                                \
+  X(Waitsome, waitsome, 5)                              \
+  X(Test, test, 3)                                      \
+  X(Testall, testall, 4)                                \
+  X(Testany, testany, 5)                                \
+  X(Testsome, testsome, 5)                              \
+  X(Request_get_status, request_get_status, 3)          \
+  X(Request_get_status_all, request_get_status_all, 4)  \
+  X(Request_get_status_any, request_get_status_any, 5)  \
+  X(Request_get_status_some, request_get_status_some, 5)
+#define CALLS(X) COLLECTIVE_CALLS(X) LIVE_CALLS(X) ACTIVE_CALLS(X)
+
+enum {
+#define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
+  CALLS(NUMBER) CALL_COUNT
+#undef NUMBER
+};
+
+static const struct {
+  const char *mpi, *runtime;
+} names[CALL_COUNT] = {
+#define NAMES(mpi_name, runtime_name, arguments) {"PMPI_" #mpi_name, "hocket_" #runtime_name},
+    CALLS(NAMES)
+#undef NAMES
+};
+
+/* Who serves each call: the MPI library, or the runtime if it is active and serves calls that this MPI has. */
+static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT];
+/* How many requests of the program the runtime serves, and how many of them are active. */
+static const int no_requests = 0;
+static const int *live = &no_requests, *active = &no_requests;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
@@ -61,12 +99,17 @@ static const char* why_no_runtime(void) {
     return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
-  void* found[CALLS];
-  for (int call = 0; call < CALLS; ++call) {
-    found[call] = dlsym(runtime, runtime_names[call]);
+  void* found[CALL_COUNT];
+  for (int call = 0; call < CALL_COUNT; ++call) {
+    found[call] = dlsym(runtime, names[call].runtime);
     if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
   }
-  memcpy(serves, found, sizeof serves);
+  const int* const counts[] = {dlsym(runtime, "hocket_live_requests"), dlsym(runtime, "hocket_active_requests")};
+  if (counts[0] == NULL || counts[1] == NULL) return "the runtime lacks its counts of requests; rebuild it";
+  live = counts[0];
+  active = counts[1];
+  for (int call = 0; call < CALL_COUNT; ++call)
+    if (of_mpi[call] != NULL) of_runtime[call] = found[call];
   return NULL;
 }
 
@@ -81,30 +124,55 @@ static int speaks(void) {
 }
 
 static void find_servers(void) {
+  for (int call = 0; call < CALL_COUNT; ++call) of_mpi[call] = find_mpi_symbol(names[call].mpi);
   const char* reason = why_no_runtime();
-  if (reason == NULL) return;
-  if (speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
-  for (int call = 0; call < CALLS; ++call) serves[call] = find_mpi_symbol(mpi_names[call]);
+  if (reason != NULL && speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
 }
 
-static uintptr_t server_of(int call) {
-  pthread_once(&once, find_servers);
-  if (serves[call] == NULL) {
-    fprintf(stderr, "hocket: no %s to pass the call on to\n", mpi_names[call]);
+/* `wanted`: the runtime has something to do in this call. */
+static uintptr_t server_of(int call, int wanted) {
+  void* server = wanted && of_runtime[call] != NULL ? of_runtime[call] : of_mpi[call];
+  if (server == NULL) {
+    fprintf(stderr, "hocket: no %s to pass the call on to\n", names[call].mpi);
     abort();
   }
-  return (uintptr_t)serves[call];
+  return (uintptr_t)server;
 }
 
-int MPI_Alltoall(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcount, word recvtype, word comm) {
-  return ((words7_fn)server_of(ALLTOALL))(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
+static int some(const int* count) { return __atomic_load_n(count, __ATOMIC_RELAXED) != 0; }
 
-int MPI_Allgather(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcount, word recvtype, word comm) {
-  return ((words7_fn)server_of(ALLGATHER))(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
+/* Parameters and arguments, by their number. */
+#define P1 word a1
+#define P2 P1, word a2
+#define P3 P2, word a3
+#define P4 P3, word a4
+#define P5 P4, word a5
+#define P6 P5, word a6
+#define P7 P6, word a7
+#define P8 P7, word a8
+#define P9 P8, word a9
+#define P10 P9, word a10
+#define P11 P10, word a11
+#define A1 a1
+#define A2 A1, a2
+#define A3 A2, a3
+#define A4 A3, a4
+#define A5 A4, a5
+#define A6 A5, a6
+#define A7 A6, a7
+#define A8 A7, a8
+#define A9 A8, a9
+#define A10 A9, a10
+#define A11 A10, a11
 
-int MPI_Allgatherv(word sendbuf, word sendcount, word sendtype, word recvbuf, word recvcounts, word displs,
-                   word recvtype, word comm) {
-  return ((words8_fn)server_of(ALLGATHERV))(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
+#define DEFINE(mpi_name, n, wanted)                                       \
+  int MPI_##mpi_name(P##n) {                                               \
+    pthread_once(&once, find_servers);                                     \
+    return ((int (*)(P##n))server_of(CALL_##mpi_name, wanted))(A##n);      \
+  }
+#define DEFINE_COLLECTIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, 1)
+#define DEFINE_LIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, some(live))
+#define DEFINE_ACTIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, some(active))
+COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
+LIVE_CALLS(DEFINE_LIVE)
+ACTIVE_CALLS(DEFINE_ACTIVE)

@@ -179,20 +179,11 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
     return nullptr;
   }
   translate(planned, numbering_.comm_rank);
-  if (private_ == MPI_COMM_NULL) {
-    check(PMPI_Comm_split(comm, 0, rank_, &private_));
-    check(PMPI_Comm_set_errhandler(private_, MPI_ERRORS_RETURN));
-  }
+  if (!private_) private_.emplace(lease(comm));
   if (rank_ == 0 && settings().log > 0)
     say(std::string(to_string(pattern)) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
         " hosts: " + std::to_string(planned.phases) + " phases");
-  return std::make_unique<Exchange>(private_, std::move(planned), settings());
-}
-
-Team::~Team() {
-  int finalized = 0;
-  PMPI_Finalized(&finalized);
-  if (private_ != MPI_COMM_NULL && !finalized) PMPI_Comm_free(&private_);
+  return std::make_unique<Exchange>(private_->comm(), std::move(planned), settings());
 }
 
 }  // namespace hocket::runtime

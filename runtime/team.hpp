@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "private_comms.hpp"
 
 namespace hocket::runtime {
 
@@ -25,10 +26,11 @@ class Team {
 
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
-  ~Team();
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, Pattern pattern);
+  /// A communicator of the same ranks for an operation that others may be under way beside. Collective.
+  [[nodiscard]] PrivateComms::Lease lease(MPI_Comm comm) const { return comms_->lease(comm); }
   /// Smaller contributions to an all-gather, on average, are left to the MPI library. Its rings follow
   /// the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
@@ -41,8 +43,9 @@ class Team {
   int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
-  /// Of both patterns: calls follow each other, and every message of one call is received in it.
-  MPI_Comm private_ = MPI_COMM_NULL;
+  std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();
+  /// Of the blocking calls of all patterns: they follow each other, and every message of one call is received in it.
+  std::optional<PrivateComms::Lease> private_;
   std::array<std::optional<std::unique_ptr<Exchange>>, pattern_kinds> exchanges_;
 };
 

@@ -1,0 +1,80 @@
+/// MPI_Alltoall_init, as the preloaded shim hands it over. The MPI library makes the request; if the
+/// call can be scheduled the runtime serves it, else it is the library's.
+#include <mpi.h>
+
+#include <memory>
+#include <utility>
+
+#include "all_to_all.hpp"
+#include "entry.hpp"
+#include "requests.hpp"
+#include "since_mpi4.hpp"
+#include "team.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// A datatype that the program may free before the request.
+class HeldType {
+ public:
+  explicit HeldType(MPI_Datatype type) {
+    if (type != MPI_DATATYPE_NULL) check(PMPI_Type_dup(type, &type_));
+  }
+  HeldType(const HeldType&) = delete;
+  HeldType& operator=(const HeldType&) = delete;
+  ~HeldType() {
+    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+  }
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// What a persistent request has to itself: others may be under way at once, and the program's
+/// communicator and datatypes may be gone when it starts again.
+struct Own {
+  Own(PrivateComms::Lease&& leased, const Planned& planned, const AllToAllCall& call)
+      : lease(std::move(leased)),
+        exchange(lease.comm(), planned, settings()),
+        send(call.sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : call.sendtype),
+        receive(call.recvtype) {}
+
+  [[nodiscard]] AllToAllCall instead_of(AllToAllCall call) const {
+    call.sendtype = send.get();
+    call.recvtype = receive.get();
+    call.comm = lease.comm();
+    return call;
+  }
+
+  PrivateComms::Lease lease;
+  Exchange exchange;
+  HeldType send, receive;
+};
+
+class PersistentAllToAll final : private Own, public AllToAll {
+ public:
+  PersistentAllToAll(PrivateComms::Lease&& leased, const Planned& planned, const AllToAllCall& call)
+      : Own(std::move(leased), planned, call), AllToAll(Own::exchange, instead_of(call)) {}
+};
+
+}  // namespace
+}  // namespace hocket::runtime
+
+extern "C" __attribute__((visibility("default"))) int hocket_alltoall_init(const void* sendbuf, int sendcount,
+                                                                           MPI_Datatype sendtype, void* recvbuf,
+                                                                           int recvcount, MPI_Datatype recvtype,
+                                                                           MPI_Comm comm, MPI_Info info,
+                                                                           MPI_Request* request) {
+  using namespace hocket::runtime;
+  return guarded(comm, [&] {
+    const int code =
+        PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
+    if (code != MPI_SUCCESS) return code;
+    const AllToAllCall call{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm};
+    if (const Exchange* exchange = exchange_for(call))
+      Requests::instance().serve(
+          *request, std::make_unique<PersistentAllToAll>(Team::of(comm).lease(comm), exchange->planned(), call), comm);
+    return code;
+  });
+}

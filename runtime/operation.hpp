@@ -1,0 +1,18 @@
+#pragma once
+/// What the runtime moves while the program does something else.
+#include <cstdint>
+
+namespace hocket::runtime {
+
+/// A collective that makes progress in steps. It can begin again when it is over.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual void begin() = 0;  ///< packs and posts what it can; does not block
+  /// Moves what can be moved; true when everything is over (received data in place). Never blocks.
+  [[nodiscard]] virtual bool advance() = 0;
+  /// Grows when advance() moved something: who waits then tries again before he sleeps.
+  [[nodiscard]] virtual std::uint64_t moves() const { return 0; }
+};
+
+}  // namespace hocket::runtime

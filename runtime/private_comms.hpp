@@ -1,0 +1,54 @@
+#pragma once
+/// Communicators of the runtime's own for operations that can be under way at once.
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace hocket::runtime {
+
+/// All have the ranks of one communicator of the program. MPI has few (MPICH about 2,000), so they
+/// are handed out again.
+class PrivateComms : public std::enable_shared_from_this<PrivateComms> {
+ public:
+  /// One communicator until this dies. The pool lives as long as any of its leases.
+  class Lease {
+   public:
+    Lease(Lease&&) = default;
+    Lease& operator=(Lease&&) = delete;
+    ~Lease();
+    [[nodiscard]] MPI_Comm comm() const { return comm_; }
+
+   private:
+    friend class PrivateComms;
+    Lease(std::shared_ptr<PrivateComms> pool, std::size_t place, MPI_Comm comm)
+        : pool_(std::move(pool)), place_(place), comm_(comm) {}
+
+    std::shared_ptr<PrivateComms> pool_;
+    std::size_t place_;
+    MPI_Comm comm_;
+  };
+
+  PrivateComms() = default;
+  PrivateComms(const PrivateComms&) = delete;
+  PrivateComms& operator=(const PrivateComms&) = delete;
+  ~PrivateComms();
+
+  /// Collective over `parent`, always the same: ranks give leases back in any order, so they agree
+  /// on a communicator that all of them have free.
+  [[nodiscard]] Lease lease(MPI_Comm parent);
+
+ private:
+  struct Own {
+    MPI_Comm comm;
+    bool leased;
+  };
+
+  std::mutex mutex_;
+  std::vector<Own> comms_;  ///< as many on every rank
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,122 @@
+#include "requests.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "mpi_call.hpp"
+
+extern "C" {
+__attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
+__attribute__((visibility("default"))) std::atomic<int> hocket_active_requests = 0;
+}
+
+namespace hocket::runtime {
+namespace {
+
+int close_requests(MPI_Comm, int, void*, void*) {
+  Requests::instance().close();
+  return MPI_SUCCESS;
+}
+
+/// MPI_Finalize first of all deletes the attributes of MPI_COMM_SELF.
+void close_at_finalize() {
+  int keyval = MPI_KEYVAL_INVALID;
+  check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_requests, &keyval, nullptr));
+  check(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr));
+}
+
+Progress try_step(Served& served) {
+  try {
+    return step(*served.operation);
+  } catch (const MpiFailure& failure) {
+    served.code = failure.code;
+  } catch (const std::bad_alloc&) {
+    served.code = MPI_ERR_NO_MEM;
+  }
+  return Progress::over;
+}
+
+}  // namespace
+
+Requests& Requests::instance() {
+  static Requests& requests = *new Requests;  // outlives every call of a program that does not finalize
+  return requests;
+}
+
+void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm) {
+  static std::once_flag once;
+  std::call_once(once, close_at_finalize);
+  auto served = std::make_shared<Served>();
+  served->operation = std::move(operation);
+  served->comm = comm;
+  const std::lock_guard lock(mutex_);
+  served_.emplace(request, std::move(served));
+  ++hocket_live_requests;
+}
+
+std::shared_ptr<Served> Requests::find(MPI_Request request) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = served_.find(request);
+  return found == served_.end() ? nullptr : found->second;
+}
+
+void Requests::start(const std::shared_ptr<Served>& served) {
+  if (served->state != Served::State::inactive) throw MpiFailure{MPI_ERR_REQUEST};
+  const std::lock_guard lock(mutex_);
+  served->code = MPI_SUCCESS;
+  served->operation->begin();
+  active_.push_back(served);
+  served->state = Served::State::active;
+  ++hocket_active_requests;
+}
+
+bool Requests::progress() {
+  if (hocket_active_requests.load(std::memory_order_relaxed) == 0) return false;
+  const std::lock_guard lock(mutex_);
+  bool moved = false;
+  std::erase_if(active_, [&](const std::shared_ptr<Served>& served) {
+    const Progress progress = try_step(*served);
+    moved |= progress != Progress::none;
+    if (progress != Progress::over) return false;
+    if (served->freed) --hocket_active_requests;
+    served->state = Served::State::complete;
+    return true;
+  });
+  return moved;
+}
+
+int Requests::collect(Served& served) {
+  --hocket_active_requests;
+  served.state = Served::State::inactive;
+  return served.code;
+}
+
+void Requests::forget(MPI_Request request) {
+  const std::lock_guard lock(mutex_);
+  const auto found = served_.find(request);
+  Served& served = *found->second;
+  served.freed = true;
+  if (served.complete()) --hocket_active_requests;
+  served_.erase(found);
+  --hocket_live_requests;
+}
+
+bool Requests::any_freed() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(active_.begin(), active_.end(), [](const auto& served) { return served->freed; });
+}
+
+void Requests::close() {
+  wait_for([&] {
+    const bool moved = progress();
+    if (!any_freed()) return Progress::over;
+    return moved ? Progress::some : Progress::none;
+  });
+  const std::lock_guard lock(mutex_);
+  active_.clear();
+  served_.clear();
+  hocket_active_requests = hocket_live_requests = 0;
+}
+
+}  // namespace hocket::runtime

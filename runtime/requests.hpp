@@ -1,0 +1,77 @@
+#pragma once
+/// The persistent requests that the runtime serves in place of the MPI library.
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "idle.hpp"
+#include "operation.hpp"
+
+namespace hocket::runtime {
+
+/// A request as the program sees it. To the MPI library it is a persistent request for the same
+/// collective that nobody ever starts: a handle that belongs to nothing else, that may be freed,
+/// asked for its status or waited for as any inactive one.
+struct Served {
+  enum class State : std::uint8_t { inactive, active, complete };
+
+  [[nodiscard]] bool pending() const { return state == State::active; }
+  [[nodiscard]] bool complete() const { return state == State::complete; }
+
+  std::unique_ptr<Operation> operation;
+  MPI_Comm comm;  ///< whose error handler hears of failures
+  std::atomic<State> state = State::inactive;
+  bool freed = false;
+  int code = MPI_SUCCESS;  ///< of the last time, once complete
+};
+
+class Requests {
+ public:
+  static Requests& instance();
+
+  /// From now on `request`, just made and inactive, stands for `operation`.
+  void serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm);
+  /// Null if the request is the program's own.
+  [[nodiscard]] std::shared_ptr<Served> find(MPI_Request request) const;
+  /// Throws MpiFailure if it has been started and not completed.
+  void start(const std::shared_ptr<Served>& served);
+  /// A step of everything that is active, whoever started it; true if anything moved. Does not block.
+  bool progress();
+  /// Makes a complete request inactive; returns how it ended.
+  static int collect(Served& served);
+  /// The program frees the request. What is active goes on to its end.
+  void forget(MPI_Request request);
+  /// At MPI_Finalize: ends what was freed while active, and drops everything.
+  void close();
+
+ private:
+  Requests() = default;
+  [[nodiscard]] bool any_freed() const;
+
+  mutable std::mutex mutex_;  ///< never held while waiting
+  std::map<MPI_Request, std::shared_ptr<Served>> served_;
+  std::vector<std::shared_ptr<Served>> active_;  ///< in the order of their starts
+};
+
+/// Waits for an operation or a pass that has begun; the program's active requests make progress too.
+template <class Work>
+void finish(Work& work) {
+  wait_for([&] {
+    const Progress progress = step(work);
+    if (progress == Progress::over) return progress;
+    return Requests::instance().progress() ? Progress::some : progress;
+  });
+}
+
+}  // namespace hocket::runtime
+
+// The shim passes calls on requests straight to the MPI library while these are 0.
+extern "C" {
+extern std::atomic<int> hocket_live_requests;    ///< that are served
+extern std::atomic<int> hocket_active_requests;  ///< of them and of those freed, started and not yet collected
+}

@@ -1,0 +1,18 @@
+#pragma once
+/// Functions that younger standards have brought and this MPI may lack. The shim asks for one only
+/// if the MPI library has it.
+#include <mpi.h>
+
+extern "C" {
+// MPI-4.0
+__attribute__((weak)) int PMPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                             MPI_Request* request);
+// MPI-4.1
+__attribute__((weak)) int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
+                                                      MPI_Status statuses[]);
+__attribute__((weak)) int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
+                                                      MPI_Status* status);
+__attribute__((weak)) int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int* outcount,
+                                                       int indices[], MPI_Status statuses[]);
+}

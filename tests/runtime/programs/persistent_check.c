@@ -1,0 +1,389 @@
+/* Persistent all-to-alls among all sorts of requests, every byte checked. Knows nothing of Hocket.
+ * Usage: persistent_check [case] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long checks, errors;
+static int rank, n;
+
+static void check_at(int condition, int line) {
+  ++checks;
+  if (condition) return;
+  if (++errors < 5) fprintf(stderr, "rank %d: line %d\n", rank, line);
+}
+#define check(condition) check_at(condition, __LINE__)
+
+static int value(int from, int to, int i, int salt) { return from * 1000003 + to * 7919 + i * 31 + salt; }
+
+/* An all-to-all of `count` ints per pair of ranks and its buffers. */
+struct exchange {
+  int count, rank, n;
+  int *out, *in;
+  MPI_Request request;
+};
+
+static void fill(struct exchange *x, int salt) {
+  for (int j = 0; j < x->n; ++j)
+    for (int i = 0; i < x->count; ++i) x->out[(size_t)j * x->count + i] = value(x->rank, j, i, salt);
+  memset(x->in, 0, sizeof(int) * (size_t)x->count * x->n);
+}
+
+static int right(const struct exchange *x, int salt) {
+  for (int j = 0; j < x->n; ++j)
+    for (int i = 0; i < x->count; ++i)
+      if (x->in[(size_t)j * x->count + i] != value(j, x->rank, i, salt)) return 0;
+  return 1;
+}
+
+static struct exchange make(MPI_Comm comm, int count) {
+  struct exchange x = {.count = count};
+  MPI_Comm_rank(comm, &x.rank);
+  MPI_Comm_size(comm, &x.n);
+  x.out = malloc(sizeof(int) * (size_t)count * x.n + 1);
+  x.in = malloc(sizeof(int) * (size_t)count * x.n + 1);
+  MPI_Alltoall_init(x.out, count, MPI_INT, x.in, count, MPI_INT, comm, MPI_INFO_NULL, &x.request);
+  check(x.request != MPI_REQUEST_NULL);
+  return x;
+}
+
+static void release(struct exchange *x) {
+  MPI_Request_free(&x->request);
+  check(x->request == MPI_REQUEST_NULL);
+  free(x->out);
+  free(x->in);
+}
+
+static void check_empty(const MPI_Status *status) {
+  int count = -1, cancelled = 1;
+  MPI_Get_count(status, MPI_BYTE, &count);
+  MPI_Test_cancelled(status, &cancelled);
+  check(status->MPI_SOURCE == MPI_ANY_SOURCE && status->MPI_TAG == MPI_ANY_TAG && count == 0 && !cancelled);
+}
+
+static void restarts(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 5000);
+  for (int round = 0; round < 100; ++round) {
+    MPI_Status status;
+    memset(&status, 7, sizeof status);
+    fill(&x, round);
+    MPI_Start(&x.request);
+    if (round % 3 == 0) {
+      MPI_Wait(&x.request, &status);
+    } else if (round % 3 == 1) {
+      for (int done = 0; !done;) MPI_Test(&x.request, &done, &status);
+    } else {
+      int done = 0;
+      while (!done) MPI_Request_get_status(x.request, &done, &status);
+      MPI_Request_get_status(x.request, &done, MPI_STATUS_IGNORE);
+      check(done);
+      MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+    }
+    check_empty(&status);
+    check(x.request != MPI_REQUEST_NULL);
+    check(right(&x, round));
+  }
+  release(&x);
+}
+
+static void inactive(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 5000);
+  for (int round = 0; round < 2; ++round) {
+    MPI_Request both[] = {x.request, MPI_REQUEST_NULL};
+    MPI_Status status, statuses[2];
+    int flag = 0, index = 5, indices[2], some = 5;
+    memset(statuses, 7, sizeof statuses);
+    MPI_Wait(&both[0], &status);
+    check_empty(&status);
+    MPI_Test(&both[0], &flag, &status);
+    check(flag);
+    check_empty(&status);
+    MPI_Waitall(2, both, statuses);
+    check_empty(&statuses[0]);
+    flag = 0;
+    MPI_Testall(2, both, &flag, MPI_STATUSES_IGNORE);
+    check(flag);
+    MPI_Waitany(2, both, &index, &status);
+    check(index == MPI_UNDEFINED);
+    flag = index = 0;
+    MPI_Testany(2, both, &index, &flag, MPI_STATUS_IGNORE);
+    check(flag && index == MPI_UNDEFINED);
+    MPI_Waitsome(2, both, &some, indices, statuses);
+    check(some == MPI_UNDEFINED);
+    some = 5;
+    MPI_Testsome(2, both, &some, indices, MPI_STATUSES_IGNORE);
+    check(some == MPI_UNDEFINED);
+    check(both[0] == x.request);
+    /* The same again when it has been active. */
+    fill(&x, round);
+    MPI_Start(&x.request);
+    MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+    check(right(&x, round));
+  }
+  struct exchange never = make(MPI_COMM_WORLD, 5000);
+  release(&never);
+  release(&x);
+}
+
+static void several_at_once(void) {
+  MPI_Comm reverse;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, n - rank, &reverse);
+  struct exchange x[] = {make(MPI_COMM_WORLD, 5000), make(MPI_COMM_WORLD, 9000), make(reverse, 4500)};
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      fill(&x[i], round + i);
+      MPI_Start(&x[i].request);
+    }
+    for (int k = 0; k < 3; ++k) {
+      const int i = 2 - k;
+      MPI_Wait(&x[i].request, MPI_STATUS_IGNORE);
+      check(right(&x[i], round + i));
+    }
+    /* Ranks wait in different orders. */
+    for (int i = 0; i < 3; ++i) {
+      fill(&x[i], round + i + 50);
+      MPI_Start(&x[i].request);
+    }
+    for (int k = 0; k < 3; ++k) {
+      const int i = (k + rank) % 3;
+      MPI_Wait(&x[i].request, MPI_STATUS_IGNORE);
+      check(right(&x[i], round + i + 50));
+    }
+  }
+  for (int i = 0; i < 3; ++i) release(&x[i]);
+  MPI_Comm_free(&reverse);
+}
+
+enum { MANY = 7 };
+
+/* Two exchanges (0, 3), one that stays inactive (1), a null request (2), a nonblocking receive (4) and
+ * send (5), and a persistent send (6) to the neighbours. */
+struct mixture {
+  struct exchange a, b, idle;
+  int to, from, sent, got, echo, echoed;
+  MPI_Request echo_in, requests[MANY];
+};
+
+static struct mixture mix(void) {
+  struct mixture m = {.a = make(MPI_COMM_WORLD, 5000), .b = make(MPI_COMM_WORLD, 4100), .idle = make(MPI_COMM_WORLD, 4096)};
+  m.to = (rank + 1) % n;
+  m.from = (rank + n - 1) % n;
+  return m;
+}
+
+static void start_mixture(struct mixture *m, int salt, MPI_Request *echo) {
+  fill(&m->a, salt);
+  fill(&m->b, salt + 1);
+  m->sent = value(rank, m->to, 1, salt);
+  m->echo = value(rank, m->to, 2, salt);
+  m->got = m->echoed = 0;
+  MPI_Irecv(&m->echoed, 1, MPI_INT, m->from, 8, MPI_COMM_WORLD, &m->echo_in);
+  MPI_Irecv(&m->got, 1, MPI_INT, m->from, 9, MPI_COMM_WORLD, &m->requests[4]);
+  MPI_Request start[] = {m->a.request, *echo, m->b.request};
+  MPI_Startall(3, start);
+  MPI_Isend(&m->sent, 1, MPI_INT, m->to, 9, MPI_COMM_WORLD, &m->requests[5]);
+  m->requests[0] = m->a.request;
+  m->requests[1] = m->idle.request;
+  m->requests[2] = MPI_REQUEST_NULL;
+  m->requests[3] = m->b.request;
+  m->requests[6] = *echo;
+}
+
+static void check_mixture(struct mixture *m, int salt) {
+  MPI_Wait(&m->echo_in, MPI_STATUS_IGNORE);
+  check(right(&m->a, salt) && right(&m->b, salt + 1));
+  check(m->got == value(m->from, rank, 1, salt) && m->echoed == value(m->from, rank, 2, salt));
+  check(m->requests[0] == m->a.request && m->requests[3] == m->b.request && m->requests[1] == m->idle.request);
+  check(m->requests[4] == MPI_REQUEST_NULL && m->requests[5] == MPI_REQUEST_NULL);
+  check(m->requests[6] != MPI_REQUEST_NULL);
+}
+
+static void check_status(struct mixture *m, int index, const MPI_Status *status) {
+  if (index == 4) check(status->MPI_SOURCE == m->from && status->MPI_TAG == 9);
+  if (index < 4) check_empty(status);
+}
+
+static void mixtures(void) {
+  struct mixture m = mix();
+  MPI_Request echo;
+  MPI_Send_init(&m.echo, 1, MPI_INT, m.to, 8, MPI_COMM_WORLD, &echo);
+  for (int round = 0; round < 12; ++round) {
+    MPI_Status status, statuses[MANY];
+    int flag = 0, index = 0, indices[MANY], some = 0, seen[MANY] = {0};
+    memset(&status, 7, sizeof status);
+    memset(statuses, 7, sizeof statuses);
+    start_mixture(&m, round, &echo);
+    switch (round % 6) {
+      case 0:
+        MPI_Waitall(MANY, m.requests, statuses);
+        for (int i = 0; i < MANY; ++i) check_status(&m, i, &statuses[i]);
+        break;
+      case 1:
+        while (!flag) MPI_Testall(MANY, m.requests, &flag, round < 6 ? statuses : MPI_STATUSES_IGNORE);
+        break;
+      case 2:
+        for (;;) {
+          MPI_Waitany(MANY, m.requests, &index, &status);
+          if (index == MPI_UNDEFINED) break;
+          check(!seen[index]++);
+          check_status(&m, index, &status);
+        }
+        break;
+      case 3:
+        for (;;) {
+          MPI_Testany(MANY, m.requests, &index, &flag, &status);
+          if (flag && index == MPI_UNDEFINED) break;
+          if (flag) check(!seen[index]++);
+        }
+        break;
+      default:
+        for (;;) {
+          (round % 6 == 4 ? MPI_Waitsome : MPI_Testsome)(MANY, m.requests, &some, indices, statuses);
+          if (some == MPI_UNDEFINED) break;
+          check(some > 0 || round % 6 == 5);
+          for (int i = 0; i < some; ++i) {
+            check(!seen[indices[i]]++);
+            check_status(&m, indices[i], &statuses[i]);
+          }
+        }
+    }
+    if (round % 6 > 1) check(seen[0] && !seen[1] && !seen[2] && seen[3] && seen[4] && seen[5] && seen[6]);
+    check_mixture(&m, round);
+  }
+  MPI_Request_free(&echo);
+  release(&m.a);
+  release(&m.b);
+  release(&m.idle);
+}
+
+/* A datatype and a communicator that are gone when the request starts; every second int. */
+static void outlived(int in_place) {
+  const int count = 5000;
+  MPI_Comm copy;
+  MPI_Datatype strided, spaced;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Type_vector(count, 1, 2, MPI_INT, &strided);
+  MPI_Type_create_resized(strided, 0, (MPI_Aint)(2 * sizeof(int) * count), &spaced);
+  MPI_Type_commit(&spaced);
+  int *in = calloc(2 * (size_t)count * n, sizeof(int)), *out = calloc(2 * (size_t)count * n, sizeof(int));
+  MPI_Request request;
+  if (in_place)
+    MPI_Alltoall_init(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, 1, spaced, copy, MPI_INFO_NULL, &request);
+  else
+    MPI_Alltoall_init(out, 1, spaced, in, 1, spaced, copy, MPI_INFO_NULL, &request);
+  MPI_Type_free(&strided);
+  MPI_Type_free(&spaced);
+  MPI_Comm_free(&copy);
+  for (int round = 0; round < 3; ++round) {
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < count; ++i) (in_place ? in : out)[2 * ((size_t)j * count + i)] = value(rank, j, i, round);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int wrong = 0;
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < count; ++i) {
+        wrong += in[2 * ((size_t)j * count + i)] != value(j, rank, i, round);
+        wrong += in[2 * ((size_t)j * count + i) + 1] != 0;
+      }
+    check(!wrong);
+  }
+  MPI_Request_free(&request);
+  free(in);
+  free(out);
+}
+
+/* Blocking collectives while persistent ones are active. */
+static void among_blocking_calls(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 9000), y = make(MPI_COMM_WORLD, 5000);
+  for (int round = 0; round < 4; ++round) {
+    fill(&x, round);
+    MPI_Start(&x.request);
+    fill(&y, round + 1);
+    MPI_Alltoall(y.out, y.count, MPI_INT, y.in, y.count, MPI_INT, MPI_COMM_WORLD);
+    check(right(&y, round + 1));
+    MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+    check(right(&x, round));
+  }
+  release(&x);
+  release(&y);
+}
+
+/* One rank after the other waits for the exchange before it lets the next one go on. */
+static void in_a_row(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 9000);
+  for (int round = 0; round < 4; ++round) {
+    int turn = 0;
+    fill(&x, round);
+    MPI_Start(&x.request);
+    if (rank > 0) MPI_Recv(&turn, 1, MPI_INT, rank - 1, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+    check(right(&x, round));
+    if (rank + 1 < n) MPI_Send(&turn, 1, MPI_INT, rank + 1, round, MPI_COMM_WORLD);
+  }
+  release(&x);
+}
+
+/* Freed while active: it goes on to its end, at MPI_Finalize at the latest. */
+static void freed_while_active(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 5000), y = make(MPI_COMM_WORLD, 5000);
+  fill(&x, 1);
+  fill(&y, 2);
+  MPI_Start(&x.request);
+  MPI_Request_free(&x.request);
+  MPI_Start(&y.request);
+  MPI_Wait(&y.request, MPI_STATUS_IGNORE);
+  check(right(&y, 2));
+  release(&y);
+  struct exchange left = make(MPI_COMM_WORLD, 5000);
+  fill(&left, 3);
+  MPI_Start(&left.request);
+  MPI_Request_free(&left.request);
+}
+
+/* Some are left to MPI_Finalize. */
+static void never_freed(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 5000), never_started = make(MPI_COMM_WORLD, 5000);
+  fill(&x, 1);
+  MPI_Start(&x.request);
+  MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+  check(right(&x, 1));
+  (void)never_started;
+}
+
+static void made_and_freed(int times) {
+  for (int i = 0; i < times; ++i) {
+    struct exchange x = make(MPI_COMM_WORLD, 5000), y = make(MPI_COMM_WORLD, 5000);
+    release(i % 2 == rank % 2 ? &x : &y);
+    release(i % 2 == rank % 2 ? &y : &x);
+  }
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  const char *what = argc > 1 ? argv[1] : "";
+  if (!strcmp(what, "freed")) {
+    freed_while_active();
+  } else if (!strcmp(what, "row")) {
+    in_a_row();
+  } else if (!strcmp(what, "made")) {
+    made_and_freed(atoi(argv[2]));
+  } else {
+    restarts();
+    inactive();
+    several_at_once();
+    mixtures();
+    outlived(0);
+    outlived(1);
+    among_blocking_calls();
+    never_freed();
+  }
+  long totals[2] = {checks, errors}, sums[2];
+  MPI_Reduce(totals, sums, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s %ld checks, %ld wrong\n", sums[1] ? "wrong" : "ok", sums[0], sums[1]);
+  MPI_Bcast(sums, 2, MPI_LONG, 0, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return sums[1] ? 1 : 0;
+}
