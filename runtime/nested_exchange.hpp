@@ -1,8 +1,5 @@
 #pragma once
 /// An exchange between buffers of which there is one per message, as in figure 9 of Wang, Lin and Ranka.
-#include <cstddef>
-#include <vector>
-
 #include "phase_table.hpp"
 #include "scheduled_operation.hpp"
 
@@ -11,7 +8,7 @@ namespace hocket::runtime {
 class NestedExchange final : public ScheduledOperation {
  public:
   /// Both must outlive the operation; the exchange runs the program of the table.
-  NestedExchange(const Exchange& exchange, const PhaseTable& table);
+  NestedExchange(const Exchange& exchange, const PhaseTable& table) : ScheduledOperation(exchange), table_(table) {}
   /// What begin() sends from and receives into, in the order of targets and sources; the arrays must last until it
   /// returns.
   void use(const void* const* send, void* const* receive) {
@@ -24,7 +21,6 @@ class NestedExchange final : public ScheduledOperation {
   void unpack() override {}
 
   const PhaseTable& table_;
-  std::vector<std::size_t> target_of_, source_of_;  ///< per send and receive of the program: whose buffer
   const void* const* send_ = nullptr;
   void* const* receive_ = nullptr;
 };

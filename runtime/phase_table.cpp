@@ -192,6 +192,11 @@ void check_table(const PhaseTable& table) {
   if (table.window == 0) throw InputError("the table lets nobody send");
   check_cover(table, table.targets, table.program.sends, [](const auto& send) { return send.dst; });
   check_cover(table, table.sources, table.program.receives, [](const auto& receive) { return receive.src; });
+  const auto own = [&](const Partners& partners) {
+    const auto place = std::ranges::find(partners.ranks, static_cast<int>(table.rank));
+    return place == partners.ranks.end() ? 0 : partners.bytes[static_cast<std::size_t>(place - partners.ranks.begin())];
+  };
+  if (own(table.targets) != own(table.sources)) throw InputError("the rank does not get what it sends to itself");
   for (const auto& receive : table.program.receives)
     for (const Release& release : receive.releases)
       if (release.rank == table.rank && release.send >= table.program.sends.size())

@@ -1,7 +1,5 @@
 #include "table.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -15,7 +13,7 @@ Planned planned(const PhaseTable& table) {
   return {table.program, std::move(demand), table.phases, table.window};
 }
 
-/// The buffer of each partner with bytes, or a complaint.
+/// Throws unless there is a buffer for each message that is not empty.
 void check_buffers(const Partners& partners, const void* const* buffers, const char* what) {
   for (std::size_t i = 0; i < partners.size(); ++i) {
     if (partners.bytes[i] == 0) continue;
@@ -54,19 +52,36 @@ hocket_table::hocket_table(std::unique_ptr<OwnComm> own, PhaseTable made)
       phases(std::move(made)),
       rows(rows_of(phases)),
       exchange(comm->get(), planned(phases), settings()),
-      operation(exchange, phases) {}
+      served(std::make_shared<Served>()) {
+  auto operation = std::make_unique<NestedExchange>(exchange, phases);
+  operation_ = operation.get();
+  served->operation = std::move(operation);
+  served->comm = comm->get();
+}
 
 void hocket_table::start(const void* const* send, void* const* receive) {
-  if (under_way) throw ApiError{HOCKET_ERR_BUSY, "an exchange of this table is under way; call hocket_wait first"};
+  if (under_way()) throw ApiError{HOCKET_ERR_BUSY, "an exchange of this table is under way; call hocket_wait first"};
   check_buffers(phases.targets, send, "send_buffers");
   check_buffers(phases.sources, receive, "receive_buffers");
-  const auto own = [&](const Partners& partners) {
-    const auto place = std::ranges::find(partners.ranks, comm->rank());
-    return static_cast<std::size_t>(place - partners.ranks.begin());
-  };
-  if (const std::size_t from = own(phases.sources); from < phases.sources.size())
-    std::memmove(receive[from], send[own(phases.targets)], static_cast<std::size_t>(phases.sources.bytes[from]));
-  operation.use(send, receive);
-  under_way = true;
-  operation.begin();
+  operation_->use(send, receive);
+  Requests::instance().start(served);
 }
+
+bool hocket_table::test() {
+  if (!under_way()) return true;
+  (void)Requests::instance().progress();
+  if (!served->complete()) return false;
+  collect();
+  return true;
+}
+
+void hocket_table::wait() {
+  if (!under_way()) return;
+  wait_for([&] {
+    const bool moved = Requests::instance().progress();
+    return served->complete() ? Progress::over : moved ? Progress::some : Progress::none;
+  });
+  collect();
+}
+
+void hocket_table::collect() { check(Requests::collect(*served)); }

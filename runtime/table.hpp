@@ -3,12 +3,12 @@
 #include <mpi.h>
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "exchange.hpp"
 #include "nested_exchange.hpp"
 #include "phase_table.hpp"
+#include "requests.hpp"
 
 namespace hocket::runtime {
 
@@ -32,15 +32,24 @@ class OwnComm {
 
 struct hocket_table {
   using Phases = hocket::runtime::PhaseTable;
+  using Served = hocket::runtime::Served;
 
+  /// The table must have passed check_table().
   hocket_table(std::unique_ptr<hocket::runtime::OwnComm> own, Phases made);
-  /// Copies what a rank sends to itself, and begins the rest.
+  /// Refused while it is under way, or if a buffer is missing.
   void start(const void* const* send, void* const* receive);
+  [[nodiscard]] bool under_way() const { return served->state != Served::State::inactive; }
+  /// A step of everything that is under way in this process; true if this exchange is over.
+  [[nodiscard]] bool test();
+  void wait();
 
   std::unique_ptr<hocket::runtime::OwnComm> comm;
   Phases phases;
   std::vector<hocket_phase> rows;
   hocket::runtime::Exchange exchange;
-  hocket::runtime::NestedExchange operation;
-  bool under_way = false;
+  std::shared_ptr<Served> served;  ///< makes progress whenever one of the runtime's waits does
+
+ private:
+  void collect();
+  hocket::runtime::NestedExchange* operation_;  ///< of `served`
 };
