@@ -4,14 +4,14 @@
 
 using namespace hocket::runtime;
 
-int hocket_start(hocket_table* table, const void* const send_buffers[], void* const receive_buffers[]) {
+int hocket_exchange_start(hocket_table* table, const void* const send_buffers[], void* const receive_buffers[]) {
   return answer([&] {
     need(table, "table");
     table->start(send_buffers, receive_buffers);
   });
 }
 
-int hocket_test(hocket_table* table, int* over) {
+int hocket_exchange_test(hocket_table* table, int* over) {
   return answer([&] {
     need(table, "table");
     need(over, "over");
@@ -19,7 +19,7 @@ int hocket_test(hocket_table* table, int* over) {
   });
 }
 
-int hocket_wait(hocket_table* table) {
+int hocket_exchange_wait(hocket_table* table) {
   return answer([&] {
     need(table, "table");
     table->wait();

@@ -10,6 +10,7 @@
 #include "irregular.hpp"
 #include "site.hpp"
 #include "table.hpp"
+#include "volumes.hpp"
 
 using namespace hocket::runtime;
 
@@ -46,13 +47,84 @@ void check_wish(const Wish& wish, const OwnComm& comm) {
   if (least[0] != ~least[1]) throw ApiError{HOCKET_ERR_ARGUMENT, "ranks differ in scheduler or seed"};
 }
 
-std::vector<hocket::Message> row_of(const Partners& targets, int rank) {
-  std::vector<hocket::Message> row;
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    if (targets.bytes[i] > 0 && targets.ranks[i] != rank)
-      row.push_back({static_cast<hocket::Rank>(rank), static_cast<hocket::Rank>(targets.ranks[i]),
-                     static_cast<std::uint64_t>(targets.bytes[i])});
-  return row;
+/// Who sends to `rank`, which keeps so many bytes itself.
+Partners sources_of(const hocket::TrafficMatrix& matrix, hocket::Rank rank, std::uint64_t kept) {
+  Partners sources;
+  for (hocket::Rank src = 0; src < matrix.ranks(); ++src)
+    if (const std::uint64_t bytes = src == rank ? kept : matrix.size(src, rank); bytes > 0)
+      sources.add(static_cast<int>(src), static_cast<std::int64_t>(bytes));
+  return sources;
+}
+
+PhaseTable make_table(const OwnComm& comm, Partners targets, const Wish& wish) {
+  check_wish(wish, comm);
+  const Site site = site_of(comm.get());
+  PhaseTable table;
+  table.ranks = static_cast<std::uint32_t>(comm.size());
+  table.rank = static_cast<hocket::Rank>(comm.rank());
+  table.seed = wish.seed;
+  table.place = site.digest;
+  const std::vector<std::uint64_t> bytes(targets.bytes.begin(), targets.bytes.end());
+  std::uint64_t kept = 0;
+  const hocket::TrafficMatrix matrix = concatenate(comm.get(), sum_by_peer(targets.ranks, bytes, table.rank, kept));
+  table.sources = sources_of(matrix, table.rank, kept);
+  table.targets = std::move(targets);
+  together(comm.get(), HOCKET_ERR_SCHEDULE, [&] {
+    Irregular made = plan_irregular(site.network, to_network(matrix, site.numbering),
+                                    site.numbering.network_rank[table.rank], wish.scheduler, wish.seed);
+    check_tags(made.planned, comm.get());
+    translate(made.planned, site.numbering);
+    table.scheduler = made.scheduler;
+    table.lockstep_bytes = made.lockstep_bytes;
+    table.bound_bytes = made.bound_bytes;
+    table.phases = made.planned.phases;
+    table.window = made.planned.window;
+    table.program = std::move(made.planned.program);
+    check_table(table);
+  });
+  const std::uint64_t part = part_digest(table);
+  check(PMPI_Allreduce(&part, &table.whole, 1, MPI_UINT64_T, MPI_SUM, comm.get()));
+  return table;
+}
+
+/// `read(ranks)` makes the destination vector from the arguments.
+template <class Read>
+int schedule(MPI_Comm comm, Read read, const char* scheduler, std::uint64_t seed, hocket_table** table) {
+  return answer([&] {
+    need(table, "table");
+    *table = nullptr;
+    auto own = std::make_unique<OwnComm>(comm);
+    Partners targets;
+    together(own->get(), HOCKET_ERR_ARGUMENT, [&] {
+      targets = read(own->size());
+      check_vector(targets, own->size());
+    });
+    PhaseTable made = make_table(*own, std::move(targets), {scheduler == nullptr ? "" : scheduler, seed});
+    *table = new hocket_table(std::move(own), std::move(made));
+  });
 }
 
 }  // namespace
+
+int hocket_schedule(MPI_Comm comm, int sends, const int targets[], const int64_t bytes[], const char* scheduler,
+                    uint64_t seed, hocket_table** table) {
+  const auto read = [&](int) {
+    if (sends < 0) throw hocket::InputError(std::to_string(sends) + " messages to send");
+    if (sends > 0) need(targets, "targets");
+    if (sends > 0) need(bytes, "bytes");
+    return Partners{{targets, targets + sends}, {bytes, bytes + sends}};
+  };
+  return schedule(comm, read, scheduler, seed, table);
+}
+
+int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* scheduler, uint64_t seed,
+                           hocket_table** table) {
+  const auto read = [&](int ranks) {
+    need(bytes, "bytes");
+    Partners targets;
+    for (int rank = 0; rank < ranks; ++rank)
+      if (bytes[rank] != 0) targets.add(rank, bytes[rank]);
+    return targets;
+  };
+  return schedule(comm, read, scheduler, seed, table);
+}

@@ -50,7 +50,7 @@ PhaseTable read_table(const std::string& path, const OwnComm& comm, std::uint64_
   PhaseTable table;
   try {
     table = decode_table(read_whole(path));
-    check_tags(table.program, comm.get());
+    check_tags({table.program, {}, 0, 1}, comm.get());
   } catch (const hocket::InputError& error) {
     throw hocket::InputError(path + ": " + error.what() + "; schedule again");
   }
@@ -131,9 +131,8 @@ int hocket_load(MPI_Comm comm, const char* prefix, hocket_table** table) {
     auto own = std::make_unique<OwnComm>(comm);
     const Site site = site_of(own->get());
     PhaseTable read;
-    together(own->get(), HOCKET_ERR_DAMAGED, [&] {
-      read = read_table(path_of(prefix, static_cast<std::uint32_t>(own->rank())), *own, site.digest);
-    });
+    together(own->get(), HOCKET_ERR_DAMAGED,
+             [&] { read = read_table(path_of(prefix, static_cast<std::uint32_t>(own->rank())), *own, site.digest); });
     check_mixture(read, *own, prefix);
     *table = new hocket_table(std::move(own), std::move(read));
   });
@@ -159,7 +158,7 @@ int hocket_free(hocket_table** table) {
     need(table, "table");
     if (*table == nullptr) return;
     if ((*table)->under_way())
-      throw ApiError{HOCKET_ERR_BUSY, "an exchange of this table is under way; call hocket_wait first"};
+      throw ApiError{HOCKET_ERR_BUSY, "an exchange of this table is under way; call hocket_exchange_wait first"};
     delete *table;
     *table = nullptr;
   });

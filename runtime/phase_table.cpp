@@ -125,7 +125,7 @@ class PartReader {
     return found;
   }
 
-  ByteView in_;
+  ByteReader in_;
   std::uint32_t ranks_ = 0;
   std::uint64_t phases_ = 0;
 };

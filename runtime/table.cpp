@@ -60,7 +60,8 @@ hocket_table::hocket_table(std::unique_ptr<OwnComm> own, PhaseTable made)
 }
 
 void hocket_table::start(const void* const* send, void* const* receive) {
-  if (under_way()) throw ApiError{HOCKET_ERR_BUSY, "an exchange of this table is under way; call hocket_wait first"};
+  if (under_way())
+    throw ApiError{HOCKET_ERR_BUSY, "an exchange of this table is under way; call hocket_exchange_wait first"};
   check_buffers(phases.targets, send, "send_buffers");
   check_buffers(phases.sources, receive, "receive_buffers");
   operation_->use(send, receive);

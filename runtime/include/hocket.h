@@ -39,19 +39,19 @@ extern "C" {
 /* What functions return. Positive codes are those of the MPI library. */
 enum {
   HOCKET_SUCCESS = 0,
-  HOCKET_ERR_ARGUMENT = -1,  /* an argument that makes no sense: a rank that does not exist, a negative size */
-  HOCKET_ERR_SCHEDULE = -2,  /* no such scheduler, or it does not serve this network */
-  HOCKET_ERR_NETWORK = -3,   /* a plan that cannot be used, or ranks without a place in its network */
-  HOCKET_ERR_FILE = -4,      /* a file that cannot be read or written */
-  HOCKET_ERR_DAMAGED = -5,   /* a file that is no table, or a damaged one */
-  HOCKET_ERR_MISMATCH = -6,  /* a table made for other ranks, another demand or another network */
-  HOCKET_ERR_BUSY = -7,      /* an exchange of this table is under way */
-  HOCKET_ERR_MEMORY = -8     /* not enough memory */
+  HOCKET_ERR_ARGUMENT = -1, /* an argument that makes no sense: a rank that does not exist, a negative size */
+  HOCKET_ERR_SCHEDULE = -2, /* no such scheduler, or it does not serve this network */
+  HOCKET_ERR_NETWORK = -3,  /* a plan that cannot be used, or ranks without a place in its network */
+  HOCKET_ERR_FILE = -4,     /* a file that cannot be read or written */
+  HOCKET_ERR_DAMAGED = -5,  /* a file that is no table, or a damaged one */
+  HOCKET_ERR_MISMATCH = -6, /* a table made for other ranks, another demand or another network */
+  HOCKET_ERR_BUSY = -7,     /* an exchange of this table is under way */
+  HOCKET_ERR_MEMORY = -8    /* not enough memory */
 };
 
 /* What the last failing call of this thread had to say, if it returned this code; otherwise what the
  * code means. Never NULL; valid until the next call of this thread. */
-HOCKET_API const char *hocket_error_string(int code);
+HOCKET_API const char* hocket_error_string(int code);
 
 /* A scheduling table: who sends how much to this rank, and its communication phase table. */
 typedef struct hocket_table hocket_table;
@@ -87,52 +87,53 @@ typedef struct hocket_info {
  * The network is that of HOCKET_PLAN, as `hocket run` sets it; without it all ranks are hosts of one
  * switch, so that only the ports of the ranks matter. The table keeps a duplicate of `comm`. */
 HOCKET_API int hocket_schedule(MPI_Comm comm, int sends, const int targets[], const int64_t bytes[],
-                               const char *scheduler, uint64_t seed, hocket_table **table);
+                               const char* scheduler, uint64_t seed, hocket_table** table);
 
 /* The same from as many sizes as there are ranks: `bytes[r]` bytes go to rank r. The targets are the ranks
  * that get something, in ascending order. */
-HOCKET_API int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char *scheduler, uint64_t seed,
-                                      hocket_table **table);
+HOCKET_API int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* scheduler, uint64_t seed,
+                                      hocket_table** table);
 
 /* Collective. Refused while an exchange is under way. Sets *table to NULL. */
-HOCKET_API int hocket_free(hocket_table **table);
+HOCKET_API int hocket_free(hocket_table** table);
 
 /* ---- What a table says; the arrays belong to it ---- */
 
-HOCKET_API int hocket_get_info(const hocket_table *table, hocket_info *info);
+HOCKET_API int hocket_get_info(const hocket_table* table, hocket_info* info);
 /* The destination vector, as it was given. */
-HOCKET_API int hocket_targets(const hocket_table *table, int *count, const int **ranks, const int64_t **bytes);
+HOCKET_API int hocket_targets(const hocket_table* table, int* count, const int** ranks, const int64_t** bytes);
 /* The source vector: who sends to this rank, in ascending order, and how much (never nothing). */
-HOCKET_API int hocket_sources(const hocket_table *table, int *count, const int **ranks, const int64_t **bytes);
+HOCKET_API int hocket_sources(const hocket_table* table, int* count, const int** ranks, const int64_t** bytes);
 /* The communication phase table. */
-HOCKET_API int hocket_phases(const hocket_table *table, size_t *count, const hocket_phase **rows);
+HOCKET_API int hocket_phases(const hocket_table* table, size_t* count, const hocket_phase** rows);
 
 /* ---- Keeping a table ---- */
 
 /* Writes this rank's table to PREFIX.RANK, whole or not at all. Not collective. */
-HOCKET_API int hocket_save(const hocket_table *table, const char *prefix);
+HOCKET_API int hocket_save(const hocket_table* table, const char* prefix);
 
 /* Collective. Reads PREFIX.RANK on every rank. Refused on all ranks if one of the files is damaged or made
  * for another rank, number of ranks or network, or if they do not belong together. */
-HOCKET_API int hocket_load(MPI_Comm comm, const char *prefix, hocket_table **table);
+HOCKET_API int hocket_load(MPI_Comm comm, const char* prefix, hocket_table** table);
 
 /* Collective. HOCKET_ERR_MISMATCH on all ranks if some rank's destination vector is another one than its
  * table was made for. Order matters: buffers are given in that order. Costs an allreduce of 8 bytes. */
-HOCKET_API int hocket_check(const hocket_table *table, int sends, const int targets[], const int64_t bytes[]);
+HOCKET_API int hocket_check(const hocket_table* table, int sends, const int targets[], const int64_t bytes[]);
 
 /* ---- Running it ---- */
 
 /* Collective. `send_buffers[i]` points to the message for the i-th target, `receive_buffers[j]` to where
  * that of the j-th source goes. A pointer to a message of no bytes is not looked at. Messages that come in
  * must not overlap each other or those that go out. */
-HOCKET_API int hocket_exchange(hocket_table *table, const void *const send_buffers[], void *const receive_buffers[]);
+HOCKET_API int hocket_exchange(hocket_table* table, const void* const send_buffers[], void* const receive_buffers[]);
 
 /* The same in steps: begin, ask whether it is over (and move it on), wait until it is. The arrays of pointers
- * may go after hocket_start, the buffers belong to Hocket until the exchange is over. Several tables may be
+ * may go after hocket_exchange_start, the buffers belong to Hocket until the exchange is over. Several tables may be
  * under way at once. Test and wait succeed at once if nothing is under way. */
-HOCKET_API int hocket_start(hocket_table *table, const void *const send_buffers[], void *const receive_buffers[]);
-HOCKET_API int hocket_test(hocket_table *table, int *over);
-HOCKET_API int hocket_wait(hocket_table *table);
+HOCKET_API int hocket_exchange_start(hocket_table* table, const void* const send_buffers[],
+                                     void* const receive_buffers[]);
+HOCKET_API int hocket_exchange_test(hocket_table* table, int* over);
+HOCKET_API int hocket_exchange_wait(hocket_table* table);
 
 #ifdef __cplusplus
 }
