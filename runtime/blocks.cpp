@@ -108,32 +108,51 @@ void ReceiveBlocks::finish() {
            comm_);
 }
 
-GatherBlocks::GatherBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements,
-                           MPI_Datatype type, MPI_Comm comm)
+PlacedBlocks::PlacedBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements,
+                           MPI_Datatype type, MPI_Comm comm, Copy copy)
     : buffer_(static_cast<std::byte*>(buffer)),
       counts_(std::move(counts)),
       displacements_(std::move(displacements)),
       type_(type),
       comm_(comm),
       extent_(extent_of(type)),
-      there_(counts_.size()) {
+      dense_(dense(type)),
+      copied_(!dense_ || copy == Copy::always) {
   std::size_t total = 0;
   for (const int count : counts_) total += bytes_of(count, type);
-  const bool in_place = dense(type);
-  if (!in_place) copy_.resize(total);
+  if (copied_) copy_.resize(total);
   std::byte* next = copy_.data();
   for (std::size_t i = 0; i < counts_.size(); ++i) {
-    blocks_.push_back({in_place ? place(i) : next, bytes_of(counts_[i], type)});
-    if (!in_place) next += blocks_.back().length;
+    const std::size_t length = bytes_of(counts_[i], type);
+    blocks_.push_back({length == 0 ? nullptr : copied_ ? next : place(i), length});
+    if (copied_) next += length;
   }
 }
 
-std::byte* GatherBlocks::place(std::size_t block) const { return buffer_ + displacements_[block] * extent_; }
+std::byte* PlacedBlocks::place(std::size_t block) const { return buffer_ + displacements_[block] * extent_; }
+
+void PlacedBlocks::pack(std::size_t block) {
+  const Span& bytes = blocks_[block];
+  if (!copied_ || bytes.length == 0) return;
+  if (dense_)
+    std::memcpy(bytes.at, place(block), bytes.length);
+  else
+    runtime::pack(place(block), counts_[block], type_, bytes.at, comm_);
+}
+
+void PlacedBlocks::unpack(std::size_t block) {
+  const Span& bytes = blocks_[block];
+  if (!copied_ || bytes.length == 0) return;
+  if (dense_)
+    std::memcpy(place(block), bytes.at, bytes.length);
+  else
+    runtime::unpack(bytes.at, place(block), counts_[block], type_, comm_);
+}
 
 void GatherBlocks::contribute(std::size_t rank, const void* buffer, int count, MPI_Datatype type) {
-  const Span& block = blocks_[rank];
+  const Span& block = blocks()[rank];
   if (buffer == MPI_IN_PLACE) {
-    if (!copy_.empty()) pack(place(rank), counts_[rank], type_, block.at, comm_);
+    placed_.pack(rank);
     there_ = rank;
     return;
   }
@@ -146,9 +165,8 @@ void GatherBlocks::contribute(std::size_t rank, const void* buffer, int count, M
 }
 
 void GatherBlocks::finish() {
-  if (copy_.empty()) return;
-  for (std::size_t i = 0; i < blocks_.size(); ++i)
-    if (i != there_) unpack(blocks_[i].at, place(i), counts_[i], type_, comm_);
+  for (std::size_t i = 0; i < blocks().size(); ++i)
+    if (i != there_) placed_.unpack(i);
 }
 
 }  // namespace hocket::runtime

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "messages.hpp"
@@ -41,17 +42,17 @@ class ReceiveBlocks {
   std::byte* data_;
 };
 
-/// One contribution per rank, where the caller of an all-gather wants it: block i has counts[i]
-/// elements and begins displacements[i] extents into the buffer.
-class GatherBlocks {
+/// Blocks of one buffer that lie anywhere in it: block i has counts[i] elements and begins
+/// displacements[i] extents into the buffer.
+class PlacedBlocks {
  public:
-  GatherBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements, MPI_Datatype type,
-               MPI_Comm comm);
+  enum class Copy : bool { where_needed, always };
+  PlacedBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements, MPI_Datatype type,
+               MPI_Comm comm, Copy copy = Copy::where_needed);
+  /// Where the bytes of each block are; in the buffer itself unless they must be copied.
   [[nodiscard]] const std::vector<Span>& blocks() const { return blocks_; }
-  /// Puts the contribution of `rank` into its block: from the send buffer of the call, or
-  /// (MPI_IN_PLACE) from where it lies. Throws MPI_ERR_TRUNCATE if it is not of the right size.
-  void contribute(std::size_t rank, const void* buffer, int count, MPI_Datatype type);
-  void finish();
+  void pack(std::size_t block);    ///< from the buffer
+  void unpack(std::size_t block);  ///< to the buffer
 
  private:
   [[nodiscard]] std::byte* place(std::size_t block) const;
@@ -61,9 +62,30 @@ class GatherBlocks {
   std::vector<MPI_Aint> displacements_;
   MPI_Datatype type_;
   MPI_Comm comm_;
-  MPI_Aint extent_ = 0;
+  MPI_Aint extent_;
+  bool dense_, copied_;
   std::vector<std::byte> copy_;
   std::vector<Span> blocks_;
+};
+
+/// One contribution per rank, where the caller of an all-gather wants it: block i has counts[i]
+/// elements and begins displacements[i] extents into the buffer.
+class GatherBlocks {
+ public:
+  GatherBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements, MPI_Datatype type,
+               MPI_Comm comm)
+      : placed_(buffer, std::move(counts), std::move(displacements), type, comm),
+        comm_(comm),
+        there_(placed_.blocks().size()) {}
+  [[nodiscard]] const std::vector<Span>& blocks() const { return placed_.blocks(); }
+  /// Puts the contribution of `rank` into its block: from the send buffer of the call, or
+  /// (MPI_IN_PLACE) from where it lies. Throws MPI_ERR_TRUNCATE if it is not of the right size.
+  void contribute(std::size_t rank, const void* buffer, int count, MPI_Datatype type);
+  void finish();
+
+ private:
+  PlacedBlocks placed_;
+  MPI_Comm comm_;
   std::size_t there_;  ///< a block that needs no unpacking
 };
 

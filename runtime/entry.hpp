@@ -6,6 +6,9 @@
 
 #include "mpi_call.hpp"
 
+/// Begins the definition of a function that the shim hands a call to.
+#define HOCKET_CALL extern "C" __attribute__((visibility("default"))) int
+
 namespace hocket::runtime {
 
 inline bool plain_intracommunicator(MPI_Comm comm) {

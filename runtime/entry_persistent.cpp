@@ -7,29 +7,13 @@
 
 #include "all_to_all.hpp"
 #include "entry.hpp"
+#include "held_type.hpp"
 #include "requests.hpp"
 #include "since_mpi4.hpp"
 #include "team.hpp"
 
 namespace hocket::runtime {
 namespace {
-
-/// A datatype that the program may free before the request.
-class HeldType {
- public:
-  explicit HeldType(MPI_Datatype type) {
-    if (type != MPI_DATATYPE_NULL) check(PMPI_Type_dup(type, &type_));
-  }
-  HeldType(const HeldType&) = delete;
-  HeldType& operator=(const HeldType&) = delete;
-  ~HeldType() {
-    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
-  }
-  [[nodiscard]] MPI_Datatype get() const { return type_; }
-
- private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
 
 /// What a persistent request has to itself: others may be under way at once, and the program's
 /// communicator and datatypes may be gone when it starts again.

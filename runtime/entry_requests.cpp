@@ -159,7 +159,6 @@ int test_one(Served* served, MPI_Request* request, int* flag, MPI_Status* status
 }  // namespace
 }  // namespace hocket::runtime
 
-#define HOCKET_CALL extern "C" __attribute__((visibility("default"))) int
 using namespace hocket::runtime;
 
 HOCKET_CALL hocket_start(MPI_Request* request) { return start(request); }

@@ -72,8 +72,7 @@ std::size_t Pass::length_of(const Messages& messages, std::size_t message, std::
 }
 
 void Pass::begin() {
-  trace(owner_.planned_.demand.pattern == Pattern::all_gather ? "all-gather" : "all-to-all",
-        owner_.planned_.demand.ranks, owner_.rank_);
+  trace(to_string(owner_.planned_.demand.pattern), owner_.planned_.demand.ranks, owner_.rank_);
   if (settings_.flow == Flow::barrier)
     begin_phase(0);
   else

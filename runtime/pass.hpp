@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "exchange.hpp"
@@ -77,7 +78,7 @@ class Pass {
   void signal(Rank rank, int tag);
 
   template <class... Numbers>
-  void trace(const char* what, Numbers... numbers) const {
+  void trace(std::string_view what, Numbers... numbers) const {
     if (owner_.trace_ != nullptr) owner_.trace_->event(what, numbers...);
   }
 

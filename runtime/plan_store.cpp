@@ -31,9 +31,11 @@ std::uint64_t combined(std::uint64_t digest, std::uint64_t more) {
 
 std::uint64_t digest_of(const Settings& s) {
   ByteWriter out;
-  for (const std::size_t value :
-       {s.min_bytes, s.min_gather_bytes, s.segment, s.early, static_cast<std::size_t>(s.flow)})
+  for (const std::uint64_t value : {std::uint64_t{s.min_bytes}, std::uint64_t{s.min_gather_bytes},
+                                    std::uint64_t{s.min_vector_bytes}, s.min_flows, s.min_senders, s.seed,
+                                    std::uint64_t{s.segment}, std::uint64_t{s.early}, static_cast<std::uint64_t>(s.flow)})
     out.fixed(value);
+  out.text(s.scheduler);
   return checksum(out.bytes());
 }
 
@@ -107,9 +109,15 @@ Planned PlanStore::make(Pattern pattern, std::span<const std::uint32_t> ranks_pe
   const bool gather = pattern == Pattern::all_gather;
   const Demand demand{pattern, part.ranks(), gather ? gather_bytes : 1};
   const Schedule schedule = choose_scheduler(part, demand).make(part, demand, {});
-  const auto& stored = stored_[static_cast<std::size_t>(pattern)];
-  const std::uint32_t window = stored ? stored->header.window : gather ? gather_window : 1;
-  return {rank_program(schedule, derive_waits(part, schedule, window), rank), demand, schedule.phases(), window};
+  const std::uint32_t chosen = window(pattern);
+  return {rank_program(schedule, derive_waits(part, schedule, chosen), rank), demand, schedule.phases(), chosen};
+}
+
+/// What the launcher was told stands in the plans that it made; it makes none for irregular exchanges.
+std::uint32_t PlanStore::window(Pattern pattern) const {
+  const Pattern told = pattern == Pattern::irregular ? Pattern::all_to_all : pattern;
+  const auto& stored = stored_[static_cast<std::size_t>(told)];
+  return stored ? stored->header.window : pattern == Pattern::all_gather ? gather_window : 1;
 }
 
 }  // namespace hocket::runtime

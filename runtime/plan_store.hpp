@@ -29,6 +29,9 @@ class PlanStore {
   /// for this pattern and exactly these ranks, else planned here. Throws InputError.
   [[nodiscard]] Planned program(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const;
 
+  /// Messages of a rank that may be unacknowledged, unless a plan file for exactly its ranks says otherwise.
+  [[nodiscard]] std::uint32_t window(Pattern pattern) const;
+
  private:
   struct Stored {
     Bytes bytes;

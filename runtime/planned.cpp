@@ -1,5 +1,6 @@
 #include "planned.hpp"
 
+#include <map>
 #include <vector>
 
 #include "hocket/error.hpp"
@@ -57,12 +58,60 @@ class GatherCheck {
   std::vector<Ranges> held_;
 };
 
+/// The messages between a rank and its peers, one side of them, in bytes as planned.
+class DirectCheck {
+ public:
+  explicit DirectCheck(const TrafficMatrix& matrix) : matrix_(matrix) {}
+
+  void transfer(Rank src, Rank dst, Rank peer, const std::vector<Piece>& pieces) {
+    const std::uint64_t whole = matrix_.size(src, dst);
+    if (pieces.empty()) part(peer, 0, whole, whole);
+    for (const Piece& piece : pieces) {
+      if (piece.origin != src || piece.target != dst) throw InputError("the plan forwards messages of an irregular exchange");
+      if (piece.offset > whole || piece.length > whole - piece.offset)
+        throw InputError("the plan names bytes that nobody sends");
+      part(peer, piece.offset, piece.offset + piece.length, whole);
+    }
+  }
+  /// `all`: bytes of all messages of this side.
+  void finish(std::uint64_t all) const {
+    if (bytes_ != all) throw InputError("the plan lacks messages");
+  }
+
+ private:
+  void part(Rank peer, std::uint64_t begin, std::uint64_t end, std::uint64_t whole) {
+    if (whole == 0) throw InputError("the plan sends a message that nobody asked for");
+    if (held_[peer].meets(begin, end)) throw InputError("the plan sends bytes twice");
+    held_[peer].add(begin, end);
+    bytes_ += end - begin;
+  }
+
+  const TrafficMatrix& matrix_;
+  std::map<Rank, Ranges> held_;
+  std::uint64_t bytes_ = 0;
+};
+
+void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank) {
+  DirectCheck row(matrix), column(matrix);
+  for (const auto& send : program.sends) row.transfer(rank, send.dst, send.dst, send.pieces);
+  for (const auto& receive : program.receives) column.transfer(receive.src, rank, receive.src, receive.pieces);
+  std::uint64_t sent = 0, received = 0;
+  for (const std::uint64_t bytes : matrix.bytes(rank)) sent += bytes;
+  for (Rank src = 0; src < matrix.ranks(); ++src) received += matrix.size(src, rank);
+  row.finish(sent);
+  column.finish(received);
+}
+
 }  // namespace
 
 void check_program(const Planned& planned, Rank rank) {
   const RankProgram& program = planned.program;
   if (planned.demand.pattern == Pattern::all_to_all) {
     check_all_to_all(program, planned.demand.ranks, rank);
+    return;
+  }
+  if (planned.demand.pattern == Pattern::irregular) {
+    check_irregular(program, planned.demand.matrix, rank);
     return;
   }
   // What arrives in a phase can be sent on in the next.

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "hocket/schedulers/irregular/worth.hpp"
+
 namespace hocket::runtime {
 namespace {
 
@@ -49,6 +51,12 @@ Settings read_environment() {
   s.placement = text("HOCKET_PLACEMENT");
   s.min_bytes = number("HOCKET_MIN_BYTES", 16384, 1, std::size_t{1} << 40, s.complaint);
   s.min_gather_bytes = number("HOCKET_MIN_GATHER_BYTES", 0, 0, std::size_t{1} << 40, s.complaint);
+  constexpr WorthLimits limits;
+  s.min_vector_bytes = number("HOCKET_MIN_VECTOR_BYTES", limits.message_bytes, 1, std::size_t{1} << 40, s.complaint);
+  s.min_flows = number("HOCKET_MIN_FLOWS", limits.flows, 1, std::size_t{1} << 40, s.complaint);
+  s.min_senders = number("HOCKET_MIN_SENDERS", limits.senders, 1, std::size_t{1} << 40, s.complaint);
+  s.scheduler = text("HOCKET_SCHEDULER");
+  s.seed = number("HOCKET_SEED", 1, 0, std::size_t{1} << 40, s.complaint);
   s.segment = number("HOCKET_SEGMENT", 16384, 1024, std::size_t{1} << 30, s.complaint);
   s.early = number("HOCKET_EARLY", 0, 0, std::size_t{1} << 30, s.complaint);
   s.ahead = number("HOCKET_AHEAD", 32, 1, 1024, s.complaint);

@@ -19,8 +19,12 @@ typedef int (*version_fn)(char*, int*);
 #define COLLECTIVE_CALLS(X)     \
   X(Alltoall, alltoall, 7)      \
   X(Allgather, allgather, 7)    \
-  X(Allgatherv, allgatherv, 8)    \
-  X(Alltoall_init, alltoall_init, 9)
+  X(Allgatherv, allgatherv, 8)  \
+  X(Alltoall_init, alltoall_init, 9)  \
+  X(Alltoallv, alltoallv, 9)  \
+  X(Alltoallv_init, alltoallv_init, 11)  \
+  X(Neighbor_alltoallv, neighbor_alltoallv, 9)  \
+  X(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11)
 /* Of interest while the runtime serves persistent requests, and while one of those is active. */
 #define LIVE_CALLS(X)       \
   X(Start, start, 1)        \

@@ -9,15 +9,12 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "numbering.hpp"
 #include "private_comms.hpp"
 
 namespace hocket::runtime {
 
-/// Ranks of the communicator numbered in the network's host order.
-struct Numbering {
-  std::vector<std::uint32_t> ranks_per_node;
-  std::vector<int> comm_rank;  ///< of a network rank
-};
+class VectorExchanges;
 
 class Team {
  public:
@@ -26,6 +23,14 @@ class Team {
 
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
+  ~Team();
+
+  /// False if there is no plan to follow, or nothing crosses a wire that could collide.
+  [[nodiscard]] bool could_collide() const { return hosts_ >= 2 && size_ >= 3; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int hosts() const { return hosts_; }
+  [[nodiscard]] const Numbering& numbering() const { return numbering_; }
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, Pattern pattern);
@@ -34,6 +39,11 @@ class Team {
   /// Smaller contributions to an all-gather, on average, are left to the MPI library. Its rings follow
   /// the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
+  /// Exchanges with messages of different sizes.
+  [[nodiscard]] VectorExchanges& vectors();
+  /// Of all scheduled calls on this communicator that block: they follow each other, and every message
+  /// of one is received in it. Made on first use, collectively.
+  [[nodiscard]] MPI_Comm private_comm(MPI_Comm comm);
 
  private:
   explicit Team(MPI_Comm comm);
@@ -44,9 +54,9 @@ class Team {
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
   std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();
-  /// Of the blocking calls of all patterns: they follow each other, and every message of one call is received in it.
   std::optional<PrivateComms::Lease> private_;
   std::array<std::optional<std::unique_ptr<Exchange>>, pattern_kinds> exchanges_;
+  std::unique_ptr<VectorExchanges> vectors_;
 };
 
 }  // namespace hocket::runtime

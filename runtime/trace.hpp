@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace hocket::runtime {
 
@@ -12,8 +13,8 @@ class Trace {
   [[nodiscard]] static Trace* instance();
 
   template <class... Numbers>
-  void event(const std::string& what, Numbers... numbers) {
-    std::string line = what;
+  void event(std::string_view what, Numbers... numbers) {
+    std::string line(what);
     ((line += " " + std::to_string(numbers)), ...);
     std::fprintf(file_, "%s\n", line.c_str());
   }

@@ -50,6 +50,10 @@ constexpr std::array table{
               "Bruck et al.; MPICH, Open MPI", false, PortModel::one_port, gather_why_not, bruck},
     Scheduler{Pattern::all_gather, "neighbor-exchange", "pairs exchange with either neighbour in turn", "Open MPI",
               false, PortModel::one_port, neighbor_exchange_why_not, neighbor_exchange},
+    Scheduler{Pattern::irregular, "RS_NLH", "random phases free of contention on nodes and links, sizes evened out",
+              "Wang, Lin and Ranka, NICE", true, PortModel::one_port, irregular_why_not, random_links_even},
+    Scheduler{Pattern::irregular, "RS_NL", "random phases free of contention on nodes and links",
+              "Wang, Lin and Ranka, NICE", true, PortModel::one_port, irregular_why_not, random_links},
 };
 
 }  // namespace

@@ -1,0 +1,51 @@
+#include "concatenate.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "hocket/error.hpp"
+#include "mpi_call.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// A Message as something MPI can count, so that there may be 2³¹ of them and not bytes.
+class MessageType {
+ public:
+  MessageType() {
+    check(PMPI_Type_contiguous(sizeof(Message), MPI_BYTE, &type_));
+    check(PMPI_Type_commit(&type_));
+  }
+  ~MessageType() { PMPI_Type_free(&type_); }
+  MessageType(const MessageType&) = delete;
+  MessageType& operator=(const MessageType&) = delete;
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+}  // namespace
+
+TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  check(PMPI_Comm_size(comm, &size));
+  std::vector<Message> row;
+  for (const Volume& volume : sends) row.push_back({static_cast<Rank>(rank), volume.peer, volume.bytes});
+  const int length = static_cast<int>(row.size());
+  std::vector<int> lengths(static_cast<std::size_t>(size)), places;
+  check(PMPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
+  std::int64_t total = 0;
+  for (const int of_rank : lengths) {
+    places.push_back(static_cast<int>(total));
+    total += of_rank;
+    if (total > std::numeric_limits<int>::max()) throw InputError("an exchange of more than 2^31 - 1 messages");
+  }
+  std::vector<Message> all(static_cast<std::size_t>(total));
+  const MessageType type;
+  check(PMPI_Allgatherv(row.data(), length, type.get(), all.data(), lengths.data(), places.data(), type.get(), comm));
+  return {static_cast<std::uint32_t>(size), std::move(all)};
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,113 @@
+#include "irregular.hpp"
+
+#include <limits>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "agreement.hpp"
+#include "concatenate.hpp"
+#include "hocket/error.hpp"
+#include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedulers/irregular/worth.hpp"
+#include "hocket/schedulers/scheduler.hpp"
+#include "mpi_call.hpp"
+#include "plan_store.hpp"
+#include "settings.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// Runs a step unless there is a problem already; puts down what goes wrong. Ranks in trouble go on to
+/// the next collective call like all others.
+template <class Step>
+void attempt(std::string& problem, Step step) {
+  if (!problem.empty()) return;
+  try {
+    step();
+  } catch (const InputError& error) {
+    problem = error.what();
+  } catch (const std::bad_alloc&) {
+    problem = "no memory to schedule an irregular exchange";
+  }
+}
+
+/// What this rank expects against what the others say they send to it.
+void check_column(const Volumes& volumes, const Demand& demand, const Numbering& numbering, Rank rank) {
+  std::vector<std::uint64_t> expected(demand.ranks, 0);
+  for (const Volume& volume : volumes.receives) expected[numbering.network_rank[volume.peer]] = volume.bytes;
+  for (Rank src = 0; src < demand.ranks; ++src) {
+    const std::uint64_t sent = demand.matrix.size(src, rank);
+    if (sent == expected[src]) continue;
+    throw InputError("rank " + std::to_string(numbering.comm_rank[src]) + " sends " + std::to_string(sent) +
+                     " bytes to rank " + std::to_string(numbering.comm_rank[rank]) + ", which expects " +
+                     std::to_string(expected[src]));
+  }
+}
+
+int fastest(MPI_Comm comm, double seconds, int rank) {
+  struct {
+    double seconds;
+    int rank;
+  } own{seconds, rank}, best{};
+  check(PMPI_Allreduce(&own, &best, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm));
+  return best.rank;
+}
+
+}  // namespace
+
+Planner::Planner(const Numbering& numbering)
+    : numbering_(numbering), part_(PlanStore::instance().network().restricted_to(numbering.ranks_per_node)) {}
+
+Demand Planner::demand(MPI_Comm comm, const Volumes& volumes) const {
+  return irregular(to_network(concatenate(comm, volumes.sends), numbering_));
+}
+
+bool Planner::worth(const Demand& demand) const {
+  const Settings& s = settings();
+  return worth_scheduling(part_, demand, {s.min_vector_bytes, s.min_flows, s.min_senders});
+}
+
+Schedule Planner::draw(const Demand& demand, int by) const {
+  const std::string& name = settings().scheduler;
+  const Scheduler& scheduler =
+      name.empty() ? choose_scheduler(part_, demand) : find_scheduler(name, Pattern::irregular);
+  if (const auto reason = scheduler.why_not(part_, demand); !reason.empty())
+    throw InputError(std::string(scheduler.name) + " does not serve an irregular exchange: " + std::string(reason));
+  return scheduler.make(part_, demand, {.seed = settings().seed + static_cast<std::uint64_t>(by)});
+}
+
+Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank rank) const {
+  const std::uint32_t window = PlanStore::instance().window(Pattern::irregular);
+  Planned planned{rank_program(schedule, derive_waits(part_, schedule, window), rank), demand, schedule.phases(),
+                  window};
+  check_program(planned, rank);
+  planned.demand.matrix = {};  // once per remembered exchange would be too much
+  translate(planned, numbering_);
+  return planned;
+}
+
+std::optional<Planned> Planner::plan(MPI_Comm comm, const Volumes& volumes, const Demand& demand) const {
+  int own = 0;
+  check(PMPI_Comm_rank(comm, &own));
+  const Rank rank = numbering_.network_rank[static_cast<std::size_t>(own)];
+  std::string problem;
+  Schedule schedule(demand.ranks, demand.bytes);
+  double seconds = std::numeric_limits<double>::infinity();
+  attempt(problem, [&] {
+    check_column(volumes, demand, numbering_, rank);
+    schedule = draw(demand, own);
+    seconds = lockstep_seconds(part_, schedule);
+  });
+  const int winner = fastest(comm, seconds, own);
+  Planned planned;
+  attempt(problem, [&] {
+    if (winner != own) schedule = draw(demand, winner);
+    planned = program(demand, schedule, rank);
+    check_tags(planned, comm);
+  });
+  if (!all_well(comm, problem, "the MPI library serves this exchange")) return std::nullopt;
+  return planned;
+}
+
+}  // namespace hocket::runtime

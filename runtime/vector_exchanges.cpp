@@ -1,0 +1,98 @@
+#include "vector_exchanges.hpp"
+
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "hocket/error.hpp"
+#include "mpi_call.hpp"
+#include "plan_store.hpp"
+#include "settings.hpp"
+#include "team.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+using Server = Recognition::Server;
+
+/// Of all ranks together.
+struct Extent {
+  std::uint64_t bytes = 0, messages = 0;
+};
+
+Extent extent_of(MPI_Comm comm, const Volumes& volumes, int ranks) {
+  const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
+  Extent own;
+  for (const Volume& volume : volumes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
+  own.messages = volumes.sends.size();
+  Extent all;
+  check(PMPI_Allreduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm));
+  return all;
+}
+
+bool too_small(const Extent& all) {
+  return all.messages == 0 || all.bytes / all.messages < settings().min_vector_bytes;
+}
+
+/// Planning takes some microseconds per message, on every rank. An exchange that lasts much longer is
+/// planned when it is first seen, others when they come a second time.
+bool planned_at_once(const Extent& all, int ranks) {
+  constexpr double planning_seconds = 1e-3, seconds_per_message = 1e-5, longer = 10;
+  const double row = static_cast<double>(all.bytes) / ranks / PlanStore::instance().network().host_rate();
+  return row >= longer * (planning_seconds + seconds_per_message * static_cast<double>(all.messages));
+}
+
+}  // namespace
+
+Exchange* VectorExchanges::find(MPI_Comm comm, std::optional<Volumes> volumes) {
+  Recognition::Known* const known = recognised(comm, std::move(volumes));
+  if (known == nullptr || known->server != Server::schedule) {
+    patience_.in_vain();
+    return nullptr;
+  }
+  patience_.scheduled();
+  return known->exchange.get();
+}
+
+/// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
+Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Volumes> volumes) {
+  const std::uint64_t own = recognition_.candidates(volumes);
+  std::uint64_t common = 0;
+  check(PMPI_Allreduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm));
+  if ((common & Recognition::well_formed) == 0) return nullptr;
+  Recognition::Known* known = recognition_.find(common);
+  if (known != nullptr && known->server != Server::undecided) return known;
+  if (known == nullptr) {
+    const Extent all = extent_of(comm, *volumes, team_.size());
+    known = &recognition_.add(std::move(*volumes));
+    if (too_small(all)) known->server = Server::mpi;
+    if (too_small(all) || !planned_at_once(all, team_.size())) return known;
+  }
+  known->server = Server::mpi;
+  if (std::optional<Planned> planned = plan(comm, known->volumes)) {
+    known->exchange = std::make_unique<Exchange>(team_.private_comm(comm), std::move(*planned), settings());
+    known->server = Server::schedule;
+  }
+  return known;
+}
+
+std::optional<Planned> VectorExchanges::plan(MPI_Comm comm, const Volumes& volumes) {
+  try {
+    // What is thrown here is thrown on all ranks alike.
+    if (!planner_) planner_ = std::make_unique<Planner>(team_.numbering());
+    const Demand demand = planner_->demand(comm, volumes);
+    if (!planner_->worth(demand)) return std::nullopt;
+    std::optional<Planned> planned = planner_->plan(comm, volumes, demand);
+    if (planned && team_.rank() == 0 && settings().log > 0)
+      say("irregular exchange of " + std::to_string(demand.messages()) + " messages between " +
+          std::to_string(team_.size()) + " ranks on " + std::to_string(team_.hosts()) +
+          " hosts: " + std::to_string(planned->phases) + " phases");
+    return planned;
+  } catch (const InputError& error) {
+    if (team_.rank() == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
+    return std::nullopt;
+  }
+}
+
+}  // namespace hocket::runtime

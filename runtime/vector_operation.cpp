@@ -1,0 +1,94 @@
+#include "vector_operation.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "held_type.hpp"
+#include "settings.hpp"
+#include "vector_exchanges.hpp"
+#include "vector_traffic.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// One side of a persistent call, with arrays and a datatype of its own.
+class OwnSide {
+ public:
+  explicit OwnSide(const VectorSide& side)
+      : counts_(side.counts, side.counts + side.peers.size()),
+        displacements_(side.displacements, side.displacements + side.peers.size()),
+        type_(side.type) {}
+
+  [[nodiscard]] VectorSide instead_of(VectorSide side) const {
+    side.counts = counts_.data();
+    side.displacements = displacements_.data();
+    side.type = type_.get();
+    return side;
+  }
+
+ private:
+  std::vector<int> counts_, displacements_;
+  HeldType type_;
+};
+
+struct Own {
+  Own(PrivateComms::Lease&& leased, Planned planned, const VectorCall& call)
+      : lease(std::move(leased)),
+        exchange(lease.comm(), std::move(planned), settings()),
+        send(call.send),
+        receive(call.receive) {}
+
+  [[nodiscard]] VectorCall instead_of(VectorCall call) const {
+    call.send = send.instead_of(call.send);
+    call.receive = receive.instead_of(call.receive);
+    call.comm = lease.comm();
+    return call;
+  }
+
+  PrivateComms::Lease lease;
+  Exchange exchange;
+  OwnSide send, receive;
+};
+
+class PersistentVector final : private Own, public VectorOperation {
+ public:
+  PersistentVector(PrivateComms::Lease&& leased, Planned planned, const VectorCall& call)
+      : Own(std::move(leased), std::move(planned), call), VectorOperation(Own::exchange, instead_of(call)) {}
+};
+
+}  // namespace
+
+VectorOperation::VectorOperation(const Exchange& exchange, VectorCall call)
+    : ScheduledOperation(exchange), call_(std::move(call)) {
+  int rank = 0;
+  check(PMPI_Comm_rank(call_.comm, &rank));
+  rank_ = static_cast<Rank>(rank);
+}
+
+Traffic VectorOperation::pack() {
+  // What must go out is overwritten by what comes in: send from a copy.
+  using Copy = PlacedBlocks::Copy;
+  send_.emplace(call_.send.blocks(call_.comm, call_.in_place ? Copy::always : Copy::where_needed));
+  receive_.emplace(call_.receive.blocks(call_.comm));
+  for (std::size_t i = 0; i < call_.send.peers.size(); ++i) send_->pack(i);
+  const PeerMessages sends(call_.send.peers, send_->blocks()), receives(call_.receive.peers, receive_->blocks());
+  copy(sends.of(rank_), receives.of(rank_));
+  return vector_traffic(planned().program, sends, receives);
+}
+
+void VectorOperation::unpack() {
+  for (std::size_t i = 0; i < call_.receive.peers.size(); ++i) receive_->unpack(i);
+}
+
+std::unique_ptr<Operation> persistent_operation(Team& team, const VectorCall& call, bool erroneous) {
+  const std::optional<Volumes> volumes = erroneous ? std::nullopt : call.volumes();
+  const int well_formed = volumes ? 1 : 0;
+  int all_well_formed = 0;
+  check(PMPI_Allreduce(&well_formed, &all_well_formed, 1, MPI_INT, MPI_MIN, call.comm));
+  if (all_well_formed == 0) return nullptr;
+  std::optional<Planned> planned = team.vectors().plan(call.comm, *volumes);
+  if (!planned) return nullptr;
+  return std::make_unique<PersistentVector>(team.lease(call.comm), std::move(*planned), call);
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,31 @@
+#pragma once
+/// A scheduled call with messages of different sizes, as an operation.
+#include <memory>
+#include <optional>
+
+#include "scheduled_operation.hpp"
+#include "team.hpp"
+#include "vector_call.hpp"
+
+namespace hocket::runtime {
+
+class VectorOperation : public ScheduledOperation {
+ public:
+  /// The exchange was planned for calls of these sizes. It may use another communicator of the same ranks.
+  VectorOperation(const Exchange& exchange, VectorCall call);
+
+ private:
+  [[nodiscard]] Traffic pack() override;
+  void unpack() override;
+
+  VectorCall call_;
+  Rank rank_ = 0;
+  std::optional<PlacedBlocks> send_, receive_;
+};
+
+/// A persistent call: everything it needs is its own, so that the program may change its arrays and free
+/// its datatypes. Planned at once, collectively. Null, on all ranks alike, if the MPI library is to serve
+/// it; as it is where a rank finds the call erroneous.
+[[nodiscard]] std::unique_ptr<Operation> persistent_operation(Team& team, const VectorCall& call, bool erroneous);
+
+}  // namespace hocket::runtime

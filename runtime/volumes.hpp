@@ -1,0 +1,31 @@
+#pragma once
+/// How much a rank sends to whom and gets from whom: its row and its column of the traffic matrix.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hocket/network/routing.hpp"
+
+namespace hocket::runtime {
+
+struct Volume {
+  Rank peer = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const Volume&) const = default;
+};
+
+/// By ascending peer; only what is not empty, nothing with itself.
+struct Volumes {
+  std::vector<Volume> sends, receives;
+  bool operator==(const Volumes&) const = default;
+};
+
+/// Adds up what goes to the same peer; message i, of bytes[i] bytes, to peers[i]. Negative peers get
+/// nothing. `kept`: what `own` sends to itself.
+[[nodiscard]] std::vector<Volume> sum_by_peer(std::span<const int> peers, std::span<const std::uint64_t> bytes,
+                                              Rank own, std::uint64_t& kept);
+
+[[nodiscard]] std::uint64_t digest(const Volumes& volumes);
+
+}  // namespace hocket::runtime
