@@ -7,6 +7,7 @@
 #include "agreement.hpp"
 #include "api.hpp"
 #include "concatenate.hpp"
+#include "hocket/schedule/bounds.hpp"
 #include "irregular.hpp"
 #include "site.hpp"
 #include "table.hpp"
@@ -15,11 +16,6 @@
 using namespace hocket::runtime;
 
 namespace {
-
-struct Wish {
-  std::string scheduler;  ///< empty: the default
-  std::uint64_t seed;
-};
 
 /// Throws InputError unless these are messages of `rank`.
 void check_vector(const Partners& targets, int ranks) {
@@ -41,7 +37,7 @@ void check_wish(const Wish& wish, const OwnComm& comm) {
   hocket::ByteWriter out;
   out.text(wish.scheduler);
   out.fixed(wish.seed);
-  const std::uint64_t digest = checksum(out.bytes()), mine[] = {digest, ~digest};
+  const std::uint64_t digest = hocket::checksum(out.bytes()), mine[] = {digest, ~digest};
   std::uint64_t least[] = {0, 0};
   check(PMPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm.get()));
   if (least[0] != ~least[1]) throw ApiError{HOCKET_ERR_ARGUMENT, "ranks differ in scheduler or seed"};
@@ -58,7 +54,8 @@ Partners sources_of(const hocket::TrafficMatrix& matrix, hocket::Rank rank, std:
 
 PhaseTable make_table(const OwnComm& comm, Partners targets, const Wish& wish) {
   check_wish(wish, comm);
-  const Site site = site_of(comm.get());
+  Site site = site_of(comm.get());
+  const double host_rate = site.network.host_rate();
   PhaseTable table;
   table.ranks = static_cast<std::uint32_t>(comm.size());
   table.rank = static_cast<hocket::Rank>(comm.rank());
@@ -66,22 +63,23 @@ PhaseTable make_table(const OwnComm& comm, Partners targets, const Wish& wish) {
   table.place = site.digest;
   const std::vector<std::uint64_t> bytes(targets.bytes.begin(), targets.bytes.end());
   std::uint64_t kept = 0;
-  const hocket::TrafficMatrix matrix = concatenate(comm.get(), sum_by_peer(targets.ranks, bytes, table.rank, kept));
-  table.sources = sources_of(matrix, table.rank, kept);
+  const auto sends = sum_by_peer(targets.ranks, bytes, table.rank, kept);
+  const hocket::TrafficMatrix matrix = concatenate(comm.get(), sends);
   table.targets = std::move(targets);
-  together(comm.get(), HOCKET_ERR_SCHEDULE, [&] {
-    Irregular made = plan_irregular(site.network, to_network(matrix, site.numbering),
-                                    site.numbering.network_rank[table.rank], wish.scheduler, wish.seed);
-    check_tags(made.planned, comm.get());
-    translate(made.planned, site.numbering);
-    table.scheduler = made.scheduler;
-    table.lockstep_bytes = made.lockstep_bytes;
-    table.bound_bytes = made.bound_bytes;
-    table.phases = made.planned.phases;
-    table.window = made.planned.window;
-    table.program = std::move(made.planned.program);
-    check_table(table);
-  });
+  table.sources = sources_of(matrix, table.rank, kept);
+  const hocket::Demand demand = hocket::irregular(to_network(matrix, site.numbering));
+  table.bound_bytes = lower_bounds(site.network, demand).seconds * host_rate;
+
+  std::string problem;
+  Scheduled made = Planner(site.numbering, std::move(site.network), wish).schedule(comm.get(), demand, problem);
+  agree(comm.get(), {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
+  table.scheduler = std::move(made.scheduler);
+  table.lockstep_bytes = made.seconds * host_rate;
+  table.phases = made.planned.phases;
+  table.window = made.planned.window;
+  table.program = std::move(made.planned.program);
+  together(comm.get(), HOCKET_ERR_SCHEDULE, [&] { check_table(table); });
+
   const std::uint64_t part = part_digest(table);
   check(PMPI_Allreduce(&part, &table.whole, 1, MPI_UINT64_T, MPI_SUM, comm.get()));
   return table;

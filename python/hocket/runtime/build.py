@@ -50,6 +50,11 @@ def native_dir() -> Path:
     return Path(_core.__file__).parent / "native"
 
 
+def include_dir() -> Path:
+    """Where ``hocket.h`` is."""
+    return native_dir() / "runtime" / "include"
+
+
 def cache_dir() -> Path:
     """The user's cache for built runtimes and plans; refused if others can write to it.
 
@@ -97,7 +102,7 @@ def build_runtime(mpicc: str) -> Runtime:
 
     print(f"hocket: building the runtime for {mpi.rstrip('.')} (once)", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="build-", dir=cache_dir()) as work:
-        include = ["-I", str(native_dir() / "include")]
+        include = ["-I", str(native_dir() / "include"), "-I", str(include_dir())]
         _compile(
             [
                 wrapper,
@@ -185,6 +190,7 @@ def _digest(wrapper: str, compiler: str, mpi: str, files: list[Path]) -> str:
         *files,
         *sorted((native_dir() / "runtime").glob("*.hpp")),
         native_dir() / "runtime" / "shim.c",
+        include_dir() / "hocket.h",
     ]:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
