@@ -16,6 +16,7 @@
 #include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
+#include "hocket/schedulers/irregular/worth.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
 
@@ -221,6 +222,12 @@ void bind_schedule(nb::module_& m) {
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
         "Seconds if each phase begins when the one before is over, without startups and latencies.");
+  m.def(
+      "worth_scheduling",
+      [](const Network& network, const Demand& demand, std::uint64_t message_bytes, std::uint64_t flows,
+         std::uint64_t senders) { return worth_scheduling(network, demand, {message_bytes, flows, senders}); },
+      "network"_a, "demand"_a, "message_bytes"_a = WorthLimits{}.message_bytes, "flows"_a = WorthLimits{}.flows,
+      "senders"_a = WorthLimits{}.senders, "Whether an irregular exchange gains by a schedule.");
   m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is.");
 

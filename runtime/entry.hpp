@@ -6,7 +6,7 @@
 
 #include "mpi_call.hpp"
 
-/// Begins the definition of a function that the shim hands a call to.
+/// A function that the shim finds by its name.
 #define HOCKET_CALL extern "C" __attribute__((visibility("default"))) int
 
 namespace hocket::runtime {

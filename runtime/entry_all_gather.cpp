@@ -75,10 +75,8 @@ bool scheduled_unequal(const GatherCall& call, const int* recvcounts, const int*
 }  // namespace
 }  // namespace hocket::runtime
 
-extern "C" __attribute__((visibility("default"))) int hocket_allgather(const void* sendbuf, int sendcount,
-                                                                       MPI_Datatype sendtype, void* recvbuf,
-                                                                       int recvcount, MPI_Datatype recvtype,
-                                                                       MPI_Comm comm) {
+HOCKET_CALL hocket_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
     if (scheduled_equal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcount)) return MPI_SUCCESS;
@@ -86,10 +84,8 @@ extern "C" __attribute__((visibility("default"))) int hocket_allgather(const voi
   });
 }
 
-extern "C" __attribute__((visibility("default"))) int hocket_allgatherv(const void* sendbuf, int sendcount,
-                                                                        MPI_Datatype sendtype, void* recvbuf,
-                                                                        const int* recvcounts, const int* displs,
-                                                                        MPI_Datatype recvtype, MPI_Comm comm) {
+HOCKET_CALL hocket_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              const int* recvcounts, const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
     if (scheduled_unequal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcounts, displs))

@@ -6,10 +6,8 @@
 #include "entry.hpp"
 #include "requests.hpp"
 
-extern "C" __attribute__((visibility("default"))) int hocket_alltoall(const void* sendbuf, int sendcount,
-                                                                      MPI_Datatype sendtype, void* recvbuf,
-                                                                      int recvcount, MPI_Datatype recvtype,
-                                                                      MPI_Comm comm) {
+HOCKET_CALL hocket_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                            MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
     const AllToAllCall call{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm};

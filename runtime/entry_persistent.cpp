@@ -45,11 +45,9 @@ class PersistentAllToAll final : private Own, public AllToAll {
 }  // namespace
 }  // namespace hocket::runtime
 
-extern "C" __attribute__((visibility("default"))) int hocket_alltoall_init(const void* sendbuf, int sendcount,
-                                                                           MPI_Datatype sendtype, void* recvbuf,
-                                                                           int recvcount, MPI_Datatype recvtype,
-                                                                           MPI_Comm comm, MPI_Info info,
-                                                                           MPI_Request* request) {
+HOCKET_CALL hocket_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                 MPI_Request* request) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
     const int code =

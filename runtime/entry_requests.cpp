@@ -50,14 +50,17 @@ class Mixed {
       if (auto served = Requests::instance().find(requests[i])) ours_.emplace_back(i, std::move(served));
   }
 
-  /// `test` is MPI_Testall, or what looks without taking. To the MPI library ours are inactive:
-  /// it gives them the empty status.
+  /// Nobody is waiting for the runtime.
+  [[nodiscard]] bool without_us() const { return ours_.empty() && !Requests::instance().any_active(); }
+
+  /// `test` is MPI_Testall, or what looks without taking. Where ours are it sees null requests, which
+  /// have the empty status.
   template <class Test, class Handles>
   int all(Test test, Handles requests, int* flag, MPI_Status* statuses) {
     *flag = 0;
     for (const auto& [index, served] : ours_)
       if (served->pending()) return MPI_SUCCESS;
-    int code = test(count_, requests, flag, statuses);
+    int code = of_the_program(test, requests, flag, statuses);
     if (code == MPI_SUCCESS && !*flag) return code;
     const Served* culprit = nullptr;
     for (const auto& [index, served] : ours_) {
@@ -135,19 +138,6 @@ class Mixed {
 
 bool absent(int count, const MPI_Request* requests) { return count <= 0 || requests == nullptr; }
 
-/// Repeats a test, which sets `done`, until something is done or fails.
-template <class Test>
-int until(const int& done, Test test) {
-  int code = MPI_SUCCESS;
-  wait_for([&] {
-    const bool moved = Requests::instance().progress();
-    code = test();
-    if (done || code != MPI_SUCCESS) return Progress::over;
-    return moved ? Progress::some : Progress::none;
-  });
-  return code;
-}
-
 int test_one(Served* served, MPI_Request* request, int* flag, MPI_Status* status) {
   if (served == nullptr) return PMPI_Test(request, flag, status);
   *flag = served->pending() ? 0 : 1;
@@ -184,6 +174,7 @@ HOCKET_CALL hocket_test(MPI_Request* request, int* flag, MPI_Status* status) {
 HOCKET_CALL hocket_wait(MPI_Request* request, MPI_Status* status) {
   if (request == nullptr) return PMPI_Wait(request, status);
   const auto served = Requests::instance().find(*request);
+  if (!served && !Requests::instance().any_active()) return PMPI_Wait(request, status);
   int done = 0;
   return until(done, [&] { return test_one(served.get(), request, &done, status); });
 }
@@ -191,9 +182,9 @@ HOCKET_CALL hocket_wait(MPI_Request* request, MPI_Status* status) {
 HOCKET_CALL hocket_request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   Requests::instance().progress();
   return Mixed(1, &request, Look::keep)
-      .all([](int, const MPI_Request* one, int* is_over, MPI_Status* its) {
-        return PMPI_Request_get_status(*one, is_over, its);
-      }, &request, flag, status);
+      .all([](int, const MPI_Request* one, int* is_over,
+              MPI_Status* its) { return PMPI_Request_get_status(*one, is_over, its); },
+           &request, flag, status);
 }
 
 HOCKET_CALL hocket_testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
@@ -205,6 +196,7 @@ HOCKET_CALL hocket_testall(int count, MPI_Request* requests, int* flag, MPI_Stat
 HOCKET_CALL hocket_waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   if (absent(count, requests)) return PMPI_Waitall(count, requests, statuses);
   Mixed mixed(count, requests, Look::take);
+  if (mixed.without_us()) return PMPI_Waitall(count, requests, statuses);
   int done = 0;
   return until(done, [&] { return mixed.all(PMPI_Testall, requests, &done, statuses); });
 }
@@ -224,6 +216,7 @@ HOCKET_CALL hocket_testany(int count, MPI_Request* requests, int* index, int* fl
 HOCKET_CALL hocket_waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   if (absent(count, requests)) return PMPI_Waitany(count, requests, index, status);
   Mixed mixed(count, requests, Look::take);
+  if (mixed.without_us()) return PMPI_Waitany(count, requests, index, status);
   int done = 0;
   return until(done, [&] { return mixed.any(PMPI_Testany, requests, index, &done, status); });
 }
@@ -244,6 +237,7 @@ HOCKET_CALL hocket_testsome(int count, MPI_Request* requests, int* outcount, int
 HOCKET_CALL hocket_waitsome(int count, MPI_Request* requests, int* outcount, int* indices, MPI_Status* statuses) {
   if (absent(count, requests)) return PMPI_Waitsome(count, requests, outcount, indices, statuses);
   Mixed mixed(count, requests, Look::take);
+  if (mixed.without_us()) return PMPI_Waitsome(count, requests, outcount, indices, statuses);
   *outcount = 0;
   return until(*outcount, [&] { return mixed.some(PMPI_Testsome, requests, outcount, indices, statuses); });
 }

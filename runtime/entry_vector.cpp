@@ -25,9 +25,10 @@ struct Arguments {
   MPI_Comm comm;
 
   [[nodiscard]] VectorCall between(Neighbours neighbours) const {
-    return {{const_cast<void*>(sendbuf), sendcounts, sdispls, sendtype, std::move(neighbours.destinations)},  // only read
-            {recvbuf, recvcounts, rdispls, recvtype, std::move(neighbours.sources)},
-            comm};
+    return {
+        {const_cast<void*>(sendbuf), sendcounts, sdispls, sendtype, std::move(neighbours.destinations)},  // only read
+        {recvbuf, recvcounts, rdispls, recvtype, std::move(neighbours.sources)},
+        comm};
   }
 };
 
@@ -97,13 +98,13 @@ HOCKET_CALL hocket_neighbor_alltoallv(const void* sendbuf, const int* sendcounts
   });
 }
 
-HOCKET_CALL hocket_alltoallv_init(const void* sendbuf, const int* sendcounts, const int* sdispls,
-                                  MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls,
-                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+HOCKET_CALL hocket_alltoallv_init(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                                  void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
-    const int code = PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                                         recvtype, comm, info, request);
+    const int code = PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                                         comm, info, request);
     return served({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, request, code,
                   everybody);
   });

@@ -89,8 +89,8 @@ class Pass {
   std::optional<Ranges> held_;  ///< what has come in so far, and what was there
   Stage stage_ = Stage::messages;
   std::uint64_t moves_ = 0;
-  std::uint64_t last_phase_ = 0;                     ///< nothing of a later one begins yet
-  std::size_t sends_due_ = 0, receives_due_ = 0;     ///< up to that phase
+  std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
+  std::size_t sends_due_ = 0, receives_due_ = 0;  ///< up to that phase
   MPI_Request barrier_ = MPI_REQUEST_NULL;
 
   std::vector<Slot> slots_;            ///< of receives, then those of each lane

@@ -31,9 +31,9 @@ std::uint64_t combined(std::uint64_t digest, std::uint64_t more) {
 
 std::uint64_t digest_of(const Settings& s) {
   ByteWriter out;
-  for (const std::uint64_t value : {std::uint64_t{s.min_bytes}, std::uint64_t{s.min_gather_bytes},
-                                    std::uint64_t{s.min_vector_bytes}, s.min_flows, s.min_senders, s.seed,
-                                    std::uint64_t{s.segment}, std::uint64_t{s.early}, static_cast<std::uint64_t>(s.flow)})
+  for (const std::uint64_t value :
+       {std::uint64_t{s.min_bytes}, std::uint64_t{s.min_gather_bytes}, std::uint64_t{s.min_vector_bytes}, s.min_flows,
+        s.min_senders, s.seed, std::uint64_t{s.segment}, std::uint64_t{s.early}, static_cast<std::uint64_t>(s.flow)})
     out.fixed(value);
   out.text(s.scheduler);
   return checksum(out.bytes());

@@ -67,7 +67,8 @@ class DirectCheck {
     const std::uint64_t whole = matrix_.size(src, dst);
     if (pieces.empty()) part(peer, 0, whole, whole);
     for (const Piece& piece : pieces) {
-      if (piece.origin != src || piece.target != dst) throw InputError("the plan forwards messages of an irregular exchange");
+      if (piece.origin != src || piece.target != dst)
+        throw InputError("the plan forwards messages of an irregular exchange");
       if (piece.offset > whole || piece.length > whole - piece.offset)
         throw InputError("the plan names bytes that nobody sends");
       part(peer, piece.offset, piece.offset + piece.length, whole);

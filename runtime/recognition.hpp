@@ -15,7 +15,7 @@ namespace hocket::runtime {
 
 class Recognition {
  public:
-  static constexpr std::size_t most = 63;                            ///< exchanges remembered
+  static constexpr std::size_t most = 63;                                 ///< exchanges remembered
   static constexpr std::uint64_t well_formed = std::uint64_t{1} << most;  ///< a bit that is no exchange's
 
   enum class Server : std::uint8_t { undecided, mpi, schedule };

@@ -6,10 +6,7 @@
 
 #include "mpi_call.hpp"
 
-extern "C" {
 __attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
-__attribute__((visibility("default"))) std::atomic<int> hocket_active_requests = 0;
-}
 
 namespace hocket::runtime {
 namespace {
@@ -68,38 +65,31 @@ void Requests::start(const std::shared_ptr<Served>& served) {
   served->operation->begin();
   active_.push_back(served);
   served->state = Served::State::active;
-  ++hocket_active_requests;
+  active_count_ = active_.size();
 }
 
 bool Requests::progress() {
-  if (hocket_active_requests.load(std::memory_order_relaxed) == 0) return false;
+  if (!any_active()) return false;
   const std::lock_guard lock(mutex_);
   bool moved = false;
   std::erase_if(active_, [&](const std::shared_ptr<Served>& served) {
     const Progress progress = try_step(*served);
     moved |= progress != Progress::none;
     if (progress != Progress::over) return false;
-    if (served->freed) --hocket_active_requests;
+    if (served->freed) --hocket_live_requests;
     served->state = Served::State::complete;
     return true;
   });
+  active_count_ = active_.size();
   return moved;
-}
-
-int Requests::collect(Served& served) {
-  --hocket_active_requests;
-  served.state = Served::State::inactive;
-  return served.code;
 }
 
 void Requests::forget(MPI_Request request) {
   const std::lock_guard lock(mutex_);
   const auto found = served_.find(request);
-  Served& served = *found->second;
-  served.freed = true;
-  if (served.complete()) --hocket_active_requests;
+  found->second->freed = true;
+  if (!found->second->pending()) --hocket_live_requests;
   served_.erase(found);
-  --hocket_live_requests;
 }
 
 bool Requests::any_freed() const {
@@ -116,7 +106,8 @@ void Requests::close() {
   const std::lock_guard lock(mutex_);
   active_.clear();
   served_.clear();
-  hocket_active_requests = hocket_live_requests = 0;
+  active_count_ = 0;
+  hocket_live_requests = 0;
 }
 
 }  // namespace hocket::runtime

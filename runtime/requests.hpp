@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,8 +16,9 @@
 namespace hocket::runtime {
 
 /// A request as the program sees it. To the MPI library it is a persistent request for the same
-/// collective that nobody ever starts: a handle that belongs to nothing else, that may be freed,
-/// asked for its status or waited for as any inactive one.
+/// collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
+/// which does not come through the C functions can use. The library is not asked about it: MPICH
+/// 5.0.2 waits forever for an inactive persistent collective.
 struct Served {
   enum class State : std::uint8_t { inactive, active, complete };
 
@@ -43,7 +45,11 @@ class Requests {
   /// A step of everything that is active, whoever started it; true if anything moved. Does not block.
   bool progress();
   /// Makes a complete request inactive; returns how it ended.
-  static int collect(Served& served);
+  static int collect(Served& served) {
+    served.state = Served::State::inactive;
+    return served.code;
+  }
+  [[nodiscard]] bool any_active() const { return active_count_ > 0; }
   /// The program frees the request. What is active goes on to its end.
   void forget(MPI_Request request);
   /// At MPI_Finalize: ends what was freed while active, and drops everything.
@@ -56,6 +62,7 @@ class Requests {
   mutable std::mutex mutex_;  ///< never held while waiting
   std::map<MPI_Request, std::shared_ptr<Served>> served_;
   std::vector<std::shared_ptr<Served>> active_;  ///< in the order of their starts
+  std::atomic<std::size_t> active_count_ = 0;
 };
 
 /// Waits for an operation or a pass that has begun; the program's active requests make progress too.
@@ -68,10 +75,22 @@ void finish(Work& work) {
   });
 }
 
+/// Repeats `test`, which returns an MPI code and sets `done` when something is done, until it does or
+/// fails; likewise.
+template <class Test>
+int until(const int& done, Test test) {
+  int code = MPI_SUCCESS;
+  wait_for([&] {
+    const bool moved = Requests::instance().progress();
+    code = test();
+    if (done || code != MPI_SUCCESS) return Progress::over;
+    return moved ? Progress::some : Progress::none;
+  });
+  return code;
+}
+
 }  // namespace hocket::runtime
 
-// The shim passes calls on requests straight to the MPI library while these are 0.
-extern "C" {
-extern std::atomic<int> hocket_live_requests;    ///< that are served
-extern std::atomic<int> hocket_active_requests;  ///< of them and of those freed, started and not yet collected
-}
+/// Requests that are served, freed ones until they are over. While there is none the shim passes calls
+/// straight to the MPI library.
+extern "C" std::atomic<int> hocket_live_requests;

@@ -18,20 +18,20 @@ struct Settings {
   std::string placement;                ///< HOCKET_PLACEMENT: "" (processor names), "order", or a file of host names
   std::size_t min_bytes;                ///< HOCKET_MIN_BYTES: smaller messages go to the MPI library
   std::size_t min_gather_bytes;         ///< HOCKET_MIN_GATHER_BYTES: likewise for all-gathers; 0: by the placement
-  std::size_t min_vector_bytes;         ///< HOCKET_MIN_VECTOR_BYTES: irregular exchanges of smaller messages, on average
-  std::uint64_t min_flows;              ///< HOCKET_MIN_FLOWS, and
-  std::uint64_t min_senders;            ///< HOCKET_MIN_SENDERS: see WorthLimits
-  std::string scheduler;                ///< HOCKET_SCHEDULER: of irregular exchanges; empty: chosen for each
-  std::uint64_t seed;                   ///< HOCKET_SEED: of their schedulers that draw lots
-  std::size_t segment;                  ///< HOCKET_SEGMENT: bytes per MPI message
-  std::size_t early;                    ///< HOCKET_EARLY: bytes still missing when the next sender is released
-  std::size_t ahead;                    ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
-  unsigned spin_us;                     ///< HOCKET_SPIN_US: how long a waiting rank polls before it sleeps
-  unsigned sleep_us;                    ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
-  Flow flow;                            ///< HOCKET_FLOW: token, barrier, free
-  int log;                              ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
-  std::string trace;                    ///< HOCKET_TRACE: where each rank writes down what it does, for debugging
-  std::string complaint;                ///< the first wrong value, empty if all are right
+  std::size_t min_vector_bytes;  ///< HOCKET_MIN_VECTOR_BYTES: irregular exchanges of smaller messages, on average
+  std::uint64_t min_flows;       ///< HOCKET_MIN_FLOWS, and
+  std::uint64_t min_senders;     ///< HOCKET_MIN_SENDERS: see WorthLimits
+  std::string scheduler;         ///< HOCKET_SCHEDULER: of irregular exchanges; empty: chosen for each
+  std::uint64_t seed;            ///< HOCKET_SEED: of their schedulers that draw lots
+  std::size_t segment;           ///< HOCKET_SEGMENT: bytes per MPI message
+  std::size_t early;             ///< HOCKET_EARLY: bytes still missing when the next sender is released
+  std::size_t ahead;             ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
+  unsigned spin_us;              ///< HOCKET_SPIN_US: how long a waiting rank polls before it sleeps
+  unsigned sleep_us;             ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
+  Flow flow;                     ///< HOCKET_FLOW: token, barrier, free
+  int log;                       ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
+  std::string trace;             ///< HOCKET_TRACE: where each rank writes down what it does, for debugging
+  std::string complaint;         ///< the first wrong value, empty if all are right
 };
 
 [[nodiscard]] const Settings& settings();

@@ -16,34 +16,46 @@ typedef intptr_t word;
 typedef int (*version_fn)(char*, int*);
 
 /* The calls that are intercepted: name in MPI, name in the runtime, number of arguments. */
-#define COLLECTIVE_CALLS(X)     \
-  X(Alltoall, alltoall, 7)      \
-  X(Allgather, allgather, 7)    \
-  X(Allgatherv, allgatherv, 8)  \
-  X(Alltoall_init, alltoall_init, 9)  \
-  X(Alltoallv, alltoallv, 9)  \
-  X(Alltoallv_init, alltoallv_init, 11)  \
-  X(Neighbor_alltoallv, neighbor_alltoallv, 9)  \
+#define COLLECTIVE_CALLS(X)    \
+  X(Alltoall, alltoall, 7)     \
+  X(Allgather, allgather, 7)   \
+  X(Allgatherv, allgatherv, 8) \
+  X(Alltoall_init, alltoall_init, 9) \
+  X(Alltoallv, alltoallv, 9) \
+  X(Alltoallv_init, alltoallv_init, 11) \
+  X(Neighbor_alltoallv, neighbor_alltoallv, 9) \
   X(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11)
-/* Of interest while the runtime serves persistent requests, and while one of those is active. */
-#define LIVE_CALLS(X)       \
-  X(Start, start, 1)        \
-  X(Startall, startall, 2)  \
-  X(Request_free, request_free, 1)
-#define ACTIVE_CALLS(X)                                 \
-  X(Wait, wait, 2)                                      \
-  X(Waitall, waitall, 3)                                \
-  X(Waitany, waitany, 4)                                \
-  X(Waitsome, waitsome, 5)                              \
-  X(Test, test, 3)                                      \
-  X(Testall, testall, 4)                                \
-  X(Testany, testany, 5)                                \
-  X(Testsome, testsome, 5)                              \
-  X(Request_get_status, request_get_status, 3)          \
-  X(Request_get_status_all, request_get_status_all, 4)  \
-  X(Request_get_status_any, request_get_status_any, 5)  \
+/* Of interest only while the runtime serves persistent requests. */
+#define REQUEST_CALLS(X)                               \
+  X(Start, start, 1)                                   \
+  X(Startall, startall, 2)                             \
+  X(Request_free, request_free, 1)                     \
+  X(Wait, wait, 2)                                     \
+  X(Waitall, waitall, 3)                               \
+  X(Waitany, waitany, 4)                               \
+  X(Waitsome, waitsome, 5)                             \
+  X(Test, test, 3)                                     \
+  X(Testall, testall, 4)                               \
+  X(Testany, testany, 5)                               \
+  X(Testsome, testsome, 5)                             \
+  X(Request_get_status, request_get_status, 3)         \
+  X(Request_get_status_all, request_get_status_all, 4) \
+  X(Request_get_status_any, request_get_status_any, 5) \
   X(Request_get_status_some, request_get_status_some, 5)
-#define CALLS(X) COLLECTIVE_CALLS(X) LIVE_CALLS(X) ACTIVE_CALLS(X)
+/* Likewise: in these a rank may wait for another one that waits for a persistent request. */
+#define BLOCKING_CALLS(X)                  \
+  X(Send, send, 6)                         \
+  X(Ssend, ssend, 6)                       \
+  X(Rsend, rsend, 6)                       \
+  X(Recv, recv, 7)                         \
+  X(Sendrecv, sendrecv, 12)                \
+  X(Sendrecv_replace, sendrecv_replace, 9) \
+  X(Probe, probe, 4)                       \
+  X(Iprobe, iprobe, 5)                     \
+  X(Mprobe, mprobe, 5)                     \
+  X(Improbe, improbe, 6)                   \
+  X(Mrecv, mrecv, 5)
+#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X)
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
@@ -61,9 +73,9 @@ static const struct {
 
 /* Who serves each call: the MPI library, or the runtime if it is active and serves calls that this MPI has. */
 static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT];
-/* How many requests of the program the runtime serves, and how many of them are active. */
+/* How many requests of the program the runtime serves. */
 static const int no_requests = 0;
-static const int *live = &no_requests, *active = &no_requests;
+static const int* live_requests = &no_requests;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
@@ -108,10 +120,9 @@ static const char* why_no_runtime(void) {
     found[call] = dlsym(runtime, names[call].runtime);
     if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
   }
-  const int* const counts[] = {dlsym(runtime, "hocket_live_requests"), dlsym(runtime, "hocket_active_requests")};
-  if (counts[0] == NULL || counts[1] == NULL) return "the runtime lacks its counts of requests; rebuild it";
-  live = counts[0];
-  active = counts[1];
+  const int* requests = dlsym(runtime, "hocket_live_requests");
+  if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
+  live_requests = requests;
   for (int call = 0; call < CALL_COUNT; ++call)
     if (of_mpi[call] != NULL) of_runtime[call] = found[call];
   return NULL;
@@ -143,8 +154,6 @@ static uintptr_t server_of(int call, int wanted) {
   return (uintptr_t)server;
 }
 
-static int some(const int* count) { return __atomic_load_n(count, __ATOMIC_RELAXED) != 0; }
-
 /* Parameters and arguments, by their number. */
 #define P1 word a1
 #define P2 P1, word a2
@@ -157,6 +166,7 @@ static int some(const int* count) { return __atomic_load_n(count, __ATOMIC_RELAX
 #define P9 P8, word a9
 #define P10 P9, word a10
 #define P11 P10, word a11
+#define P12 P11, word a12
 #define A1 a1
 #define A2 A1, a2
 #define A3 A2, a3
@@ -168,15 +178,15 @@ static int some(const int* count) { return __atomic_load_n(count, __ATOMIC_RELAX
 #define A9 A8, a9
 #define A10 A9, a10
 #define A11 A10, a11
+#define A12 A11, a12
 
-#define DEFINE(mpi_name, n, wanted)                                       \
-  int MPI_##mpi_name(P##n) {                                               \
-    pthread_once(&once, find_servers);                                     \
-    return ((int (*)(P##n))server_of(CALL_##mpi_name, wanted))(A##n);      \
+#define DEFINE(mpi_name, n, wanted)                                   \
+  int MPI_##mpi_name(P##n) {                                          \
+    pthread_once(&once, find_servers);                                \
+    return ((int (*)(P##n))server_of(CALL_##mpi_name, wanted))(A##n); \
   }
 #define DEFINE_COLLECTIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, 1)
-#define DEFINE_LIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, some(live))
-#define DEFINE_ACTIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, some(active))
+#define DEFINE_REQUEST(mpi_name, runtime_name, n) DEFINE(mpi_name, n, __atomic_load_n(live_requests, __ATOMIC_RELAXED))
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
-LIVE_CALLS(DEFINE_LIVE)
-ACTIVE_CALLS(DEFINE_ACTIVE)
+REQUEST_CALLS(DEFINE_REQUEST)
+BLOCKING_CALLS(DEFINE_REQUEST)

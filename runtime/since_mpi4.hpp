@@ -12,11 +12,12 @@ __attribute__((weak)) int PMPI_Alltoallv_init(const void* sendbuf, const int sen
                                               MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                               const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                               MPI_Request* request);
-__attribute__((weak)) int PMPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[],
-                                                       const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                                                       const int recvcounts[], const int rdispls[],
-                                                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                                       MPI_Request* request);
+__attribute__((weak)) int PMPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                                       MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                                       MPI_Info info, MPI_Request* request);
+__attribute__((weak)) int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag,
+                                                 int source, int recvtag, MPI_Comm comm, MPI_Request* request);
 // MPI-4.1
 __attribute__((weak)) int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
                                                       MPI_Status statuses[]);

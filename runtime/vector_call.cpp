@@ -73,8 +73,9 @@ PlacedBlocks VectorSide::blocks(MPI_Comm comm, PlacedBlocks::Copy copy) const {
   std::vector<int> lengths(peers.size(), 0);
   for (std::size_t i = 0; i < peers.size(); ++i)
     if (peers[i] >= 0) lengths[i] = counts[i];
-  return {buffer, std::move(lengths), {displacements, displacements + peers.size()}, peers.empty() ? MPI_BYTE : type, comm,
-          copy};
+  return {
+      buffer, std::move(lengths), {displacements, displacements + peers.size()}, peers.empty() ? MPI_BYTE : type, comm,
+      copy};
 }
 
 VectorCall::VectorCall(VectorSide sends, VectorSide receives, MPI_Comm communicator)

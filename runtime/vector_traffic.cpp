@@ -49,8 +49,7 @@ std::span<const Span> PeerMessages::of(Rank peer) const {
 Traffic vector_traffic(const RankProgram& program, const PeerMessages& sends, const PeerMessages& receives) {
   Traffic traffic;
   for (const auto& send : program.sends) add_pieces(traffic.sends, sends.of(send.dst), send.pieces);
-  for (const auto& receive : program.receives)
-    add_pieces(traffic.receives, receives.of(receive.src), receive.pieces);
+  for (const auto& receive : program.receives) add_pieces(traffic.receives, receives.of(receive.src), receive.pieces);
   return traffic;
 }
 

@@ -161,7 +161,7 @@ def calls_of(path: Path) -> list[tuple[str, list[Event]]]:
     calls: list[tuple[str, list[Event]]] = []
     for line in path.read_text().splitlines():
         what, *numbers = line.split()
-        if what in ("all-to-all", "all-gather"):
+        if what in ("all-to-all", "all-gather", "irregular"):
             calls.append((what, []))
         else:
             calls[-1][1].append((what, tuple(map(int, numbers))))
@@ -199,6 +199,56 @@ def run(
         Kept(plans[calls[0][0]], size, segment, [events for _, events in calls])
         for calls in zip(*by_rank, strict=True)
     ]
+
+
+def thirds(ranks: int, size: int) -> _core.Demand:
+    """What vector_rounds sends."""
+    messages = [(a, b, (a * 5 + b * 3) % 4 * size // 3) for a in range(ranks) for b in range(ranks)]
+    sent = [message for message in messages if message[2] > 0 and message[0] != message[1]]
+    return _core.Demand.irregular(ranks, *map(list, zip(*sent, strict=True)))
+
+
+def drawn(network: _core.Network, demand: _core.Demand, scheduler: str, seed: int) -> _core.Schedule:
+    """What the ranks agree on: each draws with a seed of its own, the fastest counts, the first of equals."""
+    make = _core.find_scheduler(scheduler, "irregular").make
+    schedules = [make(network, demand, seed=seed + rank) for rank in range(network.ranks)]
+    return min(schedules, key=lambda schedule: _core.lockstep_seconds(network, schedule))
+
+
+@pytest.mark.parametrize(
+    ("network", "scheduler", "window"),
+    [
+        ("chain:3,3", "RS_NL", 1),
+        ("chain:3,3", "RS_NLH", 1),
+        ("star:3*2", "RS_NLH", 2),
+        ("torus:3x2", "RS_NL", 1),
+    ],
+)
+def test_irregular_exchanges_keep_to_their_plan(
+    check: Check, tmp_path: Path, network: str, scheduler: str, window: int
+) -> None:
+    built = read_network(network)
+    demand = thirds(built.ranks, 30000)
+    schedule = drawn(built, demand, scheduler, 7)
+    waits = _core.derive_waits(built, schedule, window)
+    plan = _core.Plan(built, schedule, waits, demand, scheduler, 0, 0.0, 0.0)
+    settings = {
+        "HOCKET_MIN_FLOWS": 1,
+        "HOCKET_MIN_VECTOR_BYTES": 1,
+        "HOCKET_SCHEDULER": scheduler,
+        "HOCKET_SEED": 7,
+    }
+    env = {name: str(value) for name, value in settings.items()}
+    env |= {"HOCKET_SEGMENT": "4096", "HOCKET_TRACE": str(tmp_path / "trace")}
+    check(f"vector_rounds 30000x{ROUNDS + 1}", network, built.ranks, "--flow", f"window:{window}", env=env)
+    by_rank = [calls_of(tmp_path / f"trace.{rank}") for rank in range(built.ranks)]
+    for calls in zip(*by_rank, strict=True):
+        assert {pattern for pattern, _ in calls} == {"irregular"}
+        kept = Kept(plan, demand.bytes, 4096, [events for _, events in calls])
+        kept.check_all_happened_once()
+        assert kept.check_waits() > 0
+        kept.check_window()
+    assert len(by_rank[0]) == ROUNDS  # the first call was not planned
 
 
 def gossip(ranks: int, size: int) -> list[Row]:

@@ -24,13 +24,13 @@ struct exchange {
   MPI_Request request;
 };
 
-static void fill(struct exchange *x, int salt) {
+static void fill(struct exchange* x, int salt) {
   for (int j = 0; j < x->n; ++j)
     for (int i = 0; i < x->count; ++i) x->out[(size_t)j * x->count + i] = value(x->rank, j, i, salt);
   memset(x->in, 0, sizeof(int) * (size_t)x->count * x->n);
 }
 
-static int right(const struct exchange *x, int salt) {
+static int right(const struct exchange* x, int salt) {
   for (int j = 0; j < x->n; ++j)
     for (int i = 0; i < x->count; ++i)
       if (x->in[(size_t)j * x->count + i] != value(j, x->rank, i, salt)) return 0;
@@ -48,14 +48,14 @@ static struct exchange make(MPI_Comm comm, int count) {
   return x;
 }
 
-static void release(struct exchange *x) {
+static void release(struct exchange* x) {
   MPI_Request_free(&x->request);
   check(x->request == MPI_REQUEST_NULL);
   free(x->out);
   free(x->in);
 }
 
-static void check_empty(const MPI_Status *status) {
+static void check_empty(const MPI_Status* status) {
   int count = -1, cancelled = 1;
   MPI_Get_count(status, MPI_BYTE, &count);
   MPI_Test_cancelled(status, &cancelled);
@@ -166,13 +166,14 @@ struct mixture {
 };
 
 static struct mixture mix(void) {
-  struct mixture m = {.a = make(MPI_COMM_WORLD, 5000), .b = make(MPI_COMM_WORLD, 4100), .idle = make(MPI_COMM_WORLD, 4096)};
+  struct mixture m = {
+      .a = make(MPI_COMM_WORLD, 5000), .b = make(MPI_COMM_WORLD, 4100), .idle = make(MPI_COMM_WORLD, 4096)};
   m.to = (rank + 1) % n;
   m.from = (rank + n - 1) % n;
   return m;
 }
 
-static void start_mixture(struct mixture *m, int salt, MPI_Request *echo) {
+static void start_mixture(struct mixture* m, int salt, MPI_Request* echo) {
   fill(&m->a, salt);
   fill(&m->b, salt + 1);
   m->sent = value(rank, m->to, 1, salt);
@@ -190,7 +191,7 @@ static void start_mixture(struct mixture *m, int salt, MPI_Request *echo) {
   m->requests[6] = *echo;
 }
 
-static void check_mixture(struct mixture *m, int salt) {
+static void check_mixture(struct mixture* m, int salt) {
   MPI_Wait(&m->echo_in, MPI_STATUS_IGNORE);
   check(right(&m->a, salt) && right(&m->b, salt + 1));
   check(m->got == value(m->from, rank, 1, salt) && m->echoed == value(m->from, rank, 2, salt));
@@ -199,7 +200,7 @@ static void check_mixture(struct mixture *m, int salt) {
   check(m->requests[6] != MPI_REQUEST_NULL);
 }
 
-static void check_status(struct mixture *m, int index, const MPI_Status *status) {
+static void check_status(struct mixture* m, int index, const MPI_Status* status) {
   if (index == 4) check(status->MPI_SOURCE == m->from && status->MPI_TAG == 9);
   if (index < 4) check_empty(status);
 }
@@ -309,18 +310,78 @@ static void among_blocking_calls(void) {
   release(&y);
 }
 
+/* The next rank may go on. */
+static void pass_on(int how, int salt) {
+  const int to = rank + 1;
+  int turn = value(rank, to, 0, salt), back = 0;
+  MPI_Request request;
+  switch (how) {
+    case 0:
+      MPI_Ssend(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD);
+      break;
+    case 1:
+      MPI_Sendrecv(&turn, 1, MPI_INT, to, salt, &back, 1, MPI_INT, to, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      check(back == 7);
+      break;
+    case 2:
+      MPI_Isend(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      break;
+    default:
+      MPI_Send(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD);
+  }
+}
+
+static void wait_for_turn(int how, int salt) {
+  const int from = rank - 1;
+  int turn = 0, found = 0, seven = 7;
+  MPI_Status status = {0};
+  MPI_Message message;
+  switch (how) {
+    case 0:
+      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
+      break;
+    case 1:
+      MPI_Sendrecv(&seven, 1, MPI_INT, from, 99, &turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
+      break;
+    case 2:
+      turn = seven;
+      MPI_Probe(from, salt, MPI_COMM_WORLD, &status);
+      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
+      break;
+    case 3:
+      while (!found) MPI_Iprobe(from, salt, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
+      break;
+    case 4:
+      MPI_Mprobe(from, salt, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+      MPI_Mrecv(&turn, 1, MPI_INT, &message, &status);
+      break;
+    default:
+      while (!found) MPI_Improbe(from, salt, MPI_COMM_WORLD, &found, &message, MPI_STATUS_IGNORE);
+      MPI_Mrecv(&turn, 1, MPI_INT, &message, &status);
+  }
+  check(turn == value(from, rank, 0, salt) && status.MPI_SOURCE == from && status.MPI_TAG == salt);
+}
+
 /* One rank after the other waits for the exchange before it lets the next one go on. */
 static void in_a_row(void) {
   struct exchange x = make(MPI_COMM_WORLD, 9000);
-  for (int round = 0; round < 4; ++round) {
-    int turn = 0;
+  for (int round = 0; round < 6; ++round) {
     fill(&x, round);
     MPI_Start(&x.request);
-    if (rank > 0) MPI_Recv(&turn, 1, MPI_INT, rank - 1, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank > 0) wait_for_turn(round, round);
     MPI_Wait(&x.request, MPI_STATUS_IGNORE);
     check(right(&x, round));
-    if (rank + 1 < n) MPI_Send(&turn, 1, MPI_INT, rank + 1, round, MPI_COMM_WORLD);
+    if (rank + 1 < n) pass_on(round, round);
   }
+  int mine = rank;
+  fill(&x, 6);
+  MPI_Start(&x.request);
+  MPI_Sendrecv_replace(&mine, 1, MPI_INT, (rank + 1) % n, 3, (rank + n - 1) % n, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  check(mine == (rank + n - 1) % n);
+  MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+  check(right(&x, 6));
   release(&x);
 }
 
@@ -359,11 +420,11 @@ static void made_and_freed(int times) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  const char *what = argc > 1 ? argv[1] : "";
+  const char* what = argc > 1 ? argv[1] : "";
   if (!strcmp(what, "freed")) {
     freed_while_active();
   } else if (!strcmp(what, "row")) {

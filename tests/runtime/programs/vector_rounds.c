@@ -1,0 +1,85 @@
+/* Calls MPI_Alltoallv again and again on MPI_COMM_WORLD, checks every byte, and tells what other
+ * collective calls that makes: it stands between them and the MPI library. Knows nothing of Hocket.
+ * Usage: vector_rounds BYTESxROUNDS|BYTEScROUNDS ... ; x: the same sizes in all rounds, c: other ones. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int reductions, reduced_bytes, others;
+
+#define NEXT(name, ...) ((int (*)(__VA_ARGS__))(uintptr_t)dlsym(RTLD_NEXT, name))
+
+int PMPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  int size;
+  MPI_Type_size(type, &size);
+  ++reductions;
+  reduced_bytes += count * size;
+  return NEXT("PMPI_Allreduce", const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm)(in, out, count, type, op, comm);
+}
+
+int PMPI_Allgather(const void *in, int n, MPI_Datatype type, void *out, int m, MPI_Datatype to, MPI_Comm comm) {
+  ++others;
+  return NEXT("PMPI_Allgather", const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm)(in, n, type, out,
+                                                                                                      m, to, comm);
+}
+
+int PMPI_Allgatherv(const void *in, int n, MPI_Datatype type, void *out, const int *m, const int *at, MPI_Datatype to,
+                    MPI_Comm comm) {
+  ++others;
+  return NEXT("PMPI_Allgatherv", const void *, int, MPI_Datatype, void *, const int *, const int *, MPI_Datatype,
+              MPI_Comm)(in, n, type, out, m, at, to, comm);
+}
+
+int PMPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm *part) {
+  ++others;
+  return NEXT("PMPI_Comm_split", MPI_Comm, int, int, MPI_Comm *)(comm, colour, key, part);
+}
+
+static int size_of(int from, int to, int bytes, int salt) {
+  const int thirds = (from * 5 + to * 3) % 4;
+  return thirds == 0 ? 0 : thirds * bytes / 3 + salt;
+}
+
+static unsigned char value(int from, int to, int i, int round) {
+  return (unsigned char)(from * 31 + to * 17 + i * 7 + round);
+}
+
+static long call(int rank, int n, int bytes, int salt, int round) {
+  int counts[4][n], out_bytes = 0, in_bytes = 0;
+  for (int i = 0; i < n; ++i) {
+    counts[0][i] = size_of(rank, i, bytes, salt), counts[1][i] = out_bytes, out_bytes += counts[0][i];
+    counts[2][i] = size_of(i, rank, bytes, salt), counts[3][i] = in_bytes, in_bytes += counts[2][i];
+  }
+  unsigned char *out = malloc((size_t)out_bytes + 1), *in = malloc((size_t)in_bytes + 1);
+  for (int to = 0; to < n; ++to)
+    for (int i = 0; i < counts[0][to]; ++i) out[counts[1][to] + i] = value(rank, to, i, round);
+  reductions = reduced_bytes = others = 0;
+  MPI_Alltoallv(out, counts[0], counts[1], MPI_BYTE, in, counts[2], counts[3], MPI_BYTE, MPI_COMM_WORLD);
+  if (rank == 0) printf("call %d reductions %d bytes %d others %d\n", bytes, reductions, reduced_bytes, others);
+  long wrong = 0;
+  for (int from = 0; from < n; ++from)
+    for (int i = 0; i < counts[2][from]; ++i) wrong += in[counts[3][from] + i] != value(from, rank, i, round);
+  free(in), free(out);
+  return wrong;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, n;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  long wrong = 0, all = 0;
+  for (int a = 1; a < argc; ++a) {
+    int bytes, rounds;
+    char kind;
+    if (sscanf(argv[a], "%d%c%d", &bytes, &kind, &rounds) != 3) return 2;
+    for (int round = 0; round < rounds; ++round) wrong += call(rank, n, bytes, kind == 'c' ? round : 0, round);
+  }
+  MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s %ld wrong\n", all ? "wrong" : "ok", all);
+  MPI_Finalize();
+  return all != 0;
+}
