@@ -8,6 +8,7 @@
 
 #include "blocks.hpp"
 #include "entry.hpp"
+#include "requests.hpp"
 #include "settings.hpp"
 #include "team.hpp"
 
@@ -80,6 +81,7 @@ HOCKET_CALL hocket_allgather(const void* sendbuf, int sendcount, MPI_Datatype se
   using namespace hocket::runtime;
   return guarded(comm, [&] {
     if (scheduled_equal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcount)) return MPI_SUCCESS;
+    Requests::instance().let_go();
     return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   });
 }
@@ -90,6 +92,7 @@ HOCKET_CALL hocket_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype s
   return guarded(comm, [&] {
     if (scheduled_unequal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcounts, displs))
       return MPI_SUCCESS;
+    Requests::instance().let_go();
     return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
   });
 }

@@ -12,7 +12,10 @@ HOCKET_CALL hocket_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sen
   return guarded(comm, [&] {
     const AllToAllCall call{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm};
     const Exchange* exchange = exchange_for(call);
-    if (exchange == nullptr) return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (exchange == nullptr) {
+      Requests::instance().let_go();
+      return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    }
     AllToAll operation(*exchange, call);
     operation.begin();
     finish(operation);

@@ -1,6 +1,7 @@
-/// Blocking point-to-point calls, as the preloaded shim hands them over while some of the runtime's
-/// requests exist. The rank at the other end may be waiting for a persistent collective that cannot
-/// end without this one: the active ones make progress while the call waits.
+/// Blocking calls, as the preloaded shim hands them over while some of the runtime's requests exist.
+/// The ranks that they wait for may be waiting for a persistent collective that cannot end without
+/// this one. Point-to-point calls move the active ones while they wait. Collectives cannot (their
+/// nonblocking forms would not match the blocking ones of other ranks): the active ones let go.
 #include <mpi.h>
 
 #include "entry.hpp"
@@ -23,6 +24,12 @@ int completed(Post post, MPI_Status* status) {
 }
 
 }  // namespace
+
+/// Before the shim calls the MPI library.
+HOCKET_CALL hocket_let_go() {
+  Requests::instance().let_go();
+  return MPI_SUCCESS;
+}
 
 HOCKET_CALL hocket_send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
   if (nothing_active()) return PMPI_Send(buf, count, type, dest, tag, comm);

@@ -58,7 +58,7 @@ Pass::Pass(const Exchange& owner, const Traffic& traffic)
     receive_missing_.push_back(segments_of(traffic_.receives.bytes(r)));
     signals += program_.receives[r].releases.size() + 1;
   }
-  signals_out_.reserve(signals);
+  signals_.reserve(signals);
 }
 
 /// A message of no bytes travels as one empty segment: others may be waiting for its place in the
@@ -90,11 +90,11 @@ bool Pass::stage_done() {
       if (push_sends() | collect_completions()) ++moves_;
       return receives_done_ == receives_due_ && sends_done_ == sends_due_;
     case Stage::barrier:
-      return all_done({&barrier_, 1});
+      return all_done(barriers_);
     case Stage::acknowledgements:
       return all_done(acks_);
     case Stage::signals:
-      return all_done(signals_out_);
+      return all_done(signals_);
     case Stage::over:
       break;
   }
@@ -107,7 +107,7 @@ void Pass::begin_next_stage() {
     case Stage::messages:
       if (settings_.flow == Flow::barrier) {
         // The plain way: everybody finishes a phase before anybody starts the next.
-        check(PMPI_Ibarrier(owner_.comm_, &barrier_));
+        if (!let_go_) post_barriers(1);
         stage_ = Stage::barrier;
       } else {
         // The last acknowledgements gate no send; they must not be left over for the next exchange.
@@ -116,7 +116,10 @@ void Pass::begin_next_stage() {
       }
       break;
     case Stage::barrier:
-      begin_phase(last_phase_ + 1);
+      if (let_go_)
+        stage_ = Stage::over;
+      else
+        begin_phase(last_phase_ + 1);
       break;
     case Stage::acknowledgements:
       stage_ = Stage::signals;
@@ -143,10 +146,49 @@ void Pass::begin_phase(std::uint64_t phase) {
   post_receives();
 }
 
+void Pass::post_barriers(std::uint64_t number) {
+  barriers_.resize(number);
+  for (MPI_Request& barrier : barriers_) check(PMPI_Ibarrier(owner_.comm_, &barrier));
+}
+
+void Pass::let_go() {
+  if (let_go_ || held_ || stage_ == Stage::over) return;
+  if (settings_.flow == Flow::barrier) {
+    const std::uint64_t begun = last_phase_ + (stage_ == Stage::barrier ? 1 : 0);
+    std::vector<MPI_Request> begun_barrier = std::move(barriers_);
+    post_barriers(owner_.planned_.phases - begun);
+    barriers_.insert(barriers_.end(), begun_barrier.begin(), begun_barrier.end());
+    stage_ = Stage::messages;
+  }
+  if (stage_ != Stage::messages) return;
+  let_go_ = true;
+  begin_phase(no_phase);
+  if (signals())
+    for (std::size_t r = 0; r < program_.receives.size(); ++r)
+      if (receive_missing_[r] > missing_at_release(r)) release(r);
+  while (admit()) {
+  }
+  for (const std::size_t lane : active_) {
+    while (push(lane) == Push::moved) {
+    }
+    std::vector<MPI_Request>& tokens = lanes_[lane].tokens;
+    signals_.insert(signals_.end(), tokens.begin(), tokens.end());
+    tokens.clear();
+  }
+}
+
+std::size_t Pass::add_slot() {
+  slots_.emplace_back();
+  requests_.push_back(MPI_REQUEST_NULL);
+  finished_.push_back(0);
+  return slots_.size() - 1;
+}
+
 // Receives
 
 void Pass::post_receives() {
-  for (std::size_t message = 0; !free_receives_.empty() && next_receive(message);) {
+  for (std::size_t message = 0; (let_go_ || !free_receives_.empty()) && next_receive(message);) {
+    if (free_receives_.empty()) free_receives_.push_back(add_slot());
     post_receive(free_receives_.back(), message);
     free_receives_.pop_back();
   }
@@ -172,6 +214,7 @@ bool Pass::next_receive(std::size_t& message) {
 
 void Pass::post_receive(std::size_t index, std::size_t message) {
   Slot& slot = slots_[index];
+  slot.sends = false;
   slot.message = message;
   slot.segment = receive_posted_[message]++;
   slot.sequence = posted_++;
@@ -190,11 +233,15 @@ void Pass::collect_received(std::size_t index) {
     if (held_) hold(*held_, span);
   }
   trace("received", slot.message, slot.segment);
-  const std::size_t message = slot.message, segments = segments_of(traffic_.receives.bytes(message));
-  const std::size_t missing = --receive_missing_[message];
-  if (signals() && missing == std::min(settings_.early / settings_.segment, segments - 1)) release(message);
+  const std::size_t message = slot.message, missing = --receive_missing_[message];
+  if (signals() && !let_go_ && missing == missing_at_release(message)) release(message);
   if (missing == 0) ++receives_done_;
   free_receives_.push_back(index);
+}
+
+/// Segments; all of them are never missing.
+std::size_t Pass::missing_at_release(std::size_t receive) const {
+  return std::min(settings_.early / settings_.segment, segments_of(traffic_.receives.bytes(receive)) - 1);
 }
 
 void Pass::release(std::size_t receive) {
@@ -211,18 +258,23 @@ void Pass::release(std::size_t receive) {
 }
 
 void Pass::signal(Rank rank, int tag) {
-  signals_out_.emplace_back();
-  check(PMPI_Isend(nullptr, 0, MPI_BYTE, static_cast<int>(rank), tag, owner_.comm_, &signals_out_.back()));
+  signals_.emplace_back();
+  check(PMPI_Isend(nullptr, 0, MPI_BYTE, static_cast<int>(rank), tag, owner_.comm_, &signals_.back()));
 }
 
 // Sends
 
 /// The next send gets a lane when all of the phases before it have started.
 bool Pass::admit() {
-  if (next_send_ == program_.sends.size() || free_lanes_.empty()) return false;
+  if (next_send_ == program_.sends.size()) return false;
+  if (free_lanes_.empty() && !let_go_) return false;
   const RankProgram::Send& send = program_.sends[next_send_];
   if (send.phase > last_phase_) return false;
-  if (started_ < next_send_ && send.phase != program_.sends[next_send_ - 1].phase) return false;
+  if (!let_go_ && started_ < next_send_ && send.phase != program_.sends[next_send_ - 1].phase) return false;
+  if (free_lanes_.empty()) {
+    free_lanes_.push_back(lanes_.size());
+    lanes_.emplace_back();
+  }
   Lane& lane = lanes_[free_lanes_.back()];
   active_.push_back(free_lanes_.back());
   free_lanes_.pop_back();
@@ -261,7 +313,7 @@ void Pass::poll_acknowledgements() {
 }
 
 bool Pass::may_start(Lane& lane) {
-  if (lane.open) return true;
+  if (lane.open || let_go_) return true;
   if (signals() && acks_in_ < owner_.acks_before_[lane.send]) return false;
   if (own_tokens_[lane.send] < lane.own_tokens) return false;
   const std::size_t before = owner_.before_to_same_[lane.send];
@@ -289,9 +341,13 @@ bool Pass::holds_next(Lane& lane) const {
 Pass::Push Pass::push(std::size_t index) {
   Lane& lane = lanes_[index];
   if (handed_[lane.send] || !may_start(lane) || !holds_next(lane)) return Push::waits;
-  const std::size_t at = receive_slots + index * settings_.ahead + lane.next_segment % settings_.ahead;
-  if (requests_[at] != MPI_REQUEST_NULL) return Push::full;
+  std::size_t at = receive_slots + index * settings_.ahead + lane.next_segment % settings_.ahead;
+  if (let_go_)
+    at = add_slot();
+  else if (requests_[at] != MPI_REQUEST_NULL)
+    return Push::full;
   Slot& slot = slots_[at];
+  slot.sends = true;
   slot.message = index;
   slot.sequence = posted_++;
   std::swap(slot.spans, lane.next);
@@ -354,10 +410,10 @@ bool Pass::collect_completions() {
   });
   for (int i = 0; i < count; ++i) {
     const auto slot = static_cast<std::size_t>(finished_[static_cast<std::size_t>(i)]);
-    if (slot < receive_slots)
-      collect_received(slot);
-    else
+    if (slots_[slot].sends)
       collect_sent(slot);
+    else
+      collect_received(slot);
   }
   post_receives();
   return true;

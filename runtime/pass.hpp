@@ -24,10 +24,14 @@ class Pass {
   /// exchange is left in MPI.
   [[nodiscard]] bool advance();
   [[nodiscard]] std::uint64_t moves() const { return moves_; }  ///< grows when advance() moved something
+  /// Gives up the order and hands MPI all that is left, so that nobody waits for this rank's next step
+  /// while it waits inside the MPI library. Not for exchanges that forward.
+  void let_go();
 
  private:
   /// A segment on its way, and its bytes side by side where they are not so in memory.
   struct Slot {
+    bool sends = false;
     std::size_t message = 0, segment = 0;
     std::uint64_t sequence = 0;  ///< order of posting
     std::vector<Span> spans;
@@ -57,7 +61,9 @@ class Pass {
   [[nodiscard]] bool stage_done();
   void begin_next_stage();
   void begin_phase(std::uint64_t phase);
+  void post_barriers(std::uint64_t number);
 
+  [[nodiscard]] std::size_t add_slot();
   void post_receives();
   [[nodiscard]] bool next_receive(std::size_t& message);
   void post_receive(std::size_t slot, std::size_t message);
@@ -74,6 +80,7 @@ class Pass {
   bool collect_completions();
   void collect_received(std::size_t slot);
   void collect_sent(std::size_t slot);
+  [[nodiscard]] std::size_t missing_at_release(std::size_t receive) const;
   void release(std::size_t receive);
   void signal(Rank rank, int tag);
 
@@ -91,9 +98,10 @@ class Pass {
   std::uint64_t moves_ = 0;
   std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
   std::size_t sends_due_ = 0, receives_due_ = 0;  ///< up to that phase
-  MPI_Request barrier_ = MPI_REQUEST_NULL;
+  bool let_go_ = false;
+  std::vector<MPI_Request> barriers_;  ///< one, or all that are left
 
-  std::vector<Slot> slots_;            ///< of receives, then those of each lane
+  std::vector<Slot> slots_;            ///< of receives, those of each lane, those added by let_go()
   std::vector<MPI_Request> requests_;  ///< one per slot
   std::vector<int> finished_;
   std::uint64_t posted_ = 0;
@@ -110,7 +118,7 @@ class Pass {
   std::vector<std::uint32_t> own_tokens_;  ///< per send: given so far by this rank
   std::vector<MPI_Request> acks_;          ///< per send
   std::size_t acks_expected_ = 0, acks_in_ = 0;
-  std::vector<MPI_Request> signals_out_;
+  std::vector<MPI_Request> signals_;  ///< going out, and tokens that no send has waited for
 };
 
 }  // namespace hocket::runtime

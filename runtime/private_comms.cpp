@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mpi_call.hpp"
+#include "requests.hpp"
 
 namespace hocket::runtime {
 
@@ -13,6 +14,7 @@ PrivateComms::Lease::~Lease() {
 }
 
 PrivateComms::Lease PrivateComms::lease(MPI_Comm parent) {
+  Requests::instance().let_go();
   std::vector<unsigned char> free_here, free_everywhere;
   {
     const std::lock_guard lock(mutex_);

@@ -23,15 +23,18 @@ void close_at_finalize() {
   check(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr));
 }
 
-Progress try_step(Served& served) {
+/// Keeps what `call` throws as the way in which the operation ends.
+template <class Call>
+bool failed(Served& served, Call call) {
   try {
-    return step(*served.operation);
+    call();
+    return false;
   } catch (const MpiFailure& failure) {
     served.code = failure.code;
   } catch (const std::bad_alloc&) {
     served.code = MPI_ERR_NO_MEM;
   }
-  return Progress::over;
+  return true;
 }
 
 }  // namespace
@@ -68,20 +71,32 @@ void Requests::start(const std::shared_ptr<Served>& served) {
   active_count_ = active_.size();
 }
 
-bool Requests::progress() {
-  if (!any_active()) return false;
+template <class Call>
+void Requests::for_each_active(Call over) {
+  if (!any_active()) return;
   const std::lock_guard lock(mutex_);
-  bool moved = false;
   std::erase_if(active_, [&](const std::shared_ptr<Served>& served) {
-    const Progress progress = try_step(*served);
-    moved |= progress != Progress::none;
-    if (progress != Progress::over) return false;
+    if (!over(*served)) return false;
     if (served->freed) --hocket_live_requests;
     served->state = Served::State::complete;
     return true;
   });
   active_count_ = active_.size();
+}
+
+bool Requests::progress() {
+  bool moved = false;
+  for_each_active([&](Served& served) {
+    Progress progress = Progress::none;
+    if (failed(served, [&] { progress = step(*served.operation); })) progress = Progress::over;
+    moved |= progress != Progress::none;
+    return progress == Progress::over;
+  });
   return moved;
+}
+
+void Requests::let_go() {
+  for_each_active([](Served& served) { return failed(served, [&] { served.operation->let_go(); }); });
 }
 
 void Requests::forget(MPI_Request request) {

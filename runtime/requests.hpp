@@ -44,6 +44,8 @@ class Requests {
   void start(const std::shared_ptr<Served>& served);
   /// A step of everything that is active, whoever started it; true if anything moved. Does not block.
   bool progress();
+  /// Before this rank waits inside the MPI library: see Operation::let_go().
+  void let_go();
   /// Makes a complete request inactive; returns how it ended.
   static int collect(Served& served) {
     served.state = Served::State::inactive;
@@ -57,6 +59,9 @@ class Requests {
 
  private:
   Requests() = default;
+  /// `over` returns true of those that are.
+  template <class Call>
+  void for_each_active(Call over);
   [[nodiscard]] bool any_freed() const;
 
   mutable std::mutex mutex_;  ///< never held while waiting

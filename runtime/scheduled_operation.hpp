@@ -18,6 +18,9 @@ class ScheduledOperation : public Operation {
   void begin() final;
   [[nodiscard]] bool advance() final;
   [[nodiscard]] std::uint64_t moves() const final { return pass_ ? pass_->moves() : 0; }
+  void let_go() final {
+    if (pass_) pass_->let_go();
+  }
 
  protected:
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }

@@ -55,7 +55,61 @@ typedef int (*version_fn)(char*, int*);
   X(Mprobe, mprobe, 5)                     \
   X(Improbe, improbe, 6)                   \
   X(Mrecv, mrecv, 5)
-#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X)
+/* Likewise; the runtime is told, and then the MPI library serves the call. */
+#define WAITING_CALLS(X)                    \
+  X(Barrier, let_go, 1)                     \
+  X(Bcast, let_go, 5)                       \
+  X(Gather, let_go, 8)                      \
+  X(Gatherv, let_go, 9)                     \
+  X(Scatter, let_go, 8)                     \
+  X(Scatterv, let_go, 9)                    \
+  X(Alltoallw, let_go, 9)                   \
+  X(Reduce, let_go, 7)                      \
+  X(Allreduce, let_go, 6)                   \
+  X(Reduce_scatter, let_go, 6)              \
+  X(Reduce_scatter_block, let_go, 6)        \
+  X(Scan, let_go, 6)                        \
+  X(Exscan, let_go, 6)                      \
+  X(Neighbor_allgather, let_go, 7)          \
+  X(Neighbor_allgatherv, let_go, 8)         \
+  X(Neighbor_alltoall, let_go, 7)           \
+  X(Neighbor_alltoallw, let_go, 9)          \
+  X(Comm_dup, let_go, 2)                    \
+  X(Comm_dup_with_info, let_go, 3)          \
+  X(Comm_create, let_go, 3)                 \
+  X(Comm_create_group, let_go, 4)           \
+  X(Comm_split, let_go, 4)                  \
+  X(Comm_split_type, let_go, 5)             \
+  X(Comm_free, let_go, 1)                   \
+  X(Comm_disconnect, let_go, 1)             \
+  X(Comm_accept, let_go, 5)                 \
+  X(Comm_connect, let_go, 5)                \
+  X(Comm_spawn, let_go, 8)                  \
+  X(Comm_spawn_multiple, let_go, 9)         \
+  X(Intercomm_create, let_go, 6)            \
+  X(Intercomm_merge, let_go, 3)             \
+  X(Cart_create, let_go, 6)                 \
+  X(Cart_sub, let_go, 3)                    \
+  X(Graph_create, let_go, 6)                \
+  X(Dist_graph_create, let_go, 9)           \
+  X(Dist_graph_create_adjacent, let_go, 10) \
+  X(Buffer_detach, let_go, 2)               \
+  X(Win_create, let_go, 6)                  \
+  X(Win_create_dynamic, let_go, 3)          \
+  X(Win_allocate, let_go, 6)                \
+  X(Win_allocate_shared, let_go, 6)         \
+  X(Win_free, let_go, 1)                    \
+  X(Win_fence, let_go, 2)                   \
+  X(Win_start, let_go, 3)                   \
+  X(Win_complete, let_go, 1)                \
+  X(Win_wait, let_go, 1)                    \
+  X(Win_lock, let_go, 4)                    \
+  X(Win_unlock, let_go, 2)                  \
+  X(Win_lock_all, let_go, 2)                \
+  X(Win_unlock_all, let_go, 1)              \
+  X(Win_flush, let_go, 2)                   \
+  X(Win_flush_all, let_go, 1)
+#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
@@ -146,6 +200,7 @@ static void find_servers(void) {
 
 /* `wanted`: the runtime has something to do in this call. */
 static uintptr_t server_of(int call, int wanted) {
+  pthread_once(&once, find_servers);
   void* server = wanted && of_runtime[call] != NULL ? of_runtime[call] : of_mpi[call];
   if (server == NULL) {
     fprintf(stderr, "hocket: no %s to pass the call on to\n", names[call].mpi);
@@ -153,6 +208,8 @@ static uintptr_t server_of(int call, int wanted) {
   }
   return (uintptr_t)server;
 }
+
+static int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
 
 /* Parameters and arguments, by their number. */
 #define P1 word a1
@@ -180,13 +237,17 @@ static uintptr_t server_of(int call, int wanted) {
 #define A11 A10, a11
 #define A12 A11, a12
 
-#define DEFINE(mpi_name, n, wanted)                                   \
-  int MPI_##mpi_name(P##n) {                                          \
-    pthread_once(&once, find_servers);                                \
-    return ((int (*)(P##n))server_of(CALL_##mpi_name, wanted))(A##n); \
+#define CALL_SERVER(server, n) ((int (*)(P##n))(server))(A##n)
+#define DEFINE_COLLECTIVE(mpi_name, runtime_name, n) \
+  int MPI_##mpi_name(P##n) { return CALL_SERVER(server_of(CALL_##mpi_name, 1), n); }
+#define DEFINE_REQUEST(mpi_name, runtime_name, n) \
+  int MPI_##mpi_name(P##n) { return CALL_SERVER(server_of(CALL_##mpi_name, any_live_requests()), n); }
+#define DEFINE_WAITING(mpi_name, runtime_name, n)                              \
+  int MPI_##mpi_name(P##n) {                                                   \
+    if (any_live_requests()) ((int (*)(void))server_of(CALL_##mpi_name, 1))(); \
+    return CALL_SERVER(server_of(CALL_##mpi_name, 0), n);                      \
   }
-#define DEFINE_COLLECTIVE(mpi_name, runtime_name, n) DEFINE(mpi_name, n, 1)
-#define DEFINE_REQUEST(mpi_name, runtime_name, n) DEFINE(mpi_name, n, __atomic_load_n(live_requests, __ATOMIC_RELAXED))
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
+WAITING_CALLS(DEFINE_WAITING)

@@ -7,6 +7,7 @@
 #include "agreement.hpp"
 #include "mpi_call.hpp"
 #include "plan_store.hpp"
+#include "requests.hpp"
 #include "vector_exchanges.hpp"
 
 namespace hocket::runtime {
@@ -60,6 +61,7 @@ Team& Team::of(MPI_Comm comm) {
   int found = 0;
   check(PMPI_Comm_get_attr(comm, team_keyval(), &team, &found));
   if (found) return *team;
+  Requests::instance().let_go();
   std::unique_ptr<Team> fresh(new Team(comm));
   check(PMPI_Comm_set_attr(comm, team_keyval(), fresh.get()));
   return *fresh.release();
@@ -106,6 +108,7 @@ Exchange* Team::exchange(MPI_Comm comm, Pattern pattern) {
 }
 
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
+  Requests::instance().let_go();
   std::string problem;
   Planned planned;
   try {

@@ -95,8 +95,9 @@ def test_a_kept_table_runs_again(start: Start, saved: Path) -> None:
 
 
 def test_tables_of_other_ranks_are_refused(start: Start, saved: Path, tmp_path: Path) -> None:
-    assert f"refused: -6 {saved}.0: made for 3 ranks, not 2; schedule again" in start(2, "load", saved)
-    assert "refused: -4 rank 3: cannot read" in start(4, "load", saved)
+    for ranks in (2, 4):
+        refusal = f"refused: -6 {saved}.0: made for 3 ranks, not {ranks}; schedule again"
+        assert refusal in start(ranks, "load", saved)
     swapped = tmp_path / "swapped"
     for rank, other in ((0, 0), (1, 2), (2, 1)):
         file_of(swapped, rank).write_bytes(file_of(saved, other).read_bytes())

@@ -40,3 +40,7 @@ def test_small_messages_are_passed_on(check: Check) -> None:
 def test_communicators_of_freed_requests_serve_again(check: Check) -> None:
     """Ranks free their requests in different orders."""
     check("persistent_check made 30", "chain:2,2", 4)
+
+
+def test_several_threads(check: Check) -> None:
+    assert "all-to-all of 3 ranks" in check("persistent_check threads", "chain:2,1", 3)

@@ -1,11 +1,12 @@
 /* Persistent all-to-alls among all sorts of requests, every byte checked. Knows nothing of Hocket.
  * Usage: persistent_check [case] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long checks, errors;
+static _Atomic long checks, errors;
 static int rank, n;
 
 static void check_at(int condition, int line) {
@@ -385,6 +386,60 @@ static void in_a_row(void) {
   release(&x);
 }
 
+/* All ranks; each can leave it only when all have come. */
+static void together(int how, struct exchange* y) {
+  int one[64] = {0}, sum[64] = {0};
+  MPI_Comm copy;
+  switch (how) {
+    case 0:
+      MPI_Barrier(MPI_COMM_WORLD);
+      break;
+    case 1:
+      one[0] = 1;
+      MPI_Allreduce(one, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      check(sum[0] == n);
+      break;
+    case 2:
+      for (int i = 0; i < n; ++i) one[i] = rank;
+      MPI_Alltoall(one, 1, MPI_INT, sum, 1, MPI_INT, MPI_COMM_WORLD);
+      check(sum[n - 1] == n - 1);
+      break;
+    case 3:
+      MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+      fill(y, how);
+      MPI_Alltoall(y->out, y->count, MPI_INT, y->in, y->count, MPI_INT, copy);
+      check(right(y, how));
+      MPI_Comm_free(&copy);
+      break;
+    default:
+      fill(y, how);
+      MPI_Alltoall(y->out, y->count, MPI_INT, y->in, y->count, MPI_INT, MPI_COMM_WORLD);
+      check(right(y, how));
+  }
+}
+
+/* Some ranks wait for the exchange before they join the others. */
+static void before_and_after(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 9000), y = make(MPI_COMM_WORLD, 4100), z = make(MPI_COMM_WORLD, 30000);
+  for (int round = 0; round < 5; ++round) {
+    const int before = (rank + round) % 3 == 0;
+    fill(&x, round);
+    fill(&z, round + 40);
+    MPI_Start(&x.request);
+    MPI_Start(&z.request);
+    if (before) MPI_Wait(&z.request, MPI_STATUS_IGNORE);
+    if (before) MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+    together(round, &y);
+    if (!before) MPI_Wait(&x.request, MPI_STATUS_IGNORE);
+    if (!before) MPI_Wait(&z.request, MPI_STATUS_IGNORE);
+    check(right(&x, round));
+    check(right(&z, round + 40));
+  }
+  release(&x);
+  release(&y);
+  release(&z);
+}
+
 /* Freed while active: it goes on to its end, at MPI_Finalize at the latest. */
 static void freed_while_active(void) {
   struct exchange x = make(MPI_COMM_WORLD, 5000), y = make(MPI_COMM_WORLD, 5000);
@@ -420,15 +475,54 @@ static void made_and_freed(int times) {
   }
 }
 
+/* Each thread has a communicator, and does what the others do. */
+static void* in_a_thread(void* comm) {
+  long wrong = 0;
+  for (int made = 0; made < 3; ++made) {
+    struct exchange x = make(*(MPI_Comm*)comm, 5000);
+    for (int round = 0; round < 10; ++round) {
+      fill(&x, round + made);
+      MPI_Start(&x.request);
+      int done = 0;
+      while (round % 2 && !done) MPI_Test(&x.request, &done, MPI_STATUS_IGNORE);
+      MPI_Waitall(1, &x.request, MPI_STATUSES_IGNORE);
+      wrong += !right(&x, round + made);
+    }
+    release(&x);
+  }
+  return (void*)wrong;
+}
+
+static void threads(void) {
+  enum { THREADS = 3 };
+  pthread_t thread[THREADS];
+  MPI_Comm comm[THREADS];
+  int provided;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_MULTIPLE) return;
+  for (int i = 0; i < THREADS; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+  for (int i = 0; i < THREADS; ++i) pthread_create(&thread[i], NULL, in_a_thread, &comm[i]);
+  for (int i = 0; i < THREADS; ++i) {
+    void* wrong;
+    pthread_join(thread[i], &wrong);
+    check(wrong == NULL);
+    MPI_Comm_free(&comm[i]);
+  }
+}
+
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided;
+  const char* what = argc > 1 ? argv[1] : "";
+  MPI_Init_thread(&argc, &argv, strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  const char* what = argc > 1 ? argv[1] : "";
   if (!strcmp(what, "freed")) {
     freed_while_active();
   } else if (!strcmp(what, "row")) {
     in_a_row();
+    before_and_after();
+  } else if (!strcmp(what, "threads")) {
+    threads();
   } else if (!strcmp(what, "made")) {
     made_and_freed(atoi(argv[2]));
   } else {
