@@ -11,22 +11,12 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from strategies import few_ranks, random_graph, random_tree, star, unequal
+from wire import checksum
 
 MAGIC = b"HOCKET\x1a\n"
 SECTIONS = 4
 HEADER, NETWORK, INDEX, ROWS = range(SECTIONS)
 HEAD = 8 * (4 + 3 * SECTIONS)
-MASK = 2**64 - 1
-
-
-def checksum(data: bytes) -> int:
-    """As docs/plan-format.md has it."""
-    value = 0xCBF29CE484222325 ^ len(data)
-    for i in range(0, len(data), 8):
-        word = int.from_bytes(data[i : i + 8], "little")
-        value = (value ^ word) * 0x100000001B3 & MASK
-        value ^= value >> 29
-    return value
 
 
 def number(value: int) -> bytes:

@@ -1,4 +1,4 @@
-"""hocket.h and hocket.Exchange: every byte checked, tables kept in files, refusals; under both MPI families."""
+"""hocket.h and hocket.Exchange: every byte checked, tables kept in files, refusals."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from fingerprints import checksum
 from hocket.mpi import Mpi, MpiFamily, launch_command
+from wire import checksum
 
 PROGRAMS = Path(__file__).parent / "programs"
 HEADER = 24  # magic, version, checksum
 
 Start = Callable[..., str]
+Launch = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def hocket(*arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "hocket.cli", *arguments], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-m", "hocket.cli", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -79,7 +84,7 @@ def test_small_segments(start: Start) -> None:
     start(4, "run", 20000, env={"HOCKET_SEGMENT": "1031"})
 
 
-def test_on_the_network_of_hocket_run(launch: Callable[..., subprocess.CompletedProcess[str]], program: Path) -> None:
+def test_on_the_network_of_hocket_run(launch: Launch, program: Path) -> None:
     done = launch([str(program), "run"], "chain:2,3", 5)
     assert done.returncode == 0, done.stderr
     assert " 0 wrong" in done.stdout
@@ -111,9 +116,7 @@ def test_mixtures_are_refused(start: Start, saved: Path, tmp_path: Path) -> None
     assert f"refused: -6 the files {mixed}.* do not belong together" in start(3, "load", mixed)
 
 
-def test_a_table_of_another_network_is_refused(
-    launch: Callable[..., subprocess.CompletedProcess[str]], program: Path, saved: Path
-) -> None:
+def test_a_table_of_another_network_is_refused(launch: Launch, program: Path, saved: Path) -> None:
     done = launch([str(program), "load", str(saved)], "chain:2,1", 3)
     assert "refused: -6" in done.stdout and "another network" in done.stdout, done.stdout + done.stderr
 
@@ -167,6 +170,8 @@ def test_config_prints_flags(mpi: Mpi) -> None:
 
 def test_mpi4py_missing() -> None:
     code = "import sys; sys.modules['mpi4py'] = None; import hocket; hocket.Exchange(None, {})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
     assert "MissingToolError: mpi4py is missing" in done.stderr
     assert "pip install 'hocket[mpi4py]'" in done.stderr
