@@ -29,6 +29,8 @@ class Pass {
   void let_go();
 
  private:
+  static constexpr std::size_t receive_slots = 128;  ///< segments with a buffer waiting for them
+
   /// A segment on its way, and its bytes side by side where they are not so in memory.
   struct Slot {
     bool sends = false;
