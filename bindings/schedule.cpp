@@ -14,6 +14,7 @@
 #include "hocket/schedule/balance.hpp"
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedule/token_time.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
@@ -222,6 +223,9 @@ void bind_schedule(nb::module_& m) {
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
         "Seconds if each phase begins when the one before is over, without startups and latencies.");
+  m.def(
+      "token_seconds", &token_seconds, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "Seconds if each transfer begins when those before it on its channels are over, without startups and latencies.");
   m.def(
       "worth_scheduling",
       [](const Network& network, const Demand& demand, std::uint64_t message_bytes, std::uint64_t flows,

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "api.hpp"
+#include "requests.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -65,6 +66,7 @@ void agree(MPI_Comm comm, const ApiError& mine) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(comm, &rank));
   check(PMPI_Comm_size(comm, &size));
+  Requests::instance().let_go();  // what follows blocks
   const int troubled = mine.code == HOCKET_SUCCESS ? size : rank;
   int first = size;
   check(PMPI_Allreduce(&troubled, &first, 1, MPI_INT, MPI_MIN, comm));

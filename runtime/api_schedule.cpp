@@ -74,7 +74,7 @@ PhaseTable make_table(const OwnComm& comm, Partners targets, const Wish& wish) {
   Scheduled made = Planner(site.numbering, std::move(site.network), wish).schedule(comm.get(), demand, problem);
   agree(comm.get(), {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
   table.scheduler = std::move(made.scheduler);
-  table.lockstep_bytes = made.seconds * host_rate;
+  table.lockstep_bytes = made.lockstep_seconds * host_rate;
   table.phases = made.planned.phases;
   table.window = made.planned.window;
   table.program = std::move(made.planned.program);

@@ -9,6 +9,7 @@
 #include "concatenate.hpp"
 #include "hocket/error.hpp"
 #include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedule/token_time.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "mpi_call.hpp"
@@ -111,12 +112,15 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
     const Scheduler& chosen = scheduler(demand);
     made.scheduler = chosen.name;
     schedule = chosen.make(part_, demand, {.seed = wish_.seed + static_cast<std::uint64_t>(by)});
-    seconds = made.seconds = lockstep_seconds(part_, schedule);
   };
-  attempt(problem, [&] { draw(own); });
+  attempt(problem, [&] {
+    draw(own);
+    seconds = token_seconds(part_, schedule);
+  });
   const int winner = fastest(comm, seconds, own);
   attempt(problem, [&] {
     if (winner != own) draw(winner);
+    made.lockstep_seconds = lockstep_seconds(part_, schedule);
     made.planned = program(demand, schedule, numbering_.network_rank[static_cast<std::size_t>(own)]);
     check_tags(made.planned, comm);
   });

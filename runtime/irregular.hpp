@@ -23,7 +23,7 @@ struct Wish {
 struct Scheduled {
   Planned planned;
   std::string scheduler;
-  double seconds = 0;  ///< of the phases, one after the other
+  double lockstep_seconds = 0;  ///< of the phases, one after the other
 };
 
 /// Plans for the ranks of one communicator. Every function is called by all of them.

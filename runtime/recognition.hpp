@@ -2,10 +2,11 @@
 /// What the ranks of a communicator remember of its irregular exchanges: which sizes they have seen and
 /// who serves them. Every rank remembers its own row and column; all learn of exchanges in the same
 /// order, so that a number means the same exchange everywhere.
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "exchange.hpp"
@@ -50,8 +51,11 @@ class Patience {
     return false;
   }
   void scheduled() { in_vain_ = 0; }
-  void in_vain() {
-    if (++in_vain_ < patience) return;
+  /// `promising`: one that is planned when it comes again. The call after one is not skipped, but for
+  /// sizes that change in every call.
+  void in_vain(bool promising) {
+    const bool again = std::exchange(promising_, promising);
+    if (++in_vain_ < patience || (promising && !again)) return;
     skip_ = std::uint32_t{1} << std::min(in_vain_ - patience, longest);
   }
 
@@ -60,6 +64,7 @@ class Patience {
   static constexpr std::uint32_t longest = 6;   ///< then 1, 2, 4, ... and at last 2^longest of them
 
   std::uint32_t in_vain_ = 0, skip_ = 0;
+  bool promising_ = false;
 };
 
 }  // namespace hocket::runtime

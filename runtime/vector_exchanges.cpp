@@ -48,7 +48,7 @@ bool planned_at_once(const Extent& all, int ranks) {
 Exchange* VectorExchanges::find(MPI_Comm comm, std::optional<Volumes> volumes) {
   Recognition::Known* const known = recognised(comm, std::move(volumes));
   if (known == nullptr || known->server != Server::schedule) {
-    patience_.in_vain();
+    patience_.in_vain(known != nullptr && known->server == Server::undecided);
     return nullptr;
   }
   patience_.scheduled();

@@ -42,7 +42,7 @@ def test_every_flow_control(
 
 
 def test_neighbours(check: Check) -> None:
-    """Graphs, several edges between two ranks, edges to oneself, grids with edges to nobody; persistent calls."""
+    """Graphs, several edges between two ranks or to oneself, grids with edges to nobody; persistent calls."""
     said = check("neighbor_check 30000", "chain:3,3", 6, env=ALL)
     assert said.count("irregular exchange of 15 messages") == 2  # the graph, made in two ways
     assert said.count("irregular exchange of 14 messages") == 1  # the grid; not that of pairs
@@ -111,6 +111,22 @@ def test_limits(check: Check) -> None:
     assert "irregular" in check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env=env)
 
 
+def test_options_of_the_launcher(launch: Launched, check: Check) -> None:
+    env = {"HOCKET_MIN_FLOWS": "1"}
+    said = check(
+        f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--scheduler", "LP", env=env
+    )
+    assert "irregular exchange of 9 messages" in said
+    refused = launch(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--scheduler", "fastest")
+    assert refused.returncode == 2 and "no irregular scheduler is called 'fastest'" in refused.stderr
+
+
 def test_an_unknown_scheduler_is_one_warning(check: Check) -> None:
     said = check(f"{ROUNDS} 9000x4", "chain:2,2", 4, env=ALL | {"HOCKET_SCHEDULER": "fastest"})
     assert said.count("no irregular scheduler is called 'fastest'") == 1
+
+
+def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(launch: Launched) -> None:
+    done = launch("alltoallv_check 30000 truncate", "chain:2,2@1Mbit", 4, env=ALL)
+    assert done.returncode not in (0, 1)
+    assert done.stderr.count("the MPI library serves this exchange") == 1

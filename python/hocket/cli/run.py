@@ -38,6 +38,10 @@ from hocket.errors import MissingToolError, UsageError
 @click.option(
     "--min-gather-bytes", metavar="SIZE", help="So do all-gathers whose ranks contribute less on average."
 )
+@click.option(
+    "--min-vector-bytes", metavar="SIZE", help="So do irregular exchanges with smaller messages on average."
+)
+@click.option("--scheduler", metavar="NAME", help="Of irregular exchanges; chosen for each unless given.")
 @click.option("--hostfile", metavar="FILE", help="Passed to mpiexec: the hosts to start on.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what each communicator does.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -50,11 +54,13 @@ def run(
     plans: tuple[Path, ...],
     min_bytes: str | None,
     min_gather_bytes: str | None,
+    min_vector_bytes: str | None,
+    scheduler: str | None,
     hostfile: str | None,
     verbose: bool,
     program: tuple[str, ...],
 ) -> None:
-    """Run an unmodified MPI PROGRAM whose all-to-alls and all-gathers follow the network's schedules."""
+    """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
     from hocket.mpi import find_mpi, launch_command
     from hocket.network import read_network
     from hocket.runtime import RuntimeOptions, scheduled_environment
@@ -66,6 +72,8 @@ def run(
         flow=flow,
         min_bytes=parse_bytes(min_bytes) if min_bytes else None,
         min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
+        min_vector_bytes=parse_bytes(min_vector_bytes) if min_vector_bytes else None,
+        scheduler=scheduler,
         log=int(verbose),
     )
     built = read_network(network)

@@ -31,13 +31,16 @@ class RuntimeOptions:
 
     ``placement`` is ``names`` (processor names), ``order`` (rank i on the i-th place of the
     network) or a file with one host name per rank, or one host's coordinates where the network is a
-    torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes.
+    torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes. ``scheduler``: of
+    irregular exchanges.
     """
 
     placement: str = "names"
     flow: str = "token"
     min_bytes: int | None = None
     min_gather_bytes: int | None = None
+    min_vector_bytes: int | None = None
+    scheduler: str | None = None
     segment: int | None = None
     early: int | None = None
     log: int = 0
@@ -61,11 +64,21 @@ class RuntimeOptions:
             "HOCKET_FLOW": "token" if self.window > 1 else self.flow,
             "HOCKET_MIN_BYTES": self.min_bytes,
             "HOCKET_MIN_GATHER_BYTES": self.min_gather_bytes,
+            "HOCKET_MIN_VECTOR_BYTES": self.min_vector_bytes,
+            "HOCKET_SCHEDULER": self._irregular_scheduler(),
             "HOCKET_SEGMENT": self.segment,
             "HOCKET_EARLY": self.early,
             "HOCKET_LOG": self.log or None,
         }
         return {name: str(value) for name, value in values.items() if value not in (None, "")}
+
+    def _irregular_scheduler(self) -> str | None:
+        if self.scheduler is not None:
+            try:
+                _core.find_scheduler(self.scheduler, "irregular")
+            except _core.InputError as error:
+                raise UsageError(str(error), remedy="choose one of these") from None
+        return self.scheduler
 
     def where_ranks_are(self, network: _core.Network, ranks: int) -> str:
         """What HOCKET_PLACEMENT says when this many ranks start: nothing, ``order``, or a file of host names.

@@ -1,7 +1,8 @@
 /* Calls MPI_Alltoallv in many ways and checks every byte. Knows nothing of Hocket.
  * Usage: alltoallv_check bytes [what...] ; `bytes`: the largest message. Without `what`, all of
- * sizes types place comms changing turns disagree. Prints "ok <checks>" from rank 0, exits 1 on a
- * wrong byte. */
+ * sizes types place comms turns changing disagree negative; and truncate, which is to fail. Prints
+ * "ok <checks>" from rank 0, exits 1 on a wrong byte. */
+#include <limits.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ typedef struct {
 
 static int *ints(int n) { return malloc(sizeof(int) * (size_t)n + 1); }
 
-/* Blocks in falling order of ranks on the receive side, with gaps. */
+/* Blocks in falling order of ranks on the receive side, with gaps; empty ones are nowhere. */
 static Sizes sizes_of(MPI_Comm comm, int pattern, int most, int salt) {
   Sizes s;
   MPI_Comm_rank(comm, &s.rank);
@@ -62,12 +63,12 @@ static Sizes sizes_of(MPI_Comm comm, int pattern, int most, int salt) {
   s.room_out = s.room_in = 0;
   for (int i = 0; i < s.n; ++i) {
     s.send[i] = size_of(pattern, s.rank, i, s.n, most, salt);
-    s.from[i] = s.room_out;
+    s.from[i] = s.send[i] > 0 ? s.room_out : INT_MAX;
     s.room_out += s.send[i];
   }
   for (int i = s.n; i-- > 0;) {
     s.receive[i] = size_of(pattern, i, s.rank, s.n, most, salt);
-    s.to[i] = s.room_in + 3;
+    s.to[i] = s.receive[i] > 0 ? s.room_in + 3 : INT_MAX;
     s.room_in += s.receive[i] + 3;
   }
   return s;
@@ -91,7 +92,7 @@ static void fill(const Sizes *s, unsigned char *out, int salt) {
 static void compare(const Sizes *s, const unsigned char *in, int salt) {
   for (int from = 0; from < s->n; ++from) {
     const int at = s->to[from];
-    check(in[at - 1] == 0xAB && in[at - 2] == 0xAB && in[at - 3] == 0xAB);
+    if (s->receive[from] > 0) check(in[at - 1] == 0xAB && in[at - 2] == 0xAB && in[at - 3] == 0xAB);
     for (int i = 0; i < s->receive[from]; ++i) check(in[at + i] == value(from, s->rank, i, salt));
   }
   check(in[s->room_in] == 0xAB);
@@ -227,11 +228,37 @@ static void disagree(MPI_Comm comm, int most) {
   }
 }
 
+/* An error that every rank makes, and that the caller's handler gets. */
+static void negative(MPI_Comm comm, int most) {
+  MPI_Comm copy;
+  MPI_Comm_dup(comm, &copy);
+  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  Sizes s = sizes_of(copy, DENSE, most, 9);
+  unsigned char *out = room(s.room_out), *in = room(s.room_in);
+  s.send[0] = -1;
+  check(MPI_Alltoallv(out, s.send, s.from, MPI_BYTE, in, s.receive, s.to, MPI_BYTE, copy) != MPI_SUCCESS);
+  free(in), free(out);
+  drop(&s);
+  MPI_Comm_free(&copy);
+}
+
+/* Receivers that expect less than is sent: the job ends. */
+static void truncate_all(MPI_Comm comm, int most) {
+  for (int round = 0; round < 2; ++round) {
+    Sizes s = sizes_of(comm, DENSE, most, 8);
+    unsigned char *out = room(s.room_out), *in = room(s.room_in);
+    for (int i = 0; i < s.n; ++i) s.receive[i] = i == s.rank ? s.receive[i] : s.receive[i] / 2;
+    MPI_Alltoallv(out, s.send, s.from, MPI_BYTE, in, s.receive, s.to, MPI_BYTE, comm);
+    free(in), free(out);
+    drop(&s);
+  }
+}
+
 static const struct {
   const char *name;
   void (*run)(MPI_Comm, int);
 } parts[] = {{"sizes", sizes}, {"types", types},       {"place", place},      {"comms", comms},
-             {"turns", turns}, {"changing", changing}, {"disagree", disagree}};
+             {"turns", turns}, {"changing", changing}, {"disagree", disagree}, {"negative", negative}};
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
@@ -243,6 +270,7 @@ int main(int argc, char **argv) {
     for (int a = 2; a < argc; ++a) wanted |= strcmp(argv[a], parts[i].name) == 0;
     if (wanted) parts[i].run(MPI_COMM_WORLD, most);
   }
+  if (argc == 3 && strcmp(argv[2], "truncate") == 0) truncate_all(MPI_COMM_WORLD, most);
   long totals[2] = {checks, errors}, sums[2];
   MPI_Reduce(totals, sums, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("%s %ld checks, %ld wrong\n", sums[1] ? "wrong" : "ok", sums[0], sums[1]);

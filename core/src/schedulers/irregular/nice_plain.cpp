@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/irregular/whole_messages.hpp"
 #include "hocket/schedulers/phase_writer.hpp"
 
 namespace hocket::algorithms {
@@ -45,21 +46,10 @@ Schedule asynchronous(const Network&, const Demand& demand, const Fitting&) {
 
 Schedule linear_permutation(const Network&, const Demand& demand, const Fitting&) {
   const PairSteps pairs(demand.ranks);
-  std::vector<std::uint64_t> begin(std::size_t{pairs.steps()} + 1, 0);
-  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t) { ++begin[pairs.step(src, dst) + 1]; });
-  for (std::size_t step = 1; step < begin.size(); ++step) begin[step] += begin[step - 1];
-  std::vector<Message> sorted(demand.matrix.messages());
-  std::vector<std::uint64_t> next(begin);
-  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) {
-    sorted[next[pairs.step(src, dst)]++] = {src, dst, bytes};
-  });
-  PhaseWriter writer(demand);
-  for (std::size_t step = 0; step < pairs.steps(); ++step) {
-    for (std::uint64_t i = begin[step]; i < begin[step + 1]; ++i)
-      writer.send(sorted[i].src, sorted[i].dst, 0, sorted[i].bytes);
-    writer.end_phase();
-  }
-  return writer.finish();
+  std::vector<std::uint32_t> step_of;
+  step_of.reserve(demand.matrix.messages());
+  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t) { step_of.push_back(pairs.step(src, dst)); });
+  return whole_messages(demand, step_of, pairs.steps());
 }
 
 }  // namespace hocket::algorithms

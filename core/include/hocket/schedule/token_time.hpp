@@ -1,0 +1,14 @@
+#pragma once
+/// The time of a schedule whose messages wait for tokens instead of phases.
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+namespace hocket {
+
+/// Seconds until the last transfer is over if each begins as soon as its sender's earlier phases are, and on
+/// every channel of its route the one that has the place before it (derive_waits with window 1); without
+/// startups and latencies, at the rate of the slowest channel. A quick estimate: simulate() shares channels.
+/// Linear in transfers × route length.
+[[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule);
+
+}  // namespace hocket

@@ -1,0 +1,59 @@
+#include "hocket/schedule/token_time.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace hocket {
+namespace {
+
+/// When the places of every channel are free again, taken in turn.
+class Places {
+ public:
+  explicit Places(const Network& network) : next_(network.channels(), 0) {
+    first_.push_back(0);
+    for (Channel channel = 0; channel < network.channels(); ++channel)
+      first_.push_back(first_.back() + network.capacity(channel));
+    free_.assign(first_.back(), 0);
+  }
+  double& next(Channel channel) { return free_[first_[channel] + next_[channel]]; }
+  void take(Channel channel, double until) {
+    next(channel) = until;
+    if (first_[channel] + ++next_[channel] == first_[channel + 1]) next_[channel] = 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> first_;
+  std::vector<std::uint32_t> next_;
+  std::vector<double> free_;
+};
+
+}  // namespace
+
+double token_seconds(const Network& network, const Schedule& schedule) {
+  check_ranks(schedule);
+  Places places(network);
+  std::vector<double> free(schedule.ranks(), 0), until(schedule.ranks(), 0);  // before, and with, this phase's sends
+  std::vector<Channel> route;
+  double seconds = 0;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
+      const auto [src, dst] = schedule.hops()[i];
+      route.clear();
+      network.append_route(src, dst, route);
+      double start = free[src], rate = std::numeric_limits<double>::infinity();
+      for (const Channel channel : route) {
+        start = std::max(start, places.next(channel));
+        rate = std::min(rate, network.rate(channel));
+      }
+      const double end = start + static_cast<double>(schedule.length(i)) / rate;
+      for (const Channel channel : route) places.take(channel, end);
+      until[src] = std::max(until[src], end);
+      seconds = std::max(seconds, end);
+    }
+    for (const auto& [src, dst] : schedule.phase(phase)) free[src] = until[src];
+  }
+  return seconds;
+}
+
+}  // namespace hocket
