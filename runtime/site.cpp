@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "agreement.hpp"
 #include "api.hpp"
 #include "plan_store.hpp"
 #include "settings.hpp"
@@ -46,6 +47,7 @@ Site site_of(MPI_Comm comm) {
   const PlanStore& store = PlanStore::instance();
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
+  if (!settings().complaint.empty() && world_rank() == 0) say_once(settings().complaint);
   const Where mine{store.node(), store.digest()};
   std::vector<Where> all(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm));

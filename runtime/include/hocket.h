@@ -129,7 +129,8 @@ HOCKET_API int hocket_exchange(hocket_table* table, const void* const send_buffe
 
 /* The same in steps: begin, ask whether it is over (and move it on), wait until it is. The arrays of pointers
  * may go after hocket_exchange_start, the buffers belong to Hocket until the exchange is over. Several tables may be
- * under way at once. Test and wait succeed at once if nothing is under way. */
+ * under way at once. Test and wait succeed at once if nothing is under way. An exchange moves on inside calls of
+ * this header: do not wait in another MPI call for a rank that waits for the end of the exchange. */
 HOCKET_API int hocket_exchange_start(hocket_table* table, const void* const send_buffers[],
                                      void* const receive_buffers[]);
 HOCKET_API int hocket_exchange_test(hocket_table* table, int* over);

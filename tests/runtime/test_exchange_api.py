@@ -90,12 +90,6 @@ def test_on_the_network_of_hocket_run(launch: Launch, program: Path) -> None:
     assert " 0 wrong" in done.stdout
 
 
-def test_exchanges_move_on_inside_calls_that_block(launch: Launch, program: Path) -> None:
-    done = launch([str(program), "blocked"], "chain:2,3", 5, env={"HOCKET_SEGMENT": "1024"})
-    assert done.returncode == 0, done.stderr
-    assert " 0 wrong" in done.stdout
-
-
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_wrong_arguments_of_one_rank_are_refused_on_all(start: Start, ranks: int) -> None:
     start(ranks, "refuse")

@@ -1,6 +1,5 @@
 /* Uses hocket.h in many ways and checks every byte. Prints "ok <checks>, 0 wrong" from rank 0.
  * Usage: exchange_check run [bytes]           sparse, empty and dense exchanges, several at once
- *        exchange_check blocked               some ranks wait while others block in MPI; needs hocket run
  *        exchange_check refuse                wrong arguments: codes and texts, the same on all ranks
  *        exchange_check save PREFIX [seed]    a table into files
  *        exchange_check load PREFIX           runs it; refusals are printed by rank 0 as "refused: CODE TEXT"
@@ -218,17 +217,13 @@ static void run_all(void) {
   free(bytes);
 }
 
-/* Half of the ranks end the exchange before a call that blocks, the other half afterwards. */
-enum { SCHEDULE, BARRIER };
-static void block(int call) {
-  hocket_table *table = scheduled(DENSE, 1), *other = NULL;
+/* Half of the ranks end an exchange before they schedule another, the other half afterwards. */
+static void schedule_meanwhile(void) {
+  hocket_table *table = scheduled(DENSE, 1), *other;
   struct run r = prepare(table, 3);
   OK(hocket_exchange_start(table, r.out, r.in));
   if (rank % 2) OK(hocket_exchange_wait(table));
-  if (call == SCHEDULE)
-    other = scheduled(SPARSE, 2);
-  else
-    MPI_Barrier(MPI_COMM_WORLD);
+  other = scheduled(SPARSE, 2);
   OK(hocket_exchange_wait(table));
   inspect(&r);
   OK(hocket_free(&table));
@@ -316,9 +311,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "run") == 0) {
     if (argc > 2) unit = atol(argv[2]);
     run_all();
-    block(SCHEDULE);
-  } else if (strcmp(what, "blocked") == 0) {
-    block(BARRIER);
+    schedule_meanwhile();
   } else if (strcmp(what, "refuse") == 0) {
     refuse();
   } else if (strcmp(what, "save") == 0) {
