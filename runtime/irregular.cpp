@@ -8,6 +8,7 @@
 #include "agreement.hpp"
 #include "concatenate.hpp"
 #include "hocket/error.hpp"
+#include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedule/token_time.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
 #include "hocket/schedulers/scheduler.hpp"
@@ -57,7 +58,11 @@ int fastest(MPI_Comm comm, double seconds, int rank) {
 }  // namespace
 
 Planner::Planner(const Numbering& numbering)
-    : numbering_(numbering), part_(PlanStore::instance().network().restricted_to(numbering.ranks_per_node)) {}
+    : Planner(numbering, PlanStore::instance().network().restricted_to(numbering.ranks_per_node),
+              {settings().scheduler, settings().seed}) {}
+
+Planner::Planner(const Numbering& numbering, Network part, Wish wish)
+    : numbering_(numbering), part_(std::move(part)), wish_(std::move(wish)) {}
 
 Demand Planner::demand(MPI_Comm comm, const Volumes& volumes) const {
   return irregular(to_network(concatenate(comm, volumes.sends), numbering_));
@@ -68,13 +73,12 @@ bool Planner::worth(const Demand& demand) const {
   return worth_scheduling(part_, demand, {s.min_vector_bytes, s.min_flows, s.min_senders});
 }
 
-Schedule Planner::draw(const Demand& demand, int by) const {
-  const std::string& name = settings().scheduler;
-  const Scheduler& scheduler =
-      name.empty() ? choose_scheduler(part_, demand) : find_scheduler(name, Pattern::irregular);
-  if (const auto reason = scheduler.why_not(part_, demand); !reason.empty())
-    throw InputError(std::string(scheduler.name) + " does not serve an irregular exchange: " + std::string(reason));
-  return scheduler.make(part_, demand, {.seed = settings().seed + static_cast<std::uint64_t>(by)});
+const Scheduler& Planner::scheduler(const Demand& demand) const {
+  if (wish_.scheduler.empty()) return choose_scheduler(part_, demand);
+  const Scheduler& found = find_scheduler(wish_.scheduler, Pattern::irregular);
+  if (const auto reason = found.why_not(part_, demand); !reason.empty())
+    throw InputError(std::string(found.name) + " does not serve an irregular exchange: " + std::string(reason));
+  return found;
 }
 
 Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank rank) const {
@@ -90,24 +94,37 @@ Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank ra
 std::optional<Planned> Planner::plan(MPI_Comm comm, const Volumes& volumes, const Demand& demand) const {
   int own = 0;
   check(PMPI_Comm_rank(comm, &own));
-  const Rank rank = numbering_.network_rank[static_cast<std::size_t>(own)];
   std::string problem;
+  attempt(problem,
+          [&] { check_column(volumes, demand, numbering_, numbering_.network_rank[static_cast<std::size_t>(own)]); });
+  Scheduled made = schedule(comm, demand, problem);
+  if (!all_well(comm, problem, "the MPI library serves this exchange")) return std::nullopt;
+  return std::move(made.planned);
+}
+
+Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const {
+  int own = 0;
+  check(PMPI_Comm_rank(comm, &own));
+  Scheduled made;
   Schedule schedule(demand.ranks, demand.bytes);
   double seconds = std::numeric_limits<double>::infinity();
+  const auto draw = [&](int by) {
+    const Scheduler& chosen = scheduler(demand);
+    made.scheduler = chosen.name;
+    schedule = chosen.make(part_, demand, {.seed = wish_.seed + static_cast<std::uint64_t>(by)});
+  };
   attempt(problem, [&] {
-    check_column(volumes, demand, numbering_, rank);
-    schedule = draw(demand, own);
+    draw(own);
     seconds = token_seconds(part_, schedule);
   });
   const int winner = fastest(comm, seconds, own);
-  Planned planned;
   attempt(problem, [&] {
-    if (winner != own) schedule = draw(demand, winner);
-    planned = program(demand, schedule, rank);
-    check_tags(planned, comm);
+    if (winner != own) draw(winner);
+    made.lockstep_seconds = lockstep_seconds(part_, schedule);
+    made.planned = program(demand, schedule, numbering_.network_rank[static_cast<std::size_t>(own)]);
+    check_tags(made.planned, comm);
   });
-  if (!all_well(comm, problem, "the MPI library serves this exchange")) return std::nullopt;
-  return planned;
+  return made;
 }
 
 }  // namespace hocket::runtime

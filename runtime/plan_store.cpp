@@ -78,6 +78,7 @@ void PlanStore::read_file(const std::string& path) {
     if (place) throw PlanProblem("a second " + std::string(to_string(header.demand.pattern)) + " plan");
     if (network_ && network_->spec() != network) throw PlanProblem("made for another network than the plan before it");
     digest_ = combined(digest_, plan.digest());
+    network_digest_ = plan.network_digest();
     if (!network_) network_ = std::make_unique<Network>(std::move(network));
     place = Stored{bytes, header};
   } catch (const InputError& error) {

@@ -23,6 +23,7 @@ class PlanStore {
   /// Equal on ranks that would decide alike.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
   [[nodiscard]] const Network& network() const { return *network_; }
+  [[nodiscard]] std::uint64_t network_digest() const { return network_digest_; }
 
   /// What a network rank does among the given ranks: from a file if there is one that was planned
   /// for this pattern and exactly these ranks, else planned here. Throws InputError.
@@ -45,7 +46,7 @@ class PlanStore {
   std::unique_ptr<Network> network_;
   std::int32_t node_ = -1;
   std::string problem_;
-  std::uint64_t digest_ = 0;
+  std::uint64_t digest_ = 0, network_digest_ = 0;
 };
 
 /// Says a warning, each text once per process.

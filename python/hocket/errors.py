@@ -46,6 +46,10 @@ class PlanError(HocketError):
     """A plan file that is damaged, of another version, or made for other hosts."""
 
 
+class TableError(HocketError):
+    """A saved scheduling table that cannot be read, is damaged, or was made for another exchange."""
+
+
 class UsageError(HocketError):
     """A request that makes no sense, for example an unknown scheduler."""
 

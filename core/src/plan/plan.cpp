@@ -272,6 +272,8 @@ ByteView PlanFile::section(std::uint32_t id) const {
 
 std::uint64_t PlanFile::digest() const { return checksum(bytes_.first(header_bytes)); }
 
+std::uint64_t PlanFile::network_digest() const { return checksum(section(network_section)); }
+
 PlanHeader PlanFile::header() const { return decode_header(section(header_section)).header; }
 
 NetworkSpec PlanFile::network() const { return decode_network(section(network_section)); }

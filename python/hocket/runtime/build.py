@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,6 @@ _FLAGS = [
     "-std=c++20",
     "-O2",
     "-fPIC",
-    "-shared",
     "-fvisibility=hidden",
     "-static-libgcc",
     "-static-libstdc++",
@@ -48,6 +48,11 @@ class Runtime:
 def native_dir() -> Path:
     """Where headers, core library and runtime sources are installed."""
     return Path(_core.__file__).parent / "native"
+
+
+def include_dir() -> Path:
+    """Where ``hocket.h`` is."""
+    return native_dir() / "runtime" / "include"
 
 
 def cache_dir() -> Path:
@@ -97,19 +102,16 @@ def build_runtime(mpicc: str) -> Runtime:
 
     print(f"hocket: building the runtime for {mpi.rstrip('.')} (once)", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="build-", dir=cache_dir()) as work:
-        include = ["-I", str(native_dir() / "include")]
-        compile_native(
-            [
-                wrapper,
-                *_FLAGS,
-                *include,
-                *map(str, sources),
-                str(core),
-                "-o",
-                f"{work}/{runtime.library.name}",
-            ],
-            environment,
-        )
+        include = ["-I", str(native_dir() / "include"), "-I", str(include_dir())]
+        objects = [f"{work}/{source.stem}.o" for source in sources]
+        commands = [
+            [wrapper, *_FLAGS, *include, "-c", str(source), "-o", made]
+            for source, made in zip(sources, objects, strict=True)
+        ]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda command: compile_native(command, environment), commands))
+        linked = f"{work}/{runtime.library.name}"
+        compile_native([wrapper, *_FLAGS, "-shared", *objects, str(core), "-o", linked], environment)
         shim = native_dir() / "runtime" / "shim.c"
         compile_native(
             [
@@ -185,6 +187,7 @@ def _digest(wrapper: str, compiler: str, mpi: str, files: list[Path]) -> str:
         *files,
         *sorted((native_dir() / "runtime").glob("*.hpp")),
         native_dir() / "runtime" / "shim.c",
+        include_dir() / "hocket.h",
     ]:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

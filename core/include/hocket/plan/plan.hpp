@@ -44,6 +44,8 @@ class PlanFile {
 
   /// Equal for equal plans: covers the header, the network and the checksums of all rows.
   [[nodiscard]] std::uint64_t digest() const;
+  /// Of the network alone, with its names, rates and routes.
+  [[nodiscard]] std::uint64_t network_digest() const;
   /// Without the matrix of an irregular demand.
   [[nodiscard]] PlanHeader header() const;
   [[nodiscard]] NetworkSpec network() const;

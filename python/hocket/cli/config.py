@@ -1,0 +1,32 @@
+"""``hocket config``: what a compiler needs to know."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+
+@click.command()
+@click.option("--cflags", is_flag=True, help="Where hocket.h is.")
+@click.option("--libs", is_flag=True, help="Where the library is, at link time and at run time.")
+@click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
+def config(cflags: bool, libs: bool, mpi_name: str | None) -> None:
+    """Print the flags that compile and link programs with hocket.h, in one line; both kinds by default.
+
+    The library is compiled first if this MPI has none yet. It lies in the cache: link again when Hocket has
+    been updated.
+
+    \b
+    mpicc program.c $(hocket config --cflags --libs) -o program
+    """
+    from hocket.mpi import find_mpi
+    from hocket.runtime.build import build_runtime, include_dir
+
+    flags: list[str] = []
+    if cflags or not libs:
+        flags += [f"-I{include_dir()}"]
+    if libs or not cflags:
+        library = build_runtime(find_mpi(mpi_name).mpicc).library
+        flags += [f"-L{library.parent}", "-lhocket_runtime", f"-Wl,-rpath,{library.parent}"]
+    click.echo(shlex.join(flags))

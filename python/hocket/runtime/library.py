@@ -1,0 +1,157 @@
+"""The runtime library as a C library (``hocket.h``), for the MPI that mpi4py runs on."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hocket.errors import HocketError, MissingToolError, UsageError
+from hocket.mpi import MpiFamily, find_mpi
+from hocket.runtime.build import build_runtime
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
+class Phase(ctypes.Structure):
+    """``hocket_phase``."""
+
+    _fields_ = [
+        ("phase", ctypes.c_int64),
+        ("send_to", ctypes.c_int),
+        ("receive_from", ctypes.c_int),
+        ("send_length", ctypes.c_int64),
+        ("send_offset", ctypes.c_int64),
+        ("receive_length", ctypes.c_int64),
+        ("receive_offset", ctypes.c_int64),
+    ]
+
+
+class Info(ctypes.Structure):
+    """``hocket_info``."""
+
+    _fields_ = [
+        ("ranks", ctypes.c_int),
+        ("rank", ctypes.c_int),
+        ("phases", ctypes.c_int64),
+        ("digest", ctypes.c_uint64),
+        ("seed", ctypes.c_uint64),
+        ("lockstep_bytes", ctypes.c_double),
+        ("bound_bytes", ctypes.c_double),
+        ("scheduler", ctypes.c_char * 32),
+    ]
+
+
+class RuntimeLibrary:
+    """The functions of ``hocket.h``."""
+
+    def __init__(self, path: str, comm_type: type[Any]) -> None:
+        self._library = ctypes.CDLL(path)
+        self._comm_type = comm_type
+        self._library.hocket_error_string.restype = ctypes.c_char_p
+        self._library.hocket_error_string.argtypes = [ctypes.c_int]
+        self._library.hocket_schedule.argtypes = [
+            comm_type,
+            ctypes.c_int,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_uint64,
+            ctypes.c_void_p,
+        ]
+
+    def handle(self, comm: MPI.Comm) -> Any:
+        """The communicator as C knows it: an int in MPICH, a pointer in Open MPI."""
+        from mpi4py import MPI
+
+        return self._comm_type(MPI._handleof(comm))
+
+    def call(self, function: str, *arguments: Any) -> int:
+        """Its error code. Other threads run meanwhile."""
+        return int(getattr(self._library, function)(*arguments))
+
+    def error_string(self, code: int) -> str:
+        text: bytes = self._library.hocket_error_string(code)
+        return text.decode(errors="replace")
+
+
+def everywhere(comm: MPI.Comm, step: Callable[[], object]) -> None:
+    """Does something on every rank; what goes wrong on any is raised on all. Collective."""
+    problem: HocketError | None = None
+    try:
+        step()
+    except HocketError as error:
+        problem = error
+    problems = comm.allgather(problem)
+    if problem is not None:
+        raise problem
+    for rank, other in enumerate(problems):
+        if other is not None:
+            raise type(other)(f"rank {rank}: {other}")
+
+
+def load_library(comm: MPI.Comm) -> RuntimeLibrary:
+    """Compiles it if this has not been done yet: the first rank, so that the others find it. Collective.
+
+    Raises MissingToolError on all ranks if mpi4py, a compiler or the MPI's ``mpicc`` is missing.
+    """
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise MissingToolError(
+            f"mpi4py is missing ({error})", remedy="pip install 'hocket[mpi4py]'"
+        ) from None
+    if not isinstance(comm, MPI.Comm):
+        raise UsageError(
+            f"{type(comm).__name__} is no communicator", remedy="give one of mpi4py, such as MPI.COMM_WORLD"
+        )
+    if comm.Get_rank() == 0:
+        everywhere(comm, _library)
+    else:
+        everywhere(comm, lambda: None)
+    everywhere(comm, _library)
+    return _library()
+
+
+@functools.cache
+def _library() -> RuntimeLibrary:
+    from mpi4py import MPI
+
+    version = MPI.Get_library_version()
+    family = MpiFamily.OPENMPI if version.startswith("Open MPI") else MpiFamily.MPICH
+    comm_type = ctypes.c_void_p if family is MpiFamily.OPENMPI else ctypes.c_int
+    if MPI._sizeof(MPI.Comm) != ctypes.sizeof(comm_type):
+        raise MissingToolError(
+            "this mpi4py uses the standard MPI ABI, which the runtime does not speak",
+            remedy="install an mpi4py for MPICH or Open MPI: pip install 'hocket[mpi4py]'",
+        )
+    path = _of_hocket_run(version) or str(build_runtime(_mpicc(family)).library)
+    try:
+        return RuntimeLibrary(path, comm_type)
+    except OSError as error:
+        raise MissingToolError(
+            f"cannot load the runtime: {error}", remedy="check the MPI installation"
+        ) from None
+
+
+def _of_hocket_run(version: str) -> str | None:
+    """The library that ``hocket run`` has started this process with, if it is for this MPI."""
+    path, built_for = os.environ.get("HOCKET_RUNTIME"), os.environ.get("HOCKET_RUNTIME_MPI")
+    if path and built_for and "".join(version.split()).startswith("".join(built_for.split())):
+        return path
+    return None
+
+
+def _mpicc(family: MpiFamily) -> str:
+    """The compiler wrapper beside the MPI library that this process has loaded, or the first one found."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = Path(line.partition("/")[2])
+        if path.name.startswith("libmpi.so"):
+            wrapper = Path("/") / path.parent.parent / "bin" / "mpicc"
+            if wrapper.exists():
+                return str(wrapper)
+    return find_mpi(family.value).mpicc
