@@ -45,6 +45,16 @@ def test_limits() -> None:
     assert not _core.worth_scheduling(network, demand, message_bytes=SIZE + 1, flows=1)
 
 
+def test_few_large_messages_are_few_flows() -> None:
+    """Where few messages hold most of the bytes, the many small ones do not count."""
+    network = star(40).build()
+    sizes = [2048 * KILO] * 4 + [16 * KILO] * 30
+    demand = _core.Demand.irregular(40, list(range(1, 35)), [0] * 34, sizes)
+    assert not _core.worth_scheduling(network, demand)
+    assert not _core.worth_scheduling(network, demand, senders=5)
+    assert _core.worth_scheduling(network, demand, senders=4)
+
+
 def test_what_crosses_no_wire_needs_no_schedule() -> None:
     network = one_host(40)
     inside = _core.Demand.irregular(40, list(range(1, 20)), [0] * 19, [SIZE] * 19)

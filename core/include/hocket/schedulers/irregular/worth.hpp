@@ -8,7 +8,8 @@
 namespace hocket {
 
 /// From where on a schedule is worth its tokens: messages are large enough, and so many of them share a
-/// wire, or make for one host, that posted all at once they would collide.
+/// wire, or make for one host, that posted all at once they would collide. Messages of different sizes
+/// count as (sum of sizes)² / sum of squares.
 struct WorthLimits {
   std::uint64_t message_bytes = 16384;  ///< of a message, on average
   std::uint64_t flows = 96;             ///< messages on the most loaded channel, per unit of its capacity
