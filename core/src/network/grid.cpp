@@ -32,6 +32,8 @@ class Grid {
 
   [[nodiscard]] std::uint32_t coordinate(Node node, std::size_t d) const { return node / strides_[d] % sides[d]; }
 
+  [[nodiscard]] std::uint32_t stride(std::size_t d) const { return strides_[d]; }
+
   [[nodiscard]] Node neighbour(Node node, std::size_t d, bool up) const {
     const std::uint32_t from = coordinate(node, d);
     const std::uint32_t to = (from + (up ? 1 : sides[d] - 1)) % sides[d];
@@ -71,10 +73,18 @@ class GridRouting final : public Routing {
 
   void append(Node src, Node dst, std::vector<Channel>& route) const override {
     for (std::size_t d = 0; d < grid_.sides.size(); ++d) {
-      const std::uint32_t side = grid_.sides[d], from = grid_.coordinate(src, d), to = grid_.coordinate(dst, d);
-      const bool up = goes_up(side, grid_.wraps, ties_[d], from, to);
-      for (; grid_.coordinate(src, d) != to; src = grid_.neighbour(src, d, up))
-        route.push_back((up ? up_ : down_)[index(src, d)]);
+      const std::uint32_t side = grid_.sides[d], stride = grid_.stride(d), to = grid_.coordinate(dst, d);
+      std::uint32_t at = grid_.coordinate(src, d);
+      const bool up = goes_up(side, grid_.wraps, ties_[d], at, to);
+      const Node line = src - at * stride;  // where the coordinate is 0
+      while (at != to) {                    // without divisions: long routes are walked often
+        route.push_back((up ? up_ : down_)[index(line + at * stride, d)]);
+        if (up)
+          at = at + 1 == side ? 0 : at + 1;
+        else
+          at = at == 0 ? side - 1 : at - 1;
+      }
+      src = line + to * stride;
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "hocket/schedulers/random.hpp"
 #include "hocket/schedulers/resources.hpp"
 #include "hocket/schedulers/timetable.hpp"
 
@@ -18,20 +19,6 @@ constexpr std::uint64_t most_steps = 4'000'000'000;
 constexpr std::uint64_t steps_per_message = 200'000;
 constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
 constexpr int most_failures = 20;            // of dissolving a phase, one after the other
-
-/// Marsaglia's xorshift: the same numbers everywhere.
-class Random {
- public:
-  std::uint32_t below(std::uint32_t limit) {
-    state_ ^= state_ << 13;
-    state_ ^= state_ >> 7;
-    state_ ^= state_ << 17;
-    return static_cast<std::uint32_t>((state_ >> 32) * limit >> 32);
-  }
-
- private:
-  std::uint64_t state_ = 0x9e3779b97f4a7c15;
-};
 
 class Search {
  public:
@@ -145,7 +132,7 @@ class Search {
   std::vector<std::uint32_t> waiting_;  ///< first come, first served; those before next_ are done
   std::size_t next_ = 0;
   std::uint32_t window_ = first_window;
-  Random random_;
+  Random random_{1};
 };
 
 /// From the bound upwards: more phases whenever the search stalls.

@@ -51,6 +51,15 @@ Schedule bruck(const Network& network, const Demand& demand, const Fitting&);
 std::string_view neighbor_exchange_why_not(const Network& network, const Demand& demand);
 Schedule neighbor_exchange(const Network& network, const Demand& demand, const Fitting&);
 
+// Irregular
 std::string_view irregular_why_not(const Network& network, const Demand& demand);
+Schedule asynchronous(const Network&, const Demand& demand, const Fitting&);
+Schedule linear_permutation(const Network&, const Demand& demand, const Fitting&);
+Schedule random_nodes(const Network&, const Demand& demand, const Fitting& fitting);
+Schedule random_links(const Network& network, const Demand& demand, const Fitting& fitting);
+Schedule random_nodes_even(const Network& network, const Demand& demand, const Fitting& fitting);
+Schedule random_links_even(const Network& network, const Demand& demand, const Fitting& fitting);
+Schedule colouring(const Network&, const Demand& demand, const Fitting&);
+Schedule open_shop(const Network&, const Demand& demand, const Fitting&);
 
 }  // namespace hocket::algorithms

@@ -12,7 +12,11 @@ namespace hocket::algorithms {
 /// Every message goes straight from sender to receiver, whole or in parts.
 class PhaseWriter {
  public:
-  explicit PhaseWriter(const Demand& demand) : demand_(demand) {}
+  explicit PhaseWriter(const Demand& demand) : demand_(demand) {
+    hops_.reserve(demand.messages());
+    pieces_.begin.reserve(demand.messages() + 1);
+    pieces_.pieces.reserve(demand.messages());
+  }
 
   /// Bytes [offset, offset + length) of the message src -> dst, in the current phase.
   void send(Rank src, Rank dst, std::uint64_t offset, std::uint64_t length) {

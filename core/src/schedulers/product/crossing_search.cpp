@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
-#include "hocket/schedulers/product/random.hpp"
+#include "hocket/schedulers/random.hpp"
 
 namespace hocket::product {
 namespace {
+
+using algorithms::Random;
 
 constexpr std::uint64_t most_steps = 150'000;                                    // per attempt
 constexpr double stretches[] = {1, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2, 3};  // of the bound
@@ -42,7 +44,7 @@ class Table {
     std::vector<std::uint32_t> best;
     for (std::uint64_t steps = most_steps; !waiting.empty(); --steps) {
       if (steps == 0) return false;
-      std::swap(waiting[random.below(waiting.size())], waiting.back());
+      std::swap(waiting[random.remainder(waiting.size())], waiting.back());
       const std::uint32_t meeting = waiting.back();
       waiting.pop_back();
       std::uint64_t least = ~std::uint64_t{0};
@@ -52,7 +54,7 @@ class Table {
         if (cost < least) least = cost, best.clear();
         if (cost == least) best.push_back(phase);
       }
-      put(meeting, best[random.below(best.size())], waiting);
+      put(meeting, best[random.remainder(best.size())], waiting);
     }
     return true;
   }

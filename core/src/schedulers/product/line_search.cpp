@@ -7,10 +7,12 @@
 #include <iterator>
 #include <numeric>
 
-#include "hocket/schedulers/product/random.hpp"
+#include "hocket/schedulers/random.hpp"
 
 namespace hocket::product {
 namespace {
+
+using algorithms::Random;
 
 constexpr std::uint64_t steps_per_move = 1500;
 constexpr std::uint64_t most_checks = 60'000'000;  // slots × channels looked at per attempt
@@ -58,7 +60,7 @@ class Table {
     std::vector<std::uint32_t> best;
     for (std::uint64_t steps = steps_per_move * moves_.size(); !waiting.empty(); --steps) {
       if (steps == 0 || checks == 0) return false;
-      std::swap(waiting[random.below(waiting.size())], waiting.back());
+      std::swap(waiting[random.remainder(waiting.size())], waiting.back());
       const std::uint32_t move = waiting.back();
       waiting.pop_back();
       std::uint64_t least = ~std::uint64_t{0};
@@ -69,7 +71,7 @@ class Table {
       }
       const std::uint64_t looked_at = places_.size() * (4 + moves_[move].channels.size());
       checks -= std::min(checks, looked_at);
-      put(move, best[random.below(best.size())], waiting);
+      put(move, best[random.remainder(best.size())], waiting);
     }
     return true;
   }
