@@ -5,6 +5,7 @@
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedulers/gather_streams.hpp"
+#include "hocket/schedulers/irregular/list.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
 
@@ -42,10 +43,23 @@ const Scheduler& choose_all_gather(const Network& network, const Demand& demand)
   return lockstep_seconds(network, spreading.make(network, demand, {})) < load.seconds ? spreading : rails;
 }
 
+/// Whole messages where they come within 5 % of the bound by the clock of `list`, or where cutting them would
+/// take seconds; else what cuts them.
+const Scheduler& choose_irregular(const Network& network, const Demand& demand) {
+  constexpr std::uint64_t most_messages_cut = 16384;
+  const Scheduler& list = find_scheduler("list", demand.pattern);
+  if (const std::string_view reason = list.why_not(network, demand); !reason.empty())
+    throw InputError("no irregular scheduler serves this network; list: " + std::string(reason));
+  if (demand.messages() > most_messages_cut) return list;
+  const double enough = 1.05 * lower_bounds(network, demand).seconds;
+  return algorithms::list_seconds(network, demand, {}) <= enough ? list : find_scheduler("critical", demand.pattern);
+}
+
 }  // namespace
 
 const Scheduler& choose_scheduler(const Network& network, const Demand& demand) {
   if (demand.pattern == Pattern::all_gather) return choose_all_gather(network, demand);
+  if (demand.pattern == Pattern::irregular) return choose_irregular(network, demand);
   std::string reasons;
   const Scheduler* fallback = nullptr;
   for (const Scheduler& scheduler : schedulers()) {

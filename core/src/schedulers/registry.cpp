@@ -50,11 +50,13 @@ constexpr std::array table{
               "Bruck et al.; MPICH, Open MPI", false, PortModel::one_port, gather_why_not, bruck},
     Scheduler{Pattern::all_gather, "neighbor-exchange", "pairs exchange with either neighbour in turn", "Open MPI",
               false, PortModel::one_port, neighbor_exchange_why_not, neighbor_exchange},
-    Scheduler{Pattern::irregular, "AC", "post everything at once, in the order of ranks", "Wang, Lin and Ranka, section 3.1",
-              false, PortModel::one_port, irregular_why_not, asynchronous, "one phase"},
+    Scheduler{Pattern::irregular, "AC", "post everything at once, in the order of ranks",
+              "Wang, Lin and Ranka, section 3.1", false, PortModel::one_port, irregular_why_not, asynchronous,
+              "one phase"},
     Scheduler{Pattern::irregular, "LP", "exchange by pairs, whoever has something to send",
-              "Wang, Lin and Ranka, section 3.2; other counts than powers of two: tournament", false, PortModel::one_port,
-              irregular_why_not, linear_permutation, "at most one phase per rank, no port overfull"},
+              "Wang, Lin and Ranka, section 3.2; other counts than powers of two: tournament", false,
+              PortModel::one_port, irregular_why_not, linear_permutation,
+              "at most one phase per rank, no port overfull"},
     Scheduler{Pattern::irregular, "RS_N", "random phases without node contention", "Wang, Lin and Ranka, section 3.3",
               false, PortModel::one_port, irregular_why_not, random_nodes, "no port overfull"},
     Scheduler{Pattern::irregular, "RS_NL", "random phases without node and link contention",
@@ -68,11 +70,18 @@ constexpr std::array table{
     Scheduler{Pattern::irregular, "colouring", "edge colouring: fewest phases, whatever the sizes",
               "König; Euler splits: Gabow", false, PortModel::one_port, irregular_why_not, colouring,
               "exactly as many phases as the busiest rank has messages to send or to receive"},
-    Scheduler{Pattern::irregular, "open-shop", "phases of just the right lengths where only the ports matter",
-              "Gonzalez and Sahni; Birkhoff and von Neumann; longest phase first: own", false, PortModel::one_port,
-              irregular_why_not, open_shop,
-              "exactly the largest row or column sum if that takes at most two splits per message, at most 1 % above it "
-              "otherwise"},
+    Scheduler{
+        Pattern::irregular, "open-shop", "phases of just the right lengths where only the ports matter",
+        "Gonzalez and Sahni; Birkhoff and von Neumann; longest phase first: own", false, PortModel::one_port,
+        irregular_why_not, open_shop,
+        "exactly the largest row or column sum if that takes at most two splits per message, at most 1 % above it "
+        "otherwise"},
+    Scheduler{Pattern::irregular, "list", "whole messages, each when its route is free; to be run with tokens",
+              "own; list scheduling: Graham", true, PortModel::one_port, irregular_why_not, list,
+              "no message is split"},
+    Scheduler{Pattern::irregular, "critical", "phases that serve the busiest ports and channels; splits messages",
+              "own; open shop with preemption: Gonzalez and Sahni", true, PortModel::one_port, irregular_why_not,
+              critical, "a message ends in every phase; messages that take equally long are not split"},
 };
 
 }  // namespace

@@ -60,6 +60,8 @@ Schedule random_links(const Network& network, const Demand& demand, const Fittin
 Schedule random_nodes_even(const Network& network, const Demand& demand, const Fitting& fitting);
 Schedule random_links_even(const Network& network, const Demand& demand, const Fitting& fitting);
 Schedule colouring(const Network&, const Demand& demand, const Fitting&);
+Schedule critical(const Network& network, const Demand& demand, const Fitting& costs);
+Schedule list(const Network& network, const Demand& demand, const Fitting& costs);
 Schedule open_shop(const Network&, const Demand& demand, const Fitting&);
 
 }  // namespace hocket::algorithms

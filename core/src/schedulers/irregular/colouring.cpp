@@ -103,7 +103,7 @@ class EulerSplit {
   }
 
   const std::vector<Edge>& edges_;
-  std::vector<std::uint32_t> single_;                 ///< per vertex: its edge that has no mate yet
+  std::vector<std::uint32_t> single_;                ///< per vertex: its edge that has no mate yet
   std::array<std::vector<std::uint32_t>, 2> mates_;  ///< per edge: its mate at either end
   std::vector<std::uint8_t> half_;
 };
@@ -132,9 +132,7 @@ std::vector<std::vector<std::uint32_t>> split_into_matchings(const Graph& graph,
 class Colours {
  public:
   explicit Colours(const Graph& graph)
-      : graph_(graph),
-        colour_of_(graph.edges.size(), none),
-        at_(std::size_t{graph.vertices} * graph.degree, none) {}
+      : graph_(graph), colour_of_(graph.edges.size(), none), at_(std::size_t{graph.vertices} * graph.degree, none) {}
 
   [[nodiscard]] const std::vector<std::uint32_t>& colour_of() const { return colour_of_; }
 

@@ -13,9 +13,8 @@ Schedule whole_messages(const Demand& demand, std::span<const std::uint32_t> pha
   std::vector<Message> sorted(phase_of.size());
   std::vector<std::uint64_t> next(begin);
   std::size_t message = 0;
-  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) {
-    sorted[next[phase_of[message++]]++] = {src, dst, bytes};
-  });
+  demand.matrix.each(
+      [&](Rank src, Rank dst, std::uint64_t bytes) { sorted[next[phase_of[message++]]++] = {src, dst, bytes}; });
   PhaseWriter writer(demand);
   for (std::uint32_t phase = 0; phase < phases; ++phase) {
     for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i)

@@ -1,0 +1,89 @@
+/// "list": whole messages in the order in which they would start in continuous time. The phases are the
+/// levels of that order, so that none has contention; run with tokens, a message starts when those before
+/// it on its route are over, not when a phase is.
+///
+/// List scheduling: Graham 1969. Several tries, in which messages that came late become more urgent: after
+/// Joslin and Clements, "Squeaky wheel" optimization (1999).
+#include "hocket/schedulers/irregular/list.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hocket/schedule/bounds.hpp"
+#include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/irregular/list_order.hpp"
+#include "hocket/schedulers/irregular/workload.hpp"
+#include "hocket/schedulers/phase_writer.hpp"
+#include "hocket/schedulers/random.hpp"
+
+namespace hocket::algorithms {
+namespace {
+
+constexpr double enough = 1.01;                   ///< times the bound
+constexpr std::uint64_t most_needs = 40'000;      ///< looked at before no further try is made
+constexpr double most_noise = 0.4, lateness = 4;  ///< what a try adds to the factors of late messages
+
+Starts best_starts(const Workload& work, const Fitting& costs) {
+  Random random(costs.seed);
+  const double bound = work.bound();
+  std::uint64_t needs = 0, looked_at = 0;
+  for (std::uint32_t m = 0; m < work.size(); ++m) needs += work.needs(m).size();
+  std::vector<double> factor(work.size(), 1);
+  Starts best;
+  for (Urgency urgency = Urgency::sum;; urgency = urgency == Urgency::sum ? Urgency::largest : Urgency::sum) {
+    Starts starts = list_starts(work, urgency, factor);
+    for (std::uint32_t m = 0; m < work.size(); ++m) {
+      if (starts.end[m] <= bound) continue;
+      const double noise = most_noise * random.below(1024) / 1024;
+      factor[m] *= 1 + lateness * (starts.end[m] / bound - 1) + noise;
+    }
+    if (best.order.empty() || starts.seconds < best.seconds) best = std::move(starts);
+    looked_at += needs;
+    if (best.seconds <= enough * bound || looked_at + needs > most_needs) return best;
+  }
+}
+
+/// On every resource levels never fall in the order of starts, and rise after as many messages as it carries
+/// at once.
+std::vector<std::uint32_t> levels(const Workload& work, const std::vector<std::uint32_t>& order) {
+  std::vector<std::uint32_t> level(work.size(), 0), last(work.resources(), 0), used(work.resources(), 0);
+  for (const std::uint32_t message : order) {
+    std::uint32_t least = 0;
+    for (const std::uint32_t r : work.needs(message)) least = std::max(least, last[r] + (used[r] == work.capacity(r)));
+    for (const std::uint32_t r : work.needs(message)) {
+      used[r] = least == last[r] ? used[r] + 1 : 1;
+      last[r] = least;
+    }
+    level[message] = least;
+  }
+  return level;
+}
+
+}  // namespace
+
+double list_seconds(const Network& network, const Demand& demand, const Fitting& costs) {
+  return best_starts(Workload(network, demand), costs).seconds;
+}
+
+Schedule list(const Network& network, const Demand& demand, const Fitting& costs) {
+  const Workload work(network, demand);
+  const std::vector<std::uint32_t> order = best_starts(work, costs).order, level = levels(work, order);
+  std::vector<std::uint64_t> begin;
+  for (const std::uint32_t message : order) {
+    if (level[message] + 2 > begin.size()) begin.resize(level[message] + 2, 0);
+    ++begin[level[message] + 1];
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::uint32_t> by_phase(order.size());
+  for (const std::uint32_t message : order) by_phase[begin[level[message]]++] = message;
+
+  PhaseWriter writer(demand);
+  for (std::size_t i = 0; i < by_phase.size(); ++i) {
+    if (i > 0 && level[by_phase[i]] != level[by_phase[i - 1]]) writer.end_phase();
+    const Message& message = work.message(by_phase[i]);
+    writer.send(message.src, message.dst, 0, message.bytes);
+  }
+  return writer.finish();
+}
+
+}  // namespace hocket::algorithms

@@ -1,0 +1,60 @@
+#include "hocket/schedulers/irregular/workload.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace hocket::algorithms {
+namespace {
+
+constexpr std::uint32_t none = ~std::uint32_t{0};
+constexpr std::uint32_t several = none - 1;
+
+void note(std::uint32_t& who, Rank rank) { who = who == none || who == rank ? rank : several; }
+
+}  // namespace
+
+Workload::Workload(const Network& network, const Demand& demand) : messages_(demand.matrix.list()) {
+  const std::uint64_t ranks = network.ranks(), channels = network.channels();
+  std::vector<Channel> routes;
+  std::vector<std::uint64_t> ends;
+  std::vector<std::uint32_t> sender(channels, none), receiver(channels, none);
+  for (const Message& message : messages_) {
+    const std::size_t first = routes.size();
+    network.append_route(message.src, message.dst, routes);
+    double slowest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = first; i < routes.size(); ++i) {
+      slowest = std::min(slowest, network.rate(routes[i]));
+      note(sender[routes[i]], message.src);
+      note(receiver[routes[i]], message.dst);
+    }
+    ends.push_back(routes.size());
+    seconds_.push_back(static_cast<double>(message.bytes) / slowest);
+  }
+
+  std::vector<std::uint32_t> number(2 * ranks + channels, none);
+  std::uint32_t current = 0;
+  const auto need = [&](std::uint64_t what, std::uint32_t capacity) {
+    if (number[what] == none) {
+      number[what] = resources();
+      capacity_.push_back(capacity);
+      load_.push_back(0);
+    }
+    needs_.push_back(number[what]);
+    load_[number[what]] += seconds_[current] / capacity;
+  };
+  for (std::size_t i = 0; current < size(); ++current) {
+    need(messages_[current].src, 1);
+    for (; i < ends[current]; ++i) {
+      const Channel channel = routes[i];
+      const std::uint32_t capacity = network.capacity(channel);
+      if (capacity > 1 || (sender[channel] == several && receiver[channel] == several))
+        need(2 * ranks + channel, capacity);
+    }
+    need(ranks + messages_[current].dst, 1);
+    begin_.push_back(needs_.size());
+  }
+}
+
+double Workload::bound() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
+
+}  // namespace hocket::algorithms
