@@ -16,7 +16,7 @@ namespace hocket::algorithms {
 ///
 /// Cutting early wastes overhead, cutting late the time of those that are through; between two sizes the
 /// quotient has no maximum. The overhead of a phase is its startup, in bytes at host speed, and at least a
-/// eighth of a mean message, which keeps it to about one split per message where phases cost nothing.
+/// fifth of a mean message, which keeps it to about one split per message where phases cost nothing.
 class PhaseCut {
  public:
   /// `startup`: seconds.
