@@ -61,7 +61,7 @@ def gas_at(area: np.ndarray, values: np.ndarray) -> Gas:
 def flux(
     normals: np.ndarray, area1: np.ndarray, area2: np.ndarray, old1: np.ndarray, old2: np.ndarray, step: float
 ) -> np.ndarray:
-    """What flows within a step from the cells at the second ends of edges to those at the first: (edges, values)."""
+    """What flows within a step from the second ends of edges to the first: (edges, values)."""
     nx, ny = normals[:, :1], normals[:, 1:]
     length = np.sqrt(nx * nx + ny * ny)
     a, b = gas_at(area1, old1), gas_at(area2, old2)

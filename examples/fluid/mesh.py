@@ -31,7 +31,7 @@ class Mesh:
     owner: np.ndarray
 
     def near_and_far(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of each edge the end whose owner works on it (mesh_worker in mesh.h gives the rule), and the other."""
+        """Of each edge the end whose owner works on it (by the rule in mesh.h), and the other."""
         second = self.ends.sum(axis=1, dtype=np.int64) % 2
         rows = np.arange(len(self.ends))
         return self.ends[rows, second], self.ends[rows, 1 - second]

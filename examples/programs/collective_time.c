@@ -9,12 +9,12 @@ static unsigned char pattern(int from, int to, long i, int round) {
   return (unsigned char)(from * 7 + to * 13 + i * 3 + i / 251 + round);
 }
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
+static int compare(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, n;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
   int repetitions = argc > 3 ? atoi(argv[3]) : 5;
   int messages = gather ? 1 : n; /* that a rank sends: one to everyone, or one to each */
   unsigned char *out = malloc((size_t)(bytes * messages)), *in = malloc((size_t)(bytes * n));
-  double *seconds = malloc(sizeof(double) * (size_t)(repetitions + 1));
+  double* seconds = malloc(sizeof(double) * (size_t)(repetitions + 1));
   for (int round = 0; round <= repetitions; ++round) { /* the first one opens connections and is not counted */
     for (int p = 0; p < messages; ++p)
       for (long i = 0; i < bytes; ++i) out[p * bytes + i] = pattern(rank, p, i, round);

@@ -25,19 +25,24 @@ class MpiUnderTest:
             "-Wall",
             "-Wextra",
             "-Werror",
-            *flags,
             *map(str, sources),
+            *flags,
             "-o",
             str(program),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
-    def run(self, program: Path, ranks: int, **variables: str) -> str:
-        done = subprocess.run(
-            [*self.launcher, "-n", str(ranks), str(program)],
-            capture_output=True, text=True, check=False, timeout=240, env={**os.environ, **variables},
+    def start(
+        self, command: list[str], ranks: int, timeout: float = 240, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*self.launcher, "-n", str(ranks), *command],
+            capture_output=True, text=True, check=False, timeout=timeout, env={**os.environ, **variables},
         )  # fmt: skip
+
+    def run(self, program: Path, ranks: int, **variables: str) -> str:
+        done = self.start([str(program)], ranks, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
