@@ -1,7 +1,8 @@
 """The two machines of the NICE paper, as networks and costs for the simulators.
 
-``cm5(32)`` and ``ipsc(64)`` give a ``Machine``; ``machine.seconds(schedule, scheme)`` is the time of a schedule
-of an irregular exchange by flows, ``machine.packets(...)`` by packets that hold their paths.
+``cm5(32)`` and ``ipsc(64)`` give a ``Machine``; ``machine.seconds(model, schedule, scheme)`` is the time of a
+schedule of an irregular exchange by one of ``machine.models``: flows share channels fairly, circuits hold their
+path and block each other.
 
 Where the figures come from is said beside each. "Assumed" means: no measured value at hand, the order of
 magnitude of its time. Ratios and orders are what these models are for, not microseconds.
@@ -12,10 +13,12 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Final
 
 from hocket import _core
 
-SCHEMES = ("AC", "LP", "RS_N", "RS_NL", "RS_NH", "RS_NLH")
+SCHEMES: Final = ("AC", "LP", "RS_N", "RS_NL", "RS_NH", "RS_NLH")
+PACKETS: Final = 32  # of a message of mean size, where circuits are simulated: few enough to be fast
 
 
 def in_order(schedule: _core.Schedule) -> _core.Schedule:
@@ -75,11 +78,14 @@ def with_processors(network: _core.Network, rate: float) -> _core.Network:
 @dataclass(frozen=True)
 class Machine:
     name: str
-    planned: _core.Network  # what the schedulers see: nodes at the speed at which they send and receive at once
+    planned: (
+        _core.Network
+    )  # what the schedulers see: nodes at the speed at which they send and receive at once
     network: _core.Network  # what is simulated
     pairs: _core.Network  # the same for exchanges by pairs
     startup: float  # s per message
     token: float  # s until a sender knows that its receiver is ready
+    models: tuple[str, ...]
 
     @property
     def ranks(self) -> int:
@@ -90,30 +96,33 @@ class Machine:
         scheduler = _core.find_scheduler(scheme, "irregular")
         return scheduler.make(self.planned, demand, self.startup, seed)
 
-    def seconds(self, schedule: _core.Schedule, scheme: str) -> float:
-        """By flows. AC: everyone's messages leave one after the other, in the order of receivers, and nobody
-        waits for a receiver. All others: phases, loosely synchronous."""
+    def seconds(self, model: str, schedule: _core.Schedule, scheme: str) -> float:
+        """The time of the exchange. AC: everyone's messages leave one after the other, in the order of their
+        receivers, and nobody waits for a receiver. All others go by phases, loosely synchronous."""
+        simulate = {"flows": self._flows, "circuits": self._circuits}[model]
+        return float(simulate(schedule, scheme).seconds)
+
+    def _flows(self, schedule: _core.Schedule, scheme: str) -> _core.Simulation:
+        """Nodes share their processor between what they send and what they receive; channels are shared fairly
+        and nothing queues."""
         network = self.pairs if scheme == "LP" else self.network
         costs = _core.ModelParameters(startup=self.startup, token=self.token)
         if scheme == "AC":
-            return float(_core.simulate(network, in_order(schedule), None, "free", costs).seconds)
-        return float(
-            _core.simulate(network, schedule, loosely_synchronous(schedule), "token", costs).seconds
-        )
+            return _core.simulate(network, in_order(schedule), None, "free", costs)
+        return _core.simulate(network, schedule, loosely_synchronous(schedule), "token", costs)
 
-    def packets(self, schedule: _core.Schedule, scheme: str) -> float:
-        """By packets: a message holds its path until its end has gone through, and what waits behind it waits.
-        Nodes send and receive at once; phases have no tokens: a sender goes on when its message has arrived."""
+    def _circuits(self, schedule: _core.Schedule, scheme: str) -> _core.Simulation:
+        """Worms in buffers for next to nothing: a message holds its path from its head to its end, also while it
+        is blocked. Nodes send and receive at once. No tokens: a sender goes on when its message has arrived."""
         lengths = schedule.lengths()
         costs = _core.WormholeParameters(
-            # Circuits: the network itself buffers next to nothing of a message.
-            payload=max(1, sum(lengths) // len(lengths) // 32),
+            payload=max(1, sum(lengths) // len(lengths) // PACKETS),
             buffer=1,
             switching="wormhole",
             startup=self.startup,
             blocking=scheme != "AC",
         )
-        return float(_core.simulate_wormhole(self.planned, schedule, "free", costs).seconds)
+        return _core.simulate_wormhole(self.planned, schedule, "free", costs)
 
 
 def cm5(ranks: int = 32) -> Machine:
@@ -125,7 +134,8 @@ def cm5(ranks: int = 32) -> Machine:
     its processor puts words into and takes them out of the network interface, at 15 MB/s of packets together
     (Bader and JáJá, Practical parallel algorithms for dynamic data redistribution, median finding and selection,
     1995, quote 15 MB/s; that it is for both directions together is our reading). Startup of a CMMD message, which
-    includes asking the receiver: 88 µs, assumed.
+    includes asking the receiver: 88 µs, assumed. Flows only: in the wormhole model a packet from a slow port holds a
+    fast channel for as long as it takes to leave the port, so that bundles would be no faster than one link.
     """
     if ranks not in (16, 32):
         raise ValueError("the model of the CM-5 has 16 or 32 nodes")
@@ -145,7 +155,7 @@ def cm5(ranks: int = 32) -> Machine:
         return _core.build_network(names, on, list(a), list(b), list(rates), [0.0] * len(links))
 
     network = with_processors(tree(20e6 * data), processor)
-    return Machine(f"CM-5, {ranks} nodes", tree(processor / 2), network, network, 88e-6, 0.0)
+    return Machine(f"CM-5, {ranks} nodes", tree(processor / 2), network, network, 88e-6, 0.0, ("flows",))
 
 
 def ipsc(ranks: int = 64) -> Machine:
@@ -158,4 +168,5 @@ def ipsc(ranks: int = 64) -> Machine:
     """
     rate = 1 / 0.394e-6
     cube = _core.build_grid("hypercube", [ranks.bit_length() - 1], rate, 10.3e-6)
-    return Machine(f"iPSC/860, {ranks} nodes", cube, with_processors(cube, rate), cube, 95e-6, 82.5e-6)
+    network = with_processors(cube, rate)
+    return Machine(f"iPSC/860, {ranks} nodes", cube, network, cube, 95e-6, 82.5e-6, ("flows", "circuits"))
