@@ -18,9 +18,7 @@ def demand_of(ranks: int, messages: Iterable[Message]) -> _core.Demand:
     return _core.Demand.irregular(ranks, [m[0] for m in rows], [m[1] for m in rows], [m[2] for m in rows])
 
 
-def regular(
-    rng: Random, ranks: int, degree: int, size: Callable[[Random], int] = lambda _: UNIT
-) -> _core.Demand:
+def regular(rng: Random, ranks: int, degree: int, size: Callable[[Random], int] = lambda _: UNIT) -> _core.Demand:
     """Every rank sends to `degree` random others and receives from as many (test set 1)."""
     order = rng.sample(range(ranks), ranks)
     shifts = rng.sample(range(1, ranks), degree)
@@ -83,9 +81,7 @@ def demand_makers() -> st.SearchStrategy[Callable[[int], _core.Demand]]:
         kind, sizes, seed = drawn
         return lambda ranks: random_demand(Random(seed), ranks, kind, sizes)
 
-    return st.tuples(st.sampled_from(KINDS), st.sampled_from(sorted(SIZES)), st.integers(0, 2**32 - 1)).map(
-        maker
-    )
+    return st.tuples(st.sampled_from(KINDS), st.sampled_from(sorted(SIZES)), st.integers(0, 2**32 - 1)).map(maker)
 
 
 def port_sums(demand: _core.Demand) -> tuple[int, int]:
