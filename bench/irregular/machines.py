@@ -1,8 +1,8 @@
 """The two machines of the NICE paper, as networks and costs for the simulators.
 
 ``cm5(32)`` and ``ipsc(64)`` give a ``Machine``; ``machine.seconds(model, schedule, scheme)`` is the time of a
-schedule of an irregular exchange by one of ``machine.models``: flows share channels fairly, circuits hold their
-path and block each other.
+schedule of an irregular exchange by one of ``machine.models``: flows share channels fairly, circuits hold
+their path and block each other.
 
 Where the figures come from is said beside each. "Assumed" means: no measured value at hand, the order of
 magnitude of its time. Ratios and orders are what these models are for, not microseconds.
@@ -53,8 +53,8 @@ def loosely_synchronous(schedule: _core.Schedule) -> _core.Waits:
 
 
 def with_processors(network: _core.Network, rate: float) -> _core.Network:
-    """The network with one more channel per rank, its processor, which carries what the rank sends and what it
-    receives: at `rate` together."""
+    """The network with one more channel per rank, its processor, which carries what the rank sends and what
+    it receives: at `rate` together."""
     ranks, channels = network.ranks, network.channels
     names = [network.channel_name(c) for c in range(channels)]
     rates = [network.rate(c) for c in range(channels)]
@@ -78,9 +78,7 @@ def with_processors(network: _core.Network, rate: float) -> _core.Network:
 @dataclass(frozen=True)
 class Machine:
     name: str
-    planned: (
-        _core.Network
-    )  # what the schedulers see: nodes at the speed at which they send and receive at once
+    planned: _core.Network  # what schedulers see: nodes at the speed of sending while they receive
     network: _core.Network  # what is simulated
     pairs: _core.Network  # the same for exchanges by pairs
     startup: float  # s per message
@@ -103,8 +101,8 @@ class Machine:
         return float(simulate(schedule, scheme).seconds)
 
     def _flows(self, schedule: _core.Schedule, scheme: str) -> _core.Simulation:
-        """Nodes share their processor between what they send and what they receive; channels are shared fairly
-        and nothing queues."""
+        """Nodes share their processor between what they send and what they receive; channels are shared
+        fairly and nothing queues."""
         network = self.pairs if scheme == "LP" else self.network
         costs = _core.ModelParameters(startup=self.startup, token=self.token)
         if scheme == "AC":
@@ -112,8 +110,9 @@ class Machine:
         return _core.simulate(network, schedule, loosely_synchronous(schedule), "token", costs)
 
     def _circuits(self, schedule: _core.Schedule, scheme: str) -> _core.Simulation:
-        """Worms in buffers for next to nothing: a message holds its path from its head to its end, also while it
-        is blocked. Nodes send and receive at once. No tokens: a sender goes on when its message has arrived."""
+        """Worms in buffers for next to nothing: a message holds its path from its head to its end, also while
+        it is blocked. Nodes send and receive at once. No tokens: a sender goes on when its message has
+        arrived."""
         lengths = schedule.lengths()
         costs = _core.WormholeParameters(
             payload=max(1, sum(lengths) // len(lengths) // PACKETS),
@@ -128,14 +127,15 @@ class Machine:
 def cm5(ranks: int = 32) -> Machine:
     """Groups of 4, of 16 and of 32 nodes of a Connection Machine CM-5.
 
-    Data network (Leiserson et al., The network architecture of the Connection Machine CM-5, SPAA 1992): 20 MB/s
-    from and to each node, 10 MB/s per node out of a group of 4, 5 MB/s per node out of a group of 16; packets of
-    20 bytes carry 16. Messages spread over the parallel ways up: each bundle is one link here. A node has no DMA:
-    its processor puts words into and takes them out of the network interface, at 15 MB/s of packets together
-    (Bader and JáJá, Practical parallel algorithms for dynamic data redistribution, median finding and selection,
-    1995, quote 15 MB/s; that it is for both directions together is our reading). Startup of a CMMD message, which
-    includes asking the receiver: 88 µs, assumed. Flows only: in the wormhole model a packet from a slow port holds a
-    fast channel for as long as it takes to leave the port, so that bundles would be no faster than one link.
+    Data network (Leiserson et al., The network architecture of the Connection Machine CM-5, SPAA 1992): 20
+    MB/s from and to each node, 10 MB/s per node out of a group of 4, 5 MB/s per node out of a group of 16;
+    packets of 20 bytes carry 16. Messages spread over the parallel ways up: each bundle is one link here. A
+    node has no DMA: its processor puts words into and takes them out of the network interface, at 15 MB/s of
+    packets together (Bader and JáJá, Practical parallel algorithms for dynamic data redistribution, median
+    finding and selection, 1995, quote 15 MB/s; that it is for both directions together is our reading).
+    Startup of a CMMD message, which includes asking the receiver: 88 µs, assumed. Flows only: in the wormhole
+    model a packet from a slow port holds a fast channel for as long as it takes to leave the port, so that
+    bundles would be no faster than one link.
     """
     if ranks not in (16, 32):
         raise ValueError("the model of the CM-5 has 16 or 32 nodes")
@@ -161,10 +161,10 @@ def cm5(ranks: int = 32) -> Machine:
 def ipsc(ranks: int = 64) -> Machine:
     """An Intel iPSC/860: a hypercube, e-cube routes, circuits.
 
-    Bokhari (ICASE reports 91-4 and 91-5, which the paper cites): 95 µs startup, 0.394 µs per byte, 10.3 µs per
-    hop; making sure that a partner is ready takes 82.5 µs more. A node sends and receives at once only in an
-    exchange of two that are synchronised (the paper, section 6): in LP; else one after the other, here at half
-    the speed each.
+    Bokhari (ICASE reports 91-4 and 91-5, which the paper cites): 95 µs startup, 0.394 µs per byte, 10.3 µs
+    per hop; making sure that a partner is ready takes 82.5 µs more. A node sends and receives at once only in
+    an exchange of two that are synchronised (the paper, section 6): in LP; else one after the other, here at
+    half the speed each.
     """
     rate = 1 / 0.394e-6
     cube = _core.build_grid("hypercube", [ranks.bit_length() - 1], rate, 10.3e-6)

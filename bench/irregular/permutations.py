@@ -33,13 +33,11 @@ def derangement(ranks: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 def costs(machine: Machine, samples: int) -> dict[str, NDArray[np.float64]]:
     """Seconds until all have arrived, per model."""
-    rng = np.random.default_rng(1)
+    rng, ranks = np.random.default_rng(1), machine.ranks
     times = np.empty((len(machine.models), samples))
     for sample in range(samples):
-        to = derangement(machine.ranks, rng).tolist()
-        demand = _core.Demand.irregular(
-            machine.ranks, list(range(machine.ranks)), to, [BYTES] * machine.ranks
-        )
+        to = derangement(ranks, rng).tolist()
+        demand = _core.Demand.irregular(ranks, list(range(ranks)), to, [BYTES] * ranks)
         schedule = machine.plan(demand, "RS_N")
         times[:, sample] = [machine.seconds(model, schedule, "RS_N") for model in machine.models]
     return dict(zip(machine.models, times, strict=True))
@@ -60,8 +58,8 @@ def table(record: dict[str, Any]) -> str:
         "# What random permutations cost",
         "",
         f"`{record['command']}`, {record['date']}. Simulated, not measured: the machines and models of",
-        f"`bench/irregular/machines.py`. {record['samples']:,} random permutations without fixed points of 32 nodes,",
-        "1 KB each (figures 2 and 3 of the NICE paper); cost: until the last message has arrived.",
+        f"`bench/irregular/machines.py`. {record['samples']:,} random permutations without fixed points of",
+        "32 nodes, 1 KB each (figures 2 and 3 of the NICE paper); cost: until the last message has arrived.",
         "",
         "| machine | model | mean µs | least | most | within 5 % of the mean | paper |",
         "|---|---|---|---|---|---|---|",

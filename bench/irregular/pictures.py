@@ -130,9 +130,14 @@ def draw_regions(panels: Sequence[Map], columns: int, path: Path, title: str, su
         for axis, panel in zip(axes.flat, panels, strict=True):
             cells = np.array([[names.index(name) for name in row] for row in panel.winners])
             axis.pcolormesh(
-                np.arange(len(panel.densities) + 1), np.arange(len(panel.sizes) + 1), cells, cmap=colours,
-                norm=BoundaryNorm(np.arange(len(names) + 1) - 0.5, len(names)), edgecolors="white", linewidth=0.4,
-            )  # fmt: skip
+                np.arange(len(panel.densities) + 1),
+                np.arange(len(panel.sizes) + 1),
+                cells,
+                cmap=colours,
+                norm=BoundaryNorm(np.arange(len(names) + 1) - 0.5, len(names)),
+                edgecolors="white",
+                linewidth=0.4,
+            )
             axis.set_xticks(np.arange(len(panel.densities)) + 0.5, map(str, panel.densities))
             places = range(0, len(panel.sizes), 2)
             axis.set_yticks([i + 0.5 for i in places], [bytes_text(panel.sizes[i]) for i in places])

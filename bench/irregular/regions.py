@@ -33,9 +33,9 @@ OPERATION: Final = 1e-6  # s, assumed: some thirty instructions of these machine
 
 
 def operations(scheme: str, ranks: int, density: int, phases: int, route: float) -> float:
-    """What one processor does to find a schedule, by the paper's complexities (section 3): compressing the matrix,
-    n·d; a phase of RS_N, n·ln d + n; looking at links, `route` times as much in a phase; finding where to cut
-    messages, sorting n sizes in a phase."""
+    """What one processor does to find a schedule, by the paper's complexities (section 3): compressing the
+    matrix, n·d; a phase of RS_N, n·ln d + n; looking at links, `route` times as much in a phase besides;
+    finding where to cut messages, sorting n sizes in a phase."""
     if scheme == "AC":
         return 0
     if scheme == "LP":
@@ -92,8 +92,8 @@ def planning_times(on: Machine, density: int, matrices: int) -> dict[str, float]
 
 
 def winner(found: dict[str, dict[str, float]], model: str, uses: int | None = None) -> str:
-    """The scheme of least C + S / R; of equal ones, as RS_N and RS_NH where nothing is split, the first, which is
-    the cheaper one to schedule."""
+    """The scheme of least C + S / R; of equal ones, as RS_N and RS_NH where nothing is split, the first,
+    which is the cheaper one to schedule."""
     share = OPERATION / uses if uses else 0.0
     cost = {scheme: found[model][scheme] + share * found["operations"][scheme] for scheme in SCHEMES}
     least = min(cost.values())
@@ -144,7 +144,8 @@ def table(record: dict[str, Any]) -> str:
         "",
         "## Scheduling cost shared by R uses",
         "",
-        f"By flows, non-uniform. S: operations by the paper's complexities, {1e6 * OPERATION:g} µs each (assumed).",
+        f"By flows, non-uniform. S: operations by the paper's complexities, {1e6 * OPERATION:g} µs each",
+        "(assumed).",
     ]
     for name in MACHINES:
         if complete(record, name, "non-uniform"):

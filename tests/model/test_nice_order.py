@@ -1,10 +1,11 @@
 """Section 7 of the NICE paper in simulation: which scheme costs more, to plan and to run.
 
-    S(AC) <= S(LP) <= S(RS_N) <= S(RS_NL) <= S(RS_NHs)   and   C(RS_NHs) <= C(RS_NL) <= C(RS_N) <= C(LP) <= C(AC)
+    S(AC) <= S(LP) <= S(RS_N) <= S(RS_NL) <= S(RS_NHs)
+    C(RS_NHs) <= C(RS_NL) <= C(RS_N) <= C(LP) <= C(AC)
 
-"In general", the paper says: the second holds here for messages of different sizes, of medium density and of a
-kilobyte or more. Where few messages are sent, or small ones, AC is faster than LP, and the fastest of all; where
-everyone sends to nearly everyone, LP is. Costs are means over matrices of test set 1; nothing is timed.
+"In general", the paper says: the second holds here for messages of different sizes, of medium density and of
+a kilobyte or more. Where few messages are sent, or small ones, AC is faster than LP, and the fastest of all;
+where everyone sends to nearly everyone, LP is. Costs are means over matrices of test set 1; nothing is timed.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def test_a_processor_is_shared_by_what_it_sends_and_receives() -> None:
     machine = ipsc(8)
     pair = np.zeros((8, 8), dtype=np.int64)
     pair[0, 1] = pair[1, 0] = 100_000
-    times = {
-        scheme: machine.seconds("flows", machine.plan(demand(pair), scheme), scheme) for scheme in SCHEMES
-    }
-    assert times["RS_N"] - times["LP"] == pytest.approx(100_000 * 0.394e-6)
+    paired, apart = (
+        machine.seconds("flows", machine.plan(demand(pair), scheme), scheme) for scheme in ("LP", "RS_N")
+    )
+    assert apart - paired == pytest.approx(100_000 * 0.394e-6)
