@@ -66,6 +66,17 @@ CASES: Final = (
 )
 
 
+def cases() -> tuple[Case, ...]:
+    """Those for which there is what they need."""
+    try:
+        import meshpy  # noqa: F401
+        import pymetis  # noqa: F401
+    except ImportError as error:
+        print(f"without airfoil grids, {error.name} is missing: pip install 'hocket[meshes]'")
+        return tuple(case for case in CASES if case.density)
+    return CASES
+
+
 @cache
 def machine(name: str) -> Machine:
     return MACHINES[name]()
@@ -120,7 +131,9 @@ def table(record: dict[str, Any]) -> str:
 def measured(matrices: int, processes: int) -> Iterator[tuple[Case, int, dict[str, dict[str, float]]]]:
     with ProcessPoolExecutor(processes) as pool:
         jobs = [
-            (case, unit, pool.submit(measure, case, unit, matrices)) for case in CASES for unit in case.units
+            (case, unit, pool.submit(measure, case, unit, matrices))
+            for case in cases()
+            for unit in case.units
         ]
         for case, unit, job in jobs:
             yield case, unit, job.result()
@@ -130,7 +143,7 @@ def draw(record: dict[str, Any]) -> None:
     """Also from a record read back from its file."""
     panels = []
     for case in CASES:
-        if case.drawn:
+        if case.drawn and case.title in record["figures"]:
             for model, by_unit in record["figures"][case.title].items():
                 times = {name: [row[name] for row in by_unit.values()] for name in SCHEMES + OURS}
                 panels.append(Curves(f"{case.title}: {model}", [int(unit) for unit in by_unit], times))
