@@ -93,8 +93,8 @@ def planning_times(on: Machine, density: int, matrices: int) -> dict[str, float]
 
 
 def winner(found: dict[str, dict[str, float]], model: str, uses: int | None = None) -> str:
-    """The scheme of least C + S / R; of those within a hundredth of it the first, which is the cheapest one to
-    schedule."""
+    """The scheme of least C + S / R; of those within a hundredth of it the first, which is the cheapest one
+    to schedule."""
     share = OPERATION / uses if uses else 0.0
     cost = {scheme: found[model][scheme] + share * found["operations"][scheme] for scheme in SCHEMES}
     least = min(cost.values())
@@ -132,8 +132,8 @@ def table(record: dict[str, Any]) -> str:
         "",
         f"`{record['command']}`, {record['date']}. Simulated, not measured: the machines and models of",
         f"`bench/irregular/machines.py`; means over {record['matrices']} matrices of test set 1 per cell",
-        "(figures 16 and 17 of the NICE paper). Non-uniform: sizes of 1 to 8 msg_unit. Of schemes within 1 % of the",
-        "best the one that is cheapest to schedule wins.",
+        "(figures 16 and 17 of the NICE paper). Non-uniform: sizes of 1 to 8 msg_unit. Of schemes within",
+        "1 % of the best the one that is cheapest to schedule wins.",
         "",
         "## Scheduling cost neglected",
     ]
