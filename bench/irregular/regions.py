@@ -1,6 +1,6 @@
 """Figures 16 and 17 of the NICE paper: which of the six schemes wins, by density and message size.
 
-    python bench/irregular/regions.py [--matrices 3] [--processes 2]
+    python bench/irregular/regions.py [--flows 10] [--circuits 2] [--processes 2]
 
 Writes bench/results/irregular-regions.{json,md} and docs/pictures/irregular-regions{,-reuse}.png: maps
 without scheduling cost, and by flows where the cost of a schedule is shared by the times it is used.
@@ -30,6 +30,7 @@ DENSITIES: Final = {"CM-5": (4, 8, 12, 16, 20, 24, 28, 31), "iPSC/860": (4, 8, 1
 KINDS: Final = SIZES[:2]  # uniform, non-uniform
 TIE: Final = 0.01
 USES: Final = (1, 10, 100)  # R
+Found = dict[str, dict[str, float]]  # by model, and "operations", and by scheme
 OPERATION: Final = 1e-6  # s, assumed: some thirty instructions of these machines' processors
 
 
@@ -56,17 +57,20 @@ def route_length(name: str) -> float:
     return fmean(len(network.route(0, other)) for other in range(1, ranks))
 
 
-def measure(name: str, density: int, kind: str, unit: int, matrices: int) -> dict[str, dict[str, float]]:
+def measure(name: str, density: int, kind: str, unit: int, matrices: dict[str, int]) -> Found:
     """Mean seconds by model and scheme, and "operations" by scheme."""
     on = machine(name)
-    found: dict[str, dict[str, float]] = {key: {} for key in (*on.models, "operations")}
+    found: Found = {key: {} for key in (*on.models, "operations")}
     exchanges = [
-        demand(random_matrix(on.ranks, density, kind, seed, unit)) for seed in range(1, matrices + 1)
+        demand(random_matrix(on.ranks, density, kind, seed, unit))
+        for seed in range(1, max(matrices[model] for model in on.models) + 1)
     ]
     for scheme in SCHEMES:
         schedules = [on.plan(exchange, scheme, seed) for seed, exchange in enumerate(exchanges, 1)]
         for model in on.models:
-            found[model][scheme] = fmean(on.seconds(model, schedule, scheme) for schedule in schedules)
+            found[model][scheme] = fmean(
+                on.seconds(model, schedule, scheme) for schedule in schedules[: matrices[model]]
+            )
         found["operations"][scheme] = fmean(
             operations(scheme, on.ranks, density, schedule.phases, route_length(name))
             for schedule in schedules
@@ -92,7 +96,7 @@ def planning_times(on: Machine, density: int, matrices: int) -> dict[str, float]
     return times
 
 
-def winner(found: dict[str, dict[str, float]], model: str, uses: int | None = None) -> str:
+def winner(found: Found, model: str, uses: int | None = None) -> str:
     """The scheme of least C + S / R; of those within a hundredth of it the first, which is the cheapest one
     to schedule."""
     share = OPERATION / uses if uses else 0.0
@@ -131,8 +135,9 @@ def table(record: dict[str, Any]) -> str:
         "# Which scheme wins where",
         "",
         f"`{record['command']}`, {record['date']}. Simulated, not measured: the machines and models of",
-        f"`bench/irregular/machines.py`; means over {record['matrices']} matrices of test set 1 per cell",
-        "(figures 16 and 17 of the NICE paper). Non-uniform: sizes of 1 to 8 msg_unit. Of schemes within",
+        f"`bench/irregular/machines.py`; means over {record['matrices']['flows']} matrices of test set 1 per",
+        f"cell by flows, {record['matrices']['circuits']} by circuits (figures 16 and 17 of the NICE paper).",
+        "Non-uniform: sizes of 1 to 8 msg_unit. Of schemes within",
         "1 % of the best the one that is cheapest to schedule wins.",
         "",
         "## Scheduling cost neglected",
@@ -191,14 +196,18 @@ def draw(record: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--matrices", type=int, default=3, help="per cell (default 3)")
+    parser.add_argument("--flows", type=int, default=10, help="matrices per cell by flows (default 10)")
+    parser.add_argument(
+        "--circuits", type=int, default=2, help="and by circuits, which are slower (default 2)"
+    )
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
-    record: dict[str, Any] = stamp(f"python bench/irregular/regions.py --matrices {options.matrices}")
-    record |= {"matrices": options.matrices, "cells": {}, "planning": {}}
+    matrices = {"flows": options.flows, "circuits": options.circuits}
+    command = f"python bench/irregular/regions.py --flows {options.flows} --circuits {options.circuits}"
+    record: dict[str, Any] = stamp(command) | {"matrices": matrices, "cells": {}, "planning": {}}
     with ProcessPoolExecutor(options.processes) as pool:
         jobs = [
-            (name, density, kind, unit, pool.submit(measure, name, density, kind, unit, options.matrices))
+            (name, density, kind, unit, pool.submit(measure, name, density, kind, unit, matrices))
             for name in MACHINES
             for kind in KINDS
             for density in DENSITIES[name]
