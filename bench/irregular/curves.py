@@ -9,14 +9,16 @@ airfoil grids need `pip install 'hocket[meshes]'`.
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from random import Random
 from statistics import fmean
 from typing import Any, Final
 
-from machines import SCHEMES, Machine, cm5, ipsc
+from machines import SCHEMES, Machine, cm5, in_order, ipsc
 from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
 from pictures import PICTURES, Curves, bytes_text, draw_curves
 from records import keep, stamp
@@ -108,6 +110,19 @@ def measure(case: Case, unit: int, matrices: int) -> dict[str, dict[str, float]]
     }
 
 
+def ways_of_ac(on: Machine, density: int, unit: int, matrices: int) -> dict[str, float]:
+    """Mean seconds of three ways to send without a schedule, by flows, and of RS_N."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for seed in range(1, matrices + 1):
+        exchange = demand(random_matrix(on.ranks, density, "non-uniform", seed, unit))
+        schedule = on.plan(exchange, "AC")
+        times["by receiver"].append(on.asynchronous(in_order(schedule)).seconds)
+        times["shuffled"].append(on.asynchronous(in_order(schedule, Random(seed))).seconds)
+        times["all at once"].append(on.asynchronous(schedule).seconds)
+        times["RS_N"].append(on.seconds("flows", on.plan(exchange, "RS_N", seed), "RS_N"))
+    return {way: fmean(values) for way, values in times.items()}
+
+
 def table(record: dict[str, Any]) -> str:
     lines = [
         "# What an exchange costs, by message size and scheme",
@@ -125,6 +140,20 @@ def table(record: dict[str, Any]) -> str:
             for unit, times in by_unit.items():
                 cells = " | ".join(f"{1e3 * times[name]:.4g}" for name in names)
                 lines.append(f"| {bytes_text(int(unit))} | {cells} |")
+    if record["ac"]:
+        ways = list(next(iter(record["ac"].values())))
+        lines += [
+            "",
+            "## AC, by flows",
+            "",
+            "Non-uniform sizes, ms. By receiver, shuffled: messages of a rank leave one after the other.",
+            "All at once: they share its processor.",
+            "",
+            f"| machine, d, msg_unit | {' | '.join(ways)} |",
+            "|---" * (len(ways) + 1) + "|",
+        ]
+        for title, times in record["ac"].items():
+            lines.append(f"| {title} | {' | '.join(f'{1e3 * times[way]:.4g}' for way in ways)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -157,7 +186,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     record: dict[str, Any] = stamp(f"python bench/irregular/curves.py --matrices {options.matrices}")
-    record |= {"matrices": options.matrices, "figures": {}}
+    record |= {"matrices": options.matrices, "figures": {}, "ac": {}}
     for case, unit, found in measured(options.matrices, options.processes):
         curves = record["figures"].setdefault(case.title, {model: {} for model in found})
         for model, times in found.items():
@@ -165,6 +194,12 @@ def main() -> None:
         best = {model: min(times, key=lambda name: times[name]) for model, times in found.items()}
         print(f"{case.title}, {unit} B: {best}", flush=True)
         keep("irregular-curves", record, table)
+    for name in MACHINES:
+        for density in (8, 16, 24):
+            for unit in (64, 1024, 8192):
+                found = ways_of_ac(machine(name), density, unit, options.matrices)
+                record["ac"][f"{machine(name).name}, {density}, {bytes_text(unit)}"] = found
+    keep("irregular-curves", record, table)
     draw(record)
 
 

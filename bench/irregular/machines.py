@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from dataclasses import dataclass
+from random import Random
 from typing import Final
 
 from hocket import _core
@@ -21,11 +22,14 @@ SCHEMES: Final = ("AC", "LP", "RS_N", "RS_NL", "RS_NH", "RS_NLH")
 PACKETS: Final = 32  # of a message of mean size, where circuits are simulated: few enough to be fast
 
 
-def in_order(schedule: _core.Schedule) -> _core.Schedule:
-    """Every rank's messages one after the other: its k-th message in phase k."""
+def in_order(schedule: _core.Schedule, shuffle: Random | None = None) -> _core.Schedule:
+    """Every rank's messages one after the other, as they are or shuffled: its k-th message in phase k."""
     sent: dict[int, int] = defaultdict(int)
+    transfers = schedule.rows()
+    if shuffle is not None:
+        shuffle.shuffle(transfers)
     rows = []
-    for _, src, *rest in schedule.rows():
+    for _, src, *rest in transfers:
         rows.append((sent[src], src, *rest))
         sent[src] += 1
     rows.sort(key=lambda row: row[0])
@@ -106,8 +110,14 @@ class Machine:
         network = self.pairs if scheme == "LP" else self.network
         costs = _core.ModelParameters(startup=self.startup, token=self.token)
         if scheme == "AC":
-            return _core.simulate(network, in_order(schedule), None, "free", costs)
+            return self.asynchronous(in_order(schedule))
         return _core.simulate(network, schedule, loosely_synchronous(schedule), "token", costs)
+
+    def asynchronous(self, schedule: _core.Schedule) -> _core.Simulation:
+        """By flows, without waiting for receivers: messages of one phase leave together."""
+        return _core.simulate(
+            self.network, schedule, None, "free", _core.ModelParameters(startup=self.startup)
+        )
 
     def _circuits(self, schedule: _core.Schedule, scheme: str) -> _core.Simulation:
         """Worms in buffers for next to nothing: a message holds its path from its head to its end, also while

@@ -95,6 +95,15 @@ def test_random_permutations_cost_about_the_same_on_the_fat_tree() -> None:
     assert summary(costs(cm5(), 300)["flows"])["near_mean"] > 0.97  # the paper: 99.5 %
 
 
+def test_fair_sharing_without_queues_hides_what_ac_costs() -> None:
+    # Why AC is simulated with messages that leave one by one, in the order of receivers.
+    machine = cm5()
+    exchange = demand(random_matrix(machine.ranks, 16, "non-uniform", 1, 8192))
+    schedule = machine.plan(exchange, "AC")
+    rs_n = machine.seconds("flows", machine.plan(exchange, "RS_N"), "RS_N")
+    assert machine.asynchronous(schedule).seconds < rs_n < machine.seconds("flows", schedule, "AC")
+
+
 def test_a_message_waits_for_both_its_ends() -> None:
     rows = [(0, 0, 1), (0, 2, 3), (1, 1, 2), (2, 0, 3), (3, 2, 0)]
     rows = [(phase, src, dst, src, dst, 0, 100) for phase, src, dst in rows]
