@@ -1,6 +1,6 @@
 """Figures 12 to 15 of the NICE paper: what an exchange costs, by message size and scheme.
 
-    python bench/irregular/curves.py [--matrices 20] [--processes 2]
+    python bench/irregular/curves.py [--matrices 10] [--processes 2]
 
 Writes bench/results/irregular-curves.{json,md} and docs/pictures/irregular-curves.png. The
 airfoil grids need `pip install 'hocket[meshes]'`.
@@ -182,7 +182,7 @@ def draw(record: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--matrices", type=int, default=20, help="of test set 1 (default 20)")
+    parser.add_argument("--matrices", type=int, default=10, help="of test set 1 (default 10)")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     record: dict[str, Any] = stamp(f"python bench/irregular/curves.py --matrices {options.matrices}")
