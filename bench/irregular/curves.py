@@ -53,7 +53,7 @@ class Case:
     def matrix(self, unit: int, seed: int) -> Matrix:
         ranks = machine(self.machine).ranks
         if self.density:
-            return random_matrix(ranks, self.density, "non-uniform", seed, unit)
+            return numbers(ranks, self.density, "non-uniform", seed) * unit
         return halo(self.points, ranks) * unit
 
 
@@ -82,6 +82,12 @@ def cases() -> tuple[Case, ...]:
 @cache
 def machine(name: str) -> Machine:
     return MACHINES[name]()
+
+
+@cache
+def numbers(ranks: int, density: int, sizes: str, seed: int) -> Matrix:
+    """A matrix of test set 1, in units."""
+    return random_matrix(ranks, density, sizes, seed, 1)
 
 
 @cache
@@ -114,7 +120,7 @@ def ways_of_ac(on: Machine, density: int, unit: int, matrices: int) -> dict[str,
     """Mean seconds of three ways to send without a schedule, by flows, and of RS_N."""
     times: dict[str, list[float]] = defaultdict(list)
     for seed in range(1, matrices + 1):
-        exchange = demand(random_matrix(on.ranks, density, "non-uniform", seed, unit))
+        exchange = demand(numbers(on.ranks, density, "non-uniform", seed) * unit)
         schedule = on.plan(exchange, "AC")
         times["by receiver"].append(on.asynchronous(in_order(schedule)).seconds)
         times["shuffled"].append(on.asynchronous(in_order(schedule, Random(seed))).seconds)

@@ -110,7 +110,7 @@ def draw_curves(panels: Sequence[Curves], path: Path, title: str, subtitle: str)
             axis.set_xscale("log", base=2)
             axis.xaxis.set_major_formatter(lambda x, _: bytes_text(x))
             axis.set_ylim(top=min(3.0, axis.get_ylim()[1]))
-            axis.set_title(panel.title, fontsize=10)
+            axis.set_title(panel.title, fontsize=9)
             axis.set_xlabel("msg_unit (bytes)")
             axis.grid(axis="y", color=style.FAINT, zorder=0)
             for side in ("right", "top"):
@@ -144,7 +144,7 @@ def draw_regions(panels: Sequence[Map], columns: int, path: Path, title: str, su
             axis.tick_params(length=0)
             for side in axis.spines.values():
                 side.set_visible(False)
-            axis.set_title(panel.title, fontsize=10)
+            axis.set_title(panel.title, fontsize=9)
         for axis in axes[:, 0]:
             axis.set_ylabel("msg_unit (bytes)")
         for axis in axes[-1]:

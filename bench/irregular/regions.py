@@ -17,7 +17,7 @@ from functools import cache
 from statistics import fmean, median
 from typing import Any, Final
 
-from curves import MACHINES, machine
+from curves import MACHINES, machine, numbers
 from machines import SCHEMES, Machine
 from pictures import PICTURES, Map, bytes_text, draw_regions
 from records import keep, stamp
@@ -62,7 +62,7 @@ def measure(name: str, density: int, kind: str, unit: int, matrices: dict[str, i
     on = machine(name)
     found: Found = {key: {} for key in (*on.models, "operations")}
     exchanges = [
-        demand(random_matrix(on.ranks, density, kind, seed, unit))
+        demand(numbers(on.ranks, density, kind, seed) * unit)
         for seed in range(1, max(matrices[model] for model in on.models) + 1)
     ]
     for scheme in SCHEMES:
