@@ -6,6 +6,7 @@ import hashlib
 from random import Random
 
 from hocket import _core
+from irregular_cases import random_demand
 from strategies import random_graph, random_tree, unequal
 
 
@@ -18,10 +19,14 @@ def fingerprints() -> dict[str, str]:
     networks["odd torus"] = _core.build_grid("torus", [5, 5], 1e9, 1e-6)  # repair searches long here
     found = {}
     for label, network in networks.items():
-        all_to_all = _core.Demand(network.ranks, 4096)
-        gather = _core.Demand(network.ranks, 4096, "all-gather", [4096 + i for i in range(network.ranks)])
+        contributions = [4096 + i for i in range(network.ranks)]
+        demands = {
+            "all-to-all": _core.Demand(network.ranks, 4096),
+            "all-gather": _core.Demand(network.ranks, 4096, "all-gather", contributions),
+            "irregular": random_demand(Random(network.ranks), network.ranks, "sparse"),
+        }
         for scheduler in _core.schedulers():
-            demand = gather if scheduler.pattern == "all-gather" else all_to_all
+            demand = demands[scheduler.pattern]
             if scheduler.why_not(network, demand):
                 continue
             schedule = scheduler.make(network, demand)

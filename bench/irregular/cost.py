@@ -1,0 +1,183 @@
+"""What scheduling an irregular exchange costs, and what it gets: phases, splits, time over the bound.
+
+Run by `make bench-irregular-cost`; writes bench/results/irregular-cost.json and irregular-cost.md. CPU time
+of the scheduler alone, including the schedule that it returns; the demand is there before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from datetime import UTC, datetime
+from math import isqrt, log, log2
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, Final
+
+from testsets import demand, random_matrix
+
+from hocket import _core
+
+RESULTS = Path(__file__).parents[1] / "results"
+RATE: Final = 1.25e8  # bytes/s; ratios do not depend on it
+CASES: Final = (
+    (64, 4),
+    (64, 16),
+    (64, 32),
+    (256, 4),
+    (256, 16),
+    (256, 128),
+    (1024, 4),
+    (1024, 32),
+    (4096, 4),
+    (4096, 32),
+)
+SCHEDULERS: Final = {  # the network each is meant for
+    "AC": "star",
+    "LP": "star",
+    "RS_N": "star",
+    "RS_NH": "star",
+    "RS_NL": "torus",
+    "RS_NLH": "torus",
+    "colouring": "star",
+    "open-shop": "star",
+}
+TARGETS: Final = {  # scheduler: ranks, density, ms
+    "RS_N": (1024, 32, 5),
+    "RS_NL": (1024, 32, 50),
+    "RS_NLH": (1024, 32, 100),
+    "colouring": (4096, 32, 100),
+}
+MATRICES, LARGE = 3, 2**16  # matrices per case; one of so many messages or more
+RUNS, SECONDS = 20, 0.5  # per matrix; at least 3 runs, and no more once they have taken so long
+
+
+def star(ranks: int) -> _core.Network:
+    names = ["s", *(f"h{i}" for i in range(ranks))]
+    hosts = list(range(1, ranks + 1))
+    return _core.build_network(names, [0] + [1] * ranks, [0] * ranks, hosts, [RATE] * ranks, [0.0] * ranks)
+
+
+def torus(ranks: int) -> _core.Network:
+    return _core.build_grid("torus", [isqrt(ranks)] * 2, RATE, 0.0)
+
+
+def measure(name: str, network: _core.Network, demands: list[_core.Demand]) -> dict[str, Any]:
+    scheduler = _core.find_scheduler(name, "irregular")
+    milliseconds, phases, splits, ratios = [], [], [], []
+    for seed, one in enumerate(demands):
+        runs: list[float] = []
+        while len(runs) < RUNS and (len(runs) < 3 or sum(runs) < SECONDS):
+            began = time.process_time()
+            schedule = scheduler.make(network, one, seed=seed)
+            runs.append(time.process_time() - began)
+        certificate = _core.verify(network, one, schedule)
+        if not certificate.complete or (scheduler.contention_free and not certificate.ok):
+            raise SystemExit(f"{name}, {one.ranks} ranks: {certificate.findings}")
+        milliseconds += [1000 * run for run in runs]
+        phases.append(schedule.phases)
+        splits.append(len(schedule) / one.messages - 1)
+        ratios.append(_core.lockstep_seconds(network, schedule) / _core.lower_bounds(network, one).seconds)
+    return {
+        "median_ms": median(milliseconds),
+        "least_ms": min(milliseconds),
+        "runs": len(milliseconds),
+        "phases": fmean(phases),
+        "splits": fmean(splits),
+        "over_bound": fmean(ratios),
+    }
+
+
+def rows_of(ranks: int, density: int) -> list[dict[str, Any]]:
+    demands = [
+        demand(random_matrix(ranks, density, "non-uniform", seed))
+        for seed in range(1 if ranks * density >= LARGE else MATRICES)
+    ]
+    networks = {"star": star(ranks), "torus": torus(ranks)}
+    return [
+        {"ranks": ranks, "density": density, "scheduler": name, "network": kind}
+        | measure(name, networks[kind], demands)
+        for name, kind in SCHEDULERS.items()
+    ]
+
+
+def per_step(row: dict[str, Any]) -> float:
+    """Nanoseconds per row and phase over 1 + ln d, which section 3.3 expects to be a constant."""
+    return 1e6 * row["median_ms"] / (row["phases"] * row["ranks"] * (1 + log(row["density"])))
+
+
+def table(report: dict[str, Any]) -> str:
+    rows = report["rows"]
+    lines = [
+        "# What scheduling an irregular exchange costs",
+        "",
+        f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
+        f"Random matrices of test set 1: {MATRICES} per row, 1 from {LARGE:,} messages on; 1 to 8 units of",
+        f"64 KB per message. CPU time of up to {RUNS} runs per matrix, on a machine that others used at the",
+        "same time. Star: one switch; torus: two equal sides. Time / bound: phases one after the other over",
+        "the busiest port or channel.",
+        "Splits: additional parts per message.",
+        "",
+        "## Targets",
+        "",
+        "| scheduler | ranks | d | target ms | median ms | least ms |",
+        "|---|---|---|---|---|---|",
+    ]
+    chosen = {(row["scheduler"], row["ranks"], row["density"]): row for row in rows}
+    for name, (ranks, density, most) in TARGETS.items():
+        row = chosen[name, ranks, density]
+        lines.append(
+            f"| {name} | {ranks:,} | {density} | {most} | {row['median_ms']:.2f} | {row['least_ms']:.2f} |"
+        )
+    lines += [
+        "",
+        "## Random scheduling: phases and complexity",
+        "",
+        "Section 3.3 of the paper expects d + log₂ d phases and n ln d + n steps for each.",
+        "",
+        "| ranks | d | phases of RS_N | d + log₂ d | ns per phase and n (1 + ln d) |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['ranks']:,} | {row['density']} | {row['phases']:.1f} "
+        f"| {row['density'] + log2(row['density']):.1f} | {per_step(row):.1f} |"
+        for row in rows
+        if row["scheduler"] == "RS_N"
+    ]
+    lines += [
+        "",
+        "## All",
+        "",
+        "| ranks | d | scheduler | network | median ms | least ms | phases | splits | time / bound |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['ranks']:,} | {row['density']} | {row['scheduler']} | {row['network']} "
+        f"| {row['median_ms']:.2f} | {row['least_ms']:.2f} | {row['phases']:.1f} "
+        f"| {row['splits']:.2f} | {row['over_bound']:.3f} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    report: dict[str, Any] = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "command": "python bench/irregular/cost.py",
+        "machine": f"{os.cpu_count()} × {platform.machine()}",
+        "python": platform.python_version(),
+        "rows": [],
+    }
+    for ranks, density in CASES:
+        report["rows"] += rows_of(ranks, density)
+        print(f"{ranks} ranks, d = {density}: done", flush=True)
+    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    (RESULTS / "irregular-cost.json").write_text(text, encoding="utf-8")
+    (RESULTS / "irregular-cost.md").write_text(table(report), encoding="utf-8")
+    print(table(report))
+
+
+if __name__ == "__main__":
+    main()
