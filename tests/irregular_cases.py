@@ -89,13 +89,12 @@ def cases() -> st.SearchStrategy[Case]:
 
 
 def regular(ranks: int, degree: int, seed: int, equal: bool = False) -> _core.Demand:
-    """Everyone sends to `degree` others and hears from as many: the next ones after a shuffle."""
+    """Everyone sends to about `degree` others and hears from as many: random permutations together."""
     rng = Random(seed)
-    place = rng.sample(range(ranks), ranks)
-    shifts = rng.sample(range(1, ranks), degree)
-    pairs = [(place[i], place[(i + shift) % ranks]) for i in range(ranks) for shift in shifts]
-    sizes = [64 * KILO * (1 if equal else rng.randint(1, 8)) for _ in pairs]
-    return _core.Demand.irregular(ranks, [i for i, _ in pairs], [j for _, j in pairs], sizes)
+    pairs = {pair for _ in range(degree) for pair in enumerate(rng.sample(range(ranks), ranks))}
+    chosen = sorted((i, j) for i, j in pairs if i != j)
+    sizes = [64 * KILO * (1 if equal else rng.randint(1, 8)) for _ in chosen]
+    return _core.Demand.irregular(ranks, [i for i, _ in chosen], [j for _, j in chosen], sizes)
 
 
 def pressure(network: _core.Network, demand: _core.Demand) -> float:

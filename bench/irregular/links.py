@@ -1,8 +1,9 @@
 """Irregular exchanges on networks whose links are scarce: schedule time over the bound.
 
-Run by `make bench-irregular-links`; writes bench/results/irregular-links.json and irregular-links.md
-after every row, so that what is measured is kept. `--quick` takes 5 matrices instead of 50. The airfoil
-grids of test set 2 need `pip install 'hocket[meshes]'`; without it they are left out.
+Run by `make bench-irregular-links`; puts every row into bench/results/irregular-links.json and
+irregular-links.md as soon as it is measured, in place of the one that is there. `--quick` takes 5 matrices
+instead of 50. The airfoil grids of test set 2 need `pip install 'hocket[meshes]'`; without it they are
+left out.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def measure(network: _core.Network, matrix: Matrix, name: str, seed: int) -> dic
 
 
 def row(network: _core.Network, matrices: list[Matrix]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"matrices": len(matrices)}
     for name in SCHEDULERS:
         runs = [measure(network, matrix, name, seed) for seed, matrix in enumerate(matrices, 1)]
         found[name] = {
@@ -119,61 +120,64 @@ def table(report: dict[str, Any]) -> str:
         "# Irregular exchanges on networks with scarce links",
         "",
         f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
-        f"Test set 1: {report['matrices']} random matrices per row, messages of 64 KB (uniform), 64 to 512 KB",
-        "in steps of 64 KB (non-uniform) or of any size between, every factor equally likely (log-uniform).",
+        "Test set 1: random matrices, d entries per row and column; messages of 64 KB (uniform), 64 to",
+        "512 KB in steps of 64 KB (non-uniform) or of any size between, every factor equally likely",
+        "(log-uniform).",
         "Test set 2: halo exchange of grids around an airfoil, divided by METIS.",
-        "Over the bound: median (worst). Phases: one after the other, as `ratio` has it. Run: with tokens, by",
-        "the simulator, where nothing but the wires takes time; it has no receive ports, so that on tori and",
-        "hypercubes a run may beat the bound. Splits: additional parts per message, mean. Planning: median CPU",
-        "time. Every schedule passed the verifier.",
+        "Over the bound: median (worst). Phases: one after the other, as `ratio` has it. Run: with tokens,",
+        "by the simulator, where nothing but the wires takes time; it has no receive ports, so that on tori",
+        "and hypercubes a run may beat the bound. Splits: additional parts per message, mean. Planning:",
+        "median CPU time. Every schedule passed the verifier.",
     ]
     for network, cases in report["cases"].items():
         lines += ["", f"## {network[0].upper()}{network[1:]}", ""]
         lines += [
-            "| demand | scheduler | phases / bound | run / bound | splits | phases | planning ms |",
-            "|---|---|---|---|---|---|---|",
+            "| demand | count | scheduler | phases / bound | run / bound | splits | phases | planning ms |",
+            "|---|---|---|---|---|---|---|---|",
         ]
         lines += [
-            f"| {what} | {name} | {run['phases_ratio']:.3f} ({run['phases_ratio_worst']:.3f}) "
-            f"| {run['run_ratio']:.3f} ({run['run_ratio_worst']:.3f}) | {run['splits']:.2f} "
-            f"| {run['phases']:.0f} | {1e3 * run['planning_s']:.1f} |"
+            f"| {what} | {case['matrices']} | {name} | {case[name]['phases_ratio']:.3f} "
+            f"({case[name]['phases_ratio_worst']:.3f}) | {case[name]['run_ratio']:.3f} "
+            f"({case[name]['run_ratio_worst']:.3f}) | {case[name]['splits']:.2f} "
+            f"| {case[name]['phases']:.0f} | {1e3 * case[name]['planning_s']:.1f} |"
             for what, case in cases.items()
-            for name, run in case.items()
+            for name in SCHEDULERS
         ]
     return "\n".join(lines) + "\n"
+
+
+def store(network: str, what: str, case: dict[str, Any]) -> None:
+    path = RESULTS / "irregular-links.json"
+    known = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else {}
+    known.setdefault(network, {})[what] = case
+    report = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "command": "make bench-irregular-links",
+        "machine": f"{os.cpu_count()} × {platform.machine()}",
+        "python": platform.python_version(),
+        "cases": {name: known[name] for name in NETWORKS if name in known},
+    }
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text(table(report), encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="5 matrices per row instead of 50")
-    parser.add_argument(
-        "--network", choices=NETWORKS, action="append", help="only these; the others are kept"
-    )
+    parser.add_argument("--network", choices=NETWORKS, action="append", help="only this one")
     given = parser.parse_args()
-    path = RESULTS / "irregular-links.json"
-    matrices = 5 if given.quick else MATRICES
-    kept = json.loads(path.read_text(encoding="utf-8"))["cases"] if given.network and path.exists() else {}
-    report: dict[str, Any] = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "command": "make bench-irregular-links",
-        "machine": f"{os.cpu_count()} × {platform.machine()}",
-        "python": platform.python_version(),
-        "matrices": matrices,
-        "cases": kept,
-    }
     for name in given.network or NETWORKS:
         network = NETWORKS[name]()
-        report["cases"][name] = {}
-        for what, demands in rows(network, matrices):
-            case = report["cases"][name][what] = row(network, demands)
+        for what, demands in rows(network, 5 if given.quick else MATRICES):
+            case = row(network, demands)
+            store(name, what, case)
             worst = ", ".join(
-                f"{scheduler} {run['phases_ratio_worst']:.3f} / {run['run_ratio_worst']:.3f}"
-                for scheduler, run in case.items()
+                f"{scheduler} {case[scheduler]['phases_ratio_worst']:.3f} / "
+                f"{case[scheduler]['run_ratio_worst']:.3f}"
+                for scheduler in SCHEDULERS
             )
             print(f"{name}, {what}: worst {worst}", flush=True)
-            RESULTS.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            path.with_suffix(".md").write_text(table(report), encoding="utf-8")
 
 
 if __name__ == "__main__":
