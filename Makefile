@@ -37,7 +37,7 @@ $(STAMP): $(NATIVE) | $(PYTHON_OF_VENV)
 	$(PYTHON_OF_VENV) -m pip install --quiet --upgrade pip
 	$(PYTHON_OF_VENV) -m pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.22' ninja
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip install --quiet --no-build-isolation --editable '.[lab,mpich,mpi4py,test]'
-	$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'meshpy>=2025.1' 'pymetis>=2025.2' || \
+	@$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'meshpy>=2025.1' 'pymetis>=2025.2' || \
 	  echo "no wheels of meshpy and pymetis here; the tests of airfoil grids will be skipped" >&2
 	@touch $@
 

@@ -179,7 +179,7 @@ def write_mesh(path: Path, mesh: Mesh, owner: Ints, parts: int) -> None:
 
 
 def draw(path: Path, mesh: Mesh, owner: Ints) -> None:
-    """The grid near the airfoil; triangles in the colour of the part that owns their corners, cut ones white."""
+    """The grid near the airfoil: triangles in the colour of their corners' part, cut ones white."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 5.4), dpi=90)
@@ -188,7 +188,8 @@ def draw(path: Path, mesh: Mesh, owner: Ints) -> None:
     parts = int(owner.max()) + 1
     # Neighbouring parts have neighbouring numbers: the stride sets their colours apart.
     shade = np.where((corners == corners[:, :1]).all(axis=1), corners[:, 0] * 13 % parts % 20, np.nan)
-    axes.tripcolor(*mesh.xy.T, mesh.triangles, facecolors=shade, cmap="tab20", edgecolors="0.4", linewidth=0.2)
+    lines = {"edgecolors": "0.4", "linewidth": 0.2}
+    axes.tripcolor(*mesh.xy.T, mesh.triangles, facecolors=shade, cmap="tab20", **lines)
     axes.set(xlim=(-0.6, 1.6), ylim=(-0.66, 0.66), aspect="equal", xlabel="x (chords)", ylabel="y (chords)")
     axes.set_title(f"{len(mesh.xy):,} points, {parts} parts; white: triangles of several parts")
     figure.tight_layout()
