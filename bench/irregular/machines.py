@@ -171,10 +171,10 @@ def cm5(ranks: int = 32) -> Machine:
 def ipsc(ranks: int = 64) -> Machine:
     """An Intel iPSC/860: a hypercube, e-cube routes, circuits.
 
-    Bokhari (ICASE reports 91-4 and 91-5, which the paper cites): 95 µs startup, 0.394 µs per byte, 10.3 µs
-    per hop; making sure that a partner is ready takes 82.5 µs more. A node sends and receives at once only in
-    an exchange of two that are synchronised (the paper, section 6): in LP; else one after the other, here at
-    half the speed each.
+    Bokhari (ICASE reports 91-4 and 91-5, which the paper cites; quoted second-hand): 95 µs startup, 0.394 µs
+    per byte, 10.3 µs per hop; making sure that a partner is ready takes 82.5 µs more. A node sends and
+    receives at once only in an exchange of two that are synchronised (the paper, section 6): in LP; else one
+    after the other, here at half the speed each.
     """
     rate = 1 / 0.394e-6
     cube = _core.build_grid("hypercube", [ranks.bit_length() - 1], rate, 10.3e-6)
