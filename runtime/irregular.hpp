@@ -46,8 +46,9 @@ class Planner {
   /// The same without a judgement: puts down the problem of this rank, if it has one, and goes on where
   /// there already is one, so that all ranks make the same collective calls.
   ///
-  /// Every rank draws a schedule with a seed of its own; all take the fastest, of equals that of the
-  /// first rank, so that the same demand and seed make the same schedule.
+  /// All draw the first rank's schedule. Where that is not close to the bound, every rank draws one with a
+  /// seed of its own; all take the fastest, of equals that of the first rank, so that the same demand and
+  /// seed make the same schedule.
   [[nodiscard]] Scheduled schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const;
 
  private:

@@ -75,7 +75,9 @@ def measure(mpi: Mpi, arguments: argparse.Namespace, work: Path, rows: list[Row]
                     command, mpi=mpi, env=environments[candidate], timeout=arguments.timeout, capture=True
                 )
                 if result.exit_code != 0:
-                    print(f"{candidate}: exit code {result.exit_code}\n{result.output[-2000:]}", file=sys.stderr)
+                    print(
+                        f"{candidate}: exit code {result.exit_code}\n{result.output[-2000:]}", file=sys.stderr
+                    )
                     continue
                 uses: dict[str, int] = {}
                 for words in map(str.split, result.output.splitlines()):

@@ -209,10 +209,13 @@ def thirds(ranks: int, size: int) -> _core.Demand:
 
 
 def drawn(network: _core.Network, demand: _core.Demand, scheduler: str, seed: int) -> _core.Schedule:
-    """What the ranks agree on: each draws with a seed of its own, the fastest counts, the first of equals."""
+    """What the ranks agree on: the first one's schedule if it is close to the bound; else each draws with a
+    seed of its own, the fastest counts, the first of equals."""
     make = _core.find_scheduler(scheduler, "irregular").make
     schedules = [make(network, demand, seed=seed + rank) for rank in range(network.ranks)]
-    return min(schedules, key=lambda schedule: _core.token_seconds(network, schedule))
+    times = [_core.token_seconds(network, schedule) for schedule in schedules]
+    enough = 1.02 * _core.lower_bounds(network, demand).seconds
+    return schedules[0 if times[0] <= enough else times.index(min(times))]
 
 
 @pytest.mark.parametrize(
