@@ -131,9 +131,9 @@ def write(rows: list[Row], arguments: argparse.Namespace) -> None:
     (results / f"{arguments.output}.json").write_text(json.dumps(document, indent=1) + "\n")
     title = f"# Irregular exchange (MPI_Alltoallv) on the emulated cluster, {date}"
     note = (
-        "\n\nMedian (minimum–maximum) of time / bound over all repetitions, the first use of the counts included\n"
-        "(there the exchange is planned); jobs of the candidates alternate. The bound is without packet headers\n"
-        "(5 %). What the demands are: bench/lab/demands.py.\n"
+        "\n\nMedian (minimum–maximum) of time / bound over all repetitions, the first use of the\n"
+        "counts (there the exchange is planned) included; jobs of the candidates alternate. The bound is\n"
+        "without packet headers (5 %). What the demands are: bench/lab/demands.py.\n"
     )
     text = f"{title}\n\n`{COMMAND}`; settings: `{settings}`\n\n{table(rows, arguments.candidate)}{note}"
     (results / f"{arguments.output}.md").write_text(text)
