@@ -11,7 +11,7 @@ static void must(int code) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, ranks;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -20,18 +20,18 @@ int main(int argc, char **argv) {
   /* The destination vector: 40,000 bytes to the next rank, 10,000 to the one after it. */
   const int targets[] = {(rank + 1) % ranks, (rank + 2) % ranks};
   const int64_t bytes[] = {40000, 10000};
-  hocket_table *table;
+  hocket_table* table;
   must(hocket_schedule(MPI_COMM_WORLD, ranks > 2 ? 2 : 0, targets, bytes, NULL, 1, &table));
 
   /* Who sends to this rank was nobody's to say: the table knows. */
   int count;
-  const int *sources;
-  const int64_t *sizes;
+  const int* sources;
+  const int64_t* sizes;
   must(hocket_sources(table, &count, &sources, &sizes));
-  void **received = malloc(sizeof(void *) * (count + 1));
+  void** received = malloc(sizeof(void*) * (count + 1));
   for (int i = 0; i < count; ++i) received[i] = malloc((size_t)sizes[i]);
   char *next = calloc(40000, 1), *second = calloc(10000, 1);
-  const void *sent[] = {next, second};
+  const void* sent[] = {next, second};
   for (int round = 0; round < 10; ++round) {
     next[0] = (char)(rank + round);
     must(hocket_exchange(table, sent, received));
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 
   if (rank == 0) {
     size_t rows;
-    const hocket_phase *phase;
+    const hocket_phase* phase;
     hocket_info info;
     must(hocket_get_info(table, &info));
     must(hocket_phases(table, &rows, &phase));
