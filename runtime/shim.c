@@ -16,13 +16,13 @@ typedef intptr_t word;
 typedef int (*version_fn)(char*, int*);
 
 /* The calls that are intercepted: name in MPI, name in the runtime, number of arguments. */
-#define COLLECTIVE_CALLS(X)    \
-  X(Alltoall, alltoall, 7)     \
-  X(Allgather, allgather, 7)   \
-  X(Allgatherv, allgatherv, 8) \
-  X(Alltoall_init, alltoall_init, 9) \
-  X(Alltoallv, alltoallv, 9) \
-  X(Alltoallv_init, alltoallv_init, 11) \
+#define COLLECTIVE_CALLS(X)                    \
+  X(Alltoall, alltoall, 7)                     \
+  X(Allgather, allgather, 7)                   \
+  X(Allgatherv, allgatherv, 8)                 \
+  X(Alltoall_init, alltoall_init, 9)           \
+  X(Alltoallv, alltoallv, 9)                   \
+  X(Alltoallv_init, alltoallv_init, 11)        \
   X(Neighbor_alltoallv, neighbor_alltoallv, 9) \
   X(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11)
 /* Of interest only while the runtime serves persistent requests. */
