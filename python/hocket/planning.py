@@ -67,6 +67,12 @@ class PlannedExchange:
             return lockstep_ratio(self.network, self.schedule, self.bounds)
         return ratio(self.schedule.phases, self.bound_phases)
 
+    @property
+    def token_bytes(self) -> int:
+        """The time of the schedule where each transfer only waits for those before it on its channels and for
+        its sender's, as the bytes that a host sends meanwhile."""
+        return round(_core.token_seconds(self.network, self.schedule) * self.network.host_rate)
+
     def plan(self) -> _core.Plan:
         """What ``encode()`` turns into a plan file."""
         return _core.Plan(
@@ -98,7 +104,7 @@ class PlannedExchange:
             "bound_seconds": self.bound_seconds,
             "predicted_seconds": self.predicted_seconds,
             **(irregular_figures(self.network, self.demand, self.schedule, self.bounds) if irregular else {}),
-            **({"seed": self.seed} if irregular else {}),
+            **({"seed": self.seed, "token_bytes": self.token_bytes} if irregular else {}),
             "contention_free": self.certificate.contention_free,
             "complete": self.certificate.complete,
             "waits": len(self.waits),

@@ -55,6 +55,7 @@ def test_json_has_the_contract(hocket, sizes: Path) -> None:
     assert report["bound_phases"] == 5 and report["bound_bytes"] == 2_000_301  # what rank 4 receives
     assert report["bound_seconds"] == pytest.approx(2_000_301 / 125e6)
     assert report["ratio"] == pytest.approx(report["schedule_bytes"] / report["bound_bytes"])
+    assert report["bound_bytes"] <= report["token_bytes"] <= report["schedule_bytes"]
     assert report["splits"] == report["transfers"] - 13
     assert report["complete"] is True
 

@@ -12,7 +12,7 @@ from hocket.cli.irregular import bytes_over_bound, size_text
 from hocket.cli.options import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
-from hocket.units import format_bytes, format_time
+from hocket.units import format_bytes, format_time, format_total
 
 if TYPE_CHECKING:
     from hocket._core import Network, Schedule
@@ -98,6 +98,7 @@ def _irregular_lines(planned: PlannedExchange) -> list[str]:
     figures = planned.report()
     return [
         f"in turn     {bytes_over_bound(figures, planned.ratio)}",
+        f"with tokens {format_total(planned.token_bytes)} at host speed",
         f"splits      {figures['splits']}, {figures['transfers']} transfers",
     ]
 
