@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from machines import SCHEMES, Machine, cm5, in_order, ipsc
 from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
-from pictures import PICTURES, Curves, bytes_text, draw_curves
+from nice_pictures import PICTURES, Curves, bytes_text, draw_curves
 from records import keep, stamp
 from testsets import Matrix, demand, random_matrix
 

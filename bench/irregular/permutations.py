@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 from machines import Machine, cm5, ipsc
+from nice_pictures import PICTURES, draw_histograms
 from numpy.typing import NDArray
-from pictures import PICTURES, draw_histograms
 from records import keep, stamp
 
 from hocket import _core

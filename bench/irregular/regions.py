@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from curves import MACHINES, machine, numbers
 from machines import SCHEMES, Machine
-from pictures import PICTURES, Map, bytes_text, draw_regions
+from nice_pictures import PICTURES, Map, bytes_text, draw_regions
 from records import keep, stamp
 from testsets import SIZES, demand, random_matrix
 
