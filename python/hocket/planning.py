@@ -71,7 +71,7 @@ class PlannedExchange:
     def token_bytes(self) -> int:
         """The time of the schedule where each transfer only waits for those before it on its channels and for
         its sender's, as the bytes that a host sends meanwhile."""
-        return round(_core.token_seconds(self.network, self.schedule) * self.network.host_rate)
+        return round(float(_core.token_seconds(self.network, self.schedule)) * float(self.network.host_rate))
 
     def plan(self) -> _core.Plan:
         """What ``encode()`` turns into a plan file."""
