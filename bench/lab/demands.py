@@ -5,6 +5,7 @@ Each is named ``KIND[:PARAMETER[:BYTES]]``:
 - ``partners:6`` and ``partners:28``: every rank sends to, and hears from, so many random others;
   64–512 KiB each, evenly spread in the logarithm;
 - ``partners:28:1024``: the same partners, 1,024 bytes each;
+- ``uneven:16:65536``: 16 partners; 1 to 8 units each, 65,536 bytes on average (test set 1 of the NICE paper);
 - ``skewed``: everybody to everybody; sizes by Zipf's law, so that few messages hold most bytes;
 - ``airfoil``: the halo exchange of the airfoil grid of 53,961 points, partitioned by METIS, every message
   enlarged by the same factor (the median becomes 181 KiB, as with the partners) and held to 64–512 KiB.
@@ -30,6 +31,10 @@ def build(name: str, ranks: int, seed: int = 1) -> np.ndarray:
         if len(parameters) > 1:
             return who * int(parameters[1])
         return who * _spread(rng, (ranks, ranks))
+    if kind == "uneven":
+        return _regular(ranks, int(parameters[0]), rng) * (
+            rng.integers(1, 9, (ranks, ranks)) * int(parameters[1]) * 2 // 9
+        )
     if kind == "skewed":
         order = rng.permutation(ranks * ranks).reshape(ranks, ranks) + 1
         sizes = np.maximum(4096, 16 * 2**20 // order)

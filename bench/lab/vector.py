@@ -104,19 +104,21 @@ def ratios(rows: list[Row], demand: str, mpi: str, candidate: str) -> list[float
 def table(rows: list[Row], candidates: list[str]) -> str:
     """Medians per demand and MPI, as Markdown."""
     lines = [
-        f"| demand | MPI | {' | '.join(f'{name} / bound' for name in candidates)} | repetitions |",
-        f"|---|---|{'---|' * (len(candidates) + 1)}",
+        f"| demand | MPI | {' | '.join(f'{name} / bound' for name in candidates)} | fastest | repetitions |",
+        f"|---|---|{'---|' * (len(candidates) + 2)}",
     ]
     for demand, mpi in dict.fromkeys((row["demand"], row["mpi"]) for row in rows):
-        cells, count = [], 0
+        cells, medians, count = [], {}, 0
         for candidate in candidates:
             values = ratios(rows, demand, mpi, candidate)
             count = max(count, len(values))
             if values:
-                cells.append(f"{statistics.median(values):.3f} ({min(values):.3f}–{max(values):.3f})")
+                medians[candidate] = statistics.median(values)
+                cells.append(f"{medians[candidate]:.3f} ({min(values):.3f}–{max(values):.3f})")
             else:
                 cells.append("failed")
-        lines.append(f"| {demand} | {mpi} | {' | '.join(cells)} | {count} |")
+        fastest = min(medians, key=lambda name: medians[name]) if medians else ""
+        lines.append(f"| {demand} | {mpi} | {' | '.join(cells)} | {fastest} | {count} |")
     return "\n".join(lines)
 
 
