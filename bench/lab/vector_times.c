@@ -51,12 +51,12 @@ static long lay_out(const int* counts, int* displacements, int n) {
   return sum;
 }
 
-/* One byte to everybody, twice: opens all connections. */
-static void open_connections(int n) {
-  char *out = calloc((size_t)n, 1), *in = calloc((size_t)n, 1);
-  for (int k = 0; k < 2; ++k) MPI_Alltoall(out, 1, MPI_CHAR, in, 1, MPI_CHAR, MPI_COMM_WORLD);
-  free(out);
-  free(in);
+/* A byte to everybody, pair by pair: a small MPI_Alltoall may use few connections only. */
+static void open_connections(int rank, int n) {
+  char out = 0, in;
+  for (int k = 1; k < n; ++k)
+    MPI_Sendrecv(&out, 1, MPI_CHAR, (rank + k) % n, 0, &in, 1, MPI_CHAR, (rank - k + n) % n, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char** argv) {
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  open_connections(n);
+  open_connections(rank, n);
   int* counts = malloc(4 * (size_t)n * sizeof(int));
   int *sends = counts, *receives = counts + n, *send_at = counts + 2 * n, *receive_at = counts + 3 * n;
   for (int arg = 1; arg < argc; ++arg) {
