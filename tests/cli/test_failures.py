@@ -159,7 +159,11 @@ def test_ctrl_c(tmp_path: Path) -> None:
         [sys.executable, "-m", "hocket.cli", "plan", "all-to-all", "--network", "tree:4x16x64", "-o", out],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(2)
+    maps = Path(f"/proc/{process.pid}/maps")
+    deadline = time.monotonic() + 60
+    while "_core" not in maps.read_text() and time.monotonic() < deadline:  # Python is still importing
+        time.sleep(0.05)
+    time.sleep(0.5)
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -107,7 +107,7 @@ def test_limits(check: Check) -> None:
     """Few flows, or small messages, go to the MPI library."""
     for env in (ALL | {"HOCKET_MIN_FLOWS": "9", "HOCKET_MIN_SENDERS": "9"}, {"HOCKET_MIN_FLOWS": "1"}):
         assert "irregular" not in check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env=env)
-    env = ALL | {"HOCKET_MIN_FLOWS": "9", "HOCKET_MIN_SENDERS": "3"}
+    env = ALL | {"HOCKET_MIN_FLOWS": "9", "HOCKET_MIN_SENDERS": "2"}
     assert "irregular" in check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env=env)
 
 
