@@ -158,6 +158,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "hocket.cli", "plan", "all-to-all", "--network", "tree:4x16x64", "-o", out],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
     )  # fmt: skip
     maps = Path(f"/proc/{process.pid}/maps")
     deadline = time.monotonic() + 60

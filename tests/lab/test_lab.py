@@ -197,7 +197,10 @@ with as_exceptions(), Lab.up(two_switches()) as lab:
 def test_nothing_stays_when_the_owner_is_stopped(number: signal.Signals) -> None:
     script = OWNER.format(here=str(Path(__file__).parent))
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    owner = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=env)
+    owner = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=env,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
+    )  # fmt: skip
     assert owner.stdout is not None
     lab_id = owner.stdout.readline().strip()
     time.sleep(0.5)
