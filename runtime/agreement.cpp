@@ -4,6 +4,7 @@
 #include "hocket/error.hpp"
 #include "mpi_call.hpp"
 #include "plan_store.hpp"
+#include "requests.hpp"
 
 namespace hocket::runtime {
 
@@ -11,6 +12,13 @@ int world_rank() {
   int rank = 0;
   check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
   return rank;
+}
+
+void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Iallreduce(own, all, count, type, op, comm, &request));
+  int done = 0;
+  check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
 }
 
 void warn(MPI_Comm comm, int source, const std::string& text, const std::string& consequence) {
@@ -26,7 +34,7 @@ bool all_well(MPI_Comm comm, const std::string& problem, const std::string& cons
   check(PMPI_Comm_size(comm, &size));
   const int troubled = problem.empty() ? size : rank;
   int first_troubled = size;
-  check(PMPI_Allreduce(&troubled, &first_troubled, 1, MPI_INT, MPI_MIN, comm));
+  reduce(&troubled, &first_troubled, 1, MPI_INT, MPI_MIN, comm);
   if (first_troubled == size) return true;
   warn(comm, first_troubled, problem, consequence);
   return false;

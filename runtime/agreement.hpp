@@ -10,6 +10,9 @@ namespace hocket::runtime {
 
 [[nodiscard]] int world_rank();
 
+/// MPI_Allreduce of a few values, without taking the processor from ranks that have work.
+void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
 /// What rank `source` has to say, and what follows from it; said once, by the first rank of the job
 /// if it is in this communicator. Collective.
 void warn(MPI_Comm comm, int source, const std::string& text, const std::string& consequence);

@@ -24,6 +24,7 @@ class Recognition {
     Volumes volumes;
     std::uint64_t digest = 0, last_use = 0;
     Server server = Server::undecided;
+    bool large = false;                  ///< lasts much longer than being asked about
     std::unique_ptr<Exchange> exchange;  ///< of Server::schedule
   };
 
@@ -50,7 +51,7 @@ class Patience {
     --skip_;
     return false;
   }
-  void scheduled() { in_vain_ = 0; }
+  void worth_it() { in_vain_ = 0; }
   /// `promising`: one that is planned when it comes again. The call after one is not skipped, but for
   /// sizes that change in every call.
   void in_vain(bool promising) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "agreement.hpp"
 #include "hocket/error.hpp"
 #include "mpi_call.hpp"
 #include "plan_store.hpp"
@@ -27,7 +28,7 @@ Extent extent_of(MPI_Comm comm, const Volumes& volumes, int ranks) {
   for (const Volume& volume : volumes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
   own.messages = volumes.sends.size();
   Extent all;
-  check(PMPI_Allreduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm));
+  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
   return all;
 }
 
@@ -35,9 +36,10 @@ bool too_small(const Extent& all) {
   return all.messages == 0 || all.bytes / all.messages < settings().min_vector_bytes;
 }
 
-/// Planning takes some microseconds per message, on every rank. An exchange that lasts much longer is
-/// planned when it is first seen, others when they come a second time.
-bool planned_at_once(const Extent& all, int ranks) {
+/// Large exchanges, against which a reduction counts for nothing. Planning takes some microseconds per message, on
+/// every rank. An exchange that lasts much longer is planned when it is first seen, others when they come a second
+/// time.
+bool is_large(const Extent& all, int ranks) {
   constexpr double planning_seconds = 1e-3, seconds_per_message = 1e-5, longer = 10;
   const double row = static_cast<double>(all.bytes) / ranks / PlanStore::instance().network().host_rate();
   return row >= longer * (planning_seconds + seconds_per_message * static_cast<double>(all.messages));
@@ -47,19 +49,18 @@ bool planned_at_once(const Extent& all, int ranks) {
 
 Exchange* VectorExchanges::find(MPI_Comm comm, std::optional<Volumes> volumes) {
   Recognition::Known* const known = recognised(comm, std::move(volumes));
-  if (known == nullptr || known->server != Server::schedule) {
+  if (known != nullptr && known->large)
+    patience_.worth_it();
+  else
     patience_.in_vain(known != nullptr && known->server == Server::undecided);
-    return nullptr;
-  }
-  patience_.scheduled();
-  return known->exchange.get();
+  return known != nullptr ? known->exchange.get() : nullptr;
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
 Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Volumes> volumes) {
   const std::uint64_t own = recognition_.candidates(volumes);
   std::uint64_t common = 0;
-  check(PMPI_Allreduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm));
+  reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
   if ((common & Recognition::well_formed) == 0) return nullptr;
   Recognition::Known* known = recognition_.find(common);
   if (known != nullptr && known->server != Server::undecided) return known;
@@ -67,12 +68,14 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
     const Extent all = extent_of(comm, *volumes, team_.size());
     known = &recognition_.add(std::move(*volumes));
     if (too_small(all)) known->server = Server::mpi;
-    if (too_small(all) || !planned_at_once(all, team_.size())) return known;
+    known->large = is_large(all, team_.size());
+    if (too_small(all) || !known->large) return known;
   }
   known->server = Server::mpi;
   if (std::optional<Planned> planned = plan(comm, known->volumes)) {
     known->exchange = std::make_unique<Exchange>(team_.private_comm(comm), std::move(*planned), settings());
     known->server = Server::schedule;
+    known->large = true;
   }
   return known;
 }

@@ -4,7 +4,8 @@
         [--candidate scheduled --candidate native --candidate RS_NL]
 
 Candidates: ``native``; ``scheduled`` (what `hocket run` does); the name of a scheduler, which then serves
-every call, with tokens, or with ``NAME/free`` in the order of the phases and nothing else. Jobs alternate.
+every call, with tokens, or with ``NAME/free`` in the order of the phases and nothing else. Jobs alternate;
+what a native call does to the TCP connections would slow whatever follows in the same job.
 Raw numbers and medians go to bench/results/ as they come.
 """
 
@@ -16,6 +17,8 @@ import json
 import statistics
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,29 +70,37 @@ def measure(mpi: Mpi, arguments: argparse.Namespace, work: Path, rows: list[Row]
         name: variables | (dict(pair.split("=", 1) for pair in arguments.env) if variables else {})
         for name, variables in environments.items()
     }
-    command = [str(program), *(f"{file}:{arguments.repetitions}" for file in files)]
+    calls = [f"{file}:{arguments.repetitions}" for file in files]
+    jobs = [calls] if arguments.together else [[call] for call in calls]
     with Lab.up(description, LabOptions(rate, arguments.buffer, arguments.cc, 1500)) as lab:
         for number in range(arguments.jobs):
             for candidate in sorted(environments, reverse=number % 2 == 0):
-                result = lab.run(
-                    command, mpi=mpi, env=environments[candidate], timeout=arguments.timeout, capture=True
-                )
-                if result.exit_code != 0:
-                    print(
-                        f"{candidate}: exit code {result.exit_code}\n{result.output[-2000:]}", file=sys.stderr
+                for job in jobs:
+                    result = lab.run(
+                        [str(program), *job],
+                        mpi=mpi,
+                        env=environments[candidate],
+                        timeout=arguments.timeout,
+                        capture=True,
                     )
-                    continue
-                uses: dict[str, int] = {}
-                for words in map(str.split, result.output.splitlines()):
-                    if len(words) != 2 or words[0] not in files:
+                    if result.exit_code != 0:
+                        said = f"exit code {result.exit_code}\n{result.output[-2000:]}"
+                        print(f"{candidate}: {said}", file=sys.stderr)
                         continue
-                    demand = files[words[0]]
-                    uses[demand] = uses.get(demand, 0) + 1
-                    row = {"demand": demand, "mpi": mpi.family.value, "candidate": candidate, "job": number}
-                    row |= {"use": uses[demand], "seconds": float(words[1]), "bound": bounds[demand]}
-                    rows.append(row)
+                    common = {"mpi": mpi.family.value, "candidate": candidate, "job": number}
+                    rows += [common | row for row in rows_of(result.output, files, bounds)]
             write(rows, arguments)
             print(f"{mpi.family.value}: {number + 1} of {arguments.jobs} rounds", file=sys.stderr)
+
+
+def rows_of(output: str, files: dict[str, str], bounds: dict[str, float]) -> Iterator[Row]:
+    """What one job printed: a row per repetition."""
+    uses: Counter[str] = Counter()
+    for words in map(str.split, output.splitlines()):
+        if len(words) == 2 and words[0] in files:
+            demand = files[words[0]]
+            uses[demand] += 1
+            yield {"demand": demand, "use": uses[demand], "seconds": float(words[1]), "bound": bounds[demand]}
 
 
 def ratios(rows: list[Row], demand: str, mpi: str, candidate: str) -> list[float]:
@@ -148,6 +159,7 @@ def main() -> None:
     )
     parser.add_argument("--demand", action="append", required=True)
     parser.add_argument("--candidate", action="append")
+    parser.add_argument("--together", action="store_true", help="all demands in one job, not a job each")
     parser.add_argument("--topology", choices=["b", "c"], default="c")
     parser.add_argument("--mpi", action="append", help="mpich, openmpi or the path of an mpiexec")
     parser.add_argument("--jobs", type=int, default=5, help="rounds of jobs")

@@ -12,12 +12,14 @@ static int reductions, reduced_bytes, others;
 
 #define NEXT(name, ...) ((int (*)(__VA_ARGS__))(uintptr_t)dlsym(RTLD_NEXT, name))
 
-int PMPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+int PMPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request *request) {
   int size;
   MPI_Type_size(type, &size);
   ++reductions;
   reduced_bytes += count * size;
-  return NEXT("PMPI_Allreduce", const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm)(in, out, count, type, op, comm);
+  return NEXT("PMPI_Iallreduce", const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *)(
+      in, out, count, type, op, comm, request);
 }
 
 int PMPI_Allgather(const void *in, int n, MPI_Datatype type, void *out, int m, MPI_Datatype to, MPI_Comm comm) {
