@@ -16,8 +16,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
 # What the extension is compiled from: a change of any of these installs again.
-NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt pyproject.toml
-CXX_FILES := $(shell find core bindings runtime examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
+NATIVE := $(shell find core bindings runtime sort -type f 2>/dev/null) CMakeLists.txt pyproject.toml
+CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
 .PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-lab bench-lab-vector clean
@@ -63,7 +63,7 @@ lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell
 	$(BIN)/ruff format --check $(PY_DIRS)
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
-	$(BIN)/codespell $(PY_DIRS) core bindings runtime docs examples Makefile README.md
+	$(BIN)/codespell $(PY_DIRS) core bindings runtime sort docs examples Makefile README.md
 
 format: $(LINT_STAMP) ## formats Python and C++
 	$(BIN)/ruff check --fix --quiet $(PY_DIRS) || true

@@ -29,6 +29,7 @@ _FLAGS = [
     "-static-libstdc++",
 ]
 _BUILD_SECONDS = 300
+_ROOMS = ("runtime", "sort")  # what is compiled with the MPI at hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def native_dir() -> Path:
 
 
 def include_dir() -> Path:
-    """Where ``hocket.h`` is."""
+    """Where ``hocket.h`` and its sisters are."""
     return native_dir() / "runtime" / "include"
 
 
@@ -93,7 +94,7 @@ def build_runtime(mpicc: str) -> Runtime:
         raise MissingToolError("no C++ compiler", remedy="install g++ (C++20), or set CXX")
     environment = {**os.environ, "MPICH_CC": compiler, "MPICH_CXX": compiler, "OMPI_CC": compiler}
     mpi = library_version(wrapper, environment)
-    sources = sorted((native_dir() / "runtime").glob("*.cpp"))
+    sources = [source for room in _ROOMS for source in sorted((native_dir() / room).glob("*.cpp"))]
     core = native_dir() / "libhocket_core.a"
     home = cache_dir() / f"runtime-{_digest(wrapper, compiler, mpi, [*sources, core])}"
     runtime = Runtime(home / "libhocket_shim.so", home / "libhocket_runtime.so", mpi)
@@ -102,8 +103,9 @@ def build_runtime(mpicc: str) -> Runtime:
 
     print(f"hocket: building the runtime for {mpi.rstrip('.')} (once)", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="build-", dir=cache_dir()) as work:
-        include = ["-I", str(native_dir() / "include"), "-I", str(include_dir())]
-        objects = [f"{work}/{source.stem}.o" for source in sources]
+        folders = [native_dir() / "include", include_dir(), *(native_dir() / room for room in _ROOMS)]
+        include = [argument for folder in folders for argument in ("-I", str(folder))]
+        objects = [f"{work}/{source.parent.name}-{source.stem}.o" for source in sources]
         commands = [
             [wrapper, *_FLAGS, *include, "-c", str(source), "-o", made]
             for source, made in zip(sources, objects, strict=True)
@@ -185,9 +187,9 @@ def _digest(wrapper: str, compiler: str, mpi: str, files: list[Path]) -> str:
         digest.update(text.encode() + b"\0")
     for file in [
         *files,
-        *sorted((native_dir() / "runtime").glob("*.hpp")),
+        *(header for room in _ROOMS for header in sorted((native_dir() / room).glob("*.hpp"))),
         native_dir() / "runtime" / "shim.c",
-        include_dir() / "hocket.h",
+        *sorted(include_dir().glob("*.h")),
     ]:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -1,0 +1,29 @@
+#pragma once
+/// What a step of an operation on elements is expected to take.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hocket/elements/record.hpp"
+
+namespace hocket {
+
+struct StepCost {
+  std::string name;
+  double seconds;
+};
+
+/// The steps of the radix sort of Stricker and Hardwick, each the sum over all digits; and of the sample sort.
+inline constexpr const char* radix_steps[] = {"bucket counts", "transpose",    "scan",
+                                              "untranspose",   "presort copy", "grouped permute"};
+inline constexpr const char* sample_steps[] = {"sample", "splitters", "partition", "exchange", "local sort", "balance"};
+
+/// A sort as the model sees it.
+struct SortShape {
+  RecordType type;
+  std::uint64_t elements = 0;  ///< of all ranks
+  unsigned order_bits = 64;    ///< the lowest bits of the order in which keys differ
+  int ranks = 1, ranks_per_host = 1;
+};
+
+}  // namespace hocket

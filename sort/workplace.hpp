@@ -1,0 +1,73 @@
+#pragma once
+/// What permuting and sorting keep on a communicator: a communicator of their own, which ranks share memory, and
+/// memory to share.
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace hocket::runtime {
+
+/// Memory of which every rank of a host owns a part and sees all parts. Collective to make and to destroy.
+class SharedBlock {
+ public:
+  /// `host`: ranks that share memory. `bytes` of this rank, the parts begin at cache lines.
+  SharedBlock(MPI_Comm host, std::size_t bytes);
+  SharedBlock(const SharedBlock&) = delete;
+  SharedBlock& operator=(const SharedBlock&) = delete;
+  ~SharedBlock();
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// The part of a rank of the host.
+  [[nodiscard]] std::byte* part(int host_rank) const { return parts_[static_cast<std::size_t>(host_rank)]; }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::size_t bytes_;
+  std::vector<std::byte*> parts_;
+};
+
+class Workplace {
+ public:
+  /// Of `comm`; made on first use, collectively; dies with the communicator.
+  [[nodiscard]] static Workplace& of(MPI_Comm comm);
+
+  /// Of the same ranks, used by nobody else. Its messages go through the runtime's own entry points
+  /// (hocket_alltoallv), so that exchanges over wires that collide follow a schedule.
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+
+  /// Ranks that share memory with this one, in the order of comm().
+  [[nodiscard]] MPI_Comm host() const { return host_; }
+  [[nodiscard]] int host_rank() const { return host_rank_; }
+  [[nodiscard]] int host_size() const { return static_cast<int>(members_.size()); }
+  /// Ranks in comm() of the ranks of this host.
+  [[nodiscard]] const std::vector<int>& members() const { return members_; }
+  /// The rank in host() of a rank in comm(); -1: on another host.
+  [[nodiscard]] int host_rank_of(int rank) const { return host_rank_of_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] bool one_host() const { return host_size() == size_; }
+
+  /// Collective over the host: at least `bytes` per rank, kept for the next call and only made anew where some
+  /// rank needs more. `slot`: callers that need several blocks at once number them from 0. Contents are lost.
+  /// Throws ApiError (HOCKET_ERR_MEMORY) on all ranks of the host if there is not enough shared memory.
+  [[nodiscard]] SharedBlock& block(std::size_t slot, std::size_t bytes);
+  /// Collective over the host: gives all blocks back.
+  void release();
+
+  /// All ranks of the host, or of the communicator, have come here, and what they wrote to shared memory before is
+  /// seen after. Sleeps while it waits.
+  void meet_host();
+  void meet();
+
+ private:
+  explicit Workplace(MPI_Comm comm);
+
+  MPI_Comm comm_ = MPI_COMM_NULL, host_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 0, host_rank_ = 0;
+  std::vector<int> members_, host_rank_of_;
+  std::vector<std::unique_ptr<SharedBlock>> blocks_;
+};
+
+}  // namespace hocket::runtime
