@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt
 CXX_FILES := $(shell find core bindings runtime examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-lab bench-lab-vector clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-lab bench-lab-vector clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -114,6 +114,9 @@ bench-irregular-cost: setup ## what scheduling an irregular exchange costs, by r
 
 bench-irregular-links: setup ## irregular exchanges on scarce links, time over the bound (an hour)
 	$(PYTHON_OF_VENV) bench/irregular/links.py
+
+bench-irregular-shop: setup ## open-shop on sizes of any number of bytes, time over the bound and splits (a minute)
+	$(PYTHON_OF_VENV) bench/irregular/shop.py
 
 bench-irregular: setup ## the experiments of the NICE paper: bench/results/irregular-{permutations,curves,regions}.* (20 min)
 	$(PYTHON_OF_VENV) bench/irregular/permutations.py
