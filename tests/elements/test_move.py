@@ -61,7 +61,7 @@ def test_gather(width, size, n, offset, random_seed) -> None:
 def test_scatter(width, n, index_type, offset, random_seed) -> None:
     source = random_rows(random_seed, n, width)
     size = n + n // 3
-    index = np.random.default_rng(random_seed).permutation(size)[:n].astype(np.uint32 if short else np.int64)
+    index = np.random.default_rng(random_seed).permutation(size)[:n].astype(index_type)
     out = Guarded(size * width, offset)
     want = out.bytes.copy().reshape(-1, width)
     want[index] = source

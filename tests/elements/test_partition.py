@@ -91,7 +91,7 @@ def test_partition_of_many_records(width: int, distribution: str) -> None:
     st.integers(1, 40), st.integers(0, 3000), st.integers(1, 300), st.integers(0, 9), st.integers(0, 2**32)
 )
 def test_partition_by_parts(width, n, number, gap, random_seed) -> None:
-    rng = np.random.default_rng(n)
+    rng = np.random.default_rng(random_seed)
     parts = rng.integers(0, number, n).astype(np.uint16)
     rows = np.frombuffer(rng.bytes(n * width), np.uint8).reshape(n, width)
     divide(
