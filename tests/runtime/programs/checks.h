@@ -6,7 +6,7 @@
 
 static _Atomic long checks, errors; /* threads check, too */
 
-static inline void check_at(int condition, const char *file, int line) {
+static inline void check_at(int condition, const char* file, int line) {
   ++checks;
   if (condition || ++errors > 5) return;
   int rank;
