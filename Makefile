@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime sort -type f 2>/dev/null) CMakeList
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector clean
+.PHONY: help setup demo test lint format sanitize bench-elements bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -108,6 +108,9 @@ bench-torus: setup ## the T3D by the wormhole model: bench/results/t3d-*.{json,m
 
 bench-smpi-torus: setup ## the all-to-all of tori under SimGrid SMPI (an hour)
 	$(PYTHON_OF_VENV) bench/smpi/torus.py
+
+bench-elements: setup ## kernels of sorting and permuting beside numpy (10 min, nothing else running)
+	$(PYTHON_OF_VENV) bench/elements/kernels.py
 
 bench-irregular-cost: setup ## what scheduling an irregular exchange costs, by ranks and density (5 min)
 	$(PYTHON_OF_VENV) bench/irregular/cost.py
