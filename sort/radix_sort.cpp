@@ -43,15 +43,16 @@ void presort(RecordType type, const std::byte* records, std::uint64_t count, Dig
 
 SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit> digits, StepClock& clock) {
   if (place.size() == 1) {
-    PrivateMemory sorted = sort_alone(task);
+    Layout layout = task.source;
+    PrivateMemory sorted = sort_alone(std::move(task));
     clock.step_over(RadixStep::presort_copy);
-    return {std::move(sorted), task.source, 1};
+    return {std::move(sorted), std::move(layout), 1};
   }
   const int rank = place.rank();
   const Layout even = Layout::balanced(task.source.total(), place.size());
   const Layout target = task.target.value_or(even);
   const std::size_t width = task.type.width;
-  const std::uint64_t most = std::max({task.source.count(rank), even.count(rank), target.count(rank)});
+  const std::uint64_t most = radix_room(rank, task.source, task.target);
   SharedBlock& shared = place.block(0, most * width);
   std::byte* const presorted = shared.part(place.host_rank());
   PrivateMemory sorted;
@@ -74,6 +75,11 @@ SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit>
     count = to.count(rank);
   }
   return {std::move(sorted), target, imbalance_of(even)};
+}
+
+std::uint64_t radix_room(int rank, const Layout& source, const std::optional<Layout>& target) {
+  const std::uint64_t even = Layout::balanced(source.total(), source.ranks()).count(rank);
+  return std::max({source.count(rank), even, target ? target->count(rank) : 0});
 }
 
 int radix_step_count(const Workplace& place, std::span<const Digit> digits) {

@@ -14,6 +14,9 @@ namespace hocket::runtime {
 [[nodiscard]] SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit> digits,
                                        StepClock& clock);
 
+/// Elements for which a rank needs room, at most.
+[[nodiscard]] std::uint64_t radix_room(int rank, const Layout& source, const std::optional<Layout>& target);
+
 /// How many steps it will report.
 [[nodiscard]] int radix_step_count(const Workplace& place, std::span<const Digit> digits);
 

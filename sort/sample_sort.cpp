@@ -132,9 +132,10 @@ class SampleSort {
 
 SortedRecords sample_sort(Workplace& place, SortTask task, const Sampling& sampling, StepClock& clock) {
   if (place.size() == 1) {
-    PrivateMemory sorted = sort_alone(task);
+    Layout layout = task.source;
+    PrivateMemory sorted = sort_alone(std::move(task));
     clock.step_over(SampleStep::local_sort);
-    return {std::move(sorted), task.source, 1};
+    return {std::move(sorted), std::move(layout), 1};
   }
   return SampleSort(place, std::move(task), sampling, clock).run();
 }

@@ -14,11 +14,14 @@ double imbalance_of(const Layout& layout) {
   return static_cast<double>(most) * layout.ranks() / static_cast<double>(layout.total());
 }
 
-PrivateMemory sort_alone(const SortTask& task) {
+PrivateMemory sort_alone(SortTask task) {
   const std::size_t count = task.source.total(), bytes = count * task.type.width;
-  PrivateMemory sorted(bytes);
   const PrivateMemory scratch(bytes);
-  copy(task.records, sorted.data(), bytes);
+  PrivateMemory sorted = std::move(task.packed);
+  if (sorted.bytes() == 0) {
+    sorted = PrivateMemory(bytes);
+    copy(task.records, sorted.data(), bytes);
+  }
   sort_records(task.type, sorted.data(), count, scratch.data());
   return sorted;
 }

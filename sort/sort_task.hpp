@@ -31,6 +31,6 @@ struct SortedRecords {
 [[nodiscard]] double imbalance_of(const Layout& layout);
 
 /// The sort of a rank that is alone.
-[[nodiscard]] PrivateMemory sort_alone(const SortTask& task);
+[[nodiscard]] PrivateMemory sort_alone(SortTask task);
 
 }  // namespace hocket::runtime

@@ -1,6 +1,7 @@
 #pragma once
 /// What a sort does, step by step: times and progress.
 #include <chrono>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -10,8 +11,8 @@
 namespace hocket::runtime {
 
 /// Places in radix_steps and sample_steps (step_cost.hpp).
-enum RadixStep : int { bucket_counts, transpose, scan, untranspose, presort_copy, grouped_permute };
-enum SampleStep : int { draw, splitters, divide, exchange, local_sort, balance };
+enum class RadixStep : std::uint8_t { bucket_counts, transpose, scan, untranspose, presort_copy, grouped_permute };
+enum class SampleStep : std::uint8_t { draw, splitters, divide, exchange, local_sort, balance };
 
 /// Steps around the sort, where there is payload.
 inline constexpr const char* pack_step = "pack";
@@ -27,8 +28,8 @@ class StepClock {
   void expect(int steps) { expected_ = steps; }
   /// What was done since the last call was this step. `name` lives forever.
   void step_over(const char* name);
-  void step_over(RadixStep step) { step_over(radix_steps[step]); }
-  void step_over(SampleStep step) { step_over(sample_steps[step]); }
+  void step_over(RadixStep step) { step_over(radix_steps[static_cast<std::size_t>(step)]); }
+  void step_over(SampleStep step) { step_over(sample_steps[static_cast<std::size_t>(step)]); }
   [[nodiscard]] std::vector<hocket_sort_step> steps() && { return std::move(steps_); }
 
  private:
