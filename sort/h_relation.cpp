@@ -12,7 +12,7 @@
 #include "exchange_blocks.hpp"
 #include "hocket/elements/partition.hpp"
 #include "requests.hpp"
-#include "scratch.hpp"
+#include "private_memory.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -73,7 +73,7 @@ Arrived send_elements(Workplace& place, bool chained, std::size_t width, const s
   Arrived target;
   agreed(place, [&] { target = allocate(arrived * width); });
   if (!chained) {
-    const Scratch packed(ranks.size() * width);
+    const PrivateMemory packed(ranks.size() * width);
     divide_by_rank(width, source, ranks, sends, packed.data());
     exchange_blocks(place, width, packed.data(), sends, target.get(), receives);
     return target;

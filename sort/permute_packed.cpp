@@ -6,7 +6,7 @@
 #include "exchange_blocks.hpp"
 #include "hocket/elements/scatter_once.hpp"
 #include "permutation.hpp"
-#include "scratch.hpp"
+#include "private_memory.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -31,20 +31,20 @@ bool permute(Workplace& place, const Permutation& permutation) {
   const BlockCounts sends = count_destinations(place, permutation, cuts);
   const BlockCounts receives = exchange_counts(place, sends);
   const std::uint64_t arriving = sum(receives);
-  const Scratch data_in(arriving * width), offsets_in(arriving * sizeof(Offset));
+  const PrivateMemory data_in(arriving * width), offsets_in(arriving * sizeof(Offset));
   {
-    const Scratch data_out(sum(sends) * width), offsets_out(sum(sends) * sizeof(Offset));
+    const PrivateMemory data_out(sum(sends) * width), offsets_out(sum(sends) * sizeof(Offset));
     std::vector<std::byte*> data = begins(data_out.data(), sends, width);
-    std::vector<Offset*> offsets = begins(offsets_out.as<Offset>(), sends, 1);
+    std::vector<Offset*> offsets = begins(reinterpret_cast<Offset*>(offsets_out.data()), sends, 1);
     divide(cuts, width, permutation.source, permutation.destinations, data, offsets);
     exchange_blocks(place, sizeof(Offset), offsets_out.data(), sends, offsets_in.data(), receives);
     exchange_blocks(place, width, data_out.data(), sends, data_in.data(), receives);
   }
   const std::uint64_t places = permutation.target.count(place.rank());
   if (arriving != places) return false;
-  const Scratch taken((places + 63) / 64 * sizeof(std::uint64_t));
-  return scatter_once(width, data_in.data(), std::span(offsets_in.as<const Offset>(), arriving), permutation.own,
-                      {taken.as<std::uint64_t>(), (places + 63) / 64}) == arriving;
+  std::vector<std::uint64_t> taken((places + 63) / 64, 0);
+  return scatter_once(width, data_in.data(), std::span(reinterpret_cast<const Offset*>(offsets_in.data()), arriving),
+                      permutation.own, taken) == arriving;
 }
 
 }  // namespace

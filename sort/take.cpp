@@ -7,7 +7,7 @@
 #include "exchange_blocks.hpp"
 #include "hocket/elements/cuts.hpp"
 #include "hocket/elements/move.hpp"
-#include "scratch.hpp"
+#include "private_memory.hpp"
 #include "shared_memory.hpp"
 
 namespace hocket::runtime {
@@ -46,20 +46,20 @@ void take_packed(Workplace& place, const Taking& taking) {
   BlockCounts wanted(parts.size(), 0);
   count_positions(parts, taking.indices, wanted);
   const BlockCounts asked = exchange_counts(place, wanted);
-  const Scratch answers(sum(asked) * taking.width);
+  const PrivateMemory answers(sum(asked) * taking.width);
   {
-    const Scratch requests(sum(wanted) * sizeof(std::uint64_t)), arrived(sum(asked) * sizeof(std::uint64_t));
+    const PrivateMemory requests(sum(wanted) * sizeof(std::uint64_t)), arrived(sum(asked) * sizeof(std::uint64_t));
     std::vector<std::uint64_t*> at;
-    std::uint64_t* begin = requests.as<std::uint64_t>();
+    std::uint64_t* begin = reinterpret_cast<std::uint64_t*>(requests.data());
     for (const std::uint64_t count : wanted) {
       at.push_back(begin);
       begin += count;
     }
     divide(parts, taking.indices, at);
     exchange_blocks(place, sizeof(std::uint64_t), requests.data(), wanted, arrived.data(), asked);
-    hocket::gather(taking.width, taking.own, std::span(arrived.as<const std::int64_t>(), sum(asked)), answers.data());
+    hocket::gather(taking.width, taking.own, std::span(reinterpret_cast<const std::int64_t*>(arrived.data()), sum(asked)), answers.data());
   }
-  const Scratch elements(sum(wanted) * taking.width);
+  const PrivateMemory elements(sum(wanted) * taking.width);
   exchange_blocks(place, taking.width, answers.data(), asked, elements.data(), wanted);
   std::vector<const std::byte*> next;
   const std::byte* begin = elements.data();
@@ -82,7 +82,7 @@ void take_chained(Workplace& place, const Taking& taking) {
   hocket::gather(parts, taking.width, data, taking.indices, taking.target);
   if (!place.one_host()) {
     const Wanted wanted = from_other_hosts(place, parts, taking.indices);
-    const Scratch fetched(wanted.indices.size() * taking.width);
+    const PrivateMemory fetched(wanted.indices.size() * taking.width);
     take_packed(place, {taking.width, taking.source, taking.own, wanted.indices, fetched.data()});
     hocket::scatter(taking.width, fetched.data(), std::span<const std::int64_t>(wanted.slots), taking.target);
   }

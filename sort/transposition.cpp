@@ -4,7 +4,7 @@
 
 #include "exchange_blocks.hpp"
 #include "hocket/elements/move.hpp"
-#include "scratch.hpp"
+#include "private_memory.hpp"
 #include "shared_memory.hpp"
 
 namespace hocket::runtime {
@@ -30,7 +30,7 @@ void exchange(Workplace& place, const Transposition& matrix, Partner partner) {
     out += sends.back();
     in += receives.back();
   }
-  const Scratch packed(out * matrix.width), arrived(in * matrix.width);
+  const PrivateMemory packed(out * matrix.width), arrived(in * matrix.width);
   std::byte* to = packed.data();
   for (int rank = 0; rank < place.size(); ++rank) {
     if (!partner(rank)) continue;
