@@ -57,11 +57,12 @@ KeysAndPayload unpack_records(Workplace& place, const SortArguments& arguments, 
   unpack(key, keys.data(), width, carried.data(), count, records.data());
   if (travels(arguments.payload_width)) return {std::move(keys), std::move(carried)};
   records = {};
-  take_chained(place, {arguments.payload_width,
-                       source,
-                       bytes_of(arguments.payload),
-                       {reinterpret_cast<const Position*>(carried.data()), count},
-                       payload.data()});
+  const auto take = place.one_host() ? take_chained : take_packed;
+  take(place, {arguments.payload_width,
+               source,
+               bytes_of(arguments.payload),
+               {reinterpret_cast<const Position*>(carried.data()), count},
+               payload.data()});
   return {std::move(keys), std::move(payload)};
 }
 
