@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "agreement.hpp"
 #include "agreed.hpp"
+#include "agreement.hpp"
 #include "check_sort.hpp"
 #include "choose_sort.hpp"
+#include "entry.hpp"
 #include "hocket/elements/key_bits.hpp"
 #include "hocket_sort.h"
 #include "radix_sort.hpp"
 #include "sample_sort.hpp"
 #include "sort_payload.hpp"
 #include "steps.hpp"
-#include "entry.hpp"
 
 using namespace hocket::runtime;
 
@@ -63,14 +63,13 @@ std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& argum
   const Sampling sampling{arguments.options.sampling == HOCKET_SAMPLE_REGULAR,
                           static_cast<std::uint64_t>(arguments.options.oversampling), arguments.options.seed};
 
-  SortTask task{type, source, target_of(arguments.options.balance, source),
-                static_cast<const std::byte*>(arguments.keys), {}};
+  SortTask task{
+      type, source, target_of(arguments.options.balance, source), static_cast<const std::byte*>(arguments.keys), {}};
   const bool packs = arguments.payload_width > 0;
   const int steps = radix ? radix_step_count(place, choice.digits) : sample_step_count(place, sampling);
   clock.expect(steps + (packs ? 2 : 0));
   if (packs) {
-    const std::uint64_t room =
-        radix ? radix_room(place.rank(), source, task.target) : source.count(place.rank());
+    const std::uint64_t room = radix ? radix_room(place.rank(), source, task.target) : source.count(place.rank());
     agreed(place, [&] { task.packed = pack_records(arguments, room, source.begin(place.rank())); });
     task.records = task.packed.data();
     clock.step_over(pack_step);

@@ -24,10 +24,9 @@ std::uint64_t first_behind(RecordType type, const std::byte* sorted, std::uint64
   while (begin < end) {
     const std::uint64_t middle = begin + (end - begin) / 2;
     const std::uint64_t order = order_of(type.key, sorted + middle * type.width);
-    const bool is_before =
-        order != splitter.order
-            ? order < splitter.order
-            : (rank != splitter.rank ? rank < splitter.rank : middle < splitter.index);
+    const bool is_before = order != splitter.order
+                               ? order < splitter.order
+                               : (rank != splitter.rank ? rank < splitter.rank : middle < splitter.index);
     (is_before ? begin : end) = is_before ? middle + 1 : middle;
   }
   return begin;

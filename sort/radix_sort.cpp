@@ -56,9 +56,8 @@ SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit>
   SharedBlock& shared = place.block(0, most * width);
   std::byte* const presorted = shared.part(place.host_rank());
   PrivateMemory sorted;
-  agreed(place, [&] {
-    sorted = task.packed.bytes() < most * width ? PrivateMemory(most * width) : std::move(task.packed);
-  });
+  agreed(place,
+         [&] { sorted = task.packed.bytes() < most * width ? PrivateMemory(most * width) : std::move(task.packed); });
 
   const std::byte* records = task.records;
   std::uint64_t count = task.source.count(rank);

@@ -79,7 +79,8 @@ std::vector<Splitter> collect(Workplace& place, const std::vector<Splitter>& own
   check(PMPI_Igather(&bytes, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, place.comm(), &request));
   wait_until_done(request);
   std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
-  std::vector<Splitter> all(ranks == 0 ? 0 : static_cast<std::size_t>(begins.back() + lengths.back()) / sizeof(Splitter));
+  std::vector<Splitter> all(ranks == 0 ? 0
+                                       : static_cast<std::size_t>(begins.back() + lengths.back()) / sizeof(Splitter));
   check(PMPI_Igatherv(own.data(), bytes, MPI_BYTE, all.data(), lengths.data(), begins.data(), MPI_BYTE, 0, place.comm(),
                       &request));
   wait_until_done(request);

@@ -8,6 +8,7 @@ what Hocket says of its own steps. A first round is not counted: memory is fresh
 
 from __future__ import annotations
 
+import itertools
 import json
 import statistics
 import sys
@@ -84,7 +85,7 @@ def check(keys: Array, result: Array) -> None:
     """Sorted, within and between ranks, and of the same sum."""
     assert bool(np.all(result[:-1] <= result[1:]))
     ends = [end for end in COMM.allgather(tuple(map(int, result[[0, -1]])) if len(result) else None) if end]
-    assert all(a[1] <= b[0] for a, b in zip(ends, ends[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(ends))
     sums = COMM.allreduce(np.array([int(keys.sum()), int(result.sum()), len(keys), len(result)], object))
     assert sums[0] == sums[1] and sums[2] == sums[3], sums
 

@@ -1,7 +1,7 @@
 """Sorting 10^8 keys against others, by distribution, and step by step against the model: `make bench-sort`.
 
-Candidates alternate in one job; figures are medians of rounds. Writes bench/results/sort.json and sort.md as it
-goes.
+Candidates alternate in one job; figures are medians of rounds. Writes bench/results/sort.json and sort.md
+as it goes.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def main() -> None:
     text = [
         "# Sorting",
         "",
-        f"`make bench-sort`, {settings['date']}, {settings['machine']}, {settings['mpi']}. uint32 keys; candidates "
-        f"alternate, medians of {rounds} rounds after one that is not counted.",
+        f"`make bench-sort`, {settings['date']}, {settings['machine']}, {settings['mpi']}. uint32 keys; "
+        f"candidates alternate, medians of {rounds} rounds after one that is not counted.",
     ]
     parts: dict[str, Rows] = {}
 

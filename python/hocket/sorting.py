@@ -92,15 +92,16 @@ def sort(
 ) -> Array | tuple[Array, Array]:
     """Sorts the keys of all ranks, rank 0 gets the smallest; stable. Collective.
 
-    ``keys``: integers, floats or bools, one-dimensional; NaN come last, as numpy sorts. ``payload``: an array with
-    a row for each key, which goes with it. Neither is changed. Returns the keys, or keys and payload, that this rank
-    has now.
+    ``keys``: integers, floats or bools, one-dimensional; NaN come last, as numpy sorts. ``payload``: an
+    array with a row for each key, which goes with it. Neither is changed. Returns the keys, or keys and
+    payload, that this rank has now.
 
-    ``method``: ``radix``, ``sample``, or ``auto``: what the memory model expects to be faster. ``balance``: ``even``
-    (ranks get equally many, give or take one), ``in-place`` (as many as they gave), or ``as-it-falls`` (what
-    a sample sort makes of it). ``sampling`` (``random`` or ``regular``), ``oversampling`` (samples per rank and
-    splitter; 0: chosen) and ``seed`` belong to the sample sort, ``digit_bits`` (1 to 12; None: chosen) to the radix
-    sort. ``progress(step, done, steps)`` is called after each step.
+    ``method``: ``radix``, ``sample``, or ``auto``: what the memory model expects to be faster. ``balance``:
+    ``even`` (ranks get equally many, give or take one), ``in-place`` (as many as they gave), or
+    ``as-it-falls`` (what a sample sort makes of it). ``sampling`` (``random`` or ``regular``),
+    ``oversampling`` (samples per rank and splitter; 0: chosen) and ``seed`` belong to the sample sort,
+    ``digit_bits`` (1 to 12; None: chosen) to the radix sort. ``progress(step, done, steps)`` is called after
+    each step.
 
     Bad arguments of any rank raise UsageError on all of them.
     """
@@ -177,8 +178,8 @@ def memory_per_rank(
 ) -> tuple[int, int]:
     """Bytes of private and of shared memory that a sort takes on a rank beside its input, at most.
 
-    For ranks of one host; between hosts an exchange takes as much private memory again. ``count``: the most keys
-    that the rank has, before or after; ``payload_width``: bytes for each. The result is among them.
+    For ranks of one host; between hosts an exchange takes as much private memory again. ``count``: the most
+    keys that the rank has, before or after; ``payload_width``: bytes for each. The result is among them.
     """
     key = np.dtype(key_dtype).itemsize
     fetched = payload_width if payload_width > _WIDEST_CARRIED else 0
@@ -284,7 +285,8 @@ class _Result:
             return np.empty(shape, dtype)
         buffer = (ctypes.c_uint8 * size).from_address(self.value(function, ctypes.c_void_p))
         buffer.result = self  # type: ignore[attr-defined]
-        return np.frombuffer(buffer, np.uint8).view(dtype).reshape(shape)
+        flat: Array = np.frombuffer(memoryview(buffer), np.uint8)
+        return flat.view(dtype).reshape(shape)
 
     def steps(self) -> tuple[SortStep, ...]:
         steps = ctypes.POINTER(_Step)()

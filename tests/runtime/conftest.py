@@ -11,9 +11,10 @@ from typing import Protocol
 
 import pytest
 
+import mpi_programs
 from hocket.mpi import Mpi
-from mpi_programs import mpi  # noqa: F401
 
+mpi = mpi_programs.mpi
 PROGRAMS = Path(__file__).parent / "programs"
 
 

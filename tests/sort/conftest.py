@@ -1,3 +1,5 @@
 """MPI installations to test with."""
 
-from mpi_programs import mpi  # noqa: F401
+import mpi_programs
+
+mpi = mpi_programs.mpi

@@ -8,9 +8,8 @@ namespace {
 /// f(width of keys, width of payloads), where the compiler knows them if they are common ones.
 template <class F>
 void with_widths(std::size_t key_width, std::size_t payload_width, F f) {
-  elements::with_width(key_width, [&](auto key) {
-    elements::with_width(payload_width, [&](auto payload) { f(key, payload); });
-  });
+  elements::with_width(key_width,
+                       [&](auto key) { elements::with_width(payload_width, [&](auto payload) { f(key, payload); }); });
 }
 
 }  // namespace

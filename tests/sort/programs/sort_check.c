@@ -7,7 +7,7 @@
 
 static int rank, ranks, wrong;
 
-static void check(int right, const char *what) {
+static void check(int right, const char* what) {
   if (right) return;
   ++wrong;
   fprintf(stderr, "rank %d: %s\n", rank, what);
@@ -20,16 +20,16 @@ typedef struct payload {
   uint16_t owner, index[2];
 } payload;
 
-static void count_step(const char *step, int done, int steps, void *context) {
+static void count_step(const char* step, int done, int steps, void* context) {
   (void)step;
   check(done <= steps, "more steps than were announced");
-  *(int *)context = done;
+  *(int*)context = done;
 }
 
 static void sorts(int method, int balance) {
   const int64_t count = rank % 2 == 0 ? 1000 + rank : 0;
-  uint32_t *const keys = malloc(1 + (size_t)count * sizeof *keys);
-  payload *const data = malloc(1 + (size_t)count * sizeof *data);
+  uint32_t* const keys = malloc(1 + (size_t)count * sizeof *keys);
+  payload* const data = malloc(1 + (size_t)count * sizeof *data);
   for (int64_t i = 0; i < count; ++i) {
     keys[i] = key_of(rank, i);
     data[i] = (payload){(uint16_t)rank, {(uint16_t)i, 0}};
@@ -37,14 +37,14 @@ static void sorts(int method, int balance) {
   int steps_done = 0;
   const hocket_sort_options options = {
       .method = method, .balance = balance, .progress = count_step, .context = &steps_done};
-  hocket_sorted *sorted = NULL;
+  hocket_sorted* sorted = NULL;
   const int code = hocket_sort(MPI_COMM_WORLD, &options, HOCKET_U32, count, keys, sizeof *data, data, &sorted);
   check(code == HOCKET_SUCCESS, hocket_error_string(code));
   if (code != HOCKET_SUCCESS) return;
 
   const int64_t own = hocket_sorted_count(sorted);
-  const uint32_t *const out = hocket_sorted_keys(sorted);
-  const payload *const with = hocket_sorted_payload(sorted);
+  const uint32_t* const out = hocket_sorted_keys(sorted);
+  const payload* const with = hocket_sorted_payload(sorted);
   int64_t total = 0;
   MPI_Allreduce(&own, &total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   int64_t given = 0;
@@ -55,14 +55,15 @@ static void sorts(int method, int balance) {
   for (int64_t i = 0; i < own; ++i) {
     check(out[i] == key_of(with[i].owner, with[i].index[0]), "a key without its payload");
     if (i == 0) continue;
-    const int before = with[i - 1].owner * 100000 + with[i - 1].index[0], here = with[i].owner * 100000 + with[i].index[0];
+    const int before = with[i - 1].owner * 100000 + with[i - 1].index[0],
+              here = with[i].owner * 100000 + with[i].index[0];
     check(out[i - 1] < out[i] || (out[i - 1] == out[i] && before < here), "out of order");
   }
   uint32_t last = own > 0 ? out[own - 1] : 0, least_before = 0;
   MPI_Exscan(&last, &least_before, 1, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);
   if (rank > 0 && own > 0) check(least_before <= out[0], "out of order between ranks");
 
-  const hocket_sort_step *steps = NULL;
+  const hocket_sort_step* steps = NULL;
   const size_t step_count = hocket_sorted_steps(sorted, &steps);
   check(step_count > 0 && steps[0].name[0] != '\0' && steps[0].seconds >= 0, "no steps");
   check(steps_done > 0, "no progress");
@@ -75,7 +76,7 @@ static void sorts(int method, int balance) {
 }
 
 /* `mine`: this rank is the one that asks for it. */
-static void refused(const char *part, int code, hocket_sorted *sorted) {
+static void refused(const char* part, int code, hocket_sorted* sorted) {
   check(code == HOCKET_ERR_ARGUMENT && strstr(hocket_error_string(code), part) != NULL, part);
   if (code != HOCKET_ERR_ARGUMENT) fprintf(stderr, "%d %s\n", code, hocket_error_string(code));
   check(sorted == NULL, "a result of what was refused");
@@ -85,20 +86,19 @@ static void refuses(void) {
   const int last = rank == ranks - 1;
   const MPI_Comm comm = MPI_COMM_WORLD;
   const uint8_t keys[8] = {3, 1, 2};
-  hocket_sorted *sorted = NULL;
+  hocket_sorted* sorted = NULL;
   refused("-1 keys", hocket_sort(comm, NULL, HOCKET_U8, last ? -1 : 3, keys, 0, NULL, &sorted), sorted);
   refused("keys is NULL", hocket_sort(comm, NULL, HOCKET_U8, 3, last ? NULL : keys, 0, NULL, &sorted), sorted);
   refused("payload is NULL", hocket_sort(comm, NULL, HOCKET_U8, 3, keys, 1, last ? NULL : keys, &sorted), sorted);
   refused("sorted is NULL", hocket_sort(comm, NULL, HOCKET_U8, 3, keys, 0, NULL, last ? NULL : &sorted), sorted);
   refused("key type 11", hocket_sort(comm, NULL, last ? 11 : 0, 3, keys, 0, NULL, &sorted), sorted);
-  refused("more than can be",
-          hocket_sort(comm, NULL, HOCKET_U64, last ? INT64_MAX : 1, keys, 0, NULL, &sorted), sorted);
-  refused("more than can be",
-          hocket_sort(comm, NULL, HOCKET_U8, 1, keys, last ? SIZE_MAX : 1, keys, &sorted), sorted);
+  refused("more than can be", hocket_sort(comm, NULL, HOCKET_U64, last ? INT64_MAX : 1, keys, 0, NULL, &sorted),
+          sorted);
+  refused("more than can be", hocket_sort(comm, NULL, HOCKET_U8, 1, keys, last ? SIZE_MAX : 1, keys, &sorted), sorted);
   refused("communicator is none", hocket_sort(MPI_COMM_NULL, NULL, HOCKET_U8, 3, keys, 0, NULL, &sorted), sorted);
   const hocket_sort_options bad[] = {
       {.method = 3}, {.balance = -1}, {.sampling = 2}, {.oversampling = -1}, {.digit_bits = 13}};
-  const char *const names[] = {"method 3", "balance -1", "sampling 2", "oversampling -1", "digit_bits 13"};
+  const char* const names[] = {"method 3", "balance -1", "sampling 2", "oversampling -1", "digit_bits 13"};
   for (int i = 0; i < 5; ++i)
     refused(names[i], hocket_sort(comm, last ? &bad[i] : NULL, HOCKET_U8, 3, keys, 0, NULL, &sorted), sorted);
   if (ranks > 1) {
@@ -112,7 +112,7 @@ static void refuses(void) {
   hocket_free_sorted(&sorted);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,6 +1,6 @@
 """Sorts in many ways and compares each byte with a stable serial sort. Prints "ok" and the cases from rank 0.
 
-    sort_check.py matrix FIRST STEP | payloads | awkward | refusals
+sort_check.py matrix FIRST STEP | payloads | awkward | refusals
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def groups() -> Iterator[MPI.Comm]:
 def matrix(first: str, step: str) -> int:
     """Every type with every distribution, method and balance, or every STEP-th of these cases."""
     comms = groups()
-    cases = list(enumerate(itertools.product(TYPES, DISTRIBUTIONS, METHODS, BALANCES)))[int(first) :: int(step)]
+    cases = list(enumerate(itertools.product(TYPES, DISTRIBUTIONS, METHODS, BALANCES)))[
+        int(first) :: int(step)
+    ]
     for number, (kind, distribution, method, balance) in cases:
         comm = next(comms)
         rng = np.random.default_rng([number, comm.Get_size()])
@@ -128,7 +130,7 @@ def payloads() -> int:
 
 
 def awkward() -> int:
-    """Arrays that are not contiguous, of the other byte order, bools, lists, larger ones; steps and progress."""
+    """Arrays that are not contiguous or of the other byte order, bools, lists; reports of larger sorts."""
     rank, ranks = WORLD.Get_rank(), WORLD.Get_size()
     rng = np.random.default_rng(5)
     n = 3000
@@ -204,7 +206,7 @@ def refusals() -> int:
 
 
 if __name__ == "__main__":
-    mode, *arguments = sys.argv[1:]
-    count = {"matrix": matrix, "payloads": payloads, "awkward": awkward, "refusals": refusals}[mode](*arguments)
+    modes = {"matrix": matrix, "payloads": payloads, "awkward": awkward, "refusals": refusals}
+    count = modes[sys.argv[1]](*sys.argv[2:])
     if WORLD.Get_rank() == 0:
         print("ok", count)
