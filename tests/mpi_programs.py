@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import subprocess
@@ -43,9 +44,16 @@ def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], t
     return done.stdout
 
 
+@functools.cache
+def _build(mpi: str) -> None:
+    """The runtime, before ranks wait for it: compiling it takes minutes."""
+    hocket("config", "--libs", "--mpi", mpi)
+
+
 def python_env(mpi: Mpi) -> dict[str, str]:
     """For ranks that use mpi4py; skips the test where it cannot be used."""
     pytest.importorskip("mpi4py")
+    _build(mpi.mpiexec)
     env = {"PYTHONFAULTHANDLER": "1"}
     if mpi.family is MpiFamily.OPENMPI:  # mpi4py's wheel speaks both, and looks for MPICH first
         library = Path(mpi.mpiexec).parent.parent / "lib" / "libmpi.so.40"
@@ -61,7 +69,7 @@ def hocket(*arguments: str) -> str:
         [sys.executable, "-m", "hocket.cli", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
