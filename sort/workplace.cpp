@@ -107,6 +107,7 @@ Workplace::Workplace(MPI_Comm comm) : comm_(split(comm, 0)), host_(sharing(comm_
   check(PMPI_Comm_rank(host_, &host_rank_));
   int host_size = 0;
   check(PMPI_Comm_size(host_, &host_size));
+  check(PMPI_Allreduce(&host_size, &largest_host_size_, 1, MPI_INT, MPI_MAX, comm_));
   members_.resize(static_cast<std::size_t>(host_size));
   check(PMPI_Allgather(&rank_, 1, MPI_INT, members_.data(), 1, MPI_INT, host_));
   host_rank_of_.assign(static_cast<std::size_t>(size_), -1);
@@ -144,6 +145,10 @@ void Workplace::make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes
   if (!grows) return;
   if (place != nullptr) bytes = std::max(bytes, place->bytes());
   place.reset();
+  place = share(bytes);
+}
+
+std::unique_ptr<SharedBlock> Workplace::share(std::size_t bytes) const {
   std::uint64_t together_bytes = bytes;
   check(PMPI_Allreduce(MPI_IN_PLACE, &together_bytes, 1, MPI_UINT64_T, MPI_SUM, host_));
   std::uint64_t left = shared_memory_left();
@@ -152,7 +157,7 @@ void Workplace::make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes
     throw ApiError{HOCKET_ERR_MEMORY, "the ranks of a host need " + std::to_string(together_bytes >> 20) +
                                           " MiB of shared memory, but /dev/shm has " + std::to_string(left >> 20) +
                                           " MiB left"};
-  place = std::make_unique<SharedBlock>(host_, bytes);
+  return std::make_unique<SharedBlock>(host_, bytes);
 }
 
 void Workplace::release() {
