@@ -42,7 +42,7 @@ $(STAMP): $(NATIVE) | $(PYTHON_OF_VENV)
 	@touch $@
 
 $(LINT_STAMP): pyproject.toml $(STAMP)
-	$(PYTHON_OF_VENV) -m pip install --quiet 'ruff>=0.9' 'mypy>=1.14' 'clang-format>=19' 'codespell>=2.3' types-PyYAML types-defusedxml
+	$(PYTHON_OF_VENV) -m pip install --quiet 'ruff>=0.9' 'mypy>=1.14' 'clang-format>=19' 'codespell>=2.3' types-PyYAML types-defusedxml types-psutil
 	@touch $@
 
 # Both wheels bring an mpiexec, so Open MPI has an environment of its own. Without it its tests skip.
