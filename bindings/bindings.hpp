@@ -9,3 +9,4 @@ void bind_wormhole(nanobind::module_& m);
 void bind_plan(nanobind::module_& m);
 void bind_gossip(nanobind::module_& m);
 void bind_gossip_search(nanobind::module_& m);
+void bind_memory(nanobind::module_& m);

@@ -48,4 +48,5 @@ NB_MODULE(_core, m) {
   bind_plan(m);
   bind_gossip(m);
   bind_gossip_search(m);
+  bind_memory(m);
 }

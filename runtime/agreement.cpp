@@ -17,8 +17,7 @@ int world_rank() {
 void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(PMPI_Iallreduce(own, all, count, type, op, comm, &request));
-  int done = 0;
-  check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
+  wait_until_done(request);
 }
 
 void warn(MPI_Comm comm, int source, const std::string& text, const std::string& consequence) {

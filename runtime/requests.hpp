@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "idle.hpp"
+#include "mpi_call.hpp"
 #include "operation.hpp"
 
 namespace hocket::runtime {
@@ -92,6 +93,12 @@ int until(const int& done, Test test) {
     return moved ? Progress::some : Progress::none;
   });
   return code;
+}
+
+/// Waits for a request of the runtime's own.
+inline void wait_until_done(MPI_Request& request) {
+  int done = 0;
+  check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
 }
 
 }  // namespace hocket::runtime

@@ -62,6 +62,7 @@ Settings read_environment() {
   s.ahead = number("HOCKET_AHEAD", 32, 1, 1024, s.complaint);
   s.spin_us = static_cast<unsigned>(number("HOCKET_SPIN_US", 20, 0, 1000000, s.complaint));
   s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US", 200, 0, 100000, s.complaint));
+  s.shared_ranks = static_cast<int>(number("HOCKET_SHARED_RANKS", 0, 0, 1 << 20, s.complaint));
   s.log = static_cast<int>(number("HOCKET_LOG", 0, 0, 2, s.complaint));
   s.trace = text("HOCKET_TRACE");
   s.flow = flow_named(s.complaint);

@@ -29,6 +29,7 @@ struct Settings {
   unsigned spin_us;              ///< HOCKET_SPIN_US: how long a waiting rank polls before it sleeps
   unsigned sleep_us;             ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
   Flow flow;                     ///< HOCKET_FLOW: token, barrier, free
+  int shared_ranks;              ///< HOCKET_SHARED_RANKS: most ranks that share memory to permute and sort; 0: a host's
   int log;                       ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
   std::string trace;             ///< HOCKET_TRACE: where each rank writes down what it does, for debugging
   std::string complaint;         ///< the first wrong value, empty if all are right

@@ -21,6 +21,8 @@ class SharedBlock {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// The part of a rank of the host.
   [[nodiscard]] std::byte* part(int host_rank) const { return parts_[static_cast<std::size_t>(host_rank)]; }
+  /// What this rank has written is seen by others that synchronise with it afterwards, and the other way round.
+  void sync() const;
 
  private:
   MPI_Win window_ = MPI_WIN_NULL;
@@ -32,6 +34,9 @@ class Workplace {
  public:
   /// Of `comm`; made on first use, collectively; dies with the communicator.
   [[nodiscard]] static Workplace& of(MPI_Comm comm);
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  ~Workplace();
 
   /// Of the same ranks, used by nobody else. Its messages go through the runtime's own entry points
   /// (hocket_alltoallv), so that exchanges over wires that collide follow a schedule.
@@ -49,11 +54,11 @@ class Workplace {
   [[nodiscard]] int host_rank_of(int rank) const { return host_rank_of_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool one_host() const { return host_size() == size_; }
 
-  /// Collective over the host: at least `bytes` per rank, kept for the next call and only made anew where some
+  /// Collective: at least `bytes` of this rank, kept for the next call and only made anew on hosts where some
   /// rank needs more. `slot`: callers that need several blocks at once number them from 0. Contents are lost.
-  /// Throws ApiError (HOCKET_ERR_MEMORY) on all ranks of the host if there is not enough shared memory.
+  /// Throws ApiError (HOCKET_ERR_MEMORY), on all ranks alike, if a host has not enough shared memory.
   [[nodiscard]] SharedBlock& block(std::size_t slot, std::size_t bytes);
-  /// Collective over the host: gives all blocks back.
+  /// Collective: gives all blocks back.
   void release();
 
   /// All ranks of the host, or of the communicator, have come here, and what they wrote to shared memory before is
@@ -63,6 +68,8 @@ class Workplace {
 
  private:
   explicit Workplace(MPI_Comm comm);
+  void make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes);
+  void meet(MPI_Comm comm);
 
   MPI_Comm comm_ = MPI_COMM_NULL, host_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 0, host_rank_ = 0;

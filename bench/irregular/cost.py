@@ -6,21 +6,16 @@ of the scheduler alone, including the schedule that it returns; the demand is th
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
-from datetime import UTC, datetime
 from math import isqrt, log, log2
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final
 
+from records import keep, measured
 from testsets import demand, random_matrix
 
 from hocket import _core
 
-RESULTS = Path(__file__).parents[1] / "results"
 RATE: Final = 1.25e8  # bytes/s; ratios do not depend on it
 CASES: Final = (
     (64, 4),
@@ -163,19 +158,11 @@ def table(report: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    report: dict[str, Any] = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "command": "python bench/irregular/cost.py",
-        "machine": f"{os.cpu_count()} × {platform.machine()}",
-        "python": platform.python_version(),
-        "rows": [],
-    }
+    report: dict[str, Any] = measured("python bench/irregular/cost.py") | {"rows": []}
     for ranks, density in CASES:
         report["rows"] += rows_of(ranks, density)
         print(f"{ranks} ranks, d = {density}: done", flush=True)
-    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    (RESULTS / "irregular-cost.json").write_text(text, encoding="utf-8")
-    (RESULTS / "irregular-cost.md").write_text(table(report), encoding="utf-8")
+    keep("irregular-cost", report, table)
     print(table(report))
 
 

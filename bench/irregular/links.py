@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final
 
+from records import RESULTS, keep, measured
 from testsets import DENSITIES, MATRICES, SIZES, Matrix, demand, random_matrix
 
 from hocket import _core
 
-RESULTS = Path(__file__).parents[1] / "results"
 RATE: Final = 12.5e6  # bytes/s; ratios do not depend on it
 SCHEDULERS: Final = ("critical", "list", "RS_NL", "RS_NLH")
 POINTS: Final = (2_800, 9_428, 53_961)
@@ -150,16 +146,8 @@ def store(network: str, what: str, case: dict[str, Any]) -> None:
     path = RESULTS / "irregular-links.json"
     known = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else {}
     known.setdefault(network, {})[what] = case
-    report = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "command": "make bench-irregular-links",
-        "machine": f"{os.cpu_count()} × {platform.machine()}",
-        "python": platform.python_version(),
-        "cases": {name: known[name] for name in NETWORKS if name in known},
-    }
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    path.with_suffix(".md").write_text(table(report), encoding="utf-8")
+    cases = {name: known[name] for name in NETWORKS if name in known}
+    keep("irregular-links", measured("make bench-irregular-links") | {"cases": cases}, table)
 
 
 def main() -> None:

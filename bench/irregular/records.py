@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,12 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 def stamp(command: str) -> dict[str, Any]:
     return {"command": command, "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
+
+
+def measured(command: str) -> dict[str, Any]:
+    """The stamp of figures that depend on the machine."""
+    machine = f"{os.cpu_count()} × {platform.machine()}"
+    return stamp(command) | {"machine": machine, "python": platform.python_version()}
 
 
 def keep(name: str, record: dict[str, Any], table: Callable[[dict[str, Any]], str]) -> None:

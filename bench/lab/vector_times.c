@@ -7,20 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static char pattern(int from, int to, int i, int round) { return (char)(from * 7 + to * 13 + i * 3 + i / 251 + round); }
-
-/* A barrier that sleeps: the ranks outnumber the cores. */
-static void settle(void) {
-  MPI_Request request;
-  int done = 0;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  while (!done) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (!done) usleep(300);
-  }
-}
+#include "rounds.h"
 
 static void fail(const char* what, const char* file) {
   fprintf(stderr, "vector_times: %s: %s\n", file, what);

@@ -1,0 +1,163 @@
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "bindings.hpp"
+#include "hocket/error.hpp"
+#include "hocket/model/copy_transfer.hpp"
+#include "hocket/model/memory_profile.hpp"
+#include "hocket/model/permute_costs.hpp"
+#include "hocket/model/sort_costs.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+namespace {
+
+/// (work, ranks, width, parts, bytes, seconds)
+using FigureRow = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, double>;
+using Steps = std::vector<std::pair<std::string, double>>;
+using Figures = std::map<std::string, double>;
+using DigitRows = std::vector<std::pair<unsigned, unsigned>>;
+
+Work work_named(const std::string& wanted) {
+  for (std::size_t i = 0; i < works; ++i)
+    if (wanted == name(static_cast<Work>(i))) return static_cast<Work>(i);
+  throw InputError("there is no work '" + wanted + "'");
+}
+
+void make_profile(MemoryProfile* self, const std::string& origin, std::uint32_t cores, std::pair<double, double> wire,
+                  const std::vector<FigureRow>& rows) {
+  std::vector<WorkFigure> figures;
+  for (const auto& [work, ranks, width, parts, bytes, seconds] : rows)
+    figures.push_back({work_named(work), {ranks, width, parts, bytes}, seconds});
+  new (self) MemoryProfile(origin, cores, {wire.first, wire.second}, std::move(figures));
+}
+
+std::vector<FigureRow> figure_rows(const MemoryProfile& profile) {
+  std::vector<FigureRow> rows;
+  for (const auto& [work, shape, seconds] : profile.figures())
+    rows.emplace_back(name(work), shape.ranks, shape.width, shape.parts, shape.bytes, seconds);
+  return rows;
+}
+
+Steps rows_of(const std::vector<StepCost>& costs) {
+  Steps rows;
+  for (const StepCost& step : costs) rows.emplace_back(step.name, step.seconds);
+  return rows;
+}
+
+TransferTable table_of(const Figures& figures) {
+  TransferTable table;
+  for (const auto& [transfer, rate] : figures) table.set(transfer, rate);
+  return table;
+}
+
+Steps radix(const MemoryProfile& profile, const SortShape& shape, const std::optional<DigitRows>& rows) {
+  if (!rows) return rows_of(predict_radix(profile, shape));
+  std::vector<Digit> digits;
+  for (const auto& [shift, bits] : *rows) digits.push_back({shift, bits});
+  return rows_of(predict_radix(profile, shape, digits));
+}
+
+PermuteMethod method_named(const std::string& wanted) {
+  if (wanted == "packed") return PermuteMethod::packed;
+  if (wanted == "chained") return PermuteMethod::chained;
+  throw InputError("there is no way to permute called '" + wanted + "'; there are packed, chained");
+}
+
+template <auto predict>
+Steps moved(const MemoryProfile& profile, const PermuteShape& shape, const std::string& method) {
+  return rows_of(predict(profile, shape, method_named(method)));
+}
+
+void bind_profile(nb::module_& m) {
+  nb::class_<MemoryProfile>(m, "Profile", "What memory operations and messages cost on a machine.")
+      .def("__init__", &make_profile, "origin"_a, "cores"_a, "wire"_a, "figures"_a,
+           "`wire`: bytes/s, seconds. `figures`: (work, ranks, width, parts, bytes, seconds).")
+      .def_static("parse", &MemoryProfile::parse, "text"_a)
+      .def_static("built_in", &MemoryProfile::built_in, nb::rv_policy::reference)
+      .def("text", &MemoryProfile::text)
+      .def(
+          "seconds",
+          [](const MemoryProfile& profile, const std::string& work, std::uint32_t ranks, std::uint32_t width,
+             std::uint64_t parts, std::uint64_t bytes) {
+            return profile.seconds(work_named(work), {ranks, width, parts, bytes});
+          },
+          "work"_a, nb::kw_only(), "ranks"_a = 1, "width"_a = 1, "parts"_a = 1, "bytes"_a = 1)
+      .def_prop_ro("origin", &MemoryProfile::origin)
+      .def_prop_ro("cores", &MemoryProfile::cores)
+      .def_prop_ro("wire",
+                   [](const MemoryProfile& profile) {
+                     return std::pair(profile.wire().rate, profile.wire().latency);
+                   })
+      .def_prop_ro("figures", &figure_rows);
+  m.attr("WORKS") = [] {
+    nb::list names;
+    for (std::size_t i = 0; i < works; ++i) names.append(name(static_cast<Work>(i)));
+    return nb::tuple(names);
+  }();
+}
+
+void bind_predictions(nb::module_& m) {
+  nb::class_<SortShape>(m, "SortShape", "A sort as the model sees it.")
+      .def(
+          "__init__",
+          [](SortShape* self, KeyType key, std::size_t width, std::uint64_t elements, unsigned order_bits, int ranks,
+             int ranks_per_host) {
+            new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host};
+          },
+          "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a);
+  nb::class_<PermuteShape>(m, "PermuteShape", "A permutation as the model sees it.")
+      .def(
+          "__init__",
+          [](PermuteShape* self, std::uint32_t width, std::uint64_t elements, int ranks, int ranks_per_host) {
+            new (self) PermuteShape{width, elements, ranks, ranks_per_host};
+          },
+          "width"_a, "elements"_a, "ranks"_a, "ranks_per_host"_a);
+
+  m.def("predict_radix", &radix, "profile"_a, "shape"_a, "digits"_a = nb::none(),
+        "[(step, seconds)]. `digits`: (shift, bits); None: chosen.");
+  m.def("radix_digit_bits", &radix_digit_bits, "profile"_a, "shape"_a);
+  m.def(
+      "predict_sample",
+      [](const MemoryProfile& profile, const SortShape& shape, unsigned oversampling) {
+        return rows_of(predict_sample(profile, shape, oversampling));
+      },
+      "profile"_a, "shape"_a, "oversampling"_a = 32);
+  m.def("predict_permute", &moved<&predict_permute>, "profile"_a, "shape"_a, "method"_a);
+  m.def("predict_take", &moved<&predict_take>, "profile"_a, "shape"_a, "method"_a);
+  m.def("predict_transpose", &moved<&predict_transpose>, "profile"_a, "shape"_a, "method"_a);
+  m.def(
+      "predict_grouped_permute",
+      [](const MemoryProfile& profile, const PermuteShape& shape, std::uint64_t runs) {
+        return rows_of(predict_grouped_permute(profile, shape, runs));
+      },
+      "profile"_a, "shape"_a, "runs"_a);
+}
+
+}  // namespace
+
+void bind_memory(nb::module_& parent) {
+  nb::module_ m = parent.def_submodule("memory", "The copy-transfer model and what is predicted by it.");
+  m.def(
+      "throughput",
+      [](std::string_view composition, const Figures& figures) {
+        return Composition::parse(composition).throughput(table_of(figures));
+      },
+      "composition"_a, "figures"_a, "MB/s of basic transfers composed, such as wC1 o (1S0 || Nd || 0R1) o 1Cw.");
+  m.def("composition", [](std::string_view text) { return Composition::parse(text).text(); }, "text"_a,
+        "As it is understood.");
+  m.def("t3d_transfers", [] { return t3d_transfers().figures(); }, "Figures of the Cray T3D, MB/s.");
+  bind_profile(m);
+  bind_predictions(m);
+}

@@ -1,0 +1,90 @@
+#pragma once
+/// How keys are ordered, as types: one per KeyType, so that kernels are compiled for each.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "hocket/elements/record.hpp"
+
+namespace hocket::elements {
+
+/// A value at any address.
+template <class T>
+[[nodiscard]] inline T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+template <class T>
+inline constexpr T top_bit = static_cast<T>(T{1} << (std::numeric_limits<T>::digits - 1));
+
+/// Negative numbers come first when the sign bit is turned round.
+template <class Bits, bool is_signed>
+struct IntegerKey {
+  using Order = Bits;
+  [[nodiscard]] static Order order(const std::byte* key) {
+    return static_cast<Bits>(load<Bits>(key) ^ (is_signed ? top_bit<Bits> : Bits{0}));
+  }
+};
+
+/// IEEE 754: `infinity` has the bits of the exponent. Of negative numbers all bits turn round. Without branches.
+template <class Bits, Bits infinity>
+struct FloatKey {
+  using Order = Bits;
+  [[nodiscard]] static Order order(const std::byte* key) {
+    constexpr Bits sign = top_bit<Bits>;
+    const Bits bits = load<Bits>(key);
+    const Bits negative =
+        static_cast<Bits>(Bits{0} - static_cast<Bits>(bits >> (std::numeric_limits<Bits>::digits - 1)));
+    const Bits turned = static_cast<Bits>(bits ^ (negative | sign));
+    const Bits positive_zero = static_cast<Bits>(turned + (bits == sign));  // -0.0 would be the one before
+    const Bits not_a_number =
+        static_cast<Bits>(Bits{0} - static_cast<Bits>(static_cast<Bits>(bits & ~sign) > infinity));
+    return static_cast<Bits>(positive_zero | not_a_number);
+  }
+};
+
+/// f(Key{}) with the type for `type`.
+template <class F>
+decltype(auto) with_key(KeyType type, F&& f) {
+  switch (type) {
+    case KeyType::u8:
+      return f(IntegerKey<std::uint8_t, false>{});
+    case KeyType::u16:
+      return f(IntegerKey<std::uint16_t, false>{});
+    case KeyType::u32:
+      return f(IntegerKey<std::uint32_t, false>{});
+    case KeyType::u64:
+      return f(IntegerKey<std::uint64_t, false>{});
+    case KeyType::i8:
+      return f(IntegerKey<std::uint8_t, true>{});
+    case KeyType::i16:
+      return f(IntegerKey<std::uint16_t, true>{});
+    case KeyType::i32:
+      return f(IntegerKey<std::uint32_t, true>{});
+    case KeyType::i64:
+      return f(IntegerKey<std::uint64_t, true>{});
+    case KeyType::f16:
+      return f(FloatKey<std::uint16_t, 0x7C00>{});
+    case KeyType::f32:
+      return f(FloatKey<std::uint32_t, 0x7F80'0000>{});
+    case KeyType::f64:
+      return f(FloatKey<std::uint64_t, 0x7FF0'0000'0000'0000>{});
+  }
+  __builtin_unreachable();
+}
+
+/// The digit of an order.
+template <class Order>
+[[nodiscard]] inline std::size_t digit_of(Order order, unsigned shift, std::size_t mask) {
+  return static_cast<std::size_t>(order >> shift) & mask;
+}
+
+/// Throws InputError unless the key fits into the record.
+void require(RecordType type);
+/// Throws InputError unless the digit lies within the key.
+void require(RecordType type, Digit digit);
+
+}  // namespace hocket::elements

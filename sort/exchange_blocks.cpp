@@ -1,0 +1,125 @@
+#include "exchange_blocks.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "agreement.hpp"
+#include "entry.hpp"
+#include "mpi_call.hpp"
+#include "requests.hpp"
+#include "team.hpp"
+
+HOCKET_CALL hocket_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                             void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                             MPI_Comm comm);
+
+namespace hocket::runtime {
+namespace {
+
+/// Elements of some bytes, as MPI knows them.
+class ElementType {
+ public:
+  explicit ElementType(std::size_t width) {
+    check(PMPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &type_));
+    check(PMPI_Type_commit(&type_));
+  }
+  ElementType(const ElementType&) = delete;
+  ElementType& operator=(const ElementType&) = delete;
+  ~ElementType() { PMPI_Type_free(&type_); }
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// Counts and displacements of one MPI_Alltoallv.
+struct Side {
+  std::vector<int> counts, begins;
+
+  explicit Side(const BlockCounts& blocks) : counts(blocks.begin(), blocks.end()), begins(blocks.size()) {
+    std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), 0);
+  }
+};
+
+void exchange_small(Workplace& place, MPI_Datatype type, const std::byte* from, const BlockCounts& sends, std::byte* to,
+                    const BlockCounts& receives) {
+  const Side out(sends), in(receives);
+  if (Team::of(place.comm()).could_collide()) {
+    check(hocket_alltoallv(from, out.counts.data(), out.begins.data(), type, to, in.counts.data(), in.begins.data(),
+                           type, place.comm()));
+    return;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Ialltoallv(from, out.counts.data(), out.begins.data(), type, to, in.counts.data(), in.begins.data(), type,
+                        place.comm(), &request));
+  wait_until_done(request);
+}
+
+std::uint64_t sum(const BlockCounts& blocks) { return std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0}); }
+
+/// Of each block, the part from `begin` on, at most `most` elements.
+BlockCounts part(const BlockCounts& blocks, std::uint64_t begin, std::uint64_t most) {
+  BlockCounts parts;
+  for (const std::uint64_t block : blocks) parts.push_back(std::min(most, block - std::min(block, begin)));
+  return parts;
+}
+
+/// Calls `move(element of all blocks, element of all parts, count)` for every part.
+template <class Move>
+void for_each_part(const BlockCounts& blocks, const BlockCounts& parts, std::uint64_t begin, Move move) {
+  std::uint64_t whole = 0, packed = 0;
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+    if (parts[rank] > 0) move(whole + begin, packed, parts[rank]);
+    whole += blocks[rank];
+    packed += parts[rank];
+  }
+}
+
+/// MPI counts in `int`: what is larger goes in rounds through buffers of about this many bytes.
+constexpr std::uint64_t round_bytes = std::uint64_t{1} << 28;
+
+/// `most` elements per pair of ranks and round.
+void exchange_in_rounds(Workplace& place, MPI_Datatype type, std::size_t width, const std::byte* from,
+                        const BlockCounts& sends, std::byte* to, const BlockCounts& receives, std::uint64_t rounds,
+                        std::uint64_t most) {
+  for (std::uint64_t begin = 0; begin < rounds * most; begin += most) {
+    const BlockCounts out = part(sends, begin, most), in = part(receives, begin, most);
+    const auto packed = std::make_unique_for_overwrite<std::byte[]>(sum(out) * width);
+    const auto arrived = std::make_unique_for_overwrite<std::byte[]>(sum(in) * width);
+    for_each_part(sends, out, begin, [&](std::uint64_t whole, std::uint64_t at, std::uint64_t count) {
+      std::memcpy(packed.get() + at * width, from + whole * width, count * width);
+    });
+    exchange_small(place, type, packed.get(), out, arrived.get(), in);
+    for_each_part(receives, in, begin, [&](std::uint64_t whole, std::uint64_t at, std::uint64_t count) {
+      std::memcpy(to + whole * width, arrived.get() + at * width, count * width);
+    });
+  }
+}
+
+}  // namespace
+
+BlockCounts exchange_counts(Workplace& place, const BlockCounts& sends) {
+  BlockCounts receives(sends.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Ialltoall(sends.data(), 1, MPI_UINT64_T, receives.data(), 1, MPI_UINT64_T, place.comm(), &request));
+  wait_until_done(request);
+  return receives;
+}
+
+void exchange_blocks(Workplace& place, std::size_t width, const std::byte* from, const BlockCounts& sends,
+                     std::byte* to, const BlockCounts& receives) {
+  const std::uint64_t own[2] = {std::max(sum(sends), sum(receives)),
+                                sends.empty() ? 0 : *std::ranges::max_element(sends)};
+  std::uint64_t all[2] = {};
+  reduce(own, all, 2, MPI_UINT64_T, MPI_MAX, place.comm());
+  if (all[0] == 0) return;
+  const ElementType element(width);
+  if (all[0] <= INT_MAX) return exchange_small(place, element.get(), from, sends, to, receives);
+  const std::uint64_t most = std::max<std::uint64_t>(1, round_bytes / width / static_cast<std::uint64_t>(place.size()));
+  exchange_in_rounds(place, element.get(), width, from, sends, to, receives, (all[1] + most - 1) / most, most);
+}
+
+}  // namespace hocket::runtime

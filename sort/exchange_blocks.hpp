@@ -1,0 +1,24 @@
+#pragma once
+/// An all-to-all of blocks of elements, with 64-bit counts.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "workplace.hpp"
+
+namespace hocket::runtime {
+
+/// One block per rank of the workplace, in the order of ranks, without gaps: how many elements each has.
+using BlockCounts = std::vector<std::uint64_t>;
+
+/// Collective: how many elements every rank sends to this one.
+[[nodiscard]] BlockCounts exchange_counts(Workplace& place, const BlockCounts& sends);
+
+/// Collective. Sends the blocks of `from` and receives those of `to`, of elements of `width` bytes (from 1 to 2^31 -
+/// 1); `receives` as exchange_counts() says. Over a network that is known, as MPI_Alltoallv is scheduled; else it
+/// sleeps while it waits.
+void exchange_blocks(Workplace& place, std::size_t width, const std::byte* from, const BlockCounts& sends,
+                     std::byte* to, const BlockCounts& receives);
+
+}  // namespace hocket::runtime
