@@ -13,9 +13,9 @@ import click
 from hocket.cli.launching import mpi_option
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
-from hocket.signals import as_exceptions
 from hocket.lab.state import LabState
 from hocket.network import NetworkDescription, read_network_description
+from hocket.signals import as_exceptions
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -24,17 +24,23 @@ def mpi_option(function: F) -> F:
 def scheduling_options(function: F) -> F:
     """How exchanges follow the network: --placement, --flow, --scheduler."""
     for option in (
-        click.option("--scheduler", metavar="NAME", help="Of irregular exchanges; chosen for each unless given."),
         click.option(
-            "--flow", default="token", show_default=True, metavar="FLOW", help="token, window:K, barrier or free."
+            "--scheduler", metavar="NAME", help="Of irregular exchanges; chosen for each unless given."
+        ),
+        click.option(
+            "--flow",
+            metavar="FLOW",
+            default="token",
+            show_default=True,
+            help="token, window:K, barrier or free.",
         ),
         click.option(
             "--placement",
+            metavar="HOW",
             default="names",
             show_default=True,
-            metavar="HOW",
-            help="Ranks to hosts: names (of processors), order (rank i on place i), a file of names or "
-            "coordinates.",
+            help="Ranks to hosts: names (of processors), order (rank i on place i), a file of "
+            "names or coordinates.",
         ),
     ):
         function = option(function)
@@ -42,7 +48,9 @@ def scheduling_options(function: F) -> F:
 
 
 def hostfile_option(function: F) -> F:
-    return click.option("--hostfile", metavar="FILE", help="Passed to mpiexec: the hosts to start on.")(function)
+    return click.option("--hostfile", metavar="FILE", help="Passed to mpiexec: the hosts to start on.")(
+        function
+    )
 
 
 def check_places(network: Network, source: str, ranks: int, placement: str) -> None:

@@ -32,7 +32,7 @@ METHODS: Final = ("auto", "radix", "sample")
 
 
 @click.command()
-@click.option("-n", "ranks", type=click.IntRange(min=1), help="Number of ranks. [default: cores of this machine]")
+@click.option("-n", "ranks", type=click.IntRange(min=1), help="Number of ranks. [default: one per core]")
 @click.option(
     "--payload",
     nargs=2,
@@ -44,7 +44,7 @@ METHODS: Final = ("auto", "radix", "sample")
 @click.option(
     "--memory", metavar="SIZE", help="What the ranks of a host may use together. [default: what is free]"
 )
-@click.option("--report", "with_report", is_flag=True, help="Print what each step took and was expected to take.")
+@click.option("--report", "with_report", is_flag=True, help="Print what each step took, and was to take.")
 @json_option
 @mpi_option
 @hostfile_option
@@ -136,7 +136,7 @@ def _check(
 
 
 def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:
-    """What makes the ranks follow schedules, if there is a network; what is missing is compiled here, once."""
+    """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
     from hocket.network import read_network
     from hocket.runtime import build_runtime, scheduled_environment
 

@@ -98,11 +98,13 @@ class ArrayFile:
 
     def write(self, begin: int, rows: Array) -> None:
         """Puts ``rows`` at their place in the file, in its byte order."""
+        if rows.nbytes == 0:
+            return
         step = max(1, _CHUNK_BYTES // max(1, self.row_bytes))
         with Path(self.path).open("r+b") as file:
             file.seek(self.offset + begin * self.row_bytes)
             for chunk in _chunks(rows, step):
-                file.write(_as_bytes(chunk.astype(self.dtype, copy=False)))
+                file.write(np.ascontiguousarray(chunk, self.dtype).reshape(-1).view(np.uint8).data)
 
 
 def _size(file: BinaryIO, where: Where) -> int:
@@ -116,10 +118,6 @@ def _size(file: BinaryIO, where: Where) -> int:
 def _chunks(rows: Array, step: int) -> Iterator[Array]:
     for first in range(0, len(rows), step):
         yield rows[first : first + step]
-
-
-def _as_bytes(rows: Array) -> memoryview:
-    return memoryview(np.ascontiguousarray(rows).reshape(-1).view(np.uint8))
 
 
 def check_keys(file: ArrayFile, field: str | None) -> None:
@@ -146,24 +144,3 @@ def check_keys(file: ArrayFile, field: str | None) -> None:
             where=where,
             remedy="give integers of 8 to 64 bits or floats of 16 to 64",
         )
-
-
-def native_keys(rows: Array, field: str | None) -> Array:
-    """The keys of rows, contiguous and in the byte order of this machine; truth values as integers."""
-    keys = rows if field is None else rows[field]
-    if keys.dtype.kind == "b":
-        keys = keys.view(np.uint8)
-    return np.ascontiguousarray(keys, keys.dtype.newbyteorder("="))
-
-
-def raw_rows(rows: Array) -> Array:
-    """Rows as bytes, whatever they hold: a matrix of uint8."""
-    width = rows.dtype.itemsize * math.prod(rows.shape[1:])
-    if width == 0:
-        return np.empty((len(rows), 0), np.uint8)
-    return rows.reshape(-1).view(np.uint8).reshape(len(rows), width)
-
-
-def typed_rows(raw: Array, file: ArrayFile) -> Array:
-    """What :func:`raw_rows` has made of rows of ``file``, undone."""
-    return raw.reshape(-1).view(file.dtype).reshape(len(raw), *file.shape[1:])

@@ -20,14 +20,6 @@ def available_memory() -> int:
     return min([int(psutil.virtual_memory().available), *left_by_groups(_GROUPS, membership)])
 
 
-def available_shared_memory() -> int | None:
-    """Bytes of the file system that holds shared memory; None where there is no such thing."""
-    try:
-        return psutil.disk_usage("/dev/shm").free
-    except OSError:
-        return None
-
-
 def left_by_groups(root: Path, membership: str) -> list[int]:
     """What each control group above a process leaves of its limit; ``membership``: its /proc/PID/cgroup."""
     left = []

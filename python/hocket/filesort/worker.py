@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from hocket.errors import HocketError, MissingToolError, UsageError
-from hocket.filesort.files import Array, ArrayFile, native_keys, raw_rows, typed_rows
+from hocket.filesort.files import Array, ArrayFile
 from hocket.filesort.job import MARK, Job, Report, Step
-from hocket.filesort.memory import available_memory, available_shared_memory
+from hocket.filesort.memory import available_memory
 from hocket.runtime.library import everywhere
 from hocket.sorting import memory_per_rank, sort_report
 from hocket.units import format_total
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-READING: Final, WRITING: Final = "read", "write"
+READING: Final = "read"
+WRITING: Final = "write"
 
 
 class _Files(NamedTuple):
@@ -64,7 +65,7 @@ def main() -> None:
 
 def sort_files(comm: MPI.Comm, job: Job) -> Report:
     """Collective. HocketErrors are the same on all ranks."""
-    rank, ranks = comm.Get_rank(), comm.Getformat_total()
+    rank, ranks = comm.Get_rank(), comm.Get_size()
     if ranks != job.ranks:
         raise MissingToolError(
             "mpi4py does not run on the MPI of the launcher",
@@ -84,7 +85,7 @@ def sort_files(comm: MPI.Comm, job: Job) -> Report:
     result = sort_report(comm, keys, payload, method=job.method, progress=progress)
     has_sorted = time.perf_counter()
     progress(WRITING, 0, 0)
-    first = comm.exscan(len(result.keys)) or 0
+    first = sum(comm.allgather(len(result.keys))[:rank])
     _together(comm, lambda: _write(job, first, result.keys, result.payload))
     ended = time.perf_counter()
 
@@ -118,60 +119,53 @@ def _refuse_too_much(comm: MPI.Comm, job: Job, files: _Files) -> None:
     rows = files.end - files.begin
     key = files.keys.dtype[job.field] if job.field else files.keys.dtype
     width = files.moved.row_bytes if files.moved else 0
-    private, shared = memory_per_rank(rows, key.newbyteorder("="), width, job.method)
+    need = sum(memory_per_rank(rows, key.newbyteorder("="), width, job.method))
     if job.field or not key.isnative:
-        private += rows * key.itemsize  # keys are copied out first
+        need += 2 * rows * key.itemsize  # keys are copied before, and brought to the file's byte order after
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    together, together_shared = host.allreduce(private + shared), host.allreduce(shared)
+    together, most = host.allreduce(need), comm.allreduce(need, MPI.MAX)
 
     def refuse() -> None:
-        if host.Get_rank() != 0:
-            return
-        needs = f"sorting {format_total(files.nbytes)} with {job.ranks} ranks needs about {format_total(private + shared)} per rank"
-        some = "together" if host.Getformat_total() == job.ranks else f"for the {host.Getformat_total()} ranks of a host"
         free = available_memory() if job.memory is None else job.memory
-        if together > free:
-            what = "has" if job.memory is None else "may use"
-            raise UsageError(
-                f"{needs}, {format_total(together)} {some}; {socket.gethostname()} {what} {format_total(free)}",
-                remedy="use more hosts (--hostfile), or a host with more memory",
-            )
-        limit = available_shared_memory()
-        if limit is not None and together_shared > limit:
-            raise UsageError(
-                f"{needs}, {format_total(together_shared)} of shared memory {some}; "
-                f"/dev/shm of {socket.gethostname()} has {format_total(limit)}",
-                remedy="enlarge it (mount -o remount,size=..., docker run --shm-size)",
-            )
+        if host.Get_rank() != 0 or together <= free:
+            return
+        some = "together" if host.Get_size() == job.ranks else f"for the {host.Get_size()} ranks of a host"
+        raise UsageError(
+            f"sorting {format_total(files.nbytes)} with {job.ranks} ranks needs about {format_total(most)} "
+            f"per rank, {format_total(together)} {some}; {socket.gethostname()} "
+            f"{'has' if job.memory is None else 'may use'} {format_total(free)}",
+            remedy="use more hosts (--hostfile), or a host with more memory",
+        )
 
     everywhere(comm, refuse)
     host.Free()
 
 
 def _read(job: Job, files: _Files) -> tuple[Array, Array | None]:
+    """Keys and what moves with them, as they are in the files; not copied."""
     rows = files.keys.map(files.begin, files.end)
-    keys = native_keys(rows, job.field)
+    _bring_in(rows)
+    if job.field:
+        return rows[job.field], rows
     if files.moved is None:
-        _bring_in(keys)
-        return keys, None
-    moved = raw_rows(rows if files.moved is files.keys else files.moved.map(files.begin, files.end))
-    for part in (keys, moved):
-        _bring_in(part)
-    return keys, moved if files.moved.row_bytes else None
+        return rows, None
+    moved = files.moved.map(files.begin, files.end)
+    _bring_in(moved)
+    return rows, moved
 
 
 def _bring_in(rows: Array) -> None:
     """Reads a byte of every page, so that no step of the sort waits for a disk."""
-    raw_rows(rows).reshape(-1)[:: mmap.PAGESIZE].max(initial=0)
+    if rows.nbytes > 0:
+        rows.reshape(-1).view(np.uint8)[:: mmap.PAGESIZE].max()
 
 
 def _write(job: Job, first: int, keys: Array, payload: Array | None) -> None:
-    if not job.field:
-        ArrayFile.open(job.keys_output).write(first, keys)
-    output = job.keys_output if job.field else job.payload_output
-    if output is not None and payload is not None:
-        file = ArrayFile.open(output)
-        file.write(first, typed_rows(payload, file))
+    if job.field:
+        keys, payload = payload if payload is not None else keys, None  # records hold their keys
+    ArrayFile.open(job.keys_output).write(first, keys)
+    if job.payload_output is not None and payload is not None:
+        ArrayFile.open(job.payload_output).write(first, payload)
 
 
 def _together(comm: MPI.Comm, step: Callable[[], T]) -> T:
