@@ -149,7 +149,8 @@ def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
     except (OSError, subprocess.TimeoutExpired):
         return {}
     folders = [Path(word[2:]) for word in shlex.split(shown.stdout) if word.startswith("-L")]
-    found = [library for folder in folders if (library := folder / "libmpi.so").exists()]
+    # Not libmpi.so, which in a wheel is a text for linkers.
+    found = [library for folder in folders for library in sorted(folder.glob("libmpi.so.*"))]
     return {"MPI4PY_LIBMPI": str(found[0])} if found else {}
 
 

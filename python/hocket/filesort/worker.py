@@ -18,7 +18,7 @@ from hocket.errors import HocketError, MissingToolError, UsageError
 from hocket.filesort.files import Array, ArrayFile
 from hocket.filesort.job import MARK, Job, Report, Step
 from hocket.filesort.memory import available_memory
-from hocket.runtime.library import everywhere
+from hocket.runtime.library import everywhere, load_library
 from hocket.sorting import memory_per_rank, sort_report
 from hocket.units import format_total
 
@@ -71,6 +71,7 @@ def sort_files(comm: MPI.Comm, job: Job) -> Report:
             "mpi4py does not run on the MPI of the launcher",
             remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
         )
+    load_library(comm)  # before the clock starts
     files = _together(comm, lambda: _open(job, rank, ranks))
     _refuse_too_much(comm, job, files)
 
