@@ -33,15 +33,20 @@ bool before(const Splitter& a, const Splitter& b) {
 
 }  // namespace
 
+std::uint64_t all_samples(std::uint64_t elements, int ranks, std::uint64_t oversampling) {
+  const auto parts = static_cast<std::uint64_t>(ranks);
+  if (parts == 1) return 0;
+  const std::uint64_t wanted =
+      oversampling > 0 ? oversampling * parts * (parts - 1) : std::min(samples_per_part * parts, most_samples);
+  return std::min(wanted, elements);
+}
+
 std::uint64_t samples_of(const Layout& source, int rank, std::uint64_t oversampling) {
-  const auto ranks = static_cast<std::uint64_t>(source.ranks());
-  if (source.count(rank) == 0 || ranks == 1) return 0;
-  std::uint64_t total = std::min(samples_per_part * ranks, most_samples);
-  if (oversampling > 0) total = oversampling * ranks * (ranks - 1);
-  if (total >= source.total()) return source.count(rank);
-  const double share = static_cast<double>(source.count(rank)) / static_cast<double>(source.total());
-  const auto samples = static_cast<std::uint64_t>(share * static_cast<double>(total)) + 1;
-  return std::min(samples, source.count(rank));
+  const std::uint64_t own = source.count(rank), total = source.total();
+  const std::uint64_t samples = all_samples(total, source.ranks(), oversampling);
+  if (own == 0 || samples == 0 || samples == total) return samples == 0 ? 0 : own;
+  const double share = static_cast<double>(own) / static_cast<double>(total);
+  return std::min(own, static_cast<std::uint64_t>(share * static_cast<double>(samples)) + 1);
 }
 
 std::vector<Splitter> draw_samples(const SortTask& task, int rank, std::uint64_t samples, std::uint64_t seed) {

@@ -9,9 +9,12 @@
 
 namespace hocket::runtime {
 
-/// How many elements this rank draws: in proportion to what it has, so that every element counts alike. `oversampling`
-/// is per rank and splitter; 0: as many as keep parts within a few percent of each other. A rank that draws as many as
-/// it has draws each once.
+/// Samples of all ranks. `oversampling` is per rank and splitter; 0: as many as keep parts within a few percent of each
+/// other.
+[[nodiscard]] std::uint64_t all_samples(std::uint64_t elements, int ranks, std::uint64_t oversampling);
+
+/// How many elements this rank draws: in proportion to what it has, so that every element counts alike. If
+/// that is all of them, each once.
 [[nodiscard]] std::uint64_t samples_of(const Layout& source, int rank, std::uint64_t oversampling);
 
 /// Elements of this rank at random: one from each of `samples` equal stretches.
