@@ -10,12 +10,15 @@ of them crashes.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from moving_cases import MovingCase
 from mpi4py import MPI
 from random_cases import SortCase, wait
 
@@ -23,17 +26,19 @@ IN_A_ROW: Final = 25  # cases of a group before groups are formed anew
 WRONG: Final = 3  # exit code
 
 
-def draw(seed: int, number: int, ranks: int) -> SortCase:
-    """The case of that number for so many ranks."""
-    return SortCase.draw(np.random.default_rng([seed, number]), ranks)
+def draw(seed: int, number: int, ranks: int) -> SortCase | MovingCase:
+    """The case of that number for so many ranks: two sorts, then something that only moves elements."""
+    kind = MovingCase if number % 3 == 2 else SortCase
+    return kind.draw(np.random.default_rng([seed, number]), ranks)
 
 
-def run_case(comm: MPI.Comm, seed: int, number: int) -> None:
-    """Ends all ranks if it is wrong on this one."""
+def run_case(comm: MPI.Comm, seed: int, number: int) -> dict[str, str]:
+    """What the case was about. Ends all ranks if it is wrong on this one."""
     case = None
     try:
         case = draw(seed, number, comm.Get_size())
         problem = case.run(comm)
+        labels = case.labels()
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
     if problem:
@@ -46,6 +51,7 @@ def run_case(comm: MPI.Comm, seed: int, number: int) -> None:
             flush=True,
         )
         MPI.COMM_WORLD.Abort(WRONG)
+    return {"ranks": str(comm.Get_size()), **labels}
 
 
 def groups(rng: np.random.Generator, ranks: int) -> list[int]:
@@ -66,6 +72,15 @@ def rounds(seed: int, first: int, count: int, ranks: int) -> Iterator[list[tuple
         first += (of[-1] + 1) * IN_A_ROW
 
 
+def tell_counts(parts: list[dict[str, Counter[str]]] | None) -> None:
+    """On rank 0: one JSON object, how many cases there were of what."""
+    total: dict[str, Counter[str]] = {}
+    for label, counts in (item for part in parts or [] for item in part.items()):
+        total.setdefault(label, Counter()).update(counts)
+    if parts is not None:
+        print(json.dumps(total), flush=True)
+
+
 def main() -> None:
     """One rank."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -83,15 +98,20 @@ def main() -> None:
     at: np.ndarray = np.zeros((ranks, 2), np.int64)
     if arguments.log:
         at = np.memmap(arguments.log, np.int64, "r+", shape=at.shape)
+    counts: dict[str, Counter[str]] = {}
     for of in rounds(arguments.seed, arguments.first, arguments.count, ranks):
         group, numbers = of[rank]
         wait(world.Ibarrier())
         comm = world.Split(group, rank)
         for number in numbers:
             at[rank] = number, comm.Get_size()
-            run_case(comm, arguments.seed, number)
+            labels = run_case(comm, arguments.seed, number)
+            if comm.Get_rank() == 0:
+                for label, value in labels.items():
+                    counts.setdefault(label, Counter())[value] += 1
         comm.Free()
     wait(world.Ibarrier())
+    tell_counts(world.gather(counts))
 
 
 if __name__ == "__main__":

@@ -95,6 +95,15 @@ class SortCase:
             return [n // ranks + (rank < n % ranks) for rank in range(ranks)]
         return gather_counts(comm, own)
 
+    def labels(self) -> dict[str, str]:
+        return {
+            "operation": f"sort {self.options['method']}",
+            "keys": self.type,
+            "distribution": self.distribution,
+            "payload": self.payload_kind,
+            "balance": self.options["balance"],
+        }
+
     def __str__(self) -> str:
         told = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("keys", "payload")}
         return f"sort of {len(self.keys)}: {told}"
