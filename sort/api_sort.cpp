@@ -56,7 +56,7 @@ std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& argum
   const hocket::RecordType type = record_type(arguments.key_type, arguments.payload_width);
   const std::uint64_t varying = varying_bits(place, arguments);
   const hocket::SortShape shape{type, source.total(), static_cast<unsigned>(std::bit_width(varying)), place.size(),
-                                place.host_size()};
+                                place.largest_host_size()};
   const SortChoice choice = choose_sort(place, arguments.options, shape, varying);
   const bool radix = choice.method == HOCKET_SORT_RADIX;
   const Sampling sampling{arguments.options.sampling == HOCKET_SAMPLE_REGULAR,

@@ -31,9 +31,11 @@ void check_own(const Workplace& place, const SortArguments& arguments) {
   if (arguments.count < 0) throw InputError("a count of " + std::to_string(arguments.count) + " keys");
   if (arguments.count > 0) need(arguments.keys, "keys");
   if (arguments.count > 0 && arguments.payload_width > 0) need(arguments.payload, "payload");
+  if (arguments.payload_width > INT32_MAX)
+    throw InputError("a payload of " + std::to_string(arguments.payload_width) + " bytes is more than can be");
   const std::uint64_t width = key_bytes(static_cast<KeyType>(arguments.key_type)) + arguments.payload_width;
   const std::uint64_t most = static_cast<std::uint64_t>(INT64_MAX) / static_cast<std::uint64_t>(place.size());
-  if (arguments.payload_width > INT32_MAX || static_cast<std::uint64_t>(arguments.count) > most / width)
+  if (static_cast<std::uint64_t>(arguments.count) > most / width)
     throw InputError(std::to_string(arguments.count) + " elements of " + std::to_string(width) +
                      " bytes are more than can be");
 }
