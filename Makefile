@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime sort -type f 2>/dev/null) CMakeList
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector bench-sort-cases clean
+.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector bench-lab-elements bench-sort-cases clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -147,6 +147,9 @@ bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothin
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py $(LAB_MPIS)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py all-gather $(LAB_MPIS) --topology c \
 	  --in-order --shuffle 1 --shuffle 2 --shuffle 3 --sizes 262144:1 65536:1 1024:7 --output lab-gather
+
+bench-lab-elements: setup ## sorts and permutations of elements in the lab (root; 4 min, nothing else running)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/elements.py
 
 bench-sort-cases: setup ## 10,000 random sorts and permutations with both MPIs, against numpy (8 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
