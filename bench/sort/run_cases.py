@@ -22,6 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from hocket.mpi import Mpi, find_mpi, launch_command, mpi4py_environment
+from hocket.runtime import build_runtime
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RANKS: Final = 9
@@ -108,6 +109,8 @@ def main() -> None:
     parser.add_argument("--output", default="sort-cases", help="name under bench/results/, or - for none")
     arguments = parser.parse_args()
     rows: list[Row] = []
+    for name in arguments.mpi or ["mpich"]:
+        build_runtime(find_mpi(name).mpicc)
     jobs = [(find_mpi(name), shared) for shared in SHARED for name in arguments.mpi or ["mpich"]]
     for number, (mpi, shared) in enumerate(jobs):
         first, end = (arguments.cases * n // len(jobs) for n in (number, number + 1))
