@@ -1,7 +1,6 @@
 #include <cstring>
 #include <new>
 
-#include "agreement.hpp"
 #include "api.hpp"
 #include "requests.hpp"
 
@@ -67,11 +66,11 @@ void agree(MPI_Comm comm, const ApiError& mine) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(comm, &rank));
   check(PMPI_Comm_size(comm, &size));
+  Requests::instance().let_go();  // what follows blocks
   const int troubled = mine.code == HOCKET_SUCCESS ? size : rank;
   int first = size;
-  reduce(&troubled, &first, 1, MPI_INT, MPI_MIN, comm);
+  check(PMPI_Allreduce(&troubled, &first, 1, MPI_INT, MPI_MIN, comm));
   if (first == size) return;
-  Requests::instance().let_go();  // what follows blocks
   struct {
     int code;
     char text[508];
