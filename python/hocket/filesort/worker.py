@@ -117,13 +117,16 @@ def _refuse_too_much(comm: MPI.Comm, job: Job, files: _Files) -> None:
     """Before anything is read. Ranks of a host add up what they need; one of them compares."""
     from mpi4py import MPI
 
-    rows = files.end - files.begin
+    rows = -(-files.keys.rows // job.ranks)
     key = files.keys.dtype[job.field] if job.field else files.keys.dtype
     width = files.moved.row_bytes if files.moved else 0
-    need = sum(memory_per_rank(rows, key.newbyteorder("="), width, job.method))
+    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    private, shared = memory_per_rank(rows, key.newbyteorder("="), width, job.method)
+    need = private + shared
+    if host.Get_size() < job.ranks:
+        need += private  # an exchange between hosts takes as much again
     if job.field or not key.isnative:
         need += 2 * rows * key.itemsize  # keys are copied before, and brought to the file's byte order after
-    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     together, most = host.allreduce(need), comm.allreduce(need, MPI.MAX)
 
     def refuse() -> None:
