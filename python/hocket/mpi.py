@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -133,6 +135,23 @@ def launch_command(
     for key, value in env.items():
         command += ["-x", f"{key}={value}"]
     return [*command, "-n", str(n), *argv]
+
+
+def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
+    """What makes mpi4py's wheel take the library of this MPI: it serves several and looks for MPICH first.
+
+    Nothing where the user has chosen one, or where ``mpicc`` does not tell.
+    """
+    if "MPI4PY_LIBMPI" in os.environ:
+        return {}
+    try:
+        shown = subprocess.run([mpi.mpicc, "-show"], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    folders = [Path(word[2:]) for word in shlex.split(shown.stdout) if word.startswith("-L")]
+    # Not libmpi.so, which in a wheel is a text for linkers.
+    found = [library for folder in folders for library in sorted(folder.glob("libmpi.so.*"))]
+    return {"MPI4PY_LIBMPI": str(found[0])} if found else {}
 
 
 def lab_environment(mpi: Mpi, interface: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from hocket.cli import cli
+from mpi_programs import mpi  # noqa: F401
 
 
 @dataclass

@@ -182,7 +182,7 @@ def test_timeout_ends_the_ranks(family: str) -> None:
 OWNER = """
 import sys
 from hocket.lab import Lab, find_mpi
-from hocket.lab.signals import as_exceptions
+from hocket.signals import as_exceptions
 sys.path.insert(0, {here!r})
 from test_lab import two_switches
 with as_exceptions(), Lab.up(two_switches()) as lab:

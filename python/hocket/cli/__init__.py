@@ -34,6 +34,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "gossip": Entry("hocket.cli.gossip:gossip", "Compare the gossip algorithms of a ring, torus or mesh."),
     "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
     "record": Entry("hocket.cli.record:record", "Record what the collectives of an MPI program send."),
+    "sort": Entry("hocket.cli.sort:sort", "Sort a file of keys with MPI."),
     "config": Entry("hocket.cli.config:config", "Print the flags that compile programs with hocket.h."),
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
     "schedulers": Entry("hocket.cli.schedulers:schedulers", "List the schedulers."),

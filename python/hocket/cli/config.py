@@ -6,11 +6,13 @@ import shlex
 
 import click
 
+from hocket.cli.launching import mpi_option
+
 
 @click.command()
 @click.option("--cflags", is_flag=True, help="Where hocket.h is.")
 @click.option("--libs", is_flag=True, help="Where the library is, at link time and at run time.")
-@click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
+@mpi_option
 def config(cflags: bool, libs: bool, mpi_name: str | None) -> None:
     """Print the flags that compile and link programs with hocket.h, in one line; both kinds by default.
 

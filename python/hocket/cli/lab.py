@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
+from hocket.cli.launching import mpi_option
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
-from hocket.lab.signals import as_exceptions
 from hocket.lab.state import LabState
 from hocket.network import NetworkDescription, read_network_description
+from hocket.signals import as_exceptions
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,7 +78,7 @@ def up(network: str, rate: str | None, buffer: str, cc: str, mtu: int, as_json: 
     "--network", metavar="NETWORK", help="Build this network for the run, and remove it afterwards."
 )
 @click.option("--id", "lab_id", metavar="ID", help="Use a lab that is up.")
-@click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
+@mpi_option
 @click.option("-n", "ranks", type=int, help="Number of ranks. [default: all that the hosts hold]")
 @_wire_options
 @click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")

@@ -8,23 +8,15 @@ from pathlib import Path
 
 import click
 
-from hocket.errors import MissingToolError, UsageError
+from hocket.cli.launching import check_places, hostfile_option, mpi_option, scheduling_options
+from hocket.errors import MissingToolError
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--network", metavar="NETWORK", required=True, help="Topology file or short form.")
 @click.option("-n", "ranks", type=click.IntRange(min=1), required=True, help="Number of ranks.")
-@click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
-@click.option(
-    "--placement",
-    default="names",
-    show_default=True,
-    metavar="HOW",
-    help="Ranks to hosts: names (of processors), order (rank i on place i), a file of names or coordinates.",
-)
-@click.option(
-    "--flow", default="token", show_default=True, metavar="FLOW", help="token, window:K, barrier or free."
-)
+@mpi_option
+@scheduling_options
 @click.option(
     "--plan",
     "plans",
@@ -41,8 +33,7 @@ from hocket.errors import MissingToolError, UsageError
 @click.option(
     "--min-vector-bytes", metavar="SIZE", help="So do irregular exchanges with smaller messages on average."
 )
-@click.option("--scheduler", metavar="NAME", help="Of irregular exchanges; chosen for each unless given.")
-@click.option("--hostfile", metavar="FILE", help="Passed to mpiexec: the hosts to start on.")
+@hostfile_option
 @click.option("-v", "--verbose", is_flag=True, help="Say what each communicator does.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
@@ -77,11 +68,7 @@ def run(
         log=int(verbose),
     )
     built = read_network(network)
-    if placement == "order" and ranks > built.ranks:
-        raise UsageError(
-            f"{ranks} ranks do not fit on the {built.ranks} places of {network}",
-            remedy="start fewer, or give hosts more ranks in the network file",
-        )
+    check_places(built, network, ranks, placement)
     env = scheduled_environment(mpi.mpicc, built, options, plans, ranks)
     command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
     try:

@@ -8,7 +8,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -70,16 +71,23 @@ def write_atomically(path: str, chunks: Iterable[bytes]) -> None:
 
 
 def _replace(target: Path, chunks: Iterable[bytes]) -> None:
+    with replaced(target) as temporary, temporary.open("wb") as file:
+        file.writelines(chunks)
+
+
+@contextmanager
+def replaced(target: Path) -> Iterator[Path]:
+    """A new file beside ``target`` that takes its place when the block ends well, and goes otherwise."""
     target = target.resolve()  # a link stays a link
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    os.close(descriptor)
+    temporary = Path(name)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.writelines(chunks)
-            file.flush()
-            os.fchmod(file.fileno(), _mode(target))
-        Path(name).replace(target)
+        yield temporary
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
-import warnings
 from typing import Any, Final
 
 import numpy as np
@@ -13,57 +11,41 @@ from numpy.typing import NDArray
 from hocket.demand.numbers import problem_of
 from hocket.demand.source import Source
 from hocket.demand.traffic import MOST_BYTES, Traffic
+from hocket.npy import MAGIC, read_header
 
-_MAGIC: Final = b"\x93NUMPY"
 _REMEDY: Final = "save an n x n array of integers with numpy.save"
-
-_HEADERS: Final = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 
 
 def begins(data: bytes) -> bool:
-    return data.startswith(_MAGIC)
+    return data.startswith(MAGIC)
 
 
 def read(source: Source) -> Traffic:
     """Shape, type and size of the file are checked before any of the array is read."""
-    shape, column_major, dtype, data = _header(source)
+    try:
+        header = read_header(io.BytesIO(source.data))
+    except ValueError as error:
+        raise source.error(str(error), remedy=_REMEDY) from None
+    shape, dtype = header.shape, header.dtype
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         written = " x ".join(map(str, shape)) or "one number"
         raise source.error(f"an array of {written} is not square", remedy="give n x n bytes")
     if dtype.kind not in "iuf":
         raise source.error(f"entries of type {dtype} are no bytes", remedy=_REMEDY)
     traffic = Traffic(shape[0], source)
-    expected = math.prod(shape) * dtype.itemsize
-    if len(data) != expected:
+    held = len(source.data) - header.offset
+    if held != header.nbytes:
         raise source.error(
-            f"holds {len(data):,} bytes of entries, its header says {expected:,}", remedy="is the file whole?"
+            f"holds {held:,} bytes of entries, its header says {header.nbytes:,}", remedy="is the file whole?"
         )
-    table = np.frombuffer(data, dtype).reshape(shape, order="F" if column_major else "C")
+    table = np.frombuffer(source.data, dtype, offset=header.offset)
+    table = table.reshape(shape, order="F" if header.column_major else "C")
     if dtype.kind == "f":
         table = table.astype(np.float64)
     _check_entries(source, table)
     for sender, receiver in np.argwhere(table).tolist():
         traffic.add(sender, receiver, int(table[sender, receiver]))
     return traffic
-
-
-def _header(source: Source) -> tuple[tuple[int, ...], bool, np.dtype[Any], memoryview]:
-    stream = io.BytesIO(source.data)
-    try:
-        read_header = _HEADERS.get(np.lib.format.read_magic(stream))
-        with warnings.catch_warnings(action="ignore"):  # of Python's own parser
-            header = read_header(stream) if read_header else None
-    except Exception:  # whatever NumPy's parser of Python literals raises
-        raise source.error("the header of the array is damaged", remedy=_REMEDY) from None
-    if header is None:
-        raise source.error("this version of .npy is not known", remedy=_REMEDY)
-    shape, column_major, dtype = header
-    if any(side < 0 for side in shape):
-        raise source.error("an array of less than nothing", remedy=_REMEDY)
-    return shape, column_major, dtype, memoryview(source.data)[stream.tell() :]
 
 
 def _check_entries(source: Source, table: NDArray[Any]) -> None:

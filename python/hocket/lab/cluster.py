@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from hocket import signals
 from hocket.errors import MissingToolError, NetworkError, UsageError
-from hocket.lab import namespaces, signals, state, watchdog, wires
+from hocket.lab import namespaces, state, watchdog, wires
 from hocket.lab.options import LabOptions, check_rate
 from hocket.mpi import Mpi, lab_environment, launch_command
 from hocket.network.description import NetworkDescription

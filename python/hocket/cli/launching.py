@@ -1,0 +1,62 @@
+"""Options of commands that start the ranks of an MPI program, with schedules or without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from hocket.errors import UsageError
+
+if TYPE_CHECKING:
+    from hocket._core import Network
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def mpi_option(function: F) -> F:
+    return click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")(
+        function
+    )
+
+
+def scheduling_options(function: F) -> F:
+    """How exchanges follow the network: --placement, --flow, --scheduler."""
+    for option in (
+        click.option(
+            "--scheduler", metavar="NAME", help="Of irregular exchanges; chosen for each unless given."
+        ),
+        click.option(
+            "--flow",
+            metavar="FLOW",
+            default="token",
+            show_default=True,
+            help="token, window:K, barrier or free.",
+        ),
+        click.option(
+            "--placement",
+            metavar="HOW",
+            default="names",
+            show_default=True,
+            help="Ranks to hosts: names (of processors), order (rank i on place i), a file of "
+            "names or coordinates.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def hostfile_option(function: F) -> F:
+    return click.option("--hostfile", metavar="FILE", help="Passed to mpiexec: the hosts to start on.")(
+        function
+    )
+
+
+def check_places(network: Network, source: str, ranks: int, placement: str) -> None:
+    """Raises UsageError where rank i should go to a place i that the network does not have."""
+    if placement == "order" and ranks > network.ranks:
+        raise UsageError(
+            f"{ranks} ranks do not fit on the {network.ranks} places of {source}",
+            remedy="start fewer, or give hosts more ranks in the network file",
+        )

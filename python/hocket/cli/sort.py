@@ -1,0 +1,220 @@
+"""``hocket sort``: the rows of a file, sorted by MPI ranks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from hocket.cli.launching import check_places, hostfile_option, mpi_option, scheduling_options
+from hocket.cli.options import json_option
+from hocket.cli.work import PATIENCE, as_columns, check_writable, replaced
+from hocket.errors import HocketError, UsageError
+from hocket.units import format_time, format_total, parse_bytes
+
+if TYPE_CHECKING:
+    from hocket.filesort.files import ArrayFile
+    from hocket.filesort.job import Report
+    from hocket.mpi import Mpi
+    from hocket.runtime import RuntimeOptions
+
+METHODS: Final = ("auto", "radix", "sample")
+
+
+@click.command()
+@click.option("-n", "ranks", type=click.IntRange(min=1), help="Number of ranks. [default: one per core]")
+@click.option(
+    "--payload",
+    nargs=2,
+    metavar="IN2.npy OUT2.npy",
+    help="Rows that move with their keys: those of IN2 are written to OUT2.",
+)
+@click.option("--key", "field", metavar="FIELD", help="Sort records by this field; they move as a whole.")
+@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How to sort.")
+@click.option(
+    "--memory", metavar="SIZE", help="What the ranks of a host may use together. [default: what is free]"
+)
+@click.option("--report", "with_report", is_flag=True, help="Print what each step took, and was to take.")
+@json_option
+@mpi_option
+@hostfile_option
+@click.option("--network", "source", metavar="NETWORK", help="Schedule what crosses this network.")
+@scheduling_options
+@click.option("-v", "--verbose", is_flag=True, help="Show what the ranks say.")
+@click.argument("source_file", metavar="IN.npy")
+@click.argument("output", metavar="OUT.npy")
+def sort(
+    ranks: int | None,
+    payload: tuple[str, str] | None,
+    field: str | None,
+    method: str,
+    memory: str | None,
+    with_report: bool,
+    as_json: bool,
+    mpi_name: str | None,
+    hostfile: str | None,
+    source: str | None,
+    scheduler: str | None,
+    flow: str,
+    placement: str,
+    verbose: bool,
+    source_file: str,
+    output: str,
+) -> None:
+    """Sort the keys in IN.npy with MPI ranks and write them to OUT.npy, which may be the same file.
+
+    Equal keys stay in their order, NaN come last. All hosts must see the files.
+    """
+    from hocket.filesort.job import Job, run_job
+    from hocket.mpi import find_mpi
+    from hocket.runtime import RuntimeOptions
+    from hocket.signals import as_exceptions
+
+    limit = parse_bytes(memory) if memory is not None else None
+    ranks = ranks or _cores()
+    files = _check(source_file, output, field, payload)
+    mpi = find_mpi(mpi_name)
+    environment = _environment(
+        mpi, ranks, source, RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose))
+    )
+    with as_exceptions(), _outputs(files) as places, _progress(as_json) as on_step:
+        job = Job(
+            ranks=ranks,
+            keys=source_file,
+            keys_output=places[0],
+            field=field,
+            payload=payload[0] if payload else None,
+            payload_output=places[1] if payload else None,
+            method=method,
+            memory=limit,
+        )
+        report = run_job(job, mpi, environment, hostfile=hostfile, on_step=on_step, verbose=verbose)
+    if as_json:
+        click.echo(json.dumps(asdict(report), indent=2))
+    else:
+        click.echo(_summary(report, with_report))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _check(
+    source: str, output: str, field: str | None, payload: tuple[str, str] | None
+) -> list[tuple[ArrayFile, str]]:
+    """What is written where: files like these, at those paths."""
+    from hocket.filesort.files import ArrayFile, check_keys
+
+    keys = ArrayFile.open(source)
+    check_keys(keys, field)
+    files = [(keys, output)]
+    if payload:
+        if field is not None:
+            raise UsageError("records move as a whole", remedy="leave out --key or --payload")
+        rows = ArrayFile.open(payload[0])
+        if rows.rows != keys.rows:
+            raise UsageError(f"{source} has {keys.rows:,} keys, {payload[0]} has {rows.rows:,} rows",
+                             remedy="give one row per key")  # fmt: skip
+        files.append((rows, payload[1]))
+    for _, path in files:
+        check_writable(path)
+        if Path(path).exists() and not stat.S_ISREG(Path(path).stat().st_mode):
+            raise UsageError(f"cannot write {path}: it is no regular file", remedy="choose another place")
+    if payload and Path(output).resolve() == Path(payload[1]).resolve():
+        raise UsageError(f"keys and rows cannot both go to {output}", remedy="name two files")
+    return files
+
+
+def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:
+    """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
+    from hocket.network import read_network
+    from hocket.runtime import build_runtime, scheduled_environment
+
+    if source is None:
+        build_runtime(mpi.mpicc)
+        return {}
+    network = read_network(source)
+    check_places(network, source, ranks, options.placement)
+    return scheduled_environment(mpi.mpicc, network, options, ranks=ranks)
+
+
+@contextmanager
+def _outputs(files: list[tuple[ArrayFile, str]]) -> Iterator[list[str]]:
+    """Files of full size with nothing but their headers, which take their places when the block ends well."""
+    with ExitStack() as stack:
+        places = []
+        for file, path in files:
+            try:
+                places.append(place := stack.enter_context(replaced(Path(path))))
+                free = shutil.disk_usage(place.parent).free
+                if free < file.nbytes:
+                    raise HocketError(
+                        f"{path} will have {format_total(file.nbytes)}, its file system has room for "
+                        f"{format_total(free)}",
+                        remedy="choose another place or make room",
+                    )
+                with place.open("wb") as empty:
+                    empty.write(file.header())
+                    empty.truncate(file.offset + file.nbytes)
+            except OSError as error:
+                raise HocketError(
+                    f"cannot write {path}: {error.strerror or error}", remedy="choose another place"
+                ) from error
+        yield [str(place) for place in places]
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on a terminal, after a while; what it returns moves it on."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda name, done, steps: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<16}"), BarColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("starting", total=None)
+    appear = threading.Timer(PATIENCE, bar.start)
+    appear.start()
+
+    def on_step(name: str, done: int, steps: int) -> None:
+        bar.update(task, description=name, completed=done, total=steps or None)
+
+    try:
+        yield on_step
+    finally:
+        appear.cancel()
+        appear.join()
+        bar.stop()
+
+
+def _summary(report: Report, with_steps: bool) -> str:
+    method = f"{report.method} sort" if report.rows else "nothing to do"
+    line = (
+        f"sorted {report.rows:,} rows ({format_total(report.bytes)}) with {report.ranks} ranks "
+        f"in {format_time(report.seconds, 3)}: {method}, imbalance {report.imbalance:.3f}"
+    )
+    if not with_steps:
+        return line
+    rows = [
+        [
+            step.name,
+            f"{step.seconds:9.4f}",
+            f"{report.bytes / step.seconds / 1e6:8.0f}" if step.seconds > 0 else "",
+            f"{step.predicted:9.4f}" if step.predicted is not None else "",
+        ]
+        for step in report.steps
+    ]
+    header = ["step", "  seconds", "    MB/s", "predicted"]
+    return f"{as_columns(header, rows)}\n{line}"

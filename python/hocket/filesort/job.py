@@ -1,0 +1,162 @@
+"""Starts the ranks that sort, and listens to what they say.
+
+Ranks talk on standard output, which every launcher brings here: one JSON object per line behind a mark.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from typing import IO, Any, Final, Self
+
+from hocket.errors import HocketError, MissingToolError
+from hocket.mpi import Mpi, launch_command, mpi4py_environment
+
+MARK: Final = "hocket-sort:"
+_PATIENCE: Final = 5.0  # seconds that a launcher gets to end its ranks
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to sort, and where to; ``outputs`` are files with their headers, and of their full size.
+
+    ``payload``: a file whose rows move with the keys. ``field``: of records, which then are the payload.
+    ``memory``: bytes that may be used on each host; None: what is free.
+    """
+
+    ranks: int
+    keys: str
+    keys_output: str
+    field: str | None = None
+    payload: str | None = None
+    payload_output: str | None = None
+    method: str = "auto"
+    memory: int | None = None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        return cls(**json.loads(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Seconds of the slowest rank; ``predicted`` is None where no model tells."""
+
+    name: str
+    seconds: float
+    predicted: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a sort did. ``bytes``: of keys and payload. ``imbalance``: most rows on a rank over the mean."""
+
+    method: str
+    ranks: int
+    rows: int
+    bytes: int
+    seconds: float
+    imbalance: float
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def from_message(cls, message: dict[str, Any]) -> Self:
+        return cls(**{**message, "steps": tuple(Step(**step) for step in message["steps"])})
+
+
+def run_job(
+    job: Job,
+    mpi: Mpi,
+    environment: Mapping[str, str],
+    *,
+    hostfile: str | None = None,
+    on_step: Callable[[str, int, int], None] = lambda name, done, steps: None,
+    verbose: bool = False,
+) -> Report:
+    """Sorts, and calls ``on_step`` with the last step, how many are done, and of how many.
+
+    Raises HocketError with what the ranks say, or with how they ended if they do not say anything.
+    """
+    if importlib.util.find_spec("mpi4py") is None:
+        raise MissingToolError("mpi4py is missing", remedy="pip install 'hocket[mpi4py]'")
+    worker = [sys.executable, "-m", "hocket.filesort.worker", job.to_json()]
+    variables = {**environment, **mpi4py_environment(mpi)}
+    command = launch_command(mpi, job.ranks, (), variables, worker, hostfile=hostfile)
+    report = None
+    with tempfile.TemporaryFile() as said, _started(command, None if verbose else said) as process:
+        for message in _messages(process, verbose):
+            if "error" in message:
+                raise HocketError(message["error"])
+            if "report" in message:
+                report = Report.from_message(message["report"])
+            else:
+                on_step(message["step"], message["done"], message["steps"])
+        code = process.wait()
+        if code != 0 or report is None:
+            raise HocketError(_how_it_ended(code, said), remedy="-v shows all that the ranks say")
+    return report
+
+
+@contextmanager
+def _started(command: list[str], errors: IO[bytes] | None) -> Iterator[subprocess.Popen[str]]:
+    """A launcher in a session of its own: Ctrl-C comes to us alone, and we end the ranks."""
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise MissingToolError(f"{command[0]} does not start: {error.strerror}") from None
+    with process:
+        try:
+            yield process
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _messages(process: subprocess.Popen[str], verbose: bool) -> Iterator[dict[str, Any]]:
+    """Other lines are the MPI library's."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        before, mark, text = line.partition(MARK)
+        if mark:
+            yield json.loads(text)
+        elif verbose:
+            print(before, end="", file=sys.stderr)
+
+
+def _how_it_ended(code: int, said: IO[bytes]) -> str:
+    """With the last words of the ranks or the launcher, which tend to say why."""
+    said.seek(0)
+    lines = [line.strip() for line in said.read().decode(errors="replace").splitlines()]
+    spoken = [line for line in lines if any(character.isalpha() for character in line)]
+    words = f": {spoken[-1]}" if spoken else ""
+    return f"the ranks ended with exit code {code if code >= 0 else 128 - code} before all was sorted{words}"
