@@ -78,7 +78,8 @@ void exchange_pairwise(Workplace& place, MPI_Datatype type, const std::byte* fro
 void exchange_small(Workplace& place, MPI_Datatype type, const std::byte* from, const BlockCounts& sends, std::byte* to,
                     const BlockCounts& receives) {
   const Side out(sends), in(receives);
-  if (!Team::of(place.comm()).could_collide()) return exchange_pairwise(place, type, from, out, to, in);
+  if (!place.has_plans() || !Team::of(place.comm()).could_collide())
+    return exchange_pairwise(place, type, from, out, to, in);
   check(hocket_alltoallv(from, out.counts.data(), out.begins.data(), type, to, in.counts.data(), in.begins.data(), type,
                          place.comm()));
 }

@@ -12,7 +12,7 @@ void classify(RecordType type, const std::byte* records, std::size_t n, std::uin
   elements::require(type);
   elements::with_key(type.key, [&](auto key) {
     for (std::size_t i = 0; i < n; ++i) {
-      const std::uint64_t order = decltype(key)::order(records + i * type.width);
+      const std::uint64_t order = key.order(records + i * type.width);
       const auto behind = std::partition_point(splitters.begin(), splitters.end(), [&](const Splitter& s) {
         return std::tie(s.order, s.rank, s.index) <= std::make_tuple(order, rank, first + i);
       });

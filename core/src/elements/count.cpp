@@ -15,7 +15,7 @@ void count_digits(RecordType type, const std::byte* records, std::size_t n, std:
   elements::with_key(type.key, [&](auto key) {
     elements::with_width(type.width, [&](auto width) {
       for (std::size_t i = 0; i < n; ++i) {
-        const auto order = decltype(key)::order(records + i * width.value());
+        const auto order = key.order(records + i * width.value());
         for (std::size_t d = 0; d < digits.size(); ++d) {
           ++counts[d][elements::digit_of(order, digits[d].shift, (std::size_t{1} << digits[d].bits) - 1)];
         }

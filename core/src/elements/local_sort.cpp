@@ -14,9 +14,9 @@ namespace {
 /// Bits in which the orders of some records differ.
 std::uint64_t varying_bits(RecordType type, const std::byte* records, std::size_t n) {
   return elements::with_key(type.key, [&](auto key) -> std::uint64_t {
-    const std::uint64_t first = decltype(key)::order(records);
+    const std::uint64_t first = key.order(records);
     std::uint64_t varying = 0;
-    for (std::size_t i = 1; i < n; ++i) varying |= decltype(key)::order(records + i * type.width) ^ first;
+    for (std::size_t i = 1; i < n; ++i) varying |= key.order(records + i * type.width) ^ first;
     return varying;
   });
 }
