@@ -2,8 +2,8 @@
 
     mpiexec -n 2 python bench/permute/candidates.py MEGABYTES ROUNDS CANDIDATE...
 
-Rank 0 prints JSON: for each candidate the seconds of each round, from the moment when all ranks are ready until the
-last one is done. Every element of every result is checked.
+Rank 0 prints JSON: for each candidate the seconds of each round, from the moment when all ranks are ready
+until the last one is done. Every element of every result is checked.
 """
 
 from __future__ import annotations

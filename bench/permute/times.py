@@ -1,8 +1,8 @@
 """Random permutations of 8-byte elements, candidates in turn: `make bench-permute`.
 
-Candidates alternate in one job; figures are medians of rounds, ratios medians of the rounds' ratios. MP-sort, which
-permutes by sorting twice, is measured at the smallest size. Writes bench/results/permute.json and permute.md as it
-goes.
+Candidates alternate in one job; figures are medians of rounds, ratios medians of the rounds' ratios. MP-sort,
+which permutes by sorting twice, is measured at the smallest size. Writes bench/results/permute.json and
+permute.md as it goes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def table(times: Times, megabytes: int) -> Iterator[str]:
     for name, seconds in times.items():
         ratio = statistics.median(t / own for t, own in zip(seconds, times["chained"], strict=True))
         figures = [f"{f(seconds):.3f}" for f in (statistics.median, min, max)]
-        yield f"| {name} | {' | '.join(figures)} | {megabytes / statistics.median(seconds):.0f} | {ratio:.2f} |"
+        figures.append(f"{megabytes / statistics.median(seconds):.0f}")
+        yield f"| {name} | {' | '.join(figures)} | {ratio:.2f} |"
 
 
 def main() -> None:
@@ -71,8 +72,8 @@ def main() -> None:
     text = [
         "# Random permutations of 8-byte elements",
         "",
-        f"`make bench-permute`, {settings['date']}, {settings['machine']}, {settings['mpi']}, one host. Candidates "
-        "alternate; the first round is not counted.",
+        f"`make bench-permute`, {settings['date']}, {settings['machine']}, {settings['mpi']}, one host. "
+        "Candidates alternate; the first round is not counted.",
     ]
     rows = []
     for ranks, megabytes, rounds, candidates in jobs:
@@ -81,7 +82,9 @@ def main() -> None:
         part = ["", f"## {megabytes} MB in all, {ranks} ranks, {rounds} rounds", "", *table(times, megabytes)]
         text += part
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "permute.json").write_text(json.dumps({"settings": settings, "jobs": rows}, indent=1) + "\n")
+        (RESULTS / "permute.json").write_text(
+            json.dumps({"settings": settings, "jobs": rows}, indent=1) + "\n"
+        )
         (RESULTS / "permute.md").write_text("\n".join(text) + "\n")
         print("\n".join(part), flush=True)
 
