@@ -216,7 +216,7 @@ def transpose(
 class SharedArray(np.ndarray[Any, Any]):
     """An array in memory that the ranks of a host share, from :func:`empty`.
 
-    Permutations and takes read what lies in it without a copy. To be released by all ranks, with
+    Takes and transposes read what lies in it without a copy. To be released by all ranks, with
     :meth:`release` or at the end of a ``with`` block; not to be used, nor any view of it, afterwards.
     """
 
