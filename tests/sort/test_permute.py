@@ -11,9 +11,15 @@ from pathlib import Path
 import pytest
 
 from hocket.mpi import Mpi
-from mpi_programs import compile_with_hocket, mpiexec, python_env
+from mpi_programs import compile_with_hocket, hocket, mpiexec, python_env
 
 PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built(mpi: Mpi) -> None:
+    """The runtime, so that no test waits for the compiler."""
+    hocket("config", "--libs", "--mpi", mpi.mpiexec)
 
 
 def check(mpi: Mpi, ranks: int, shared: int, *arguments: object) -> None:
