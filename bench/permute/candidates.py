@@ -1,9 +1,9 @@
 """What a random permutation takes, by each candidate in turn; to be started with mpiexec.
 
-    mpiexec -n 2 python bench/permute/candidates.py MEGABYTES REPETITIONS CANDIDATE...
+    mpiexec -n 2 python bench/permute/candidates.py MEGABYTES ROUNDS CANDIDATE...
 
-Rank 0 prints a line of JSON per candidate: the seconds of each repetition, from the moment when all ranks are ready
-until the last one is done. All results are compared with each other, byte by byte.
+Rank 0 prints JSON: for each candidate the seconds of each round, from the moment when all ranks are ready
+until the last one is done. Every element of every result is checked.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ COMM = MPI.COMM_WORLD
 RANK, RANKS = COMM.Get_rank(), COMM.Get_size()
 
 Array = np.ndarray[Any, Any]
+Candidate = Callable[[Array, Array, Array, Array], None]
 
 
-def by_alltoallv(data: Array, destinations: Array, out: Array) -> None:
+def by_alltoallv(data: Array, destinations: Array, indices: Array, out: Array) -> None:
     """What a careful user of mpi4py and numpy writes, for parts of equal size."""
     each = len(out)
     if RANKS == 2:
@@ -46,56 +47,75 @@ def by_alltoallv(data: Array, destinations: Array, out: Array) -> None:
     out[positions] = elements
 
 
-def by_mpsort(data: Array, destinations: Array, out: Array) -> None:
+def by_mpsort(data: Array, destinations: Array, indices: Array, out: Array) -> None:
     import mpsort
 
-    out[...] = mpsort.permute(data, destinations, COMM, outsize=len(out))
+    mpsort.permute(data, indices, COMM, out=out)
 
 
-def by_hocket(method: str) -> Callable[[Array, Array, Array], None]:
-    def run(data: Array, destinations: Array, out: Array) -> None:
+def by_permute(method: str) -> Candidate:
+    def run(data: Array, destinations: Array, indices: Array, out: Array) -> None:
         hocket.permute(COMM, data, destinations, out=out, method=method)
 
     return run
 
 
-CANDIDATES: dict[str, Callable[[Array, Array, Array], None]] = {
-    "chained": by_hocket("chained"),
-    "packed": by_hocket("packed"),
+def by_take(method: str) -> Candidate:
+    def run(data: Array, destinations: Array, indices: Array, out: Array) -> None:
+        hocket.take(COMM, data, indices, out=out, method=method)
+
+    return run
+
+
+CANDIDATES: dict[str, Candidate] = {
+    "chained": by_permute("chained"),
+    "packed": by_permute("packed"),
+    "take-chained": by_take("chained"),
+    "take-packed": by_take("packed"),
     "alltoallv": by_alltoallv,
     "mpsort": by_mpsort,
 }
 
 
-def permutation(total: int) -> Array:
-    """This rank's part of the same random permutation on all ranks."""
-    if RANK == 0:
-        whole = np.random.default_rng(1).permutation(total)
-        for rank in range(1, RANKS):
-            COMM.Send(whole[rank * total // RANKS : (rank + 1) * total // RANKS], rank)
-        return whole[: total // RANKS].copy()
-    part = np.empty(total // RANKS, np.int64)
-    COMM.Recv(part, 0)
-    return part
+def spread(whole: Array | None, total: int) -> Array:
+    """This rank's part of what rank 0 has."""
+    each = total // RANKS
+    if whole is None:
+        part = np.empty(each, np.int64)
+        COMM.Recv(part, 0)
+        return part
+    for rank in range(1, RANKS):
+        COMM.Send(whole[rank * each : (rank + 1) * each], rank)
+    return whole[:each].copy()
 
 
-def main(megabytes: int, repetitions: int, names: list[str]) -> None:
+def permutation(total: int) -> tuple[Array, Array]:
+    """Where this rank's elements go; where the elements of its part of the target come from."""
+    destinations = np.random.default_rng(1).permutation(total) if RANK == 0 else None
+    indices = None
+    if destinations is not None:
+        indices = np.empty_like(destinations)
+        indices[destinations] = np.arange(total)
+    return spread(destinations, total), spread(indices, total)
+
+
+def main(megabytes: int, rounds: int, names: list[str]) -> None:
     total = megabytes * 10**6 // 8 // RANKS * RANKS
-    destinations = permutation(total)
+    destinations, indices = permutation(total)
     data = destinations * 3 + 1
     begin = RANK * (total // RANKS)
     wanted = np.arange(begin, begin + total // RANKS) * 3 + 1
     out = np.zeros_like(data)
     times: dict[str, list[float]] = {name: [] for name in names}
-    for repetition in range(repetitions + 1):  # the first is not counted: memory is fresh
-        for name in names if repetition % 2 else reversed(names):
+    for number in range(rounds + 1):  # the first is not counted: memory is fresh
+        for name in names if number % 2 else reversed(names):
             out[...] = 0
             COMM.Barrier()
             started = time.perf_counter()
-            CANDIDATES[name](data, destinations, out)
+            CANDIDATES[name](data, destinations, indices, out)
             seconds = COMM.allreduce(time.perf_counter() - started, MPI.MAX)
             assert np.array_equal(out, wanted), name
-            if repetition > 0:
+            if number > 0:
                 times[name].append(seconds)
     if RANK == 0:
         print(json.dumps(times))
