@@ -7,10 +7,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
 #include "bindings.hpp"
+#include "elements.hpp"
+#include "hocket/elements/move.hpp"
 #include "hocket/error.hpp"
 #include "hocket/model/copy_transfer.hpp"
 #include "hocket/model/memory_profile.hpp"
@@ -20,6 +23,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace hocket;
+using namespace hocket::bindings;
 
 namespace {
 
@@ -78,6 +82,30 @@ PermuteMethod method_named(const std::string& wanted) {
 template <auto predict>
 Steps moved(const MemoryProfile& profile, const PermuteShape& shape, const std::string& method) {
   return rows_of(predict(profile, shape, method_named(method)));
+}
+
+/// Runs of `run` bytes, one behind the other in `target`: Work::pull.
+std::vector<double> copy_runs(const Source& source, const Vector<const std::uint64_t>& begins, std::size_t run,
+                              const Target& target, std::size_t repeat) {
+  check_apart(source, target);
+  check(run > 0 && run <= target.size() && begins.size() <= target.size() / run, "the target has no room for the runs");
+  for (const std::uint64_t begin : span_of(begins))
+    check(begin <= source.size() && run <= source.size() - begin, "a run reaches beyond its source");
+  return timed(repeat, [&] {
+    std::byte* to = bytes_of(target);
+    for (const std::uint64_t begin : span_of(begins)) {
+      copy(bytes_of(source) + begin, to, run);
+      to += run;
+    }
+  });
+}
+
+/// Sums of what comes before, in place: Work::scan.
+std::vector<double> scan(const Vector<std::uint64_t>& counts, std::size_t repeat) {
+  return timed(repeat, [&] {
+    const std::span<std::uint64_t> values = span_of(counts);
+    std::exclusive_scan(values.begin(), values.end(), values.begin(), std::uint64_t{0});
+  });
 }
 
 void bind_profile(nb::module_& m) {
@@ -158,6 +186,9 @@ void bind_memory(nb::module_& parent) {
   m.def("composition", [](std::string_view text) { return Composition::parse(text).text(); }, "text"_a,
         "As it is understood.");
   m.def("t3d_transfers", [] { return t3d_transfers().figures(); }, "Figures of the Cray T3D, MB/s.");
+  m.def("copy_runs", &copy_runs, "source"_a, "begins"_a, "run"_a, "target"_a, "repeat"_a = 1,
+        "Seconds of each repetition.");
+  m.def("scan", &scan, "counts"_a, "repeat"_a = 1, "Seconds of each repetition.");
   bind_profile(m);
   bind_predictions(m);
 }

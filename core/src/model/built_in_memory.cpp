@@ -7,8 +7,8 @@ const MemoryProfile& MemoryProfile::built_in() {
 origin a virtual server with two cores of an Intel Xeon with AVX-512, 2 MiB of second-level cache each; two ranks
 cores 2
 wire 125000000 5e-05
-copy 2 8 1 1048576 4e-10
-copy 2 8 1 268435456 1.5e-09
+copy 2 1 1 1048576 5e-11
+copy 2 1 1 268435456 2e-10
 strided-read 2 8 1 268435456 8e-09
 strided-write 2 8 1 268435456 1e-08
 gather 2 8 1 1048576 1e-09

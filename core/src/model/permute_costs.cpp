@@ -28,7 +28,7 @@ std::vector<StepCost> predict_permute(const MemoryProfile& profile, const Permut
             {"exchange", costs.all_to_all(n * width) + costs.all_to_all(n * position_bytes)},
             {"unpack", costs.work(Work::scatter, n, width)}};
   return {{"scatter", costs.work(Work::shared_scatter, n, width, 1, n * width * costs.host_ranks()) + costs.meet()},
-          {"copy out", costs.work(Work::copy, n, width)}};
+          {"copy out", costs.copy(n * width)}};
 }
 
 std::vector<StepCost> predict_take(const MemoryProfile& profile, const PermuteShape& shape, PermuteMethod method) {
@@ -39,7 +39,7 @@ std::vector<StepCost> predict_take(const MemoryProfile& profile, const PermuteSh
             {"pack", costs.work(Work::gather, n, width)},
             {"exchange", costs.all_to_all(n * width)},
             {"unpack", costs.work(Work::scatter, n, width)}};
-  return {{"copy in", costs.work(Work::copy, n, width) + costs.meet()},
+  return {{"copy in", costs.copy(n * width) + costs.meet()},
           {"gather", costs.work(Work::shared_gather, n, width, 1, n * width * costs.host_ranks()) + costs.meet()}};
 }
 
@@ -50,15 +50,15 @@ std::vector<StepCost> predict_transpose(const MemoryProfile& profile, const Perm
   if (method == PermuteMethod::packed)
     return {{"pack", costs.work(Work::transpose, n, width)},
             {"exchange", costs.all_to_all(n * width)},
-            {"unpack", costs.work(Work::copy, n, width)}};
-  return {{"copy in", costs.work(Work::copy, n, width) + costs.meet()},
+            {"unpack", costs.copy(n * width)}};
+  return {{"copy in", costs.copy(n * width) + costs.meet()},
           {"transpose", costs.work(Work::transpose, n, width) + costs.meet()}};
 }
 
 std::vector<StepCost> predict_grouped_permute(const MemoryProfile& profile, const PermuteShape& shape,
                                               std::uint64_t runs) {
   const MemoryCosts costs = costs_of(profile, shape);
-  return {{"copy in", costs.work(Work::copy, per_rank(shape), shape.width)},
+  return {{"copy in", costs.copy(per_rank(shape) * shape.width)},
           {"grouped permute", costs.deliver(per_rank(shape), shape.width, static_cast<double>(runs))}};
 }
 

@@ -48,7 +48,7 @@ struct WorkShape {
 struct WorkFigure {
   Work work;
   WorkShape shape;
-  double seconds;  ///< per element; of touch and message per byte; of meet and collective per call
+  double seconds;  ///< per element; of copy, pull, touch and message per byte; of meet and collective per call
 };
 
 /// What connects hosts: each has one wire, which its ranks share.

@@ -1,0 +1,259 @@
+"""What every rank runs under ``hocket calibrate memory``: all do the same at the same time.
+
+Rank 0 prints a line of JSON for each figure that is about to be measured, and at the end one with all figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from hocket import _core
+from hocket.memory.sizes import Shape, shapes
+from hocket.runtime.library import load_library
+
+Bytes = npt.NDArray[np.uint8]
+Kernel = Callable[[int], list[float]]  # repetitions -> seconds of each
+
+_SECONDS = 0.06  # for the repetitions of one figure
+_MOST_REPEATS = 15
+_MOST_ELEMENTS = 1 << 21  # that random accesses are averaged over
+_STRIDE = 64  # elements
+_WAITS = {"meet": 0, "collective": 1, "message": 2}  # hocket_memory.h
+
+
+class Rank:
+    """The memory of a rank, and how each work is done on it."""
+
+    def __init__(self, comm: MPI.Comm, memory: int) -> None:
+        self.comm = comm
+        self.random = np.random.default_rng(comm.Get_rank())
+        words = memory // 8
+        self.source = self.random.integers(0, 2**64, words, dtype=np.uint64).view(np.uint8)
+        self.target = np.ones(8 * words, np.uint8)
+        self.whole, self.part = self._shared(memory)
+        self.library = load_library(comm)
+
+    def _shared(self, size: int) -> tuple[Bytes, Bytes]:
+        """Memory that all ranks share: the whole, and this rank's part of it."""
+        self.window = MPI.Win.Allocate_shared(size, 1, comm=self.comm)
+        address = self.window.Shared_query(0)[0].address
+        whole = np.frombuffer(MPI.memory.fromaddress(address, size * self.comm.Get_size()), np.uint8)
+        begin = size * self.comm.Get_rank()
+        part = whole[begin : begin + size]
+        part[:] = 1
+        return whole, part
+
+    def seconds(self, shape: Shape) -> float:
+        """Per element, byte or call, of the rank that takes longest."""
+        kernel, units = getattr(self, "_" + shape.work.replace("-", "_"))(shape)
+        self.comm.Barrier()
+        first = self.comm.allreduce(kernel(1)[0], MPI.MAX)
+        repeats = min(max(math.ceil(_SECONDS / max(first, 1e-7)), 1), _MOST_REPEATS)
+        self.comm.Barrier()
+        typical = statistics.median(kernel(repeats) if repeats > 1 else [*kernel(1), first])
+        return max(float(self.comm.allreduce(typical, MPI.MAX)) / units, 1e-13)
+
+    def _copy(self, shape: Shape) -> tuple[Kernel, int]:
+        n = shape.bytes
+        return lambda r: _core.copy(self.source[:n], self.target[:n], r), n
+
+    def _strided_read(self, shape: Shape) -> tuple[Kernel, int]:
+        n = shape.bytes // (_STRIDE * shape.width)
+        return (
+            lambda r: _core.copy_strided(
+                shape.width, self.source[: shape.bytes], _STRIDE, self.target[: n * shape.width], 1, n, r
+            ),
+            n,
+        )
+
+    def _strided_write(self, shape: Shape) -> tuple[Kernel, int]:
+        n = shape.bytes // (_STRIDE * shape.width)
+        return (
+            lambda r: _core.copy_strided(
+                shape.width, self.source[: n * shape.width], 1, self.target[: shape.bytes], _STRIDE, n, r
+            ),
+            n,
+        )
+
+    def _index(self, shape: Shape) -> npt.NDArray[np.int64]:
+        places = shape.bytes // shape.width
+        return self.random.integers(0, places, min(places, _MOST_ELEMENTS, self.source.size // shape.width))
+
+    def _gather(self, shape: Shape, source: Bytes | None = None) -> tuple[Kernel, int]:
+        index = self._index(shape)
+        source = (self.source if source is None else source)[: shape.bytes]
+        target = self.target[: index.size * shape.width]
+        return lambda r: _core.gather(shape.width, source, index, target, r), index.size
+
+    def _scatter(self, shape: Shape, target: Bytes | None = None) -> tuple[Kernel, int]:
+        index = self._index(shape)
+        target = (self.target if target is None else target)[: shape.bytes]
+        source = self.source[: index.size * shape.width]
+        return lambda r: _core.scatter(shape.width, source, index, target, r), index.size
+
+    def _shared_gather(self, shape: Shape) -> tuple[Kernel, int]:
+        return self._gather(shape, self.whole)
+
+    def _shared_scatter(self, shape: Shape) -> tuple[Kernel, int]:
+        return self._scatter(shape, self.whole)
+
+    def _pull(self, shape: Shape) -> tuple[Kernel, int]:
+        run = shape.parts
+        runs = min(shape.bytes // run, _MOST_ELEMENTS // 4)
+        begins = np.linspace(0, self.whole.size - run, runs).astype(np.uint64)
+        target = self.target[: runs * run]
+        return lambda r: _core.memory.copy_runs(self.whole, begins, run, target, r), runs * run
+
+    def _transpose(self, shape: Shape) -> tuple[Kernel, int]:
+        elements = shape.bytes // shape.width
+        rows = 1 << int(math.log2(elements)) // 2
+        columns = elements // rows
+        size = rows * columns * shape.width
+        return (
+            lambda r: _core.transpose(
+                shape.width, self.source[:size], columns, rows, columns, self.target[:size], rows, r
+            ),
+            rows * columns,
+        )
+
+    def _records(self, shape: Shape) -> tuple[_core.KeyType, Bytes, int]:
+        n = shape.bytes // shape.width
+        key = _core.KeyType.u32 if shape.width == 4 else _core.KeyType.u64
+        return key, self.source[: n * shape.width], n
+
+    def _count(self, shape: Shape) -> tuple[Kernel, int]:
+        key, records, n = self._records(shape)
+        digit = (0, shape.parts.bit_length() - 1)
+        counts = np.zeros(shape.parts, np.uint64)
+        return lambda r: _core.count_digits(key, shape.width, records, [digit], [counts], r), n
+
+    def _partition(self, shape: Shape) -> tuple[Kernel, int]:
+        key, records, n = self._records(shape)
+        digit = (0, shape.parts.bit_length() - 1)
+        counts = np.zeros(shape.parts, np.uint64)
+        _core.count_digits(key, shape.width, records, [digit], [counts])
+        begins = _begins(counts, shape.width)
+        target = self.part[: records.size]
+        return lambda r: _core.partition(key, shape.width, records, digit, target, begins, r), n
+
+    def _divide(self, shape: Shape) -> tuple[Kernel, int]:
+        _, records, n = self._records(shape)
+        parts = self.random.integers(0, shape.parts, n, dtype=np.uint16)
+        begins = _begins(np.bincount(parts, minlength=shape.parts).astype(np.uint64), shape.width)
+        target = self.part[: records.size]
+        return lambda r: _core.partition_parts(shape.width, records, parts, target, begins, r), n
+
+    def _classify(self, shape: Shape) -> tuple[Kernel, int]:
+        key, records, n = self._records(shape)
+        bits = 8 * _core.key_bytes(key)
+        splitters = [((i + 1) * 2**bits // (shape.parts + 1), 0, 0) for i in range(shape.parts)]
+        parts = np.zeros(n, np.uint16)
+        return lambda r: _core.classify(key, shape.width, records, 0, 0, splitters, parts, r), n
+
+    def _scan(self, shape: Shape) -> tuple[Kernel, int]:
+        counts = np.ones(shape.bytes // shape.width, np.uint64)
+        return lambda r: _core.memory.scan(counts, r), counts.size
+
+    def _sort(self, shape: Shape) -> tuple[Kernel, int]:
+        """In shared memory, as sample sort does."""
+        key, records, n = self._records(shape)
+        words = records.view(np.uint32 if shape.width == 4 else np.uint64).copy()
+        words &= words.dtype.type(2**shape.parts - 1)
+        bits = words.view(np.uint8)
+        own, scratch = self.part[: bits.size], self.part[bits.size : 2 * bits.size]
+
+        def sort(_: int) -> list[float]:
+            own[:] = bits
+            self.comm.Barrier()
+            return [_core.sort_records(key, shape.width, own, scratch)]
+
+        return sort, n
+
+    def _touch(self, shape: Shape) -> tuple[Kernel, int]:
+        return lambda r: [_first_touch(np.empty(shape.bytes, np.uint8)) for _ in range(r)], shape.bytes
+
+    def _shared_touch(self, shape: Shape) -> tuple[Kernel, int]:
+        def touch(_: int) -> list[float]:
+            window = MPI.Win.Allocate_shared(shape.bytes, 1, comm=self.comm)
+            seconds = _first_touch(np.frombuffer(window.tomemory(), np.uint8))
+            self.comm.Barrier()
+            window.Free()
+            return [seconds]
+
+        return touch, shape.bytes
+
+    def _wait(self, shape: Shape) -> tuple[Kernel, int]:
+        def wait(repeat: int) -> list[float]:
+            seconds = np.zeros(repeat)
+            code = self.library.call(
+                "hocket_measure",
+                self.library.handle(self.comm),
+                _WAITS[shape.work],
+                ctypes.c_int64(shape.bytes),
+                repeat,
+                ctypes.c_void_p(seconds.ctypes.data),
+            )
+            if code != 0:
+                raise RuntimeError(self.library.error_string(code))
+            return [float(value) for value in seconds]
+
+        return wait, shape.bytes * max(self.comm.Get_size() - 1, 1)
+
+    _meet = _collective = _message = _wait
+
+
+def _begins(counts: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint64]:
+    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.uint64) * np.uint64(width)
+
+
+def _first_touch(fresh: Bytes) -> float:
+    """What writing fresh memory takes longer than writing it again."""
+    begin = time.perf_counter()
+    fresh.fill(1)
+    between = time.perf_counter()
+    fresh.fill(2)
+    return max(2 * between - begin - time.perf_counter(), 0.0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--memory", type=int, required=True)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    comm = MPI.COMM_WORLD
+
+    def say(line: dict[str, Any]) -> None:
+        if comm.Get_rank() == 0:
+            print(json.dumps(line), flush=True)
+
+    rank = Rank(comm, options.memory)
+    figures = []
+    todo = shapes(options.memory, comm.Get_size(), options.quick)
+    for i, shape in enumerate(todo):
+        say({"at": i, "of": len(todo), "work": shape.work})
+        figure = (shape.work, comm.Get_size(), shape.width, shape.parts, shape.bytes, rank.seconds(shape))
+        figures.append(figure)
+    say({"figures": figures})
+
+
+def _abort(kind: type[BaseException], value: BaseException, _: object) -> None:
+    """One rank's trouble ends all: the others would wait for it."""
+    print(f"{kind.__name__}: {value}", file=sys.stderr, flush=True)
+    MPI.COMM_WORLD.Abort(1)
+
+
+if __name__ == "__main__":
+    sys.excepthook = _abort
+    main()
