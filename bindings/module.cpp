@@ -49,4 +49,6 @@ NB_MODULE(_core, m) {
   bind_gossip(m);
   bind_gossip_search(m);
   bind_memory(m);
+  bind_elements(m);
+  bind_element_moves(m);
 }
