@@ -118,16 +118,13 @@ void bind_profile(nb::module_& m) {
       .def(
           "seconds",
           [](const MemoryProfile& profile, const std::string& work, std::uint32_t ranks, std::uint32_t width,
-             std::uint64_t parts, std::uint64_t bytes) {
-            return profile.seconds(work_named(work), {ranks, width, parts, bytes});
-          },
+             std::uint64_t parts,
+             std::uint64_t bytes) { return profile.seconds(work_named(work), {ranks, width, parts, bytes}); },
           "work"_a, nb::kw_only(), "ranks"_a = 1, "width"_a = 1, "parts"_a = 1, "bytes"_a = 1)
       .def_prop_ro("origin", &MemoryProfile::origin)
       .def_prop_ro("cores", &MemoryProfile::cores)
       .def_prop_ro("wire",
-                   [](const MemoryProfile& profile) {
-                     return std::pair(profile.wire().rate, profile.wire().latency);
-                   })
+                   [](const MemoryProfile& profile) { return std::pair(profile.wire().rate, profile.wire().latency); })
       .def_prop_ro("figures", &figure_rows);
   m.attr("WORKS") = [] {
     nb::list names;
@@ -141,9 +138,7 @@ void bind_predictions(nb::module_& m) {
       .def(
           "__init__",
           [](SortShape* self, KeyType key, std::size_t width, std::uint64_t elements, unsigned order_bits, int ranks,
-             int ranks_per_host) {
-            new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host};
-          },
+             int ranks_per_host) { new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host}; },
           "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a);
   nb::class_<PermuteShape>(m, "PermuteShape", "A permutation as the model sees it.")
       .def(
@@ -183,8 +178,9 @@ void bind_memory(nb::module_& parent) {
         return Composition::parse(composition).throughput(table_of(figures));
       },
       "composition"_a, "figures"_a, "MB/s of basic transfers composed, such as wC1 o (1S0 || Nd || 0R1) o 1Cw.");
-  m.def("composition", [](std::string_view text) { return Composition::parse(text).text(); }, "text"_a,
-        "As it is understood.");
+  m.def(
+      "composition", [](std::string_view text) { return Composition::parse(text).text(); }, "text"_a,
+      "As it is understood.");
   m.def("t3d_transfers", [] { return t3d_transfers().figures(); }, "Figures of the Cray T3D, MB/s.");
   m.def("copy_runs", &copy_runs, "source"_a, "begins"_a, "run"_a, "target"_a, "repeat"_a = 1,
         "Seconds of each repetition.");

@@ -90,8 +90,7 @@ const MemoryProfile& memory_profile(MPI_Comm comm) {
   if (rank == 0) own = read_profile();
   (void)all_well(comm, own.problem, "using figures of another machine");
   const std::string text = same_on_all(comm, std::move(own.text));
-  auto profile =
-      std::make_unique<MemoryProfile>(text.empty() ? MemoryProfile::built_in() : MemoryProfile::parse(text));
+  auto profile = std::make_unique<MemoryProfile>(text.empty() ? MemoryProfile::built_in() : MemoryProfile::parse(text));
   check(PMPI_Comm_set_attr(comm, profile_keyval(), profile.get()));
   return *profile.release();
 }

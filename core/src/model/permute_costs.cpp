@@ -43,8 +43,7 @@ std::vector<StepCost> predict_take(const MemoryProfile& profile, const PermuteSh
           {"gather", costs.work(Work::shared_gather, n, width, 1, n * width * costs.host_ranks()) + costs.meet()}};
 }
 
-std::vector<StepCost> predict_transpose(const MemoryProfile& profile, const PermuteShape& shape,
-                                        PermuteMethod method) {
+std::vector<StepCost> predict_transpose(const MemoryProfile& profile, const PermuteShape& shape, PermuteMethod method) {
   const MemoryCosts costs = costs_of(profile, shape);
   const double n = per_rank(shape), width = shape.width;
   if (method == PermuteMethod::packed)

@@ -36,7 +36,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "record": Entry("hocket.cli.record:record", "Record what the collectives of an MPI program send."),
     "config": Entry("hocket.cli.config:config", "Print the flags that compile programs with hocket.h."),
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
-    "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost on this machine."),
+    "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost here."),
     "schedulers": Entry("hocket.cli.schedulers:schedulers", "List the schedulers."),
     "completion": Entry("hocket.cli.completion:completion", "Print a shell's completion script."),
 }

@@ -14,7 +14,7 @@ from hocket.cli.options import json_option, parse_size
 from hocket.cli.work import as_columns, check_writable, write_atomically
 
 if TYPE_CHECKING:
-    from hocket._core.memory import Profile
+    from hocket import _core
     from hocket.memory.calibrate import Report
 
 LEAST_MEMORY: Final = 1 << 20
@@ -27,15 +27,27 @@ def calibrate() -> None:
 
 @calibrate.command()
 @click.option("-n", "ranks", type=int, metavar="RANKS", help="Ranks that work at once. [one for each core]")
-@click.option("-o", "--output", metavar="FILE", help="Where the profile goes. [the user's cache, where it is found]")
+@click.option("-o", "--output", metavar="FILE", help="Where the profile goes. [the user's cache]")
 @click.option("--quick", is_flag=True, help="Fewer figures, on less memory; less exact.")
 @click.option("--memory", "size", metavar="SIZE", help="What each rank works on. [by what is free]")
 @click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
-@click.option("--show", metavar="FILE", is_flag=False, flag_value="", help="Measure nothing; show a profile. [the one in use]")
-@click.option("--t3d", is_flag=True, help="Measure nothing; show the Cray T3D's figures and the tables made of them.")
-@click.option("--evaluate", metavar="COMPOSITION", help="Also say what composed transfers reach, such as 'wC1 o 1S0'.")
-@click.option("--width", type=click.IntRange(1, 1 << 20), default=8, show_default=True, metavar="BYTES",
-              help="Bytes of an element in the table.")
+@click.option(
+    "--show",
+    metavar="FILE",
+    is_flag=False,
+    flag_value="",
+    help="Measure nothing; show this profile. [that in use]",
+)
+@click.option("--t3d", is_flag=True, help="Measure nothing; show the Cray T3D and the talk's tables.")
+@click.option("--evaluate", metavar="COMPOSITION", help="Also say what this reaches, such as 'wC1 o 1S0'.")
+@click.option(
+    "--width",
+    type=click.IntRange(1, 1 << 20),
+    default=8,
+    show_default=True,
+    metavar="BYTES",
+    help="Bytes of an element in the table.",
+)
 @json_option
 def memory(
     ranks: int | None,
@@ -56,9 +68,9 @@ def memory(
     from hocket.memory.basic import composed, transfers
 
     if t3d:
-        from hocket._core.memory import t3d_transfers
+        from hocket import _core
 
-        _print_t3d(t3d_transfers(), evaluate, as_json)
+        _print_t3d(_core.memory.t3d_transfers(), evaluate, as_json)
         return
     if evaluate is not None:
         composed(evaluate)  # say what is wrong with it before the long work
@@ -84,7 +96,7 @@ def memory(
 
 def _measure(
     ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None, quiet: bool
-) -> tuple[Profile, str]:
+) -> tuple[_core.memory.Profile, str]:
     from hocket.errors import UsageError
     from hocket.memory.calibrate import calibrate as measure
     from hocket.memory.calibrate import check_ranks, cores, usable_memory
@@ -98,7 +110,7 @@ def _measure(
     memory = usable if size is None else parse_size(size)
     if memory < LEAST_MEMORY or memory > 4 * usable:
         raise UsageError(f"{memory} bytes per rank cannot be measured on",
-                         remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave --memory out")  # fmt: skip
+                         remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave it out")  # fmt: skip
     path = output or str(kept_path())
     with _progress(quiet) as report:
         profile = measure(find_mpi(mpi_name), ranks, memory, quick, report)
@@ -120,7 +132,7 @@ def _progress(quiet: bool) -> Iterator[Report]:
         yield lambda at, of, what: progress.update(task, completed=at, total=of, description=what)
 
 
-def _print_transfers(profile: Profile, figures: dict[str, float], width: int) -> None:
+def _print_transfers(profile: _core.memory.Profile, figures: dict[str, float], width: int) -> None:
     from hocket.memory.basic import MEANINGS, WAYS, composed
 
     rows: list[list[Any]] = [[name, MEANINGS[name], f"{rate:,.0f}"] for name, rate in figures.items()]
@@ -138,7 +150,11 @@ def _print_t3d(figures: dict[str, float], evaluate: str | None, as_json: bool) -
     rate = None if evaluate is None else composed(evaluate, figures)
     if as_json:
         listed = {name: [row.as_dict() for row in rows] for name, rows in tables.items()}
-        click.echo(json.dumps({"transfers": figures, **listed} | ({} if rate is None else {"evaluated": rate}), indent=2))
+        click.echo(
+            json.dumps(
+                {"transfers": figures, **listed} | ({} if rate is None else {"evaluated": rate}), indent=2
+            )
+        )
         return
     click.echo("Cray T3D, MB/s per processor")
     click.echo(as_columns(["transfer", "MB/s"], [[name, rate] for name, rate in figures.items()]))

@@ -1,1 +1,1 @@
-"""What memory costs on this machine: measured, kept, and composed by the copy-transfer model (docs/memory.md)."""
+"""What memory costs on this machine, by the copy-transfer model: docs/memory.md."""

@@ -1,15 +1,12 @@
-"""The basic transfers of a host, and operations composed of them, in the words of Stricker and Gross (ISCA 1995)."""
+"""The basic transfers of a host, and operations composed of them (Stricker and Gross, ISCA 1995)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hocket import _core
 from hocket.errors import UsageError
-
-if TYPE_CHECKING:
-    from hocket._core.memory import Profile
 
 _REACH: Final = 256 << 20  # bytes: out of the caches
 
@@ -35,12 +32,12 @@ WAYS: Final = {
 }
 
 
-def transfers(profile: Profile, width: int) -> dict[str, float]:
+def transfers(profile: _core.memory.Profile, width: int) -> dict[str, float]:
     """MB/s of each basic transfer, all measured ranks working at once on elements of ``width`` bytes."""
     ranks = max(figure[1] for figure in profile.figures)
 
     def rate(work: str, unit: int, parts: int = 1) -> float:
-        return 1e-6 * unit / profile.seconds(work, ranks=ranks, width=unit, parts=parts, bytes=_REACH)
+        return 1e-6 * unit / float(profile.seconds(work, ranks=ranks, width=unit, parts=parts, bytes=_REACH))
 
     message = rate("message", 1)
     return {
@@ -64,6 +61,8 @@ def composed(composition: str, figures: Mapping[str, float] | None = None) -> fl
         if figures is None:
             _core.memory.composition(composition)
             return 0.0
-        return _core.memory.throughput(composition, dict(figures))
+        return float(_core.memory.throughput(composition, dict(figures)))
     except _core.InputError as error:
-        raise UsageError(f"'{composition}': {error}", remedy="write one such as 'wC1 o (1S0 || Nd || 0R1) o 1Cw'") from None
+        raise UsageError(
+            f"'{composition}': {error}", remedy="write one such as 'wC1 o (1S0 || Nd || 0R1) o 1Cw'"
+        ) from None

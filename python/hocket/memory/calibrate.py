@@ -10,14 +10,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from hocket import _core
 from hocket.errors import HocketError, MissingToolError, UsageError
 from hocket.mpi import Mpi, launch_command
-
-if TYPE_CHECKING:
-    from hocket._core.memory import Profile
 
 Report = Callable[[int, int, str], None]  # measured so far, of how many, what comes next
 
@@ -38,7 +35,7 @@ def usable_memory(ranks: int, quick: bool) -> int:
     return max(min(wanted, free // (8 * ranks), shared // (4 * ranks)) // _MiB * _MiB, _LEAST)
 
 
-def calibrate(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> Profile:
+def calibrate(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> _core.memory.Profile:
     """Measures with one rank and with ``ranks`` at once. Raises HocketError if the ranks fail."""
     rows: list[tuple[Any, ...]] = []
     for count in sorted({1, ranks}):
@@ -84,7 +81,11 @@ def _measure(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> 
             process.wait()
     if process.returncode != 0 or figures is None:
         said = next((line for line in complaint.splitlines() if line.strip()), "nothing")
-        missing = "pip install 'hocket[mpi4py]'" if "mpi4py" in complaint else "run it by hand: " + " ".join(command)
+        missing = (
+            "pip install 'hocket[mpi4py]'"
+            if "mpi4py" in complaint
+            else "run it by hand: " + " ".join(command)
+        )
         raise HocketError(f"measuring with {ranks} ranks failed: {said}", remedy=missing)
     return figures
 
@@ -103,7 +104,9 @@ def _follow(lines: IO[str], report: Report) -> list[Any] | None:
 
 def check_ranks(ranks: int) -> None:
     if not 2 <= ranks <= 4096:
-        raise UsageError(f"{ranks} ranks cannot be measured", remedy="give from 2 to 4096, best one for each core")
+        raise UsageError(
+            f"{ranks} ranks cannot be measured", remedy="give from 2 to 4096, best one for each core"
+        )
 
 
 def _free_bytes() -> int:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hocket import _core
 from hocket.errors import HocketError
 from hocket.runtime.build import cache_dir
-
-if TYPE_CHECKING:
-    from hocket._core.memory import Profile
 
 
 def kept_path() -> Path:
@@ -20,8 +16,8 @@ def kept_path() -> Path:
     return cache_dir() / f"memory-{platform.node()}.txt"
 
 
-def read_profile(path: str | os.PathLike[str] | None = None) -> Profile:
-    """The profile in a file; without one, that which HOCKET_MEMORY names, the machine's own, or the built-in one.
+def read_profile(path: str | os.PathLike[str] | None = None) -> _core.memory.Profile:
+    """The profile in a file. Without one: HOCKET_MEMORY's, the machine's own, or the built-in one.
 
     Raises HocketError for a file that cannot be used.
     """
@@ -39,6 +35,4 @@ def read_profile(path: str | os.PathLike[str] | None = None) -> Profile:
             remedy="check its name and permissions",
         ) from None
     except _core.InputError as error:
-        raise HocketError(
-            f"{chosen}: {error}", remedy="measure again: hocket calibrate memory"
-        ) from None
+        raise HocketError(f"{chosen}: {error}", remedy="measure again: hocket calibrate memory") from None

@@ -1,6 +1,6 @@
 """What every rank runs under ``hocket calibrate memory``: all do the same at the same time.
 
-Rank 0 prints a line of JSON for each figure that is about to be measured, and at the end one with all figures.
+Rank 0 prints a line of JSON before each figure, and at the end one with all figures.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ Kernel = Callable[[int], list[float]]  # repetitions -> seconds of each
 
 _SECONDS = 0.06  # for the repetitions of one figure
 _MOST_REPEATS = 15
+_LEAST_SECONDS = 1e-13  # nothing is free
 _MOST_ELEMENTS = 1 << 21  # that random accesses are averaged over
 _STRIDE = 64  # elements
 _WAITS = {"meet": 0, "collective": 1, "message": 2}  # hocket_memory.h
@@ -36,7 +37,7 @@ _WAITS = {"meet": 0, "collective": 1, "message": 2}  # hocket_memory.h
 class Rank:
     """The memory of a rank, and how each work is done on it."""
 
-    def __init__(self, comm: MPI.Comm, memory: int) -> None:
+    def __init__(self, comm: MPI.Intracomm, memory: int) -> None:
         self.comm = comm
         self.random = np.random.default_rng(comm.Get_rank())
         words = memory // 8
@@ -49,7 +50,7 @@ class Rank:
         """Memory that all ranks share: the whole, and this rank's part of it."""
         self.window = MPI.Win.Allocate_shared(size, 1, comm=self.comm)
         address = self.window.Shared_query(0)[0].address
-        whole = np.frombuffer(MPI.memory.fromaddress(address, size * self.comm.Get_size()), np.uint8)
+        whole = _bytes_of(MPI.memory.fromaddress(address, size * self.comm.Get_size()))
         begin = size * self.comm.Get_rank()
         part = whole[begin : begin + size]
         part[:] = 1
@@ -57,13 +58,15 @@ class Rank:
 
     def seconds(self, shape: Shape) -> float:
         """Per element, byte or call, of the rank that takes longest."""
+        kernel: Kernel
         kernel, units = getattr(self, "_" + shape.work.replace("-", "_"))(shape)
         self.comm.Barrier()
         first = self.comm.allreduce(kernel(1)[0], MPI.MAX)
         repeats = min(max(math.ceil(_SECONDS / max(first, 1e-7)), 1), _MOST_REPEATS)
         self.comm.Barrier()
-        typical = statistics.median(kernel(repeats) if repeats > 1 else [*kernel(1), first])
-        return max(float(self.comm.allreduce(typical, MPI.MAX)) / units, 1e-13)
+        typical: float = statistics.median(kernel(repeats) if repeats > 1 else [*kernel(1), first])
+        slowest: float = self.comm.allreduce(typical, MPI.MAX)
+        return float(max(slowest / units, _LEAST_SECONDS))
 
     def _copy(self, shape: Shape) -> tuple[Kernel, int]:
         n = shape.bytes
@@ -169,9 +172,8 @@ class Rank:
     def _sort(self, shape: Shape) -> tuple[Kernel, int]:
         """In shared memory, as sample sort does."""
         key, records, n = self._records(shape)
-        words = records.view(np.uint32 if shape.width == 4 else np.uint64).copy()
-        words &= words.dtype.type(2**shape.parts - 1)
-        bits = words.view(np.uint8)
+        mask = np.frombuffer((2**shape.parts - 1).to_bytes(_core.key_bytes(key), "little"), np.uint8)
+        bits = (records.reshape(-1, mask.size) & mask).reshape(-1)
         own, scratch = self.part[: bits.size], self.part[bits.size : 2 * bits.size]
 
         def sort(_: int) -> list[float]:
@@ -187,7 +189,7 @@ class Rank:
     def _shared_touch(self, shape: Shape) -> tuple[Kernel, int]:
         def touch(_: int) -> list[float]:
             window = MPI.Win.Allocate_shared(shape.bytes, 1, comm=self.comm)
-            seconds = _first_touch(np.frombuffer(window.tomemory(), np.uint8))
+            seconds = _first_touch(_bytes_of(window.tomemory()))
             self.comm.Barrier()
             window.Free()
             return [seconds]
@@ -212,6 +214,10 @@ class Rank:
         return wait, shape.bytes * max(self.comm.Get_size() - 1, 1)
 
     _meet = _collective = _message = _wait
+
+
+def _bytes_of(memory: MPI.memory) -> Bytes:
+    return np.asarray(memory, np.uint8)
 
 
 def _begins(counts: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint64]:

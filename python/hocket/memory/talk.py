@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from hocket import _core
 
-#: Bytes of bucket work for each byte of key work. The talk does not say; this is what its primitives and its whole
-#: (7.88 MB/s) are consistent with.
+#: Bytes of bucket work for each byte of key work. The talk does not say; its primitives and its whole agree
+#: with this.
 BUCKET_SHARE: Final = 0.006
 
 _BLOCKS = "1S0 || Nd || 0R1"
@@ -19,7 +19,7 @@ _PACKED = f"wC1 o ({_BLOCKS}) o 1Cw"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """MB/s per processor; None where the talk has no figure. Without a composition the talk's own figure is used."""
+    """MB/s per processor; None where the talk has none. Without a composition the talk's figure is used."""
 
     what: str
     composition: str | None
@@ -30,7 +30,14 @@ class Row:
     def cells(self) -> list[Any]:
         ratio = "" if self.measured is None else f"{self.model / self.measured:.2f}"
         measured = "" if self.measured is None else f"{self.measured:g}"
-        return [self.what, self.composition or "(as given)", f"{self.model:.3g}", f"{self.talk:g}", measured, ratio]
+        return [
+            self.what,
+            self.composition or "(as given)",
+            f"{self.model:.3g}",
+            f"{self.talk:g}",
+            measured,
+            ratio,
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("what", "composition", "model", "talk", "measured")}
@@ -62,7 +69,9 @@ def sort() -> list[Row]:
 
 
 def _row(what: str, composition: str, talk: float, measured: float | None) -> Row:
-    return Row(what, composition, _core.memory.throughput(composition, _core.memory.t3d_transfers()), talk, measured)
+    return Row(
+        what, composition, _core.memory.throughput(composition, _core.memory.t3d_transfers()), talk, measured
+    )
 
 
 def _whole(keys: list[Row], buckets: list[Row]) -> float:
