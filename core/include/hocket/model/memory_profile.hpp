@@ -26,13 +26,14 @@ enum class Work : std::uint8_t {
   classify,        ///< classify() by `parts` splitters
   scan,            ///< bucket counts added up
   sort,            ///< sort_records()
+  pack,            ///< keys and payload from two arrays into records
   touch,           ///< a byte of fresh private memory written for the first time
   shared_touch,    ///< likewise of shared memory
   message,         ///< a byte of an MPI message of `bytes` to another rank of the host
   meet,            ///< all ranks of the host wait for each other
   collective,      ///< MPI_Allreduce of one number
 };
-inline constexpr std::size_t works = 20;
+inline constexpr std::size_t works = 21;
 [[nodiscard]] const char* name(Work work);
 
 /// Where a figure holds. What a work has no use for is 1.
