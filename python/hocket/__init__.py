@@ -1,19 +1,23 @@
-"""Hocket: schedules for collective exchanges. ``hocket.Exchange`` runs irregular ones with mpi4py."""
+"""Hocket: schedules for collective exchanges.
+
+With mpi4py: ``hocket.Exchange`` runs irregular exchanges, ``hocket.sort`` sorts distributed arrays.
+"""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
-__all__ = ["Exchange"]
+__all__ = ["Exchange", "sort", "sort_report"]
 
 if TYPE_CHECKING:
     from hocket.exchange import Exchange
+    from hocket.sorting import sort, sort_report
 else:
+    _HOMES = {"Exchange": "exchange", "sort": "sorting", "sort_report": "sorting"}
 
     def __getattr__(name: str) -> object:
         """Imports it when it is first used: it needs what the command line does not."""
-        if name == "Exchange":
-            from hocket.exchange import Exchange
-
-            return Exchange
+        if name in _HOMES:
+            return getattr(importlib.import_module(f"hocket.{_HOMES[name]}"), name)
         raise AttributeError(f"module 'hocket' has no attribute '{name}'")

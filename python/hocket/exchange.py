@@ -16,25 +16,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from hocket.errors import NetworkError, TableError, UsageError
+from hocket.errors import UsageError
 from hocket.runtime.library import Info, Phase, everywhere, load_library
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 Demand = Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer[Any]]
-
-# hocket.h, HOCKET_ERR_*
-_ERRORS: dict[int, type[Exception]] = {
-    -1: UsageError,
-    -2: UsageError,
-    -3: NetworkError,
-    -4: TableError,
-    -5: TableError,
-    -6: TableError,
-    -7: UsageError,
-    -8: MemoryError,
-}
 
 
 class Exchange:
@@ -219,15 +207,7 @@ class Exchange:
             self.free()
 
     def _call(self, function: str, *arguments: Any) -> None:
-        code = self._library.call(function, *arguments)
-        if code == 0:
-            return
-        text = self._library.error_string(code)
-        if code in _ERRORS:
-            raise _ERRORS[code](text)
-        from mpi4py import MPI
-
-        raise MPI.Exception(code)
+        self._library.check(function, *arguments)
 
 
 class _Buffers:

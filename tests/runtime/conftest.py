@@ -11,25 +11,10 @@ from typing import Protocol
 
 import pytest
 
-from hocket.errors import HocketError
-from hocket.mpi import Mpi, find_mpi
+from hocket.mpi import Mpi
+from mpi_programs import mpi  # noqa: F401
 
 PROGRAMS = Path(__file__).parent / "programs"
-
-
-def _installation(family: str) -> Mpi:
-    if family == "openmpi" and (where := os.environ.get("HOCKET_TEST_OPENMPI")):
-        return find_mpi(str(Path(where) / "mpirun"))
-    return find_mpi(family)
-
-
-@pytest.fixture(params=["mpich", "openmpi"], scope="session")
-def mpi(request: pytest.FixtureRequest) -> Mpi:
-    """Each MPI family in turn; Open MPI's directory comes from HOCKET_TEST_OPENMPI or PATH."""
-    try:
-        return _installation(request.param)
-    except HocketError as error:
-        pytest.skip(f"no {request.param}: {error}")
 
 
 @pytest.fixture(scope="session")

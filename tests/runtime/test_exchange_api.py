@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import struct
 import subprocess
 import sys
@@ -11,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi, MpiFamily, launch_command
+from hocket.mpi import Mpi
+from mpi_programs import compile_with_hocket, hocket, mpiexec, python_env
 from plan_file import checksum
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -21,36 +21,11 @@ Start = Callable[..., str]
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def hocket(*arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "hocket.cli", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """exchange_check, compiled and linked as `hocket config` says."""
     out = tmp_path_factory.mktemp(mpi.family.value) / "exchange_check"
-    flags = shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpi.mpiexec))
-    source = str(PROGRAMS / "exchange_check.c")
-    strict = ["-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror"]
-    subprocess.run([mpi.mpicc, *strict, source, *flags, "-o", str(out)], check=True, timeout=120)
-    return out
-
-
-def mpiexec(mpi: Mpi, ranks: int, argv: list[str], env: dict[str, str]) -> str:
-    """What the ranks printed, without Hocket's launcher and preload library."""
-    done = subprocess.run(
-        launch_command(mpi, ranks, [], env, argv), capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return compile_with_hocket(mpi, PROGRAMS / "exchange_check.c", out)
 
 
 @pytest.fixture
@@ -149,13 +124,7 @@ def test_damaged_files_are_refused(start: Start, saved: Path, tmp_path: Path) ->
 
 
 def test_python(mpi: Mpi, tmp_path: Path) -> None:
-    pytest.importorskip("mpi4py")
-    env = {"PYTHONFAULTHANDLER": "1"}
-    if mpi.family is MpiFamily.OPENMPI:  # mpi4py's wheel speaks both, and looks for MPICH first
-        library = Path(mpi.mpiexec).parent.parent / "lib" / "libmpi.so.40"
-        if not library.exists():
-            pytest.skip(f"mpi4py's wheel needs the path of Open MPI's library, which is not {library}")
-        env["MPI4PY_LIBMPI"] = str(library)
+    env = python_env(mpi)
     script = str(PROGRAMS / "exchange_check.py")
     said = mpiexec(mpi, 3, [sys.executable, script, str(tmp_path / "table")], env)
     assert "ok" in said and mpi.family.value in said.lower().replace(" ", ""), said

@@ -9,12 +9,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.errors import HocketError, MissingToolError, UsageError
+from hocket.errors import HocketError, MissingToolError, NetworkError, TableError, UsageError
 from hocket.mpi import MpiFamily, find_mpi
 from hocket.runtime.build import build_runtime
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+# hocket.h, HOCKET_ERR_*
+_ERRORS: dict[int, type[Exception]] = {
+    -1: UsageError,
+    -2: UsageError,
+    -3: NetworkError,
+    -4: TableError,
+    -5: TableError,
+    -6: TableError,
+    -7: UsageError,
+    -8: MemoryError,
+}
 
 
 class Phase(ctypes.Structure):
@@ -73,6 +85,23 @@ class RuntimeLibrary:
     def call(self, function: str, *arguments: Any) -> int:
         """Its error code. Other threads run meanwhile."""
         return int(getattr(self._library, function)(*arguments))
+
+    def check(self, function: str, *arguments: Any) -> None:
+        """Calls it; raises what its error code means."""
+        code = self.call(function, *arguments)
+        if code == 0:
+            return
+        if code in _ERRORS:
+            raise _ERRORS[code](self.error_string(code))
+        from mpi4py import MPI
+
+        raise MPI.Exception(code)
+
+    def value(self, function: str, kind: type[Any], *arguments: Any) -> Any:
+        """What a function returns that has no error code."""
+        target = self._library[function]
+        target.restype = kind
+        return target(*arguments)
 
     def error_string(self, code: int) -> str:
         text: bytes = self._library.hocket_error_string(code)

@@ -1,0 +1,58 @@
+#include "choose_sort.hpp"
+
+#include <span>
+
+#include "digits.hpp"
+#include "hocket/model/sort_costs.hpp"
+#include "profile.hpp"
+#include "sample_sort.hpp"
+#include "splitters.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+struct RadixPlan {
+  std::vector<Digit> digits;
+  std::vector<StepCost> cost;
+};
+
+RadixPlan plan_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying, unsigned bits) {
+  RadixPlan plan{digits_over(varying, bits), {}};
+  plan.cost = predict_radix(profile, shape, plan.digits);
+  return plan;
+}
+
+/// With the digits that are expected to be fastest.
+RadixPlan fastest_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying) {
+  RadixPlan best = plan_radix(profile, shape, varying, most_digit_bits);
+  for (unsigned bits = most_digit_bits - 1; bits >= 4; --bits)
+    if (RadixPlan plan = plan_radix(profile, shape, varying, bits); seconds(plan.cost) < seconds(best.cost))
+      best = std::move(plan);
+  return best;
+}
+
+/// As the model counts them: per rank and splitter.
+unsigned samples_per_splitter(const SortShape& shape, const hocket_sort_options& options) {
+  const auto pairs = static_cast<std::uint64_t>(shape.ranks) * static_cast<std::uint64_t>(shape.ranks - 1);
+  const std::uint64_t samples =
+      all_samples(shape.elements, shape.ranks, static_cast<std::uint64_t>(options.oversampling));
+  return pairs == 0 ? 0 : static_cast<unsigned>(samples / pairs);
+}
+
+}  // namespace
+
+SortChoice choose_sort(Workplace& place, const hocket_sort_options& options, const SortShape& shape,
+                       std::uint64_t varying) {
+  const MemoryProfile& profile = memory_profile(place.comm());
+  RadixPlan radix = options.digit_bits > 0
+                        ? plan_radix(profile, shape, varying, static_cast<unsigned>(options.digit_bits))
+                        : fastest_radix(profile, shape, varying);
+  std::vector<StepCost> sample = predict_sample(profile, shape, samples_per_splitter(shape, options));
+  const bool sample_serves = place.size() <= most_sample_ranks;
+  int method = options.method;
+  if (method == HOCKET_SORT_AUTO)
+    method = sample_serves && seconds(sample) < seconds(radix.cost) ? HOCKET_SORT_SAMPLE : HOCKET_SORT_RADIX;
+  return {method, std::move(radix.digits), method == HOCKET_SORT_RADIX ? std::move(radix.cost) : std::move(sample)};
+}
+
+}  // namespace hocket::runtime

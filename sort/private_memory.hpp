@@ -1,0 +1,32 @@
+#pragma once
+/// Memory for many elements.
+#include <cstddef>
+#include <utility>
+
+namespace hocket::runtime {
+
+/// Memory of this process, in huge pages where the system has them: elements that go to thousands of places need an
+/// address translation each. Not initialised.
+class PrivateMemory {
+ public:
+  PrivateMemory() = default;
+  /// Throws std::bad_alloc.
+  explicit PrivateMemory(std::size_t bytes);
+  PrivateMemory(PrivateMemory&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  PrivateMemory& operator=(PrivateMemory&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~PrivateMemory();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;  ///< null: no bytes
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,148 @@
+#include "sample_sort.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "api.hpp"
+#include "deliver.hpp"
+#include "divide.hpp"
+#include "hocket/elements/local_sort.hpp"
+#include "hocket/elements/move.hpp"
+#include "splitters.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// Blocks of the workplace: what is sent, and what is sorted before a last exchange evens it out.
+enum Slot : std::size_t { outgoing, sorted_part };
+
+class SampleSort {
+ public:
+  SampleSort(Workplace& place, SortTask task, const Sampling& sampling, StepClock& clock)
+      : place_(place), task_(std::move(task)), sampling_(sampling), clock_(clock), own_(task_.count(place.rank())) {}
+
+  SortedRecords run() {
+    const BlockCounts sends = sampling_.regular ? divide_regularly() : divide_at_random();
+    exchange_parts(sends);
+    return even_out();
+  }
+
+ private:
+  [[nodiscard]] int rank() const { return place_.rank(); }
+  [[nodiscard]] std::size_t width() const { return task_.type.width; }
+  [[nodiscard]] std::byte* own_part(Slot slot, std::uint64_t count) {
+    return place_.block(slot, count * width()).part(place_.host_rank());
+  }
+  [[nodiscard]] std::uint64_t samples() const { return samples_of(task_.source, rank(), sampling_.oversampling); }
+
+  [[nodiscard]] std::vector<Splitter> splitters_from(const std::vector<Splitter>& samples) {
+    std::vector<Splitter> all = collect(place_, samples);
+    clock_.step_over(SampleStep::draw);
+    std::vector<Splitter> chosen = choose_splitters(place_, std::move(all));
+    clock_.step_over(SampleStep::splitters);
+    return chosen;
+  }
+
+  /// Both leave this rank's elements in the outgoing block, part by part, and return how many each has.
+  BlockCounts divide_at_random() {
+    const auto splitters = splitters_from(draw_samples(task_, rank(), samples(), sampling_.seed));
+    Parts divided;
+    together(place_.comm(), HOCKET_ERR_MEMORY,
+             [&] { divided = divide(task_.type, task_.records, own_, rank(), splitters); });
+    std::vector<std::byte*> places;
+    std::byte* to = own_part(outgoing, own_);
+    for (const std::uint64_t count : divided.counts) {
+      places.push_back(to);
+      to += count * width();
+    }
+    partition(width(), task_.records, own_, divided.parts(own_), places);
+    task_.packed = {};
+    clock_.step_over(SampleStep::divide);
+    return divided.counts;
+  }
+
+  BlockCounts divide_regularly() {
+    std::byte* const sorted = own_part(outgoing, own_);
+    copy(task_.records, sorted, own_ * width());
+    PrivateMemory scratch = std::move(task_.packed);
+    together(place_.comm(), HOCKET_ERR_MEMORY, [&] {
+      if (scratch.bytes() < own_ * width()) scratch = PrivateMemory(own_ * width());
+    });
+    sort_records(task_.type, sorted, own_, scratch.data());
+    clock_.step_over(SampleStep::local_sort);
+    const auto splitters = splitters_from(regular_samples(task_.type, sorted, own_, rank(), samples()));
+    BlockCounts counts = divide_sorted(task_.type, sorted, own_, rank(), splitters);
+    clock_.step_over(SampleStep::divide);
+    return counts;
+  }
+
+  /// Then this rank's part is complete, and sorted.
+  void exchange_parts(const BlockCounts& sends) {
+    const BlockCounts receives = exchange_counts(place_, sends);
+    parts_ = Layout::gather(place_.comm(), std::accumulate(receives.begin(), receives.end(), std::uint64_t{0}));
+    BlockCounts begins(receives.size());
+    std::exclusive_scan(receives.begin(), receives.end(), begins.begin(), parts_.begin(rank()));
+    const BlockCounts positions = exchange_counts(place_, begins);
+    std::vector<Run> runs;
+    std::uint64_t from = 0;
+    for (std::size_t part = 0; part < sends.size(); ++part) {
+      if (sends[part] > 0) runs.push_back({from, sends[part], positions[part]});
+      from += sends[part];
+    }
+    const std::uint64_t count = parts_.count(rank());
+    if (is_last_layout()) {
+      together(place_.comm(), HOCKET_ERR_MEMORY, [&] { sorted_ = PrivateMemory(count * width()); });
+      part_ = sorted_.data();
+    } else {
+      part_ = own_part(sorted_part, count);
+    }
+    deliver(place_, place_.block(outgoing, 0), width(), runs, parts_, part_);
+    clock_.step_over(SampleStep::exchange);
+    sort_records(task_.type, part_, count, own_part(outgoing, count));
+    clock_.step_over(SampleStep::local_sort);
+  }
+
+  [[nodiscard]] bool is_last_layout() const { return !task_.target || *task_.target == parts_; }
+
+  SortedRecords even_out() {
+    const double imbalance = imbalance_of(parts_);
+    if (!is_last_layout()) {
+      together(place_.comm(), HOCKET_ERR_MEMORY,
+               [&] { sorted_ = PrivateMemory(task_.target->count(rank()) * width()); });
+      const Run whole{0, parts_.count(rank()), parts_.begin(rank())};
+      deliver(place_, place_.block(sorted_part, 0), width(), {&whole, whole.count > 0 ? 1u : 0u}, *task_.target,
+              sorted_.data());
+    }
+    clock_.step_over(SampleStep::balance);
+    return {std::move(sorted_), task_.target.value_or(parts_), imbalance};
+  }
+
+  Workplace& place_;
+  SortTask task_;
+  const Sampling& sampling_;
+  StepClock& clock_;
+  std::uint64_t own_;  ///< elements of this rank
+  Layout parts_;
+  std::byte* part_ = nullptr;  ///< of this rank, sorted
+  PrivateMemory sorted_;       ///< empty until the elements are where they stay
+};
+
+}  // namespace
+
+SortedRecords sample_sort(Workplace& place, SortTask task, const Sampling& sampling, StepClock& clock) {
+  if (place.size() == 1) {
+    Layout layout = task.source;
+    PrivateMemory sorted = sort_alone(std::move(task));
+    clock.step_over(SampleStep::local_sort);
+    return {std::move(sorted), std::move(layout), 1};
+  }
+  return SampleSort(place, std::move(task), sampling, clock).run();
+}
+
+int sample_step_count(const Workplace& place, const Sampling& sampling) {
+  if (place.size() == 1) return 1;
+  return static_cast<int>(std::size(sample_steps)) + (sampling.regular ? 1 : 0);
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,28 @@
+#pragma once
+/// Payload on its way through a sort: narrow ones travel with their keys; of wide ones the places travel, and they are
+/// fetched once at the end.
+#include "check_sort.hpp"
+#include "hocket/elements/record.hpp"
+#include "layout.hpp"
+#include "private_memory.hpp"
+
+namespace hocket::runtime {
+
+/// What moves beside a key.
+enum class Carried : std::uint8_t { nothing, payload, position };
+
+[[nodiscard]] Carried carried(std::size_t payload_width);
+[[nodiscard]] RecordType record_type(int key_type, std::size_t payload_width);
+
+/// Room for `room` records, and those of this rank in it. `first`: position of its first element.
+[[nodiscard]] PrivateMemory pack_records(const SortArguments& arguments, std::uint64_t room, std::uint64_t first);
+
+struct KeysAndPayload {
+  PrivateMemory keys, payload;
+};
+
+/// Collective. From `count` sorted records of this rank.
+[[nodiscard]] KeysAndPayload unpack_records(Workplace& place, const SortArguments& arguments, PrivateMemory records,
+                                            std::uint64_t count);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,29 @@
+#include "sort_task.hpp"
+
+#include <algorithm>
+
+#include "hocket/elements/local_sort.hpp"
+#include "hocket/elements/move.hpp"
+
+namespace hocket::runtime {
+
+double imbalance_of(const Layout& layout) {
+  if (layout.total() == 0) return 1;
+  std::uint64_t most = 0;
+  for (int rank = 0; rank < layout.ranks(); ++rank) most = std::max(most, layout.count(rank));
+  return static_cast<double>(most) * layout.ranks() / static_cast<double>(layout.total());
+}
+
+PrivateMemory sort_alone(SortTask task) {
+  const std::size_t count = task.source.total(), bytes = count * task.type.width;
+  const PrivateMemory scratch(bytes);
+  PrivateMemory sorted = std::move(task.packed);
+  if (sorted.bytes() == 0) {
+    sorted = PrivateMemory(bytes);
+    copy(task.records, sorted.data(), bytes);
+  }
+  sort_records(task.type, sorted.data(), count, scratch.data());
+  return sorted;
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,76 @@
+"""Starting ranks of test programs, with each MPI family."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from hocket.errors import HocketError
+from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
+
+
+def _installation(family: str) -> Mpi:
+    if family == "openmpi" and (where := os.environ.get("HOCKET_TEST_OPENMPI")):
+        return find_mpi(str(Path(where) / "mpirun"))
+    return find_mpi(family)
+
+
+@pytest.fixture(params=["mpich", "openmpi"], scope="session")
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    """Each MPI family in turn; Open MPI's directory comes from HOCKET_TEST_OPENMPI or PATH."""
+    try:
+        return _installation(request.param)
+    except HocketError as error:
+        pytest.skip(f"no {request.param}: {error}")
+
+
+def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: int = 120) -> str:
+    """What the ranks printed, without Hocket's launcher and preload library."""
+    done = subprocess.run(
+        launch_command(mpi, ranks, [], env, argv),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def python_env(mpi: Mpi) -> dict[str, str]:
+    """For ranks that use mpi4py; skips the test where it cannot be used."""
+    pytest.importorskip("mpi4py")
+    env = {"PYTHONFAULTHANDLER": "1"}
+    if mpi.family is MpiFamily.OPENMPI:  # mpi4py's wheel speaks both, and looks for MPICH first
+        library = Path(mpi.mpiexec).parent.parent / "lib" / "libmpi.so.40"
+        if not library.exists():
+            pytest.skip(f"mpi4py's wheel needs the path of Open MPI's library, which is not {library}")
+        env["MPI4PY_LIBMPI"] = str(library)
+    return env
+
+
+def hocket(*arguments: str) -> str:
+    """What the command prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "hocket.cli", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def compile_with_hocket(mpi: Mpi, source: Path, out: Path) -> Path:
+    """A C program, compiled and linked as `hocket config` says."""
+    flags = shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpi.mpiexec))
+    strict = ["-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+    subprocess.run([mpi.mpicc, *strict, str(source), *flags, "-o", str(out)], check=True, timeout=120)
+    return out
