@@ -14,6 +14,7 @@
 #include "bindings.hpp"
 #include "elements.hpp"
 #include "hocket/elements/move.hpp"
+#include "hocket/elements/pack.hpp"
 #include "hocket/error.hpp"
 #include "hocket/model/copy_transfer.hpp"
 #include "hocket/model/memory_profile.hpp"
@@ -100,6 +101,18 @@ std::vector<double> copy_runs(const Source& source, const Vector<const std::uint
   });
 }
 
+/// Work::pack.
+std::vector<double> pack_records(std::size_t key_width, const Source& keys, std::size_t payload_width,
+                                 const Source& payload, const Target& records, std::size_t repeat) {
+  const std::size_t n = elements_in(keys, key_width);
+  check(n == elements_in(payload, payload_width) && n * (key_width + payload_width) == records.size(),
+        "as many keys as payloads and records are wanted");
+  check_apart(keys, records);
+  check_apart(payload, records);
+  return timed(repeat,
+               [&] { pack(key_width, bytes_of(keys), payload_width, bytes_of(payload), n, bytes_of(records)); });
+}
+
 /// Sums of what comes before, in place: Work::scan.
 std::vector<double> scan(const Vector<std::uint64_t>& counts, std::size_t repeat) {
   return timed(repeat, [&] {
@@ -183,6 +196,8 @@ void bind_memory(nb::module_& parent) {
       "As it is understood.");
   m.def("t3d_transfers", [] { return t3d_transfers().figures(); }, "Figures of the Cray T3D, MB/s.");
   m.def("copy_runs", &copy_runs, "source"_a, "begins"_a, "run"_a, "target"_a, "repeat"_a = 1,
+        "Seconds of each repetition.");
+  m.def("pack", &pack_records, "key_width"_a, "keys"_a, "payload_width"_a, "payload"_a, "records"_a, "repeat"_a = 1,
         "Seconds of each repetition.");
   m.def("scan", &scan, "counts"_a, "repeat"_a = 1, "Seconds of each repetition.");
   bind_profile(m);

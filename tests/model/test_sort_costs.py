@@ -43,8 +43,9 @@ MOVES: list[Callable[[PermuteShape], Steps]] = [
 
 
 def test_steps_have_the_names_of_the_sorts() -> None:
-    assert [name for name, _ in SORTS[0](shape())] == RADIX
-    assert [name for name, _ in SORTS[2](shape())] == SAMPLE
+    for predict, names in ((SORTS[0], RADIX), (SORTS[2], SAMPLE)):
+        assert [name for name, _ in predict(shape(width=4))] == names
+        assert [name for name, _ in predict(shape(width=8))] == [*names, "pack", "unpack"]
 
 
 @pytest.mark.parametrize("predict", SORTS)
@@ -55,7 +56,7 @@ def test_more_elements_and_wider_ones_cost_more(
     predict: Callable[[SortShape], Steps], n: int, width: int, ranks: tuple[int, int]
 ) -> None:
     base = total(predict(shape(n, width, 32, *ranks)))
-    assert 0 < base < float("inf")
+    assert 0 <= base < float("inf")
     assert total(predict(shape(2 * n + 10**6, width, 32, *ranks))) > base
     assert total(predict(shape(n + 10**6, 2 * width, 32, *ranks))) > base
 
@@ -75,8 +76,8 @@ def test_moving_more_costs_more(
 
 def test_digits_that_are_left_out_cost_nothing() -> None:
     digits = [(0, 8), (8, 8), (16, 8), (24, 8)]
-    costs = [total(memory.predict_radix(BUILT_IN, shape(), digits[:i])) for i in range(5)]
-    assert costs == sorted(costs) and costs[0] == 0
+    costs = [total(memory.predict_radix(BUILT_IN, shape(width=4), digits[:i])) for i in range(5)]
+    assert costs == sorted(set(costs)) and costs[0] == 0
     assert total(memory.predict_radix(BUILT_IN, shape(bits=16))) < total(
         memory.predict_radix(BUILT_IN, shape())
     )
@@ -85,7 +86,7 @@ def test_digits_that_are_left_out_cost_nothing() -> None:
 def test_each_digit_adds_to_each_step() -> None:
     one = memory.predict_radix(BUILT_IN, shape(), [(0, 8)])
     three = memory.predict_radix(BUILT_IN, shape(), [(0, 8), (8, 8), (16, 8)])
-    assert [seconds for _, seconds in three] == pytest.approx([3 * seconds for _, seconds in one])
+    assert [seconds for _, seconds in three[:6]] == pytest.approx([3 * seconds for _, seconds in one[:6]])
 
 
 @given(st.integers(1, 64), st.integers(1, 10**9))

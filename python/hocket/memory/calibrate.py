@@ -43,7 +43,7 @@ def calibrate(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) ->
         def tell(at: int, of: int, what: str, count: int = count) -> None:
             report(at, of, f"{what}, {'one rank' if count == 1 else f'{count} ranks'}")
 
-        rows += _measure(mpi, count, memory, quick, tell)
+        rows += _measure(mpi, count, memory, quick or count < ranks, tell)
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     origin = f"{platform.node()}, {processor()}, {today}, 1 and {ranks} ranks, {memory // _MiB} MiB each"
     default = _core.memory.Profile.built_in()

@@ -50,10 +50,11 @@ def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:
             yield Shape("strided-read", width, 1, size)
             yield Shape("strided-write", width, 1, size)
             yield Shape("transpose", width, 1, size)
+            yield Shape("pack", width, 1, size)
             for buckets in (256, 2048, 4096) if not quick else (256, 4096):
                 yield Shape("count", width, buckets, size)
                 yield Shape("partition", width, buckets, size)
-            for parts in (2, 16, 256) if not quick else (2, 64):
+            for parts in (2, 16, 64) if not quick else (2, 64):
                 yield Shape("divide", width, parts, size)
                 yield Shape("classify", width, parts - 1, size)
             for bits in sort_bits(width, quick):
