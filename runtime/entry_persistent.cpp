@@ -3,11 +3,11 @@
 #include <mpi.h>
 
 #include <memory>
-#include <utility>
 
 #include "all_to_all.hpp"
 #include "entry.hpp"
 #include "held_type.hpp"
+#include "persistent.hpp"
 #include "requests.hpp"
 #include "since_mpi4.hpp"
 #include "team.hpp"
@@ -15,32 +15,22 @@
 namespace hocket::runtime {
 namespace {
 
-/// What a persistent request has to itself: others may be under way at once, and the program's
-/// communicator and datatypes may be gone when it starts again.
-struct Own {
-  Own(PrivateComms::Lease&& leased, const Planned& planned, const AllToAllCall& call)
-      : lease(std::move(leased)),
-        exchange(lease.comm(), planned, settings()),
-        send(call.sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : call.sendtype),
-        receive(call.recvtype) {}
+class OwnTypes {
+ public:
+  explicit OwnTypes(const AllToAllCall& call)
+      : send_(call.sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : call.sendtype), receive_(call.recvtype) {}
 
   [[nodiscard]] AllToAllCall instead_of(AllToAllCall call) const {
-    call.sendtype = send.get();
-    call.recvtype = receive.get();
-    call.comm = lease.comm();
+    call.sendtype = send_.get();
+    call.recvtype = receive_.get();
     return call;
   }
 
-  PrivateComms::Lease lease;
-  Exchange exchange;
-  HeldType send, receive;
+ private:
+  HeldType send_, receive_;
 };
 
-class PersistentAllToAll final : private Own, public AllToAll {
- public:
-  PersistentAllToAll(PrivateComms::Lease&& leased, const Planned& planned, const AllToAllCall& call)
-      : Own(std::move(leased), planned, call), AllToAll(Own::exchange, instead_of(call)) {}
-};
+using PersistentAllToAll = Persistent<AllToAll, OwnTypes>;
 
 }  // namespace
 }  // namespace hocket::runtime

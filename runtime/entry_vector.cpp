@@ -79,9 +79,9 @@ HOCKET_CALL hocket_alltoallv(const void* sendbuf, const int* sendcounts, const i
                              MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
-    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     if (scheduled({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, everybody))
       return MPI_SUCCESS;
+    Requests::instance().let_go();
     return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
   });
 }
@@ -91,10 +91,10 @@ HOCKET_CALL hocket_neighbor_alltoallv(const void* sendbuf, const int* sendcounts
                                       MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&] {
-    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     if (scheduled({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm},
                   topology_neighbours))
       return MPI_SUCCESS;
+    Requests::instance().let_go();
     return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                                    comm);
   });

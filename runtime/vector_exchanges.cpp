@@ -9,6 +9,7 @@
 #include "hocket/error.hpp"
 #include "mpi_call.hpp"
 #include "plan_store.hpp"
+#include "requests.hpp"
 #include "settings.hpp"
 #include "team.hpp"
 
@@ -72,6 +73,7 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
     if (too_small(all) || !known->large) return known;
   }
   known->server = Server::mpi;
+  Requests::instance().let_go();  // ranks that plan wait inside the MPI library
   if (std::optional<Planned> planned = plan(comm, known->volumes)) {
     known->exchange = std::make_unique<Exchange>(team_.private_comm(comm), std::move(*planned), settings());
     known->server = Server::schedule;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "held_type.hpp"
-#include "settings.hpp"
+#include "persistent.hpp"
 #include "vector_exchanges.hpp"
 #include "vector_traffic.hpp"
 
@@ -31,30 +31,21 @@ class OwnSide {
   HeldType type_;
 };
 
-struct Own {
-  Own(PrivateComms::Lease&& leased, Planned planned, const VectorCall& call)
-      : lease(std::move(leased)),
-        exchange(lease.comm(), std::move(planned), settings()),
-        send(call.send),
-        receive(call.receive) {}
+class OwnSides {
+ public:
+  explicit OwnSides(const VectorCall& call) : send_(call.send), receive_(call.receive) {}
 
   [[nodiscard]] VectorCall instead_of(VectorCall call) const {
-    call.send = send.instead_of(call.send);
-    call.receive = receive.instead_of(call.receive);
-    call.comm = lease.comm();
+    call.send = send_.instead_of(call.send);
+    call.receive = receive_.instead_of(call.receive);
     return call;
   }
 
-  PrivateComms::Lease lease;
-  Exchange exchange;
-  OwnSide send, receive;
+ private:
+  OwnSide send_, receive_;
 };
 
-class PersistentVector final : private Own, public VectorOperation {
- public:
-  PersistentVector(PrivateComms::Lease&& leased, Planned planned, const VectorCall& call)
-      : Own(std::move(leased), std::move(planned), call), VectorOperation(Own::exchange, instead_of(call)) {}
-};
+using PersistentVector = Persistent<VectorOperation, OwnSides>;
 
 }  // namespace
 

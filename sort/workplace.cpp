@@ -141,6 +141,10 @@ void Workplace::make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes
   if (!grows) return;
   if (place != nullptr) bytes = std::max(bytes, place->bytes());
   place.reset();
+  place = share(bytes);
+}
+
+std::unique_ptr<SharedBlock> Workplace::share(std::size_t bytes) const {
   std::uint64_t together_bytes = bytes;
   check(PMPI_Allreduce(MPI_IN_PLACE, &together_bytes, 1, MPI_UINT64_T, MPI_SUM, host_));
   std::uint64_t left = shared_memory_left();
@@ -149,7 +153,7 @@ void Workplace::make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes
     throw ApiError{HOCKET_ERR_MEMORY, "the ranks of a host need " + std::to_string(together_bytes >> 20) +
                                           " MiB of shared memory, but /dev/shm has " + std::to_string(left >> 20) +
                                           " MiB left"};
-  place = std::make_unique<SharedBlock>(host_, bytes);
+  return std::make_unique<SharedBlock>(host_, bytes);
 }
 
 void Workplace::release() {

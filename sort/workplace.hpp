@@ -58,6 +58,9 @@ class Workplace {
   /// rank needs more. `slot`: callers that need several blocks at once number them from 0. Contents are lost.
   /// Throws ApiError (HOCKET_ERR_MEMORY), on all ranks alike, if a host has not enough shared memory.
   [[nodiscard]] SharedBlock& block(std::size_t slot, std::size_t bytes);
+  /// Collective over the host: memory that belongs to the caller. Throws ApiError (HOCKET_ERR_MEMORY) on all ranks of
+  /// the host if it has not enough.
+  [[nodiscard]] std::unique_ptr<SharedBlock> share(std::size_t bytes) const;
   /// Collective: gives all blocks back.
   void release();
 

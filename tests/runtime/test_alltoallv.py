@@ -49,9 +49,11 @@ def test_neighbours(check: Check) -> None:
     assert said.count("irregular exchange of 12 messages") >= 1  # several edges are one message
 
 
-def calls_of(launch: Launched, program: str, **env: str) -> list[tuple[int, int, int, int]]:
+def calls_of(
+    launch: Launched, program: str, network: str = "chain:2,2", **env: str
+) -> list[tuple[int, int, int, int]]:
     """Per call: bytes asked for, and the reductions, bytes in them and other collectives that it made."""
-    done = launch(f"{ROUNDS} {program}", "chain:2,2", 4, env={**ALL, **env})
+    done = launch(f"{ROUNDS} {program}", network, 4, env={**ALL, **env})
     assert done.returncode == 0 and "ok 0 wrong" in done.stdout, done.stdout + done.stderr
     found = re.findall(r"call (\d+) reductions (\d+) bytes (\d+) others (\d+)", done.stdout)
     return [tuple(map(int, call)) for call in found]  # type: ignore[misc]
@@ -94,6 +96,16 @@ def test_small_exchanges_soon_ask_nobody(launch: Launched) -> None:
     assert asked == [0, 1, 2, 3, 5, 8, 13, 22, 39, 72, 137]
     assert all(call[1:] == (1, 8, 0) for call in large[-2:])  # noticed by and by
     assert [call[1] > 0 for call in large].index(True) <= 64
+
+
+def test_large_exchanges_are_always_asked_about(launch: Launched, tmp_path: Path) -> None:
+    """Though the MPI library serves all of them: one small reduction is nothing beside them."""
+    trace = tmp_path / "trace"
+    few = {"HOCKET_MIN_FLOWS": "1000", "HOCKET_MIN_SENDERS": "1000", "HOCKET_TRACE": str(trace)}
+    calls = calls_of(launch, "30000x14", "chain:2,2@1Mbit", **few)
+    assert calls[0][3] >= 2  # found not worth a schedule
+    assert [call[1:] for call in calls[1:]] == [(1, 8, 0)] * 13
+    assert exchanges(trace) == 0
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

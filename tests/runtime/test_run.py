@@ -106,7 +106,7 @@ def test_wrong_settings_are_reported_once(check: Check) -> None:
     assert said.count("HOCKET_SLEEP_US='soon'") == 1
 
 
-@pytest.mark.parametrize("program", [ALL_TO_ALL, "allgather_check 5000", "persistent_check row"])
+@pytest.mark.parametrize("program", [ALL_TO_ALL, "allgather_check 5000", "persistent_blocking"])
 def test_a_process_with_another_mpi_is_left_alone(mpi: Mpi, check: Check, program: str) -> None:
     other = "Open MPI v1." if mpi.family.value == "mpich" else "MPICH Version: 1."
     said = check(program, "chain:2,2", 4, exports={"HOCKET_RUNTIME_MPI": f"'{other}'"})

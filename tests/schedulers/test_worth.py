@@ -55,6 +55,18 @@ def test_few_large_messages_are_few_flows() -> None:
     assert _core.worth_scheduling(network, demand, senders=4)
 
 
+@pytest.mark.parametrize(("senders", "worth"), [(29, False), (31, True)])
+def test_senders_count_where_their_host_is_a_bottleneck(senders: int, worth: bool) -> None:
+    """Skewed demands: host 0 has most to take, from few; host 1 takes small messages from many, which gains
+    nothing unless it is busy for three quarters of the time (30 messages)."""
+    network = star(40).build()
+    to_first = [(src, 0, 4 * SIZE) for src in range(30, 40)]
+    to_second = [(src, 1, SIZE) for src in range(2, 2 + senders)]
+    demand = _core.Demand.irregular(40, *map(list, zip(*to_first, *to_second, strict=True)))
+    assert _core.worth_scheduling(network, demand) == worth
+    assert not _core.worth_scheduling(network, demand, senders=32)
+
+
 def test_what_crosses_no_wire_needs_no_schedule() -> None:
     network = one_host(40)
     inside = _core.Demand.irregular(40, list(range(1, 20)), [0] * 19, [SIZE] * 19)

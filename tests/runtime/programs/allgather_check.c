@@ -1,16 +1,10 @@
 /* Calls MPI_Allgather and MPI_Allgatherv in many ways and checks every byte. Knows nothing of Hocket.
  * Usage: allgather_check [bytes...] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long checks, errors;
-
-static void check(int condition) {
-  ++checks;
-  if (!condition) ++errors;
-}
+#include "checks.h"
 
 static unsigned char value(int origin, size_t i, int salt) {
   return (unsigned char)((unsigned)origin * 101u + (unsigned)(i * 2654435761u >> 13) + (unsigned)salt * 37u + 1u);
@@ -178,10 +172,5 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&half);
   MPI_Comm_free(&reverse);
   MPI_Comm_free(&copy);
-  long totals[2] = {checks, errors}, sums[2];
-  MPI_Reduce(totals, sums, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s %ld checks, %ld wrong\n", sums[1] ? "wrong" : "ok", sums[0], sums[1]);
-  MPI_Bcast(sums, 2, MPI_LONG, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  return sums[1] ? 1 : 0;
+  return report();
 }

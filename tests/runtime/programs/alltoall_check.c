@@ -1,18 +1,12 @@
 /* Calls MPI_Alltoall in many ways and checks every byte. Knows nothing of Hocket.
  * Usage: alltoall_check [rounds] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long checks, errors;
+#include "checks.h"
 
 static int value(int from, int to, int i, int salt) { return from * 1000003 + to * 7919 + i * 31 + salt; }
-
-static void check(int condition) {
-  ++checks;
-  if (!condition) ++errors;
-}
 
 static void ints(MPI_Comm comm, int count, int in_place, int salt) {
   int rank, n;
@@ -106,10 +100,5 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&half);
   MPI_Comm_free(&reverse);
   MPI_Comm_free(&copy);
-  long totals[2] = {checks, errors}, sums[2];
-  MPI_Reduce(totals, sums, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s %ld checks, %ld wrong\n", sums[1] ? "wrong" : "ok", sums[0], sums[1]);
-  MPI_Bcast(sums, 2, MPI_LONG, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  return sums[1] ? 1 : 0;
+  return report();
 }

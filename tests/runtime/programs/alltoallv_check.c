@@ -5,16 +5,10 @@
 #include <limits.h>
 #include <mpi.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long checks, errors;
-
-static void check(int condition) {
-  ++checks;
-  if (!condition) ++errors;
-}
+#include "checks.h"
 
 static uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t hash = (a * 2654435761u ^ b) * 2246822519u ^ c;
@@ -262,8 +256,6 @@ static const struct {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int most = atoi(argv[1]);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     int wanted = argc == 2;
@@ -271,10 +263,5 @@ int main(int argc, char **argv) {
     if (wanted) parts[i].run(MPI_COMM_WORLD, most);
   }
   if (argc == 3 && strcmp(argv[2], "truncate") == 0) truncate_all(MPI_COMM_WORLD, most);
-  long totals[2] = {checks, errors}, sums[2];
-  MPI_Reduce(totals, sums, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s %ld checks, %ld wrong\n", sums[1] ? "wrong" : "ok", sums[0], sums[1]);
-  MPI_Bcast(sums, 2, MPI_LONG, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  return sums[1] ? 1 : 0;
+  return report();
 }

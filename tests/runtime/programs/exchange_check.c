@@ -9,22 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long checks, wrong;
+#include "checks.h"
+
 static int rank, ranks;
 static long unit = 5000;
-
-static void check(int condition, int line) {
-  ++checks;
-  if (condition) return;
-  ++wrong;
-  fprintf(stderr, "rank %d: line %d is not so\n", rank, line);
-}
-#define CHECK(condition) check(condition, __LINE__)
 
 static void expect(int code, int wanted, int line) {
   ++checks;
   if (code == wanted) return;
-  ++wrong;
+  ++errors;
   fprintf(stderr, "rank %d: line %d: code %d, not %d: %s\n", rank, line, code, wanted, hocket_error_string(code));
 }
 #define EXPECT(call, wanted) expect(call, wanted, __LINE__)
@@ -102,7 +95,7 @@ static void inspect(const struct run *r) {
     wrong_bytes += in[r->in_bytes[i]] != 0xAB;
     free(r->in[i]);
   }
-  CHECK(wrong_bytes == 0);
+  check(wrong_bytes == 0);
   for (int i = 0; i < r->sends; ++i) free((void *)r->out[i]);
   free(r->out);
   free(r->in);
@@ -117,34 +110,34 @@ static void look_at(const hocket_table *table, int pattern) {
   size_t rows;
   const hocket_phase *row;
   OK(hocket_get_info(table, &info));
-  CHECK(info.ranks == ranks && info.rank == rank && info.scheduler[0] != 0);
-  CHECK(info.bound_bytes <= info.lockstep_bytes * 1.0001);
+  check(info.ranks == ranks && info.rank == rank && info.scheduler[0] != 0);
+  check(info.bound_bytes <= info.lockstep_bytes * 1.0001);
   OK(hocket_sources(table, &n, &who, &bytes));
   int at = 0;
   for (int from = 0; from < ranks; ++from) {
     const int64_t size = size_of(pattern, from, rank);
     if (size == 0) continue;
-    CHECK(at < n && who[at] == from && bytes[at] == size);
+    check(at < n && who[at] == from && bytes[at] == size);
     ++at;
   }
-  CHECK(at == n);
+  check(at == n);
   OK(hocket_phases(table, &rows, &row));
   int64_t *out = calloc((size_t)ranks, sizeof *out), *in = calloc((size_t)ranks, sizeof *in);
   for (size_t i = 0; i < rows; ++i) {
-    CHECK(row[i].phase < info.phases && row[i].phase >= (i == 0 ? 0 : row[i - 1].phase));
+    check(row[i].phase < info.phases && row[i].phase >= (i == 0 ? 0 : row[i - 1].phase));
     if (row[i].send_to >= 0) {
-      CHECK(row[i].send_offset + row[i].send_length <= size_of(pattern, rank, row[i].send_to));
+      check(row[i].send_offset + row[i].send_length <= size_of(pattern, rank, row[i].send_to));
       out[row[i].send_to] += row[i].send_length;
     }
     if (row[i].receive_from >= 0) {
-      CHECK(row[i].receive_offset + row[i].receive_length <= size_of(pattern, row[i].receive_from, rank));
+      check(row[i].receive_offset + row[i].receive_length <= size_of(pattern, row[i].receive_from, rank));
       in[row[i].receive_from] += row[i].receive_length;
     }
   }
-  CHECK((int64_t)rows >= info.phases);
+  check((int64_t)rows >= info.phases);
   for (int other = 0; other < ranks; ++other) {
-    CHECK(out[other] == (other == rank ? 0 : size_of(pattern, rank, other)));
-    CHECK(in[other] == (other == rank ? 0 : size_of(pattern, other, rank)));
+    check(out[other] == (other == rank ? 0 : size_of(pattern, rank, other)));
+    check(in[other] == (other == rank ? 0 : size_of(pattern, other, rank)));
   }
   free(out);
   free(in);
@@ -197,7 +190,7 @@ static void run_all(void) {
   for (int pattern = 0; pattern < PATTERNS; ++pattern) {
     OK(hocket_exchange_wait(tables[pattern]));
     OK(hocket_free(&tables[pattern]));
-    CHECK(tables[pattern] == NULL);
+    check(tables[pattern] == NULL);
     OK(hocket_free(&tables[pattern]));
   }
   /* From a row of sizes, on the ranks in reverse. */
@@ -233,7 +226,7 @@ static void schedule_meanwhile(void) {
 /* The same text everywhere, from whoever is to blame. */
 static void told(int code, const char *part) {
   const char *text = hocket_error_string(code);
-  CHECK(strstr(text, part) != NULL);
+  check(strstr(text, part) != NULL);
   if (strstr(text, part) == NULL) fprintf(stderr, "'%s' lacks '%s'\n", text, part);
 }
 
@@ -246,7 +239,7 @@ static void refuse(void) {
   targets[0] = guilty ? ranks : 0;
   EXPECT(code = hocket_schedule(MPI_COMM_WORLD, 1, targets, bytes, NULL, 1, &table), HOCKET_ERR_ARGUMENT);
   told(code, "is no rank");
-  CHECK(table == NULL);
+  check(table == NULL);
   targets[0] = targets[1] = 0;
   EXPECT(code = hocket_schedule(MPI_COMM_WORLD, guilty ? 2 : 1, targets, bytes, NULL, 1, &table), HOCKET_ERR_ARGUMENT);
   told(code, "given twice");
@@ -284,8 +277,8 @@ static void refuse(void) {
   EXPECT(hocket_exchange(table, NULL, NULL), HOCKET_ERR_ARGUMENT);
   EXPECT(hocket_save(table, "/nonexistent/table"), HOCKET_ERR_FILE);
   OK(hocket_free(&table));
-  CHECK(strlen(hocket_error_string(MPI_ERR_COMM)) > 0);
-  CHECK(strlen(hocket_error_string(-99)) > 0);
+  check(strlen(hocket_error_string(MPI_ERR_COMM)) > 0);
+  check(strlen(hocket_error_string(-99)) > 0);
 }
 
 static int load_and_run(const char *prefix, int quiet) {
@@ -293,7 +286,7 @@ static int load_and_run(const char *prefix, int quiet) {
   const int code = hocket_load(MPI_COMM_WORLD, prefix, &table);
   int least;
   MPI_Allreduce(&code, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  CHECK(code == least && (code == HOCKET_SUCCESS) == (table != NULL));
+  check(code == least && (code == HOCKET_SUCCESS) == (table != NULL));
   if (code != HOCKET_SUCCESS) {
     if (rank == 0 && !quiet) printf("refused: %d %s\n", code, hocket_error_string(code));
     return 1;
@@ -332,9 +325,5 @@ int main(int argc, char **argv) {
     }
     if (rank == 0) printf("refused %d, loaded %d\n", refused, loaded);
   }
-  long mine[2] = {checks, wrong}, all[2];
-  MPI_Reduce(mine, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("ok %ld checks, %ld wrong\n", all[0], all[1]);
-  MPI_Finalize();
-  return wrong > 0;
+  return report();
 }

@@ -2,16 +2,10 @@
  * Knows nothing of Hocket. Usage: neighbor_check bytes [what...] ; what: graph edges grid persistent.
  * Prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long checks, errors;
-
-static void check(int condition) {
-  ++checks;
-  if (!condition) ++errors;
-}
+#include "checks.h"
 
 static unsigned char value(int from, int to, int edge, int i, int salt) {
   return (unsigned char)(from * 31 + to * 17 + edge * 5 + i * 7 + (i >> 8) + salt);
@@ -194,10 +188,5 @@ int main(int argc, char **argv) {
   if (wanted(argc, argv, "edges")) edges(n, rank, most);
   if (wanted(argc, argv, "grid")) grid(n, most);
   if (wanted(argc, argv, "persistent")) persistent(n, rank, most);
-  long totals[2] = {checks, errors}, sums[2];
-  MPI_Reduce(totals, sums, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s %ld checks, %ld wrong\n", sums[1] ? "wrong" : "ok", sums[0], sums[1]);
-  MPI_Bcast(sums, 2, MPI_LONG, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  return sums[1] ? 1 : 0;
+  return report();
 }

@@ -2,59 +2,10 @@
  * Usage: persistent_check [case] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static _Atomic long checks, errors;
-static int rank, n;
-
-static void check_at(int condition, int line) {
-  ++checks;
-  if (condition) return;
-  if (++errors < 5) fprintf(stderr, "rank %d: line %d\n", rank, line);
-}
-#define check(condition) check_at(condition, __LINE__)
-
-static int value(int from, int to, int i, int salt) { return from * 1000003 + to * 7919 + i * 31 + salt; }
-
-/* An all-to-all of `count` ints per pair of ranks and its buffers. */
-struct exchange {
-  int count, rank, n;
-  int *out, *in;
-  MPI_Request request;
-};
-
-static void fill(struct exchange* x, int salt) {
-  for (int j = 0; j < x->n; ++j)
-    for (int i = 0; i < x->count; ++i) x->out[(size_t)j * x->count + i] = value(x->rank, j, i, salt);
-  memset(x->in, 0, sizeof(int) * (size_t)x->count * x->n);
-}
-
-static int right(const struct exchange* x, int salt) {
-  for (int j = 0; j < x->n; ++j)
-    for (int i = 0; i < x->count; ++i)
-      if (x->in[(size_t)j * x->count + i] != value(j, x->rank, i, salt)) return 0;
-  return 1;
-}
-
-static struct exchange make(MPI_Comm comm, int count) {
-  struct exchange x = {.count = count};
-  MPI_Comm_rank(comm, &x.rank);
-  MPI_Comm_size(comm, &x.n);
-  x.out = malloc(sizeof(int) * (size_t)count * x.n + 1);
-  x.in = malloc(sizeof(int) * (size_t)count * x.n + 1);
-  MPI_Alltoall_init(x.out, count, MPI_INT, x.in, count, MPI_INT, comm, MPI_INFO_NULL, &x.request);
-  check(x.request != MPI_REQUEST_NULL);
-  return x;
-}
-
-static void release(struct exchange* x) {
-  MPI_Request_free(&x->request);
-  check(x->request == MPI_REQUEST_NULL);
-  free(x->out);
-  free(x->in);
-}
+#include "persistent_exchange.h"
 
 static void check_empty(const MPI_Status* status) {
   int count = -1, cancelled = 1;
@@ -295,151 +246,6 @@ static void outlived(int in_place) {
   free(out);
 }
 
-/* Blocking collectives while persistent ones are active. */
-static void among_blocking_calls(void) {
-  struct exchange x = make(MPI_COMM_WORLD, 9000), y = make(MPI_COMM_WORLD, 5000);
-  for (int round = 0; round < 4; ++round) {
-    fill(&x, round);
-    MPI_Start(&x.request);
-    fill(&y, round + 1);
-    MPI_Alltoall(y.out, y.count, MPI_INT, y.in, y.count, MPI_INT, MPI_COMM_WORLD);
-    check(right(&y, round + 1));
-    MPI_Wait(&x.request, MPI_STATUS_IGNORE);
-    check(right(&x, round));
-  }
-  release(&x);
-  release(&y);
-}
-
-/* The next rank may go on. */
-static void pass_on(int how, int salt) {
-  const int to = rank + 1;
-  int turn = value(rank, to, 0, salt), back = 0;
-  MPI_Request request;
-  switch (how) {
-    case 0:
-      MPI_Ssend(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD);
-      break;
-    case 1:
-      MPI_Sendrecv(&turn, 1, MPI_INT, to, salt, &back, 1, MPI_INT, to, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      check(back == 7);
-      break;
-    case 2:
-      MPI_Isend(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD, &request);
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-      break;
-    default:
-      MPI_Send(&turn, 1, MPI_INT, to, salt, MPI_COMM_WORLD);
-  }
-}
-
-static void wait_for_turn(int how, int salt) {
-  const int from = rank - 1;
-  int turn = 0, found = 0, seven = 7;
-  MPI_Status status = {0};
-  MPI_Message message;
-  switch (how) {
-    case 0:
-      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
-      break;
-    case 1:
-      MPI_Sendrecv(&seven, 1, MPI_INT, from, 99, &turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
-      break;
-    case 2:
-      turn = seven;
-      MPI_Probe(from, salt, MPI_COMM_WORLD, &status);
-      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
-      break;
-    case 3:
-      while (!found) MPI_Iprobe(from, salt, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-      MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
-      break;
-    case 4:
-      MPI_Mprobe(from, salt, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
-      MPI_Mrecv(&turn, 1, MPI_INT, &message, &status);
-      break;
-    default:
-      while (!found) MPI_Improbe(from, salt, MPI_COMM_WORLD, &found, &message, MPI_STATUS_IGNORE);
-      MPI_Mrecv(&turn, 1, MPI_INT, &message, &status);
-  }
-  check(turn == value(from, rank, 0, salt) && status.MPI_SOURCE == from && status.MPI_TAG == salt);
-}
-
-/* One rank after the other waits for the exchange before it lets the next one go on. */
-static void in_a_row(void) {
-  struct exchange x = make(MPI_COMM_WORLD, 9000);
-  for (int round = 0; round < 6; ++round) {
-    fill(&x, round);
-    MPI_Start(&x.request);
-    if (rank > 0) wait_for_turn(round, round);
-    MPI_Wait(&x.request, MPI_STATUS_IGNORE);
-    check(right(&x, round));
-    if (rank + 1 < n) pass_on(round, round);
-  }
-  int mine = rank;
-  fill(&x, 6);
-  MPI_Start(&x.request);
-  MPI_Sendrecv_replace(&mine, 1, MPI_INT, (rank + 1) % n, 3, (rank + n - 1) % n, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  check(mine == (rank + n - 1) % n);
-  MPI_Wait(&x.request, MPI_STATUS_IGNORE);
-  check(right(&x, 6));
-  release(&x);
-}
-
-/* All ranks; each can leave it only when all have come. */
-static void together(int how, struct exchange* y) {
-  int one[64] = {0}, sum[64] = {0};
-  MPI_Comm copy;
-  switch (how) {
-    case 0:
-      MPI_Barrier(MPI_COMM_WORLD);
-      break;
-    case 1:
-      one[0] = 1;
-      MPI_Allreduce(one, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-      check(sum[0] == n);
-      break;
-    case 2:
-      for (int i = 0; i < n; ++i) one[i] = rank;
-      MPI_Alltoall(one, 1, MPI_INT, sum, 1, MPI_INT, MPI_COMM_WORLD);
-      check(sum[n - 1] == n - 1);
-      break;
-    case 3:
-      MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-      fill(y, how);
-      MPI_Alltoall(y->out, y->count, MPI_INT, y->in, y->count, MPI_INT, copy);
-      check(right(y, how));
-      MPI_Comm_free(&copy);
-      break;
-    default:
-      fill(y, how);
-      MPI_Alltoall(y->out, y->count, MPI_INT, y->in, y->count, MPI_INT, MPI_COMM_WORLD);
-      check(right(y, how));
-  }
-}
-
-/* Some ranks wait for the exchange before they join the others. */
-static void before_and_after(void) {
-  struct exchange x = make(MPI_COMM_WORLD, 9000), y = make(MPI_COMM_WORLD, 4100), z = make(MPI_COMM_WORLD, 30000);
-  for (int round = 0; round < 5; ++round) {
-    const int before = (rank + round) % 3 == 0;
-    fill(&x, round);
-    fill(&z, round + 40);
-    MPI_Start(&x.request);
-    MPI_Start(&z.request);
-    if (before) MPI_Wait(&z.request, MPI_STATUS_IGNORE);
-    if (before) MPI_Wait(&x.request, MPI_STATUS_IGNORE);
-    together(round, &y);
-    if (!before) MPI_Wait(&x.request, MPI_STATUS_IGNORE);
-    if (!before) MPI_Wait(&z.request, MPI_STATUS_IGNORE);
-    check(right(&x, round));
-    check(right(&z, round + 40));
-  }
-  release(&x);
-  release(&y);
-  release(&z);
-}
-
 /* Freed while active: it goes on to its end, at MPI_Finalize at the latest. */
 static void freed_while_active(void) {
   struct exchange x = make(MPI_COMM_WORLD, 5000), y = make(MPI_COMM_WORLD, 5000);
@@ -514,13 +320,9 @@ int main(int argc, char** argv) {
   int provided;
   const char* what = argc > 1 ? argv[1] : "";
   MPI_Init_thread(&argc, &argv, strcmp(what, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  know_ranks();
   if (!strcmp(what, "freed")) {
     freed_while_active();
-  } else if (!strcmp(what, "row")) {
-    in_a_row();
-    before_and_after();
   } else if (!strcmp(what, "threads")) {
     threads();
   } else if (!strcmp(what, "made")) {
@@ -532,13 +334,7 @@ int main(int argc, char** argv) {
     mixtures();
     outlived(0);
     outlived(1);
-    among_blocking_calls();
     never_freed();
   }
-  long totals[2] = {checks, errors}, sums[2];
-  MPI_Reduce(totals, sums, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s %ld checks, %ld wrong\n", sums[1] ? "wrong" : "ok", sums[0], sums[1]);
-  MPI_Bcast(sums, 2, MPI_LONG, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  return sums[1] ? 1 : 0;
+  return report();
 }

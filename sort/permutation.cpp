@@ -1,0 +1,75 @@
+#include "permutation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "agreed.hpp"
+#include "agreement.hpp"
+#include "exchange_blocks.hpp"
+#include "requests.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+constexpr std::uint64_t none = UINT64_MAX;
+
+/// Of all positions that this rank's elements and those of others go to, the first of this rank's part that
+/// is given twice.
+std::uint64_t first_repeated(Workplace& place, const Permutation& permutation) {
+  const Cuts cuts(permutation.target.begins());
+  BlockCounts sends(cuts.size(), 0);
+  count_positions(cuts, permutation.destinations, sends);
+  const BlockCounts receives = exchange_counts(place, sends);
+  std::vector<std::uint64_t> out(permutation.destinations.size());
+  std::vector<std::uint64_t> in(std::accumulate(receives.begin(), receives.end(), std::uint64_t{0}));
+  std::vector<std::uint64_t*> at;
+  std::uint64_t begin = 0;
+  for (const std::uint64_t count : sends) {
+    at.push_back(out.data() + begin);
+    begin += count;
+  }
+  divide(cuts, permutation.destinations, at);
+  exchange_blocks(place, sizeof(std::uint64_t), reinterpret_cast<const std::byte*>(out.data()), sends,
+                  reinterpret_cast<std::byte*>(in.data()), receives);
+  std::ranges::sort(in);
+  const auto twice = std::ranges::adjacent_find(in);
+  return twice == in.end() ? none : permutation.target.begin(place.rank()) + *twice;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> count_destinations(Workplace& place, const Permutation& permutation, const Cuts& cuts) {
+  std::vector<std::uint64_t> counts(cuts.size(), 0);
+  agreed(place, [&] {
+    const std::size_t good = count_positions(cuts, permutation.destinations, counts);
+    if (good < permutation.destinations.size())
+      refuse_position("destination", permutation.destinations[good], good, "target", cuts.total());
+  });
+  return counts;
+}
+
+void refuse_repeated(Workplace& place, const Permutation& permutation) {
+  const std::uint64_t own = first_repeated(place, permutation);
+  std::uint64_t position = none;
+  reduce(&own, &position, 1, MPI_UINT64_T, MPI_MIN, place.comm());
+
+  std::array<std::uint64_t, 2> mine{none, none};  // this rank's first elements that go there
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < permutation.destinations.size() && found < mine.size(); ++i)
+    if (static_cast<std::uint64_t>(permutation.destinations[i]) == position) mine[found++] = i;
+  std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(place.size()));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Iallgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, place.comm(), &request));
+  wait_until_done(request);
+
+  std::vector<std::string> culprits;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] != none) culprits.push_back("element " + std::to_string(all[i]) + " of rank " + std::to_string(i / 2));
+  throw ApiError{HOCKET_ERR_ARGUMENT, "destination " + std::to_string(position) + " is repeated: " + culprits.at(0) +
+                                          " and " + culprits.at(1) + " go there"};
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,59 @@
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "exchange_blocks.hpp"
+#include "hocket/elements/scatter_once.hpp"
+#include "permutation.hpp"
+#include "private_memory.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+std::uint64_t sum(const BlockCounts& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
+
+/// The beginnings of blocks that follow each other.
+template <class T>
+std::vector<T*> begins(T* memory, const BlockCounts& counts, std::size_t step) {
+  std::vector<T*> at;
+  for (const std::uint64_t count : counts) {
+    at.push_back(memory);
+    memory += count * step;
+  }
+  return at;
+}
+
+template <class Offset>
+bool permute(Workplace& place, const Permutation& permutation) {
+  const std::size_t width = permutation.width;
+  const Cuts cuts(permutation.target.begins());
+  const BlockCounts sends = count_destinations(place, permutation, cuts);
+  const BlockCounts receives = exchange_counts(place, sends);
+  const std::uint64_t arriving = sum(receives);
+  const PrivateMemory data_in(arriving * width), offsets_in(arriving * sizeof(Offset));
+  {
+    const PrivateMemory data_out(sum(sends) * width), offsets_out(sum(sends) * sizeof(Offset));
+    std::vector<std::byte*> data = begins(data_out.data(), sends, width);
+    std::vector<Offset*> offsets = begins(reinterpret_cast<Offset*>(offsets_out.data()), sends, 1);
+    divide(cuts, width, permutation.source, permutation.destinations, data, offsets);
+    exchange_blocks(place, sizeof(Offset), offsets_out.data(), sends, offsets_in.data(), receives);
+    exchange_blocks(place, width, data_out.data(), sends, data_in.data(), receives);
+  }
+  const std::uint64_t places = permutation.target.count(place.rank());
+  if (arriving != places) return false;
+  std::vector<std::uint64_t> taken((places + 63) / 64, 0);
+  return scatter_once(width, data_in.data(), std::span(reinterpret_cast<const Offset*>(offsets_in.data()), arriving),
+                      permutation.own, taken) == arriving;
+}
+
+}  // namespace
+
+bool permute_packed(Workplace& place, const Permutation& permutation) {
+  std::uint64_t largest = 0;
+  for (int rank = 0; rank < place.size(); ++rank) largest = std::max(largest, permutation.target.count(rank));
+  return largest <= std::numeric_limits<std::uint32_t>::max() ? permute<std::uint32_t>(place, permutation)
+                                                              : permute<std::uint64_t>(place, permutation);
+}
+
+}  // namespace hocket::runtime
