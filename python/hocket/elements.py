@@ -194,7 +194,9 @@ def transpose(
         own = columns // ranks + (rank < columns % ranks) if rows is None else _count(rows, "rows")
         call.target = np.empty((own, total), source.dtype) if out is None else _given(out, source.dtype)
         if out is not None and (out.ndim != 2 or out.shape[1] != total):
-            raise UsageError(f"out has the shape {out.shape}; the rows of the transpose have {total} elements")
+            raise UsageError(
+                f"out has the shape {out.shape}; the rows of the transpose have {total} elements"
+            )
         call.element = source.dtype.itemsize
 
     call.prepare(prepare)
@@ -246,9 +248,7 @@ def empty(comm: MPI.Comm, shape: int | Sequence[int], dtype: npt.DTypeLike = flo
     def prepare() -> None:
         nonlocal kind, sides
         kind = _without_objects(np.empty(0, dtype), "memory").dtype
-        sides = tuple(
-            _count(side, "shape") for side in (shape if isinstance(shape, Sequence) else [shape])
-        )
+        sides = tuple(_count(side, "shape") for side in (shape if isinstance(shape, Sequence) else [shape]))
 
     everywhere(comm, prepare)
     size = kind.itemsize

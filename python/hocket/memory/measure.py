@@ -94,9 +94,9 @@ class Rank:
         places = shape.bytes // shape.width
         return self.random.integers(0, places, min(places, _MOST_ELEMENTS, self.source.size // shape.width))
 
-    def _gather(self, shape: Shape, source: Bytes | None = None) -> tuple[Kernel, int]:
+    def _gather(self, shape: Shape) -> tuple[Kernel, int]:
         index = self._index(shape)
-        source = (self.source if source is None else source)[: shape.bytes]
+        source = self.source[: shape.bytes]
         target = self.target[: index.size * shape.width]
         return lambda r: _core.gather(shape.width, source, index, target, r), index.size
 
@@ -107,10 +107,60 @@ class Rank:
         return lambda r: _core.scatter(shape.width, source, index, target, r), index.size
 
     def _shared_gather(self, shape: Shape) -> tuple[Kernel, int]:
-        return self._gather(shape, self.whole)
+        positions = self._index(shape)
+        source, target = self.whole[: shape.bytes], self.target[: positions.size * shape.width]
+        parts = self.comm.Get_size()
+        return lambda r: _core.gather_parts(parts, shape.width, source, positions, target, r), positions.size
 
     def _shared_scatter(self, shape: Shape) -> tuple[Kernel, int]:
         return self._scatter(shape, self.whole)
+
+    def _scatter_once(self, shape: Shape) -> tuple[Kernel, int]:
+        places = shape.bytes // shape.width
+        offsets = self.random.permutation(places)[: min(places, _MOST_ELEMENTS)].astype(np.uint32)
+        source, target = self.source[: offsets.size * shape.width], self.target[: shape.bytes]
+        return lambda r: _core.scatter_once(shape.width, source, offsets, target, r), offsets.size
+
+    def _settle(self, shape: Shape) -> tuple[Kernel, int]:
+        """From shared memory, as others have left the elements there."""
+        region = shape.bytes // shape.width
+        regions = max(min(self.part.size // shape.bytes, 4 * _MOST_ELEMENTS // region), 1)
+        n = region * regions
+        offsets = np.concatenate([self.random.permutation(region).astype(np.uint32)] * regions)
+        source, target = self.part[: n * shape.width], self.target[: n * shape.width]
+        return lambda r: _core.settle(shape.width, source, offsets, region, target, r), n
+
+    def _positions(self, shape: Shape) -> npt.NDArray[np.int64]:
+        """Anywhere in an array of which every rank has as much as this one works on."""
+        n = shape.bytes // shape.width
+        return self.random.integers(0, n * self.comm.Get_size(), n)
+
+    def _route(self, shape: Shape) -> tuple[Kernel, int]:
+        positions = self._positions(shape)
+        total = positions.size * self.comm.Get_size()
+        return lambda r: _core.route(total, 1, *_regions(total, shape), positions, r), positions.size
+
+    def _split(self, shape: Shape) -> tuple[Kernel, int]:
+        positions, ranks = self._positions(shape), self.comm.Get_size()
+        n = positions.size
+        source, target = self.source[: n * shape.width], self.target[: n * shape.width]
+        offsets = np.zeros(n, np.uint32)
+        return (
+            lambda r: _core.split(n * ranks, ranks, shape.width, source, positions, target, offsets, r),
+            n,
+        )
+
+    def _regions(self, shape: Shape) -> tuple[Kernel, int]:
+        """Elements and offsets go to this rank's part of shared memory, which has to hold both."""
+        positions = self._positions(Shape(shape.work, 2 * shape.width, 1, shape.bytes))
+        total = positions.size * self.comm.Get_size()
+        source = self.source[: positions.size * shape.width]
+        return (
+            lambda r: _core.write_regions(
+                total, 1, *_regions(total, shape), shape.width, source, positions, self.part, r
+            ),
+            positions.size,
+        )
 
     def _pull(self, shape: Shape) -> tuple[Kernel, int]:
         run = shape.parts
@@ -224,6 +274,11 @@ class Rank:
 
 def _bytes_of(memory: MPI.memory) -> Bytes:
     return np.asarray(memory, np.uint8)
+
+
+def _regions(total: int, shape: Shape) -> tuple[int, int]:
+    """The longest region, and how many there are at most, that make about ``shape.parts`` of them."""
+    return max(total // shape.parts, 1), shape.parts
 
 
 def _begins(counts: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint64]:

@@ -32,45 +32,68 @@ def shapes(memory: int, ranks: int, quick: bool) -> list[Shape]:
 
 def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:
     widths = (4, 8) if quick else (4, 8, 16, 64)
-    reach = [size for size in (256 * KIB, 4 * MIB, 32 * MIB) if size < memory] + [memory]
-    if quick:
-        reach = reach[::2] if len(reach) > 2 else reach
-    for size in reach:
-        yield Shape("copy", 1, 1, size)
-    for width in widths:
-        for size in reach:
-            yield Shape("gather", width, 1, size)
-            yield Shape("scatter", width, 1, size)
-            yield Shape("shared-gather", width, 1, size * ranks)
-            yield Shape("shared-scatter", width, 1, size * ranks)
     large = min(memory // 2, 64 * MIB)
-    small = min(large, MIB)
+    sizes = (min(large, MIB), large)
+    yield from _anywhere(memory, ranks, widths, quick)
     for width in widths[:3]:
-        for size in (small, large):
-            yield Shape("strided-read", width, 1, size)
-            yield Shape("strided-write", width, 1, size)
-            yield Shape("transpose", width, 1, size)
-            yield Shape("pack", width, 1, size)
-            for buckets in (256, 2048, 4096) if not quick else (256, 4096):
-                yield Shape("count", width, buckets, size)
-                yield Shape("partition", width, buckets, size)
-            for parts in (2, 16, 64) if not quick else (2, 64):
-                yield Shape("divide", width, parts, size)
-                yield Shape("classify", width, parts - 1, size)
-            for bits in sort_bits(width, quick):
-                yield Shape("sort", width, bits, size)
-    for run in (16, 64, 256, 4 * KIB, 64 * KIB) if not quick else (16, 256, 4 * KIB):
-        for size in (small, large):
-            yield Shape("pull", 1, min(run, size), size)
+        for size in sizes:
+            yield from _in_order(width, size)
+            yield from _sorting(width, size, quick)
+    for width in widths:
+        yield Shape("split", width, ranks, large)
+        for regions in (32, 256, 2048):
+            yield Shape("regions", width, regions, large)
+    for regions in (ranks, 32, 256, 2048):
+        yield Shape("route", 8, regions, large)
+    for run in (16, 256, 4 * KIB) if quick else (16, 64, 256, 4 * KIB, 64 * KIB):
+        for size in sizes:
+            yield Shape("pull", 1, run, size)
     yield Shape("scan", 8, 1, 32 * KIB)
     yield Shape("touch", 1, 1, large)
     yield Shape("shared-touch", 1, 1, large)
+    yield from _waiting(memory, ranks)
+
+
+def _anywhere(memory: int, ranks: int, widths: tuple[int, ...], quick: bool) -> Iterator[Shape]:
+    """What depends on how much memory is reached."""
+    reach = [size for size in (256 * KIB, 4 * MIB, 32 * MIB) if size < memory] + [memory]
+    if quick and len(reach) > 2:
+        reach = [reach[0], reach[-1]]
+    for size in reach:
+        yield Shape("copy", 1, 1, size)
+        for width in widths:
+            yield Shape("gather", width, 1, size)
+            yield Shape("scatter", width, 1, size)
+            yield Shape("scatter-once", width, 1, size)
+            yield Shape("shared-gather", width, 1, size * ranks)
+            yield Shape("shared-scatter", width, 1, size * ranks)
+    for width in widths:
+        for size in {min(512 * KIB, memory // 2), memory // 2}:  # the regions of permutations, and none
+            yield Shape("settle", width, 1, size)
+
+
+def _in_order(width: int, size: int) -> Iterator[Shape]:
+    for work in ("strided-read", "strided-write", "transpose", "pack"):
+        yield Shape(work, width, 1, size)
+
+
+def _sorting(width: int, size: int, quick: bool) -> Iterator[Shape]:
+    for buckets in (256, 4096) if quick else (256, 2048, 4096):
+        yield Shape("count", width, buckets, size)
+        yield Shape("partition", width, buckets, size)
+    for parts in (2, 64) if quick else (2, 16, 64):
+        yield Shape("divide", width, parts, size)
+        yield Shape("classify", width, parts - 1, size)
+    for bits in sort_bits(width, quick):
+        yield Shape("sort", width, bits, size)
+
+
+def _waiting(memory: int, ranks: int) -> Iterator[Shape]:
     yield Shape("meet")
     yield Shape("collective")
-    if ranks > 1:
-        for size in (8, KIB, 16 * KIB, 256 * KIB, 4 * MIB, 32 * MIB):
-            if size * (ranks - 1) <= memory:
-                yield Shape("message", 1, 1, size)
+    for size in (8, KIB, 16 * KIB, 256 * KIB, 4 * MIB, 32 * MIB):
+        if ranks > 1 and size * (ranks - 1) <= memory:
+            yield Shape("message", 1, 1, size)
 
 
 def sort_bits(width: int, quick: bool) -> tuple[int, ...]:

@@ -25,6 +25,11 @@ enum class Work : std::uint8_t {
   divide,          ///< partition() by given parts into shared memory
   classify,        ///< classify() by `parts` splitters
   scan,            ///< bucket counts added up
+  route,           ///< positions counted by `parts` regions
+  split,           ///< elements and their places divided among `parts` ranks
+  regions,         ///< likewise among `parts` regions of shared memory, whole lines at a time
+  settle,          ///< elements put in their places region by region, each of `bytes`
+  scatter_once,    ///< 1Cw where no place may be taken twice
   sort,            ///< sort_records()
   pack,            ///< keys and payload from two arrays into records
   touch,           ///< a byte of fresh private memory written for the first time
@@ -33,7 +38,7 @@ enum class Work : std::uint8_t {
   meet,            ///< all ranks of the host wait for each other
   collective,      ///< MPI_Allreduce of one number
 };
-inline constexpr std::size_t works = 21;
+inline constexpr std::size_t works = 26;
 [[nodiscard]] const char* name(Work work);
 
 /// Where a figure holds. What a work has no use for is 1.
