@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime sort -type f 2>/dev/null) CMakeList
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector clean
+.PHONY: help setup demo test lint format sanitize bench-memory-model bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -85,6 +85,9 @@ sanitize: setup ## tests of the core under ASan and UBSan
 	  PYTHONPATH="$(SANITIZE)/site:$$($(PYTHON_OF_VENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
 	  $(PYTHON_OF_VENV) -S -m pytest -p no:cacheprovider --ignore-glob='*smpi*' --ignore-glob='*formula_grid*' \
 	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/gossip tests/elements) $(PYTEST_ARGS)
+
+bench-memory-model: setup ## the copy-transfer model against measurement, every operation and step (3 min)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/memory/model_error.py
 
 bench-planner: setup ## planning times and memory, into bench/results/planner*.{json,md}
 	$(PYTHON_OF_VENV) bench/planner/run.py

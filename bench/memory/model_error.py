@@ -1,6 +1,6 @@
 """The copy-transfer model against measurement, as in the talk's tables: `make bench-memory-model`.
 
-Calibrates, runs every operation on elements, and compares. Writes bench/results/memory-model.json and memory-model.md.
+Calibrates, runs every operation on elements, and compares. Writes bench/results/memory-model.{json,md}.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def table(rows: list[dict[str, Any]], ranks: int) -> list[str]:
         megabytes = 1e-6 * row["elements"] * row["width"] / ranks
         model, measured = megabytes / row["model"], megabytes / row["measured"]
         lines.append(
-            f"| {name(row)} | {row['width']} | {model:,.0f} | {measured:,.0f} | {error(row['model'], row['measured']):+.0%} |"
+            f"| {name(row)} | {row['width']} | {model:,.0f} | {measured:,.0f} "
+            f"| {error(row['model'], row['measured']):+.0%} |"
         )
     return lines
 
@@ -118,8 +119,9 @@ def report(rows: list[dict[str, Any]], origin: str, ranks: int, size: int) -> st
             "",
             f"`make bench-memory-model`, {datetime.now(UTC).date()}, {processor()}, {cores()} cores, "
             f"Python {platform.python_version()}.",
-            f"Profile: {origin}. {ranks} ranks of one host, {size >> 20} MiB per rank; medians. MB/s are bytes of",
-            "elements per rank over the time of the whole operation. A step under 2 % of its sort is in parentheses.",
+            f"Profile: {origin}. {ranks} ranks of one host, {size >> 20} MiB per rank; medians.",
+            "MB/s are bytes of elements per rank over the time of the whole operation; the error is that of its",
+            "prediction. A step under 2 % of its sort is in parentheses.",
             "",
             f"Whole operations within {WITHIN:.0%}: {sum(e <= WITHIN for e in off)} of {len(off)}; "
             f"steps of the sorts: {sum(e <= WITHIN for e in steps)} of {len(steps)}.",

@@ -23,13 +23,13 @@ def slowest(seconds: float) -> float:
     return longest
 
 
-def timed(repeats: int, work: Callable[[], object]) -> float:
+def timed(repeats: int, work: Callable[..., object], *arguments: Any, **options: Any) -> float:
     """The median; the first call, which makes what later ones find made, does not count."""
     seconds = []
     for _ in range(repeats + 1):
         COMM.Barrier()
         begin = MPI.Wtime()
-        work()
+        work(COMM, *arguments, **options)
         seconds.append(slowest(MPI.Wtime() - begin))
     return statistics.median(seconds[1:])
 
@@ -58,34 +58,21 @@ def moves(size: int, repeats: int) -> list[dict[str, Any]]:
         source, target = np.zeros(n * width, np.uint8).view(kind), np.ones(n * width, np.uint8).view(kind)
         everywhere = random.permutation(n * ranks)[rank * n : (rank + 1) * n].copy()
         for method in ("packed", "chained"):
-            add(
-                "permute",
-                method,
-                width,
-                n,
-                timed(repeats, lambda: hocket.permute(COMM, source, everywhere, out=target, method=method)),
-            )
-            add(
-                "take",
-                method,
-                width,
-                n,
-                timed(repeats, lambda: hocket.take(COMM, source, everywhere, out=target, method=method)),
-            )
+            for move in (hocket.permute, hocket.take):
+                seconds = timed(repeats, move, source, everywhere, out=target, method=method)
+                add(move.__name__, method, width, n, seconds)
     side = int((size * ranks // 8) ** 0.5) // (64 * ranks) * 64 * ranks
     matrix = np.zeros((side // ranks, side))
     turned = np.ones_like(matrix)
     for method in ("packed", "chained"):
-        seconds = timed(repeats, lambda: hocket.transpose(COMM, matrix, out=turned, method=method))
+        seconds = timed(repeats, hocket.transpose, matrix, out=turned, method=method)
         add("transpose", method, 8, matrix.size, seconds)
     n = size // 8
     source, target = np.zeros(n), np.ones(n)
     for runs in (64, 4096):
         lengths = np.full(runs, n // runs)
-        places = np.arange(runs) * (n // runs) * ranks + rank * (
-            n // runs
-        )  # each run among those of all ranks
-        seconds = timed(repeats, lambda: hocket.grouped_permute(COMM, source, lengths, places, out=target))
+        places = (np.arange(runs) * ranks + rank) * (n // runs)  # each run among those of all ranks
+        seconds = timed(repeats, hocket.grouped_permute, source, lengths, places, out=target)
         add("grouped permute", "chained", 8, n, seconds, runs=runs)
     return rows
 
