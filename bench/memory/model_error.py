@@ -120,7 +120,7 @@ def report(rows: list[dict[str, Any]], origin: str, ranks: int, size: int) -> st
             f"`make bench-memory-model`, {datetime.now(UTC).date()}, {processor()}, {cores()} cores, "
             f"Python {platform.python_version()}.",
             f"Profile: {origin}. {ranks} ranks of one host, {size >> 20} MiB per rank; medians.",
-            "MB/s are bytes of elements per rank over the time of the whole operation; the error is that of its",
+            "MB/s are bytes of elements per rank over the time of the operation; the error is that of its",
             "prediction. A step under 2 % of its sort is in parentheses.",
             "",
             f"Whole operations within {WITHIN:.0%}: {sum(e <= WITHIN for e in off)} of {len(off)}; "

@@ -104,7 +104,7 @@ std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortSha
   const double all = samples * parts;
   step[0] = costs.work(Work::gather, samples, width, 1, n * width) + 2 * costs.collective() +
             costs.all_to_all(samples * sample_bytes);
-  step[1] = costs.collective() + costs.work(Work::classify, all * std::log2(all + 1), sample_bytes);
+  step[1] = costs.collective() + costs.work(Work::classify, all * std::log2(all + 1), count_bytes);  // comparisons
   step[2] = costs.work(Work::classify, n, width, parts - 1) + costs.touch(n * part_bytes) +
             costs.work(Work::divide, n, width, parts);
   step[3] = 3 * costs.collective() + costs.deliver(n, width, parts);

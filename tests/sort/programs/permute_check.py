@@ -101,7 +101,9 @@ def permute_case(rng: np.random.Generator, total: int, method: str) -> None:
     if rng.integers(2):
         got = hocket.permute(COMM, array, own, count=len(wanted), method=method)
     else:  # into a given array, between others that are not to be touched
-        frame = np.full((len(wanted) + 2) * wanted.dtype.itemsize * int(np.prod(wanted.shape[1:])), 0xA5, np.uint8)
+        frame = np.full(
+            (len(wanted) + 2) * wanted.dtype.itemsize * int(np.prod(wanted.shape[1:])), 0xA5, np.uint8
+        )
         inner = frame.view(wanted.dtype).reshape(-1, *wanted.shape[1:])[1:-1]
         got = hocket.permute(COMM, array, own, out=inner, method=method)
         assert got is inner
@@ -221,7 +223,9 @@ def refuse() -> None:
             text = f"{who}index {value} of element 2 is out of range: the source has {total} elements"
             refused(text, hocket.take, COMM, data, wrong(value), method=method)
         first = LAST * n + 4
-        text = f"destination {first} is repeated: element 2 of rank {LAST} and element 4 of rank {LAST} go there"
+        text = (
+            f"destination {first} is repeated: element 2 of rank {LAST} and element 4 of rank {LAST} go there"
+        )
         refused(text, hocket.permute, COMM, data, wrong(first), method=method)
         if RANKS > 1:
             text = f"destination 0 is repeated: element 0 of rank 0 and element 2 of rank {LAST} go there"
@@ -236,11 +240,20 @@ def refuse() -> None:
     refused(text, hocket.permute, COMM, data, own, count=n + (RANK == LAST))
     refused("destinations for", hocket.permute, COMM, data, own[:few])
     refused("count -1", hocket.permute, COMM, data, own, count=-1 if RANK == LAST else n)
-    refused("there is no method 'fast'", hocket.permute, COMM, data, own, method="fast" if RANK == LAST else "auto")
+    refused(
+        "there is no method 'fast'",
+        hocket.permute,
+        COMM,
+        data,
+        own,
+        method="fast" if RANK == LAST else "auto",
+    )
     objects = np.array([None] * n) if RANK == LAST else data
     refused("an array of objects", hocket.permute, COMM, objects, own)
     refused("an array of objects", hocket.take, COMM, objects, own)
-    refused("destinations of type float64", hocket.permute, COMM, data, own.astype(float) if RANK == LAST else own)
+    refused(
+        "destinations of type float64", hocket.permute, COMM, data, own.astype(float) if RANK == LAST else own
+    )
     huge = np.full(n, 2**64 - 1, np.uint64) if RANK == LAST else own
     refused("destinations: 18446744073709551615 of element 0", hocket.permute, COMM, data, huge)
     constant = np.empty_like(data)
@@ -248,7 +261,9 @@ def refuse() -> None:
     refused("out is read-only", hocket.permute, COMM, data, own, out=constant)
     if RANKS > 1:
         other = data.astype(np.int32 if RANK == LAST else np.int64)
-        refused(f"ranks differ: rank 0 has elements of type int64, rank {LAST}", hocket.permute, COMM, other, own)
+        refused(
+            f"ranks differ: rank 0 has elements of type int64, rank {LAST}", hocket.permute, COMM, other, own
+        )
         rows = np.zeros((n, 2 + (RANK == LAST)))
         refused("rows of the shape", hocket.take, COMM, rows, own)
     begin = [RANK * n]

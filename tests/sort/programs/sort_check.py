@@ -1,6 +1,6 @@
 """Sorts in many ways and compares each byte with a stable serial sort. Prints "ok" and the cases from rank 0.
 
-    sort_check.py matrix | payloads | awkward | refusals
+sort_check.py matrix | payloads | awkward | refusals
 """
 
 from __future__ import annotations
