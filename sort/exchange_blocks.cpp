@@ -47,7 +47,7 @@ struct Side {
 void exchange_small(Workplace& place, MPI_Datatype type, const std::byte* from, const BlockCounts& sends, std::byte* to,
                     const BlockCounts& receives) {
   const Side out(sends), in(receives);
-  if (Team::of(place.comm()).could_collide()) {
+  if (place.has_plans() && Team::of(place.comm()).could_collide()) {
     check(hocket_alltoallv(from, out.counts.data(), out.begins.data(), type, to, in.counts.data(), in.begins.data(),
                            type, place.comm()));
     return;

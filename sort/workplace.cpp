@@ -112,6 +112,9 @@ Workplace::Workplace(MPI_Comm comm) : comm_(split(comm, 0)), host_(sharing(comm_
   host_rank_of_.assign(static_cast<std::size_t>(size_), -1);
   for (int member = 0; member < host_size; ++member)
     host_rank_of_[static_cast<std::size_t>(members_[static_cast<std::size_t>(member)])] = member;
+  int plans = settings().plan_paths.empty() ? 0 : 1;
+  check(PMPI_Allreduce(MPI_IN_PLACE, &plans, 1, MPI_INT, MPI_MIN, comm_));
+  has_plans_ = plans != 0;
 }
 
 Workplace::~Workplace() {

@@ -54,6 +54,9 @@ class Workplace {
   [[nodiscard]] int host_rank_of(int rank) const { return host_rank_of_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool one_host() const { return host_size() == size_; }
 
+  /// All ranks have plans of a network, so that exchanges between hosts may be scheduled.
+  [[nodiscard]] bool has_plans() const { return has_plans_; }
+
   /// Collective: at least `bytes` of this rank, kept for the next call and only made anew on hosts where some
   /// rank needs more. `slot`: callers that need several blocks at once number them from 0. Contents are lost.
   /// Throws ApiError (HOCKET_ERR_MEMORY), on all ranks alike, if a host has not enough shared memory.
@@ -76,6 +79,7 @@ class Workplace {
 
   MPI_Comm comm_ = MPI_COMM_NULL, host_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 0, host_rank_ = 0;
+  bool has_plans_ = false;
   std::vector<int> members_, host_rank_of_;
   std::vector<std::unique_ptr<SharedBlock>> blocks_;
 };

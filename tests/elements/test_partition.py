@@ -27,7 +27,7 @@ def digits(draw: st.DrawFn, key_bits: int) -> tuple[int, int]:
     return draw(st.one_of(st.just(key_bits - bits), st.integers(0, key_bits - bits))), bits
 
 
-def divide(rows: np.ndarray, parts: np.ndarray, number: int, gaps: list[int], run) -> None:
+def divide(rows: np.ndarray, parts: np.ndarray, number: int, gaps: list[int], run, offset: int = 3) -> None:
     """Runs with gaps of some bytes between them, which must stay as they are."""
     width = rows.shape[1]
     counts = np.bincount(parts, minlength=number)
@@ -35,7 +35,7 @@ def divide(rows: np.ndarray, parts: np.ndarray, number: int, gaps: list[int], ru
     begins = (np.cumsum(gap) + (np.cumsum(counts) - counts).astype(np.uint64) * np.uint64(width)).astype(
         np.uint64
     )
-    out = Guarded(int(counts.sum() * width + gap.sum()), offset=3)
+    out = Guarded(int(counts.sum() * width + gap.sum()), offset)
     want = np.full(len(out.bytes), 0xA5, np.uint8)
     stable = rows[np.argsort(parts, kind="stable")].reshape(-1)
     done = 0
@@ -67,13 +67,13 @@ def test_partition_by_digit(data, array, offset, gaps) -> None:
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 7, 8, 12, 16, 20, 24, 32, 63, 64, 100])
 @pytest.mark.parametrize("distribution", ["uniform", "zipf", "equal"])
 def test_partition_of_many_records(width: int, distribution: str) -> None:
-    """Enough for whole cache lines in every bucket."""
+    """More than a cache holds, so that runs are written in whole lines."""
     dtype = DTYPES["u8" if width == 1 else "i16" if width < 4 else "f32" if width < 8 else "u64"]
-    values = keys(np.random.default_rng(width), dtype, 30_000, distribution)
+    values = keys(np.random.default_rng(width), dtype, 1_200_000 // width, distribution)
     rows = records(values, width)
     bits = min(10, 8 * dtype.itemsize)
     shift = 8 * dtype.itemsize - bits
-    for gaps in ([0], [1], [4, 60]):
+    for gaps, offset in ([0], 0), ([width, 60 * width], 0), ([1], 0), ([0], 5):
         divide(
             rows,
             digits_of(values, shift, bits),
@@ -82,6 +82,7 @@ def test_partition_of_many_records(width: int, distribution: str) -> None:
             lambda out, begins: _core.partition(
                 key_type(dtype), width, rows.reshape(-1), (shift, bits), out, begins
             ),
+            offset,
         )
 
 
@@ -105,12 +106,12 @@ def test_partition_by_parts(width, n, number, gap, random_seed) -> None:
 
 def test_partition_by_many_parts() -> None:
     rng = np.random.default_rng(9)
-    parts = rng.integers(0, 65536, 200_000).astype(np.uint16)
+    parts = rng.integers(0, 2048, 200_000).astype(np.uint16)
     rows = np.frombuffer(rng.bytes(8 * len(parts)), np.uint8).reshape(-1, 8)
     divide(
         rows,
         parts,
-        65536,
+        2048,
         [0],
         lambda out, begins: _core.partition_parts(8, rows.reshape(-1), parts, out, begins),
     )

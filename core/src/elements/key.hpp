@@ -20,20 +20,19 @@ template <class T>
 template <class T>
 inline constexpr T top_bit = static_cast<T>(T{1} << (std::numeric_limits<T>::digits - 1));
 
-/// Negative numbers come first when the sign bit is turned round.
-template <class Bits, bool is_signed>
+/// Of signed integers the sign bit is turned round, so that negative numbers come first.
+template <class Bits>
 struct IntegerKey {
   using Order = Bits;
-  [[nodiscard]] static Order order(const std::byte* key) {
-    return static_cast<Bits>(load<Bits>(key) ^ (is_signed ? top_bit<Bits> : Bits{0}));
-  }
+  [[nodiscard]] Order order(const std::byte* key) const { return static_cast<Bits>(load<Bits>(key) ^ turned); }
+  Bits turned;
 };
 
 /// IEEE 754: `infinity` has the bits of the exponent. Of negative numbers all bits turn round. Without branches.
 template <class Bits, Bits infinity>
 struct FloatKey {
   using Order = Bits;
-  [[nodiscard]] static Order order(const std::byte* key) {
+  [[nodiscard]] Order order(const std::byte* key) const {
     constexpr Bits sign = top_bit<Bits>;
     const Bits bits = load<Bits>(key);
     const Bits negative =
@@ -46,32 +45,33 @@ struct FloatKey {
   }
 };
 
-/// f(Key{}) with the type for `type`.
+/// f(key) with a key of the type for `type`.
 template <class F>
 decltype(auto) with_key(KeyType type, F&& f) {
+  using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
   switch (type) {
     case KeyType::u8:
-      return f(IntegerKey<std::uint8_t, false>{});
+      return f(IntegerKey<uint8_t>{0});
     case KeyType::u16:
-      return f(IntegerKey<std::uint16_t, false>{});
+      return f(IntegerKey<uint16_t>{0});
     case KeyType::u32:
-      return f(IntegerKey<std::uint32_t, false>{});
+      return f(IntegerKey<uint32_t>{0});
     case KeyType::u64:
-      return f(IntegerKey<std::uint64_t, false>{});
+      return f(IntegerKey<uint64_t>{0});
     case KeyType::i8:
-      return f(IntegerKey<std::uint8_t, true>{});
+      return f(IntegerKey<uint8_t>{top_bit<uint8_t>});
     case KeyType::i16:
-      return f(IntegerKey<std::uint16_t, true>{});
+      return f(IntegerKey<uint16_t>{top_bit<uint16_t>});
     case KeyType::i32:
-      return f(IntegerKey<std::uint32_t, true>{});
+      return f(IntegerKey<uint32_t>{top_bit<uint32_t>});
     case KeyType::i64:
-      return f(IntegerKey<std::uint64_t, true>{});
+      return f(IntegerKey<uint64_t>{top_bit<uint64_t>});
     case KeyType::f16:
-      return f(FloatKey<std::uint16_t, 0x7C00>{});
+      return f(FloatKey<uint16_t, 0x7C00>{});
     case KeyType::f32:
-      return f(FloatKey<std::uint32_t, 0x7F80'0000>{});
+      return f(FloatKey<uint32_t, 0x7F80'0000>{});
     case KeyType::f64:
-      return f(FloatKey<std::uint64_t, 0x7FF0'0000'0000'0000>{});
+      return f(FloatKey<uint64_t, 0x7FF0'0000'0000'0000>{});
   }
   __builtin_unreachable();
 }

@@ -1,25 +1,108 @@
 #include "hocket/elements/local_sort.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
 #include "hocket/elements/partition.hpp"
 #include "key.hpp"
-#include "width.hpp"
 
 namespace hocket {
 
 namespace {
 
-/// Bits in which the orders of some records differ.
-std::uint64_t varying_bits(RecordType type, const std::byte* records, std::size_t n) {
-  return elements::with_key(type.key, [&](auto key) -> std::uint64_t {
-    const std::uint64_t first = decltype(key)::order(records);
+constexpr std::size_t few = 48;            // records that are sorted by insertion
+constexpr unsigned narrow = 8, wide = 11;  // bits of digits for records in a second-level cache, and in memory
+constexpr std::size_t cached = std::size_t{1} << 20;
+
+template <class Key>
+class LocalSort {
+ public:
+  LocalSort(Key key, RecordType type) : key_(key), type_(type) {}
+
+  void sort(std::byte* records, std::size_t n, std::byte* scratch) const {
+    if (n <= few) {
+      insert(records, n, scratch);
+      return;
+    }
+    const std::uint64_t varying = varying_bits(records, n);
+    if (varying == 0) return;
+    const unsigned end = static_cast<unsigned>(std::bit_width(varying));
+    unsigned begin = static_cast<unsigned>(std::countr_zero(varying));
+    // The highest bits decide nearly always if there are a few more of them than it takes to number the records.
+    const unsigned enough = static_cast<unsigned>(std::bit_width(n)) + 4;
+    const bool all = end - begin <= enough + narrow / 2;
+    if (!all) begin = end - enough;
+    sort_by_digits(records, n, scratch, varying, begin, end - begin);
+    if (!all) sort_equals(records, n, scratch, begin);
+  }
+
+ private:
+  [[nodiscard]] std::byte* at(std::byte* records, std::size_t i) const { return records + i * type_.width; }
+  [[nodiscard]] std::uint64_t order(const std::byte* records, std::size_t i) const {
+    return key_.order(records + i * type_.width);
+  }
+
+  void insert(std::byte* records, std::size_t n, std::byte* scratch) const {
+    std::array<std::pair<std::uint64_t, std::size_t>, few> sorted;  // order, place
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint64_t own = order(records, i);
+      std::size_t to = i;
+      for (; to > 0 && sorted[to - 1].first > own; --to) sorted[to] = sorted[to - 1];
+      sorted[to] = {own, i};
+    }
+    for (std::size_t i = 0; i < n; ++i) std::memcpy(at(scratch, i), at(records, sorted[i].second), type_.width);
+    if (n > 0) std::memcpy(records, scratch, n * type_.width);
+  }
+
+  /// Bits in which the orders of some records differ.
+  [[nodiscard]] std::uint64_t varying_bits(const std::byte* records, std::size_t n) const {
+    const std::uint64_t first = order(records, 0);
     std::uint64_t varying = 0;
-    for (std::size_t i = 1; i < n; ++i) varying |= decltype(key)::order(records + i * type.width) ^ first;
+    for (std::size_t i = 1; i < n; ++i) varying |= order(records, i) ^ first;
     return varying;
-  });
-}
+  }
+
+  /// By `bits` bits of the orders from bit `begin` on.
+  void sort_by_digits(std::byte* records, std::size_t n, std::byte* scratch, std::uint64_t varying, unsigned begin,
+                      unsigned bits) const {
+    std::vector<Digit> digits = digits_of(bits, n * type_.width <= cached ? narrow : wide);
+    for (Digit& digit : digits) digit.shift += begin;
+    std::erase_if(
+        digits, [&](Digit digit) { return ((varying >> digit.shift) & ((std::uint64_t{1} << digit.bits) - 1)) == 0; });
+    std::vector<std::vector<std::uint64_t>> counts;
+    for (const Digit digit : digits) counts.emplace_back(std::size_t{1} << digit.bits);
+    count_digits(type_, records, n, digits, std::vector<std::span<std::uint64_t>>(counts.begin(), counts.end()));
+
+    std::byte *from = records, *to = scratch;
+    std::vector<std::byte*> ends;
+    for (std::size_t d = 0; d < digits.size(); ++d) {
+      ends.clear();
+      std::byte* end = to;
+      for (const std::uint64_t count : counts[d]) {
+        ends.push_back(end);
+        end += count * type_.width;
+      }
+      partition(type_, from, n, digits[d], ends);
+      std::swap(from, to);
+    }
+    if (from != records) std::memcpy(records, from, n * type_.width);
+  }
+
+  /// Records that are sorted by their bits from `sorted_from` on.
+  void sort_equals(std::byte* records, std::size_t n, std::byte* scratch, unsigned sorted_from) const {
+    for (std::size_t begin = 0, end = 1; begin < n; begin = end, ++end) {
+      const std::uint64_t high = order(records, begin) >> sorted_from;
+      while (end < n && order(records, end) >> sorted_from == high) ++end;
+      if (end - begin > 1) sort(at(records, begin), end - begin, at(scratch, begin));
+    }
+  }
+
+  Key key_;
+  RecordType type_;
+};
 
 }  // namespace
 
@@ -37,24 +120,7 @@ std::vector<Digit> digits_of(unsigned bits, unsigned most) {
 
 void sort_records(RecordType type, std::byte* records, std::size_t n, std::byte* scratch) {
   elements::require(type);
-  if (n < 2) return;
-  const std::uint64_t varying = varying_bits(type, records, n);
-  const unsigned bits = static_cast<unsigned>(64 - __builtin_clzll(varying | 1));
-  std::byte *from = records, *to = scratch;
-  for (const Digit digit : digits_of(bits, n < 65536 ? 8 : 11)) {
-    if (((varying >> digit.shift) & ((std::uint64_t{1} << digit.bits) - 1)) == 0) continue;
-    std::vector<std::uint64_t> counts(std::size_t{1} << digit.bits);
-    count_digits(type, from, n, digit, counts);
-    std::vector<std::byte*> ends(counts.size());
-    std::byte* end = to;
-    for (std::size_t b = 0; b < counts.size(); ++b) {
-      ends[b] = end;
-      end += counts[b] * type.width;
-    }
-    partition(type, from, n, digit, ends);
-    std::swap(from, to);
-  }
-  if (from != records) std::memcpy(records, from, n * type.width);
+  elements::with_key(type.key, [&](auto key) { LocalSort(key, type).sort(records, n, scratch); });
 }
 
 }  // namespace hocket

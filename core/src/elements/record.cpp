@@ -12,7 +12,7 @@ std::size_t key_bytes(KeyType type) {
 }
 
 std::uint64_t order_of(KeyType type, const std::byte* key) {
-  return elements::with_key(type, [&](auto k) -> std::uint64_t { return decltype(k)::order(key); });
+  return elements::with_key(type, [&](auto k) -> std::uint64_t { return k.order(key); });
 }
 
 void elements::require(RecordType type) {

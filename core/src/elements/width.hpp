@@ -10,12 +10,14 @@ template <std::size_t bytes>
 struct FixedWidth {
   explicit FixedWidth(std::size_t) {}
   [[nodiscard]] static constexpr std::size_t value() { return bytes; }
+  static constexpr bool divides_lines = 64 % bytes == 0;
 };
 
 /// Any other width.
 struct AnyWidth {
   explicit AnyWidth(std::size_t bytes) : bytes_(bytes) {}
   [[nodiscard]] std::size_t value() const { return bytes_; }
+  static constexpr bool divides_lines = false;
 
  private:
   std::size_t bytes_;
