@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agreement.hpp"
-#include "api.hpp"
+#include "agreed.hpp"
 #include "check_sort.hpp"
 #include "choose_sort.hpp"
 #include "hocket/elements/key_bits.hpp"
@@ -15,6 +15,7 @@
 #include "sample_sort.hpp"
 #include "sort_payload.hpp"
 #include "steps.hpp"
+#include "entry.hpp"
 
 using namespace hocket::runtime;
 
@@ -56,7 +57,7 @@ std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& argum
   const hocket::RecordType type = record_type(arguments.key_type, arguments.payload_width);
   const std::uint64_t varying = varying_bits(place, arguments);
   const hocket::SortShape shape{type, source.total(), static_cast<unsigned>(std::bit_width(varying)), place.size(),
-                                place.host_size()};
+                                place.largest_host_size()};
   const SortChoice choice = choose_sort(place, arguments.options, shape, varying);
   const bool radix = choice.method == HOCKET_SORT_RADIX;
   const Sampling sampling{arguments.options.sampling == HOCKET_SAMPLE_REGULAR,
@@ -70,8 +71,7 @@ std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& argum
   if (packs) {
     const std::uint64_t room =
         radix ? radix_room(place.rank(), source, task.target) : source.count(place.rank());
-    together(place.comm(), HOCKET_ERR_MEMORY,
-             [&] { task.packed = pack_records(arguments, room, source.begin(place.rank())); });
+    agreed(place, [&] { task.packed = pack_records(arguments, room, source.begin(place.rank())); });
     task.records = task.packed.data();
     clock.step_over(pack_step);
   }
@@ -83,7 +83,7 @@ std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& argum
   sorted->method = choice.method;
   sorted->imbalance = done.imbalance;
   if (packs) {
-    KeysAndPayload both = unpack_records(place, arguments, std::move(done.records), sorted->count);
+    KeysAndPayload both = unpack_records(place, arguments, source, std::move(done.records), sorted->count);
     sorted->keys = std::move(both.keys);
     sorted->payload = std::move(both.payload);
     clock.step_over(unpack_step);
@@ -101,7 +101,8 @@ int hocket_sort(MPI_Comm comm, const hocket_sort_options* options, int key_type,
                 size_t payload_width, const void* payload, hocket_sorted** sorted) {
   return answer([&] {
     if (sorted != nullptr) *sorted = nullptr;
-    if (comm == MPI_COMM_NULL) throw ApiError{HOCKET_ERR_ARGUMENT, "comm is MPI_COMM_NULL"};
+    if (!plain_intracommunicator(comm))
+      throw ApiError{HOCKET_ERR_ARGUMENT, "the communicator is none, or one between two groups"};
     Workplace& place = Workplace::of(comm);
     const SortArguments arguments{
         options != nullptr ? *options : hocket_sort_options{}, key_type, count, keys, payload_width, payload};

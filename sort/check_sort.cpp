@@ -1,11 +1,8 @@
 #include "check_sort.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
-#include "agreement.hpp"
-#include "api.hpp"
+#include "agreed.hpp"
 #include "hocket/elements/record.hpp"
 #include "sample_sort.hpp"
 
@@ -31,50 +28,32 @@ void check_own(const Workplace& place, const SortArguments& arguments) {
   if (arguments.count < 0) throw InputError("a count of " + std::to_string(arguments.count) + " keys");
   if (arguments.count > 0) need(arguments.keys, "keys");
   if (arguments.count > 0 && arguments.payload_width > 0) need(arguments.payload, "payload");
+  if (arguments.payload_width > INT32_MAX)
+    throw InputError("a payload of " + std::to_string(arguments.payload_width) + " bytes is more than can be");
   const std::uint64_t width = key_bytes(static_cast<KeyType>(arguments.key_type)) + arguments.payload_width;
   const std::uint64_t most = static_cast<std::uint64_t>(INT64_MAX) / static_cast<std::uint64_t>(place.size());
-  if (arguments.payload_width > INT32_MAX || static_cast<std::uint64_t>(arguments.count) > most / width)
+  if (static_cast<std::uint64_t>(arguments.count) > most / width)
     throw InputError(std::to_string(arguments.count) + " elements of " + std::to_string(width) +
                      " bytes are more than can be");
-}
-
-/// What must be the same on all ranks.
-struct Common {
-  const char* name;
-  std::uint64_t value;
-};
-
-void check_common(Workplace& place, const SortArguments& arguments) {
-  const hocket_sort_options& options = arguments.options;
-  const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
-  const std::array<Common, 8> all = {{{"key type", number(arguments.key_type)},
-                                      {"payload width", arguments.payload_width},
-                                      {"method", number(options.method)},
-                                      {"balance", number(options.balance)},
-                                      {"sampling", number(options.sampling)},
-                                      {"oversampling", number(options.oversampling)},
-                                      {"digit_bits", number(options.digit_bits)},
-                                      {"seed", options.seed}}};
-  std::array<std::uint64_t, 2 * all.size()> mine, least;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    mine[2 * i] = all[i].value;
-    mine[2 * i + 1] = ~all[i].value;
-  }
-  reduce(mine.data(), least.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_MIN, place.comm());
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (const std::uint64_t low = least[2 * i], high = ~least[2 * i + 1]; low != high)
-      throw ApiError{HOCKET_ERR_ARGUMENT, std::string("ranks differ in ") + all[i].name + ": from " +
-                                              std::to_string(low) + " to " + std::to_string(high)};
 }
 
 }  // namespace
 
 void check_sort(Workplace& place, const SortArguments& arguments, const void* sorted) {
-  together(place.comm(), HOCKET_ERR_ARGUMENT, [&] {
+  agreed(place, [&] {
     need(sorted, "sorted");
     check_own(place, arguments);
   });
-  check_common(place, arguments);
+  const hocket_sort_options& options = arguments.options;
+  const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
+  same_everywhere(place, {{"key type", number(arguments.key_type)},
+                          {"payload width", arguments.payload_width},
+                          {"method", number(options.method)},
+                          {"balance", number(options.balance)},
+                          {"sampling", number(options.sampling)},
+                          {"oversampling", number(options.oversampling)},
+                          {"digit_bits", number(options.digit_bits)},
+                          {"seed", options.seed}});
 }
 
 }  // namespace hocket::runtime

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "api.hpp"
+#include "agreed.hpp"
 #include "bucket_positions.hpp"
 #include "deliver.hpp"
 #include "hocket/elements/partition.hpp"
@@ -56,7 +56,7 @@ SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit>
   SharedBlock& shared = place.block(0, most * width);
   std::byte* const presorted = shared.part(place.host_rank());
   PrivateMemory sorted;
-  together(place.comm(), HOCKET_ERR_MEMORY, [&] {
+  agreed(place, [&] {
     sorted = task.packed.bytes() < most * width ? PrivateMemory(most * width) : std::move(task.packed);
   });
 

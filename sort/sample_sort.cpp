@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "api.hpp"
+#include "agreed.hpp"
 #include "deliver.hpp"
 #include "divide.hpp"
 #include "hocket/elements/local_sort.hpp"
@@ -48,8 +48,7 @@ class SampleSort {
   BlockCounts divide_at_random() {
     const auto splitters = splitters_from(draw_samples(task_, rank(), samples(), sampling_.seed));
     Parts divided;
-    together(place_.comm(), HOCKET_ERR_MEMORY,
-             [&] { divided = divide(task_.type, task_.records, own_, rank(), splitters); });
+    agreed(place_, [&] { divided = divide(task_.type, task_.records, own_, rank(), splitters); });
     std::vector<std::byte*> places;
     std::byte* to = own_part(outgoing, own_);
     for (const std::uint64_t count : divided.counts) {
@@ -66,7 +65,7 @@ class SampleSort {
     std::byte* const sorted = own_part(outgoing, own_);
     copy(task_.records, sorted, own_ * width());
     PrivateMemory scratch = std::move(task_.packed);
-    together(place_.comm(), HOCKET_ERR_MEMORY, [&] {
+    agreed(place_, [&] {
       if (scratch.bytes() < own_ * width()) scratch = PrivateMemory(own_ * width());
     });
     sort_records(task_.type, sorted, own_, scratch.data());
@@ -92,7 +91,7 @@ class SampleSort {
     }
     const std::uint64_t count = parts_.count(rank());
     if (is_last_layout()) {
-      together(place_.comm(), HOCKET_ERR_MEMORY, [&] { sorted_ = PrivateMemory(count * width()); });
+      agreed(place_, [&] { sorted_ = PrivateMemory(count * width()); });
       part_ = sorted_.data();
     } else {
       part_ = own_part(sorted_part, count);
@@ -108,8 +107,7 @@ class SampleSort {
   SortedRecords even_out() {
     const double imbalance = imbalance_of(parts_);
     if (!is_last_layout()) {
-      together(place_.comm(), HOCKET_ERR_MEMORY,
-               [&] { sorted_ = PrivateMemory(task_.target->count(rank()) * width()); });
+      agreed(place_, [&] { sorted_ = PrivateMemory(task_.target->count(rank()) * width()); });
       const Run whole{0, parts_.count(rank()), parts_.begin(rank())};
       deliver(place_, place_.block(sorted_part, 0), width(), {&whole, whole.count > 0 ? 1u : 0u}, *task_.target,
               sorted_.data());

@@ -8,10 +8,7 @@
 
 namespace hocket::runtime {
 
-/// What moves beside a key.
-enum class Carried : std::uint8_t { nothing, payload, position };
-
-[[nodiscard]] Carried carried(std::size_t payload_width);
+/// Of what moves: a key, and behind it its payload or position.
 [[nodiscard]] RecordType record_type(int key_type, std::size_t payload_width);
 
 /// Room for `room` records, and those of this rank in it. `first`: position of its first element.
@@ -21,8 +18,8 @@ struct KeysAndPayload {
   PrivateMemory keys, payload;
 };
 
-/// Collective. From `count` sorted records of this rank.
-[[nodiscard]] KeysAndPayload unpack_records(Workplace& place, const SortArguments& arguments, PrivateMemory records,
-                                            std::uint64_t count);
+/// Collective. From `count` sorted records of this rank; `source`: where elements were before.
+[[nodiscard]] KeysAndPayload unpack_records(Workplace& place, const SortArguments& arguments, const Layout& source,
+                                            PrivateMemory records, std::uint64_t count);
 
 }  // namespace hocket::runtime

@@ -17,7 +17,6 @@ enum class SampleStep : std::uint8_t { draw, splitters, divide, exchange, local_
 /// Steps around the sort, where there is payload.
 inline constexpr const char* pack_step = "pack";
 inline constexpr const char* unpack_step = "unpack";
-inline constexpr const char* fetch_step = "fetch payload";
 
 /// Times the steps, one after the other, and tells the program about each.
 class StepClock {

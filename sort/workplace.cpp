@@ -107,6 +107,7 @@ Workplace::Workplace(MPI_Comm comm) : comm_(split(comm, 0)), host_(sharing(comm_
   check(PMPI_Comm_rank(host_, &host_rank_));
   int host_size = 0;
   check(PMPI_Comm_size(host_, &host_size));
+  check(PMPI_Allreduce(&host_size, &largest_host_size_, 1, MPI_INT, MPI_MAX, comm_));
   members_.resize(static_cast<std::size_t>(host_size));
   check(PMPI_Allgather(&rank_, 1, MPI_INT, members_.data(), 1, MPI_INT, host_));
   host_rank_of_.assign(static_cast<std::size_t>(size_), -1);

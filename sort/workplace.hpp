@@ -48,6 +48,8 @@ class Workplace {
   [[nodiscard]] MPI_Comm host() const { return host_; }
   [[nodiscard]] int host_rank() const { return host_rank_; }
   [[nodiscard]] int host_size() const { return static_cast<int>(members_.size()); }
+  /// Of all hosts: the same on all ranks, unlike host_size().
+  [[nodiscard]] int largest_host_size() const { return largest_host_size_; }
   /// Ranks in comm() of the ranks of this host.
   [[nodiscard]] const std::vector<int>& members() const { return members_; }
   /// The rank in host() of a rank in comm(); -1: on another host.
@@ -78,7 +80,7 @@ class Workplace {
   void meet(MPI_Comm comm);
 
   MPI_Comm comm_ = MPI_COMM_NULL, host_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 0, host_rank_ = 0;
+  int rank_ = 0, size_ = 0, host_rank_ = 0, largest_host_size_ = 0;
   bool has_plans_ = false;
   std::vector<int> members_, host_rank_of_;
   std::vector<std::unique_ptr<SharedBlock>> blocks_;

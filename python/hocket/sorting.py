@@ -32,6 +32,7 @@ _METHODS = {"auto": 0, "radix": 1, "sample": 2}
 _METHOD_NAMES = {code: name for name, code in _METHODS.items()}
 _BALANCES = {"even": 0, "in-place": 1, "as-it-falls": 2}
 _SAMPLINGS = {"random": 0, "regular": 1}
+_WIDEST_CARRIED = 24  # bytes: sort/sort_payload.cpp
 _PROGRESS = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
 
 
@@ -169,6 +170,22 @@ def sort_report(
     report = _report(_Result(library, handle), given)
     told.raise_problem()
     return report
+
+
+def memory_per_rank(
+    count: int, key_dtype: npt.DTypeLike, payload_width: int = 0, method: str = "auto"
+) -> tuple[int, int]:
+    """Bytes of private and of shared memory that a sort takes on a rank beside its input, at most.
+
+    For ranks of one host; between hosts an exchange takes as much private memory again. ``count``: the most keys
+    that the rank has, before or after; ``payload_width``: bytes for each. The result is among them.
+    """
+    key = np.dtype(key_dtype).itemsize
+    fetched = payload_width if payload_width > _WIDEST_CARRIED else 0
+    record = key + (8 if fetched else payload_width)
+    private = max(2 * record + 2, record + fetched)
+    shared = (1 if method == "radix" else 2) * record + fetched
+    return count * private, count * shared
 
 
 class _Given:

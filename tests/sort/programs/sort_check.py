@@ -1,6 +1,6 @@
 """Sorts in many ways and compares each byte with a stable serial sort. Prints "ok" and the cases from rank 0.
 
-sort_check.py matrix | payloads | awkward | refusals
+    sort_check.py matrix FIRST STEP | payloads | awkward | refusals
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ def groups() -> Iterator[MPI.Comm]:
     yield from itertools.cycle(comms)
 
 
-def matrix() -> int:
-    """Every type with every distribution, method and balance."""
+def matrix(first: str, step: str) -> int:
+    """Every type with every distribution, method and balance, or every STEP-th of these cases."""
     comms = groups()
-    cases = list(itertools.product(TYPES, DISTRIBUTIONS, METHODS, BALANCES))
-    for number, (kind, distribution, method, balance) in enumerate(cases):
+    cases = list(enumerate(itertools.product(TYPES, DISTRIBUTIONS, METHODS, BALANCES)))[int(first) :: int(step)]
+    for number, (kind, distribution, method, balance) in cases:
         comm = next(comms)
         rng = np.random.default_rng([number, comm.Get_size()])
         n = int(rng.choice([0, 1, 2, 3, 7, 100, 1000, 1501]))
@@ -204,6 +204,7 @@ def refusals() -> int:
 
 
 if __name__ == "__main__":
-    count = {"matrix": matrix, "payloads": payloads, "awkward": awkward, "refusals": refusals}[sys.argv[1]]()
+    mode, *arguments = sys.argv[1:]
+    count = {"matrix": matrix, "payloads": payloads, "awkward": awkward, "refusals": refusals}[mode](*arguments)
     if WORLD.Get_rank() == 0:
         print("ok", count)
