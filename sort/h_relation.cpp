@@ -11,8 +11,8 @@
 #include "deliver.hpp"
 #include "exchange_blocks.hpp"
 #include "hocket/elements/partition.hpp"
-#include "requests.hpp"
 #include "private_memory.hpp"
+#include "requests.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -57,7 +57,8 @@ void take_packed(Workplace& place, const Taking& taking) {
     }
     divide(parts, taking.indices, at);
     exchange_blocks(place, sizeof(std::uint64_t), requests.data(), wanted, arrived.data(), asked);
-    hocket::gather(taking.width, taking.own, std::span(reinterpret_cast<const std::int64_t*>(arrived.data()), sum(asked)), answers.data());
+    hocket::gather(taking.width, taking.own,
+                   std::span(reinterpret_cast<const std::int64_t*>(arrived.data()), sum(asked)), answers.data());
   }
   const PrivateMemory elements(sum(wanted) * taking.width);
   exchange_blocks(place, taking.width, answers.data(), asked, elements.data(), wanted);

@@ -2,9 +2,9 @@
 
 The same as the C interface (``hocket_elements.h``), and by the same library. ``pip install hocket[mpi4py]``.
 
-Every rank holds a part of an array; rank 0 has the first elements. Elements are the rows along the first axis, of
-any type without objects. Arrays that are not contiguous are copied first. All functions are collective; bad arguments
-of any rank raise UsageError on all of them.
+Every rank holds a part of an array; rank 0 has the first elements. Elements are the rows along the first
+axis, of any type without objects. Arrays that are not contiguous are copied first. All functions are
+collective; bad arguments of any rank raise UsageError on all of them.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def permute(
 ) -> Array:
     """Element i of this rank's part goes to position ``destinations[i]`` of the whole target. Collective.
 
-    Returns this rank's part of the target: ``out`` if it is given, else a new array of ``count`` elements (None: as
-    many as ``array`` has). Every position is to be given exactly once. ``method``: ``packed``, ``chained`` or
-    ``auto``. After an error the contents of ``out`` are undefined.
+    Returns this rank's part of the target: ``out`` if it is given, else a new array of ``count`` elements
+    (None: as many as ``array`` has). Every position is to be given exactly once. ``method``: ``packed``,
+    ``chained`` or ``auto``. After an error the contents of ``out`` are undefined.
     """
     call = _Call(comm, method)
 
@@ -134,8 +134,8 @@ def grouped_permute(
 ) -> Array:
     """Permutes data that is arranged already. Collective.
 
-    The first ``lengths[0]`` elements go to the positions from ``destinations[0]`` on, the next ``lengths[1]`` to those
-    from ``destinations[1]`` on, and so forth. Returns as :func:`permute` does.
+    The first ``lengths[0]`` elements go to the positions from ``destinations[0]`` on, the next
+    ``lengths[1]`` to those from ``destinations[1]`` on, and so forth. Returns as :func:`permute` does.
     """
     call = _Call(comm, "auto")
 
@@ -172,8 +172,8 @@ def transpose(
 ) -> Array:
     """Transposes a matrix of which every rank holds whole rows. Collective.
 
-    Returns this rank's rows of the transposed matrix: ``out`` if it is given, else a new array of ``rows`` rows (None:
-    an equal share; where that does not come out even, the first ranks have one more).
+    Returns this rank's rows of the transposed matrix: ``out`` if it is given, else a new array of ``rows``
+    rows (None: an equal share; where that does not come out even, the first ranks have one more).
     """
     call = _Call(comm, method)
     source: Array = np.empty((0, 0))
@@ -216,8 +216,8 @@ def transpose(
 class SharedArray(np.ndarray[Any, Any]):
     """An array in memory that the ranks of a host share, from :func:`empty`.
 
-    Permutations and takes read what lies in it without a copy. To be released by all ranks, with :meth:`release` or
-    at the end of a ``with`` block; not to be used, nor any view of it, afterwards.
+    Takes and transposes read what lies in it without a copy. To be released by all ranks, with
+    :meth:`release` or at the end of a ``with`` block; not to be used, nor any view of it, afterwards.
     """
 
     _release: Callable[[], None] | None = None

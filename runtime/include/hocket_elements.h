@@ -22,12 +22,13 @@ extern "C" {
 #endif
 
 /* How elements travel. Packed: each rank gathers what goes to the same rank into a buffer, blocks are
- * exchanged, and the receiver scatters them. Chained: the three overlap; within a host elements go straight
- * to their final place through shared memory, between hosts in chunks. */
+ * exchanged, and the receiver scatters them. Chained: the three work hand in hand; within a host through
+ * shared memory, in an order that the receiver can put in place within its cache, between hosts in chunks. */
 enum { HOCKET_AUTO = 0, HOCKET_PACKED = 1, HOCKET_CHAINED = 2 };
 
-/* Memory that the ranks of a host share: what lies in it, permutations and takes reach without a copy.
- * Collective, like giving it back. *memory is NULL where bytes is 0 or an error is returned. */
+/* Memory that the ranks of a host share: takes and transposes read what lies in it without a copy.
+ * Collective, like giving it back. *memory is NULL where bytes is 0 or an error is returned. To be released
+ * before MPI_Finalize. */
 HOCKET_API int hocket_alloc(MPI_Comm comm, size_t bytes, void** memory);
 HOCKET_API int hocket_release(MPI_Comm comm, void** memory);
 

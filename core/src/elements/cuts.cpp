@@ -101,14 +101,15 @@ void gather(const Cuts& cuts, std::size_t width_in_bytes, std::span<const std::b
             std::span<const std::int64_t> positions, std::byte* to) {
   constexpr std::size_t ahead = 32;  // elements: memory's latency over the time that one takes
   elements::with_width(width_in_bytes, [&](auto width) {
-    const auto place = [&](std::size_t i) {
+    const auto place = [&](std::size_t i) -> const std::byte* {
       const auto position = static_cast<std::uint64_t>(positions[i]);
       const std::size_t bucket = cuts.of(position);
+      if (data[bucket] == nullptr) return nullptr;
       return data[bucket] + (position - cuts.begin(bucket)) * width.value();
     };
     for (std::size_t i = 0; i < positions.size(); ++i) {
       __builtin_prefetch(place(std::min(i + ahead, positions.size() - 1)));
-      elements::copy_element(width, place(i), to + i * width.value());
+      if (const std::byte* const from = place(i)) elements::copy_element(width, from, to + i * width.value());
     }
   });
 }

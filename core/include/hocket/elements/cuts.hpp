@@ -54,7 +54,8 @@ void divide(const Cuts& cuts, std::span<const std::int64_t> positions, std::span
 void collect(const Cuts& cuts, std::size_t width, std::span<const std::int64_t> positions,
              std::span<const std::byte*> data, std::byte* to);
 
-/// to[i] = the element at positions[i], where data[b] has the elements of bucket b in order; lines are fetched ahead.
+/// to[i] = the element at positions[i], where data[b] has the elements of bucket b in order; those of buckets without
+/// data are left out. Lines are fetched ahead.
 void gather(const Cuts& cuts, std::size_t width, std::span<const std::byte* const> data,
             std::span<const std::int64_t> positions, std::byte* to);
 
