@@ -4,7 +4,7 @@ namespace hocket {
 
 const MemoryProfile& MemoryProfile::built_in() {
   static const MemoryProfile profile = parse(R"(hocket memory profile 1
-origin a virtual server with two cores of an Intel Xeon with AVX-512, 2 MiB of second-level cache each; two ranks
+origin rough figures for a virtual server with two cores of an Intel Xeon, two ranks; estimated, not calibrated
 cores 2
 wire 125000000 5e-05
 copy 2 1 1 1048576 5e-11

@@ -74,7 +74,7 @@ class MemoryProfile {
   /// Of the text form (docs/memory.md). Throws InputError that names the line.
   [[nodiscard]] static MemoryProfile parse(std::string_view text);
   [[nodiscard]] std::string text() const;
-  /// Serves where nothing has been calibrated: measured on a virtual server with two cores.
+  /// Serves where nothing has been calibrated: rough estimates for a virtual server with two cores.
   [[nodiscard]] static const MemoryProfile& built_in();
 
   [[nodiscard]] double seconds(Work work, const WorkShape& shape) const;
