@@ -86,6 +86,9 @@ sanitize: setup ## tests of the core under ASan and UBSan
 	  $(PYTHON_OF_VENV) -S -m pytest -p no:cacheprovider --ignore-glob='*smpi*' --ignore-glob='*formula_grid*' \
 	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/gossip tests/elements) $(PYTEST_ARGS)
 
+bench-memory-model: setup ## the copy-transfer model against measurement, every operation and step (3 min)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/memory/model_error.py
+
 bench-planner: setup ## planning times and memory, into bench/results/planner*.{json,md}
 	$(PYTHON_OF_VENV) bench/planner/run.py
 	$(PYTHON_OF_VENV) bench/planner/allgather.py

@@ -10,5 +10,6 @@ void bind_plan(nanobind::module_& m);
 void bind_gossip(nanobind::module_& m);
 void bind_gossip_search(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
+void bind_element_routes(nanobind::module_& m);
 void bind_elements(nanobind::module_& m);
 void bind_element_moves(nanobind::module_& m);

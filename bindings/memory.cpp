@@ -7,10 +7,14 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
 #include "bindings.hpp"
+#include "elements.hpp"
+#include "hocket/elements/move.hpp"
+#include "hocket/elements/pack.hpp"
 #include "hocket/error.hpp"
 #include "hocket/model/copy_transfer.hpp"
 #include "hocket/model/memory_profile.hpp"
@@ -20,6 +24,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace hocket;
+using namespace hocket::bindings;
 
 namespace {
 
@@ -80,6 +85,42 @@ Steps moved(const MemoryProfile& profile, const PermuteShape& shape, const std::
   return rows_of(predict(profile, shape, method_named(method)));
 }
 
+/// Runs of `run` bytes, one behind the other in `target`: Work::pull.
+std::vector<double> copy_runs(const Source& source, const Vector<const std::uint64_t>& begins, std::size_t run,
+                              const Target& target, std::size_t repeat) {
+  check_apart(source, target);
+  check(run > 0 && run <= target.size() && begins.size() <= target.size() / run, "the target has no room for the runs");
+  for (const std::uint64_t begin : span_of(begins))
+    check(begin <= source.size() && run <= source.size() - begin, "a run reaches beyond its source");
+  return timed(repeat, [&] {
+    std::byte* to = bytes_of(target);
+    for (const std::uint64_t begin : span_of(begins)) {
+      copy(bytes_of(source) + begin, to, run);
+      to += run;
+    }
+  });
+}
+
+/// Work::pack.
+std::vector<double> pack_records(std::size_t key_width, const Source& keys, std::size_t payload_width,
+                                 const Source& payload, const Target& records, std::size_t repeat) {
+  const std::size_t n = elements_in(keys, key_width);
+  check(n == elements_in(payload, payload_width) && n * (key_width + payload_width) == records.size(),
+        "as many keys as payloads and records are wanted");
+  check_apart(keys, records);
+  check_apart(payload, records);
+  return timed(repeat,
+               [&] { pack(key_width, bytes_of(keys), payload_width, bytes_of(payload), n, bytes_of(records)); });
+}
+
+/// Sums of what comes before, in place: Work::scan.
+std::vector<double> scan(const Vector<std::uint64_t>& counts, std::size_t repeat) {
+  return timed(repeat, [&] {
+    const std::span<std::uint64_t> values = span_of(counts);
+    std::exclusive_scan(values.begin(), values.end(), values.begin(), std::uint64_t{0});
+  });
+}
+
 void bind_profile(nb::module_& m) {
   nb::class_<MemoryProfile>(m, "Profile", "What memory operations and messages cost on a machine.")
       .def("__init__", &make_profile, "origin"_a, "cores"_a, "wire"_a, "figures"_a,
@@ -90,16 +131,13 @@ void bind_profile(nb::module_& m) {
       .def(
           "seconds",
           [](const MemoryProfile& profile, const std::string& work, std::uint32_t ranks, std::uint32_t width,
-             std::uint64_t parts, std::uint64_t bytes) {
-            return profile.seconds(work_named(work), {ranks, width, parts, bytes});
-          },
+             std::uint64_t parts,
+             std::uint64_t bytes) { return profile.seconds(work_named(work), {ranks, width, parts, bytes}); },
           "work"_a, nb::kw_only(), "ranks"_a = 1, "width"_a = 1, "parts"_a = 1, "bytes"_a = 1)
       .def_prop_ro("origin", &MemoryProfile::origin)
       .def_prop_ro("cores", &MemoryProfile::cores)
       .def_prop_ro("wire",
-                   [](const MemoryProfile& profile) {
-                     return std::pair(profile.wire().rate, profile.wire().latency);
-                   })
+                   [](const MemoryProfile& profile) { return std::pair(profile.wire().rate, profile.wire().latency); })
       .def_prop_ro("figures", &figure_rows);
   m.attr("WORKS") = [] {
     nb::list names;
@@ -113,9 +151,7 @@ void bind_predictions(nb::module_& m) {
       .def(
           "__init__",
           [](SortShape* self, KeyType key, std::size_t width, std::uint64_t elements, unsigned order_bits, int ranks,
-             int ranks_per_host) {
-            new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host};
-          },
+             int ranks_per_host) { new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host}; },
           "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a);
   nb::class_<PermuteShape>(m, "PermuteShape", "A permutation as the model sees it.")
       .def(
@@ -155,9 +191,15 @@ void bind_memory(nb::module_& parent) {
         return Composition::parse(composition).throughput(table_of(figures));
       },
       "composition"_a, "figures"_a, "MB/s of basic transfers composed, such as wC1 o (1S0 || Nd || 0R1) o 1Cw.");
-  m.def("composition", [](std::string_view text) { return Composition::parse(text).text(); }, "text"_a,
-        "As it is understood.");
+  m.def(
+      "composition", [](std::string_view text) { return Composition::parse(text).text(); }, "text"_a,
+      "As it is understood.");
   m.def("t3d_transfers", [] { return t3d_transfers().figures(); }, "Figures of the Cray T3D, MB/s.");
+  m.def("copy_runs", &copy_runs, "source"_a, "begins"_a, "run"_a, "target"_a, "repeat"_a = 1,
+        "Seconds of each repetition.");
+  m.def("pack", &pack_records, "key_width"_a, "keys"_a, "payload_width"_a, "payload"_a, "records"_a, "repeat"_a = 1,
+        "Seconds of each repetition.");
+  m.def("scan", &scan, "counts"_a, "repeat"_a = 1, "Seconds of each repetition.");
   bind_profile(m);
   bind_predictions(m);
 }

@@ -26,6 +26,9 @@ class MemoryCosts {
   [[nodiscard]] double work(Work kind, double elements, double width, double parts = 1) const {
     return work(kind, elements, width, parts, elements * width);
   }
+  [[nodiscard]] double copy(double bytes) const { return work(Work::copy, bytes, 1); }
+  /// Bytes of fresh private memory, what writing them takes longer.
+  [[nodiscard]] double touch(double bytes) const { return work(Work::touch, bytes, 1); }
   /// Bytes copied run by run from all ranks of the host.
   [[nodiscard]] double pull(double bytes, double run_bytes) const {
     return work(Work::pull, bytes, 1, run_bytes, bytes);

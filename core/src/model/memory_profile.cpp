@@ -31,8 +31,8 @@ double interpolate(Figures figures, int level, const WorkShape& shape) {
   };
   const auto group = [&](double value) {
     const auto begin = not_below_of(value);
-    const auto end = std::partition_point(
-        begin, figures.end(), [=](const WorkFigure& f) { return coordinate(f.shape, level) == value; });
+    const auto end = std::partition_point(begin, figures.end(),
+                                          [=](const WorkFigure& f) { return coordinate(f.shape, level) == value; });
     return interpolate({begin, end}, level + 1, shape);
   };
   const auto not_below = not_below_of(wanted);
@@ -49,9 +49,7 @@ double interpolate(Figures figures, int level, const WorkShape& shape) {
 
 double turns(double ranks, double cores) { return std::max(1.0, ranks / cores); }
 
-bool before(const WorkFigure& a, const WorkFigure& b) {
-  return std::tie(a.work, a.shape) < std::tie(b.work, b.shape);
-}
+bool before(const WorkFigure& a, const WorkFigure& b) { return std::tie(a.work, a.shape) < std::tie(b.work, b.shape); }
 
 }  // namespace
 
@@ -81,9 +79,8 @@ MemoryProfile::MemoryProfile(std::string origin, std::uint32_t cores, Wire wire,
 }
 
 double MemoryProfile::seconds(Work work, const WorkShape& shape) const {
-  const auto [begin, end] =
-      std::equal_range(figures_.begin(), figures_.end(), WorkFigure{work, {}, 0},
-                       [](const WorkFigure& a, const WorkFigure& b) { return a.work < b.work; });
+  const auto [begin, end] = std::equal_range(figures_.begin(), figures_.end(), WorkFigure{work, {}, 0},
+                                             [](const WorkFigure& a, const WorkFigure& b) { return a.work < b.work; });
   const double measured = std::clamp<double>(shape.ranks, begin->shape.ranks, std::prev(end)->shape.ranks);
   return interpolate({begin, end}, 0, shape) * turns(shape.ranks, cores_) / turns(measured, cores_);
 }

@@ -12,9 +12,10 @@ namespace hocket {
 namespace {
 
 constexpr std::array<const char*, works> names = {
-    "copy", "strided-read", "strided-write", "gather", "scatter", "shared-gather", "shared-scatter",
-    "pull", "transpose", "count", "partition", "divide", "classify", "scan",
-    "sort", "touch", "shared-touch", "message", "meet", "collective"};
+    "copy",  "strided-read", "strided-write", "gather",    "scatter",      "shared-gather", "shared-scatter",
+    "pull",  "transpose",    "count",         "partition", "divide",       "classify",      "scan",
+    "route", "split",        "regions",       "settle",    "scatter-once", "sort",          "pack",
+    "touch", "shared-touch", "message",       "meet",      "collective"};
 constexpr std::string_view header = "hocket memory profile 1";
 constexpr std::size_t most_text = std::size_t{1} << 20;
 
@@ -122,8 +123,8 @@ std::string MemoryProfile::text() const {
                     shortest(wire_.rate) + " " + shortest(wire_.latency) + "\n# work ranks width parts bytes seconds\n";
   for (const WorkFigure& figure : figures_) {
     out += name(figure.work);
-    for (const std::uint64_t value : {std::uint64_t{figure.shape.ranks}, std::uint64_t{figure.shape.width},
-                                      figure.shape.parts, figure.shape.bytes})
+    for (const std::uint64_t value :
+         {std::uint64_t{figure.shape.ranks}, std::uint64_t{figure.shape.width}, figure.shape.parts, figure.shape.bytes})
       out += " " + std::to_string(value);
     out += " " + shortest(figure.seconds) + "\n";
   }

@@ -37,6 +37,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "sort": Entry("hocket.cli.sort:sort", "Sort a file of keys with MPI."),
     "config": Entry("hocket.cli.config:config", "Print the flags that compile programs with hocket.h."),
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
+    "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost here."),
     "schedulers": Entry("hocket.cli.schedulers:schedulers", "List the schedulers."),
     "completion": Entry("hocket.cli.completion:completion", "Print a shell's completion script."),
 }

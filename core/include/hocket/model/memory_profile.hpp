@@ -25,14 +25,20 @@ enum class Work : std::uint8_t {
   divide,          ///< partition() by given parts into shared memory
   classify,        ///< classify() by `parts` splitters
   scan,            ///< bucket counts added up
+  route,           ///< positions counted by `parts` regions
+  split,           ///< elements and their places divided among `parts` ranks
+  regions,         ///< likewise among `parts` regions of shared memory, whole lines at a time
+  settle,          ///< elements put in their places region by region, each of `bytes`
+  scatter_once,    ///< 1Cw where no place may be taken twice
   sort,            ///< sort_records()
+  pack,            ///< keys and payload from two arrays into records
   touch,           ///< a byte of fresh private memory written for the first time
   shared_touch,    ///< likewise of shared memory
   message,         ///< a byte of an MPI message of `bytes` to another rank of the host
   meet,            ///< all ranks of the host wait for each other
   collective,      ///< MPI_Allreduce of one number
 };
-inline constexpr std::size_t works = 20;
+inline constexpr std::size_t works = 26;
 [[nodiscard]] const char* name(Work work);
 
 /// Where a figure holds. What a work has no use for is 1.
@@ -48,7 +54,7 @@ struct WorkShape {
 struct WorkFigure {
   Work work;
   WorkShape shape;
-  double seconds;  ///< per element; of touch and message per byte; of meet and collective per call
+  double seconds;  ///< per element; of copy, pull, touch and message per byte; of meet and collective per call
 };
 
 /// What connects hosts: each has one wire, which its ranks share.
@@ -68,7 +74,7 @@ class MemoryProfile {
   /// Of the text form (docs/memory.md). Throws InputError that names the line.
   [[nodiscard]] static MemoryProfile parse(std::string_view text);
   [[nodiscard]] std::string text() const;
-  /// Serves where nothing has been calibrated: measured on a virtual server with two cores.
+  /// Serves where nothing has been calibrated: rough estimates for a virtual server with two cores.
   [[nodiscard]] static const MemoryProfile& built_in();
 
   [[nodiscard]] double seconds(Work work, const WorkShape& shape) const;

@@ -1,0 +1,166 @@
+"""``hocket calibrate``: what this machine's parts cost, measured once and used from then on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hocket.cli.options import json_option, parse_size
+from hocket.cli.work import as_columns, check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from hocket import _core
+    from hocket.memory.calibrate import Report
+
+LEAST_MEMORY: Final = 1 << 20
+
+
+@click.group()
+def calibrate() -> None:
+    """Measure what this machine's parts cost, so that predictions are about it."""
+
+
+@calibrate.command()
+@click.option("-n", "ranks", type=int, metavar="RANKS", help="Ranks that work at once. [one for each core]")
+@click.option("-o", "--output", metavar="FILE", help="Where the profile goes. [the user's cache]")
+@click.option("--quick", is_flag=True, help="Fewer figures, on less memory; less exact.")
+@click.option("--memory", "size", metavar="SIZE", help="What each rank works on. [by what is free]")
+@click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
+@click.option(
+    "--show",
+    metavar="FILE",
+    is_flag=False,
+    flag_value="",
+    help="Measure nothing; show this profile. [that in use]",
+)
+@click.option("--t3d", is_flag=True, help="Measure nothing; show the Cray T3D and the talk's tables.")
+@click.option("--evaluate", metavar="COMPOSITION", help="Also say what this reaches, such as 'wC1 o 1S0'.")
+@click.option(
+    "--width",
+    type=click.IntRange(1, 1 << 20),
+    default=8,
+    show_default=True,
+    metavar="BYTES",
+    help="Bytes of an element in the table.",
+)
+@json_option
+def memory(
+    ranks: int | None,
+    output: str | None,
+    quick: bool,
+    size: str | None,
+    mpi_name: str | None,
+    show: str | None,
+    t3d: bool,
+    evaluate: str | None,
+    width: int,
+    as_json: bool,
+) -> None:
+    """Measure memory and messages: the basic transfers of the copy-transfer model.
+
+    All ranks of this host measure at the same time. Permuting and sorting choose their ways by the result.
+    """  # fmt: skip
+    from hocket.memory.basic import composed, transfers
+
+    if t3d:
+        from hocket import _core
+
+        _print_t3d(_core.memory.t3d_transfers(), evaluate, as_json)
+        return
+    if evaluate is not None:
+        composed(evaluate)  # say what is wrong with it before the long work
+    if show is not None:
+        from hocket.memory.files import read_profile
+
+        profile, where = read_profile(show or None), None
+    else:
+        profile, where = _measure(ranks, output, quick, size, mpi_name, as_json)
+    figures = transfers(profile, width)
+    rate = None if evaluate is None else composed(evaluate, figures)
+    if as_json:
+        report = {"origin": profile.origin, "width": width, "transfers": figures, "profile": where}
+        click.echo(json.dumps(report | ({} if rate is None else {"evaluated": rate}), indent=2))
+        return
+    click.echo(profile.origin)
+    _print_transfers(profile, figures, width)
+    if rate is not None:
+        click.echo(f"{evaluate} = {rate:.4g} MB/s")
+    if where is not None:
+        click.echo(f"wrote {where}", err=True)
+
+
+def _measure(
+    ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None, quiet: bool
+) -> tuple[_core.memory.Profile, str]:
+    from hocket.errors import UsageError
+    from hocket.memory.calibrate import calibrate as measure
+    from hocket.memory.calibrate import check_ranks, cores, usable_memory
+    from hocket.memory.files import kept_path
+    from hocket.mpi import find_mpi
+
+    check_writable(output)
+    ranks = ranks or max(cores(), 2)
+    check_ranks(ranks)
+    usable = usable_memory(ranks, quick)
+    memory = usable if size is None else parse_size(size)
+    if memory < LEAST_MEMORY or memory > 4 * usable:
+        raise UsageError(f"{memory} bytes per rank cannot be measured on",
+                         remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave it out")  # fmt: skip
+    path = output or str(kept_path())
+    with _progress(quiet) as report:
+        profile = measure(find_mpi(mpi_name), ranks, memory, quick, report)
+    write_atomically(path, [profile.text().encode()])
+    return profile, path
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Report]:
+    if quiet or not sys.stderr.isatty():
+        yield lambda at, of, what: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<32}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=None)
+        yield lambda at, of, what: progress.update(task, completed=at, total=of, description=what)
+
+
+def _print_transfers(profile: _core.memory.Profile, figures: dict[str, float], width: int) -> None:
+    from hocket.memory.basic import MEANINGS, WAYS, composed
+
+    rows: list[list[Any]] = [[name, MEANINGS[name], f"{rate:,.0f}"] for name, rate in figures.items()]
+    click.echo(as_columns(["transfer", f"elements of {width} bytes, out of the caches", "MB/s"], rows))
+    click.echo()
+    rows = [[what, way, f"{composed(way, figures):,.0f}"] for what, way in WAYS.items()]
+    click.echo(as_columns(["operation", "composition", "MB/s"], rows))
+
+
+def _print_t3d(figures: dict[str, float], evaluate: str | None, as_json: bool) -> None:
+    from hocket.memory.basic import composed
+    from hocket.memory.talk import permutations, sort
+
+    tables = {"element permutation": permutations(), "radix sort": sort()}
+    rate = None if evaluate is None else composed(evaluate, figures)
+    if as_json:
+        listed = {name: [row.as_dict() for row in rows] for name, rows in tables.items()}
+        click.echo(
+            json.dumps(
+                {"transfers": figures, **listed} | ({} if rate is None else {"evaluated": rate}), indent=2
+            )
+        )
+        return
+    click.echo("Cray T3D, MB/s per processor")
+    click.echo(as_columns(["transfer", "MB/s"], [[name, rate] for name, rate in figures.items()]))
+    for name, rows in tables.items():
+        click.echo()
+        header = [name, "composition", "model", "talk's model", "talk's measurement", "model/measured"]
+        click.echo(as_columns(header, [row.cells() for row in rows]))
+    if rate is not None:
+        click.echo(f"\n{evaluate} = {rate:.4g} MB/s")

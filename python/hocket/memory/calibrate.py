@@ -1,0 +1,127 @@
+"""Starts the ranks that measure, and makes a profile of what they report."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from hocket import _core
+from hocket.errors import HocketError, MissingToolError, UsageError
+from hocket.mpi import Mpi, launch_command
+
+Report = Callable[[int, int, str], None]  # measured so far, of how many, what comes next
+
+_MiB = 1 << 20
+_LEAST = _MiB
+_MOST = 256 * _MiB
+_QUICK = 32 * _MiB
+
+
+def usable_memory(ranks: int, quick: bool) -> int:
+    """What a rank works on: large enough to be out of the caches, small enough for all ranks of the host.
+
+    A rank needs three times as much, a third of it shared.
+    """
+    wanted = _QUICK if quick else _MOST
+    free = _free_bytes()
+    shared = _free_shared_bytes()
+    return max(min(wanted, free // (8 * ranks), shared // (4 * ranks)) // _MiB * _MiB, _LEAST)
+
+
+def calibrate(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> _core.memory.Profile:
+    """Measures with one rank and with ``ranks`` at once. Raises HocketError if the ranks fail."""
+    rows: list[tuple[Any, ...]] = []
+    for count in sorted({1, ranks}):
+
+        def tell(at: int, of: int, what: str, count: int = count) -> None:
+            report(at, of, f"{what}, {'one rank' if count == 1 else f'{count} ranks'}")
+
+        rows += _measure(mpi, count, memory, quick or count < ranks, tell)
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    origin = f"{platform.node()}, {processor()}, {today}, 1 and {ranks} ranks, {memory // _MiB} MiB each"
+    default = _core.memory.Profile.built_in()
+    return _core.memory.Profile(origin, cores(), default.wire, [tuple(row) for row in rows])
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return " ".join(next(names, platform.machine()).split())
+
+
+def _measure(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> list[Any]:
+    arguments = ["-m", "hocket.memory.measure", "--memory", str(memory), *(["--quick"] if quick else [])]
+    command = launch_command(mpi, ranks, (), {}, [sys.executable, *arguments])
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        raise MissingToolError(f"{mpi.mpiexec} does not start: {error.strerror}") from None
+    try:
+        assert process.stdout is not None
+        figures = _follow(process.stdout, report)
+        _, complaint = process.communicate()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+    if process.returncode != 0 or figures is None:
+        said = next((line for line in complaint.splitlines() if line.strip()), "nothing")
+        missing = (
+            "pip install 'hocket[mpi4py]'"
+            if "mpi4py" in complaint
+            else "run it by hand: " + " ".join(command)
+        )
+        raise HocketError(f"measuring with {ranks} ranks failed: {said}", remedy=missing)
+    return figures
+
+
+def _follow(lines: IO[str], report: Report) -> list[Any] | None:
+    for line in lines:
+        try:
+            message = json.loads(line)
+        except json.JSONDecodeError:
+            continue  # a launcher's own words
+        if "figures" in message:
+            return list(message["figures"])
+        report(message["at"], message["of"], message["work"])
+    return None
+
+
+def check_ranks(ranks: int) -> None:
+    if not 2 <= ranks <= 4096:
+        raise UsageError(
+            f"{ranks} ranks cannot be measured", remedy="give from 2 to 4096, best one for each core"
+        )
+
+
+def _free_bytes() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    return 8 * _MOST
+
+
+def _free_shared_bytes() -> int:
+    try:
+        status = os.statvfs("/dev/shm")
+    except OSError:
+        return 4 * _MOST
+    return status.f_bavail * status.f_frsize

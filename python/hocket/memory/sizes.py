@@ -1,0 +1,103 @@
+"""Which figures are measured: for each work, where its cost bends.
+
+A cost depends on the bytes that are reached (caches, address translation), on the width of an element, and on
+how many buckets or how long runs are. Between these shapes a profile interpolates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+KIB: Final = 1 << 10
+MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A figure to be measured; ``bytes`` is what one rank works through, or what its indices reach."""
+
+    work: str
+    width: int = 1
+    parts: int = 1
+    bytes: int = 1
+
+
+def shapes(memory: int, ranks: int, quick: bool) -> list[Shape]:
+    """In the order of the works; no rank works on more than ``memory`` bytes at once."""
+    wanted = _all(memory, ranks, quick)
+    return sorted(set(wanted), key=lambda shape: (shape.work, shape.width, shape.parts, shape.bytes))
+
+
+def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:
+    widths = (4, 8) if quick else (4, 8, 16, 64)
+    large = min(memory // 2, 64 * MIB)
+    sizes = (min(large, MIB), large)
+    yield from _anywhere(memory, ranks, widths, quick)
+    for width in widths[:3]:
+        for size in sizes:
+            yield from _in_order(width, size)
+            yield from _sorting(width, size, quick)
+    for width in widths:
+        yield Shape("split", width, ranks, large)
+        for regions in (32, 256, 2048):
+            yield Shape("regions", width, regions, large)
+    for regions in (ranks, 32, 256, 2048):
+        yield Shape("route", 8, regions, large)
+    for run in (16, 256, 4 * KIB) if quick else (16, 64, 256, 4 * KIB, 64 * KIB):
+        for size in sizes:
+            yield Shape("pull", 1, run, size)
+    yield Shape("scan", 8, 1, 32 * KIB)
+    yield Shape("touch", 1, 1, large)
+    yield Shape("shared-touch", 1, 1, large)
+    yield from _waiting(memory, ranks)
+
+
+def _anywhere(memory: int, ranks: int, widths: tuple[int, ...], quick: bool) -> Iterator[Shape]:
+    """What depends on how much memory is reached."""
+    reach = [size for size in (256 * KIB, 4 * MIB, 32 * MIB) if size < memory] + [memory]
+    if quick and len(reach) > 2:
+        reach = [reach[0], reach[-1]]
+    for size in reach:
+        yield Shape("copy", 1, 1, size)
+        for width in widths:
+            yield Shape("gather", width, 1, size)
+            yield Shape("scatter", width, 1, size)
+            yield Shape("scatter-once", width, 1, size)
+            yield Shape("shared-gather", width, 1, size * ranks)
+            yield Shape("shared-scatter", width, 1, size * ranks)
+    for width in widths:
+        for size in {min(512 * KIB, memory // 2), memory // 2}:  # the regions of permutations, and none
+            yield Shape("settle", width, 1, size)
+
+
+def _in_order(width: int, size: int) -> Iterator[Shape]:
+    for work in ("strided-read", "strided-write", "transpose", "pack"):
+        yield Shape(work, width, 1, size)
+
+
+def _sorting(width: int, size: int, quick: bool) -> Iterator[Shape]:
+    for buckets in (256, 4096) if quick else (256, 2048, 4096):
+        yield Shape("count", width, buckets, size)
+        yield Shape("partition", width, buckets, size)
+    for parts in (2, 64) if quick else (2, 16, 64):
+        yield Shape("divide", width, parts, size)
+        yield Shape("classify", width, parts - 1, size)
+    for bits in sort_bits(width, quick):
+        yield Shape("sort", width, bits, size)
+
+
+def _waiting(memory: int, ranks: int) -> Iterator[Shape]:
+    yield Shape("meet")
+    yield Shape("collective")
+    for size in (8, KIB, 16 * KIB, 256 * KIB, 4 * MIB, 32 * MIB):
+        if ranks > 1 and size * (ranks - 1) <= memory:
+            yield Shape("message", 1, 1, size)
+
+
+def sort_bits(width: int, quick: bool) -> tuple[int, ...]:
+    """Bits in which keys differ: the sort leaves out the digits in which they do not."""
+    if width == 4:
+        return (32,) if quick else (16, 32)
+    return (64,) if quick else (32, 64)

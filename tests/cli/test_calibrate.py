@@ -1,0 +1,97 @@
+"""hocket calibrate memory: what it measures, keeps, shows and refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hocket._core.memory import WORKS, Profile
+
+from cli.conftest import Call
+from hocket.errors import HocketError
+from hocket.memory import files
+from hocket.mpi import find_mpi
+
+TRANSFERS = ["1C1", "sC1", "1Cs", "wC1", "1Cw", "1S0", "Nd", "0R1", "wS0", "0Rw", "Nadp"]
+
+
+@pytest.fixture
+def built_in(tmp_path: Path) -> Path:
+    path = tmp_path / "built-in.txt"
+    path.write_text(Profile.built_in().text())
+    return path
+
+
+def test_measures_and_keeps(hocket: Call, tmp_path: Path) -> None:
+    try:
+        find_mpi("mpich")
+    except HocketError as error:
+        pytest.skip(str(error))
+    path = tmp_path / "memory.txt"
+    arguments = ["--mpi", "mpich", "-n", "2", "--quick", "--memory", "1MiB", "-o", path, "--json"]
+    answer = hocket("calibrate", "memory", *arguments, "--evaluate", "1C1 o 1C1")
+    assert answer.code == 0, answer.err
+    report = answer.object()
+    assert list(report["transfers"]) == TRANSFERS and min(report["transfers"].values()) > 0
+    assert report["evaluated"] == pytest.approx(report["transfers"]["1C1"] / 2)
+    profile = Profile.parse(path.read_text())
+    assert report["profile"] == str(path) and report["origin"] == profile.origin
+    assert {figure[0] for figure in profile.figures} == set(WORKS)
+    assert {figure[1] for figure in profile.figures} == {1, 2}
+
+
+def test_shows_a_profile(hocket: Call, built_in: Path) -> None:
+    answer = hocket("calibrate", "memory", "--show", built_in, "--evaluate", "wC1 o (1S0 || Nd || 0R1) o 1Cw")
+    assert answer.code == 0 and answer.err == ""
+    assert answer.out.startswith(Profile.built_in().origin)
+    for transfer in TRANSFERS:
+        assert f"\n{transfer} " in answer.out
+    assert "permutation, chained" in answer.out and answer.out.rstrip().endswith("MB/s")
+
+
+def test_shows_the_t3d(hocket: Call) -> None:
+    answer = hocket("calibrate", "memory", "--t3d", "--evaluate", "1C1 o 1C1")
+    assert answer.code == 0
+    assert "whole sort" in answer.out and "7.88" in answer.out and "46.5 MB/s" in answer.out
+    report = hocket("calibrate", "memory", "--t3d", "--json").object()
+    assert [round(row["model"]) for row in report["element permutation"]] == [69, 38, 32, 14]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["-n", "1"], "1 ranks cannot be measured"),
+        (["--memory", "1KiB"], "cannot be measured on"),
+        (["--memory", "900GiB"], "cannot be measured on"),
+        (["--evaluate", "wC1 o"], "at character 6"),
+        (["--t3d", "--evaluate", "7C7"], "no figure for 7C7"),
+        (["--show", "/no/such/file"], "cannot read the memory profile /no/such/file"),
+        (["--mpi", "no-such-mpiexec"], "no launcher"),
+        (["-o", "/no/such/place/file"], "cannot write"),
+    ],
+)
+def test_bad_input(hocket: Call, arguments: list[str], complaint: str) -> None:
+    answer = hocket("calibrate", "memory", *arguments)
+    assert answer.code == 2 and complaint in answer.err and "Traceback" not in answer.err
+    assert answer.out == ""
+
+
+def test_a_damaged_file_is_named_with_its_line(hocket: Call, built_in: Path) -> None:
+    built_in.write_text(built_in.read_text().replace("cores 2", "cores many"))
+    answer = hocket("calibrate", "memory", "--show", built_in)
+    assert answer.code == 2 and str(built_in) in answer.err and "line 3" in answer.err
+
+
+def test_which_profile_is_in_use(
+    hocket: Call, tmp_path: Path, built_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("HOCKET_MEMORY", raising=False)
+    assert files.read_profile().origin == Profile.built_in().origin
+    for name, path in (("kept", files.kept_path()), ("named", tmp_path / "named.txt")):
+        built = Profile.built_in()
+        path.write_text(Profile(name, built.cores, built.wire, built.figures).text())
+    assert hocket("calibrate", "memory", "--show").out.splitlines()[0] == "kept"
+    monkeypatch.setenv("HOCKET_MEMORY", str(tmp_path / "named.txt"))
+    assert files.read_profile().origin == "named"
+    assert files.read_profile(built_in).origin == Profile.built_in().origin

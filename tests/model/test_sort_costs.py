@@ -1,0 +1,135 @@
+"""Predictions of sorts and permutations: what has to hold for any profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hocket._core import memory
+from hocket._core.memory import PermuteShape, Profile, SortShape
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hocket import _core
+
+U32, U64 = _core.KeyType.u32, _core.KeyType.u64
+BUILT_IN = Profile.built_in()
+RADIX = ["bucket counts", "transpose", "scan", "untranspose", "presort copy", "grouped permute"]
+SAMPLE = ["sample", "splitters", "partition", "exchange", "local sort", "balance"]
+Steps = list[tuple[str, float]]
+
+
+def total(steps: Steps) -> float:
+    return sum(seconds for _, seconds in steps)
+
+
+def shape(n: int = 1 << 20, width: int = 8, bits: int = 32, ranks: int = 2, host: int = 2) -> SortShape:
+    return SortShape(U32, width, n, bits, ranks, host)
+
+
+SORTS: list[Callable[[SortShape], Steps]] = [
+    lambda s: memory.predict_radix(BUILT_IN, s),
+    lambda s: memory.predict_radix(BUILT_IN, s, [(0, 11), (11, 11), (22, 10)]),
+    lambda s: memory.predict_sample(BUILT_IN, s),
+]
+MOVES: list[Callable[[PermuteShape], Steps]] = [
+    *[
+        lambda s, f=predict, m=method: f(BUILT_IN, s, m)  # type: ignore[misc]
+        for predict in (memory.predict_permute, memory.predict_take, memory.predict_transpose)
+        for method in ("packed", "chained")
+    ],
+    lambda s: memory.predict_grouped_permute(BUILT_IN, s, 1000),
+]
+
+
+def test_steps_have_the_names_of_the_sorts() -> None:
+    for predict, names in ((SORTS[0], RADIX), (SORTS[2], SAMPLE)):
+        assert [name for name, _ in predict(shape(width=4))] == names
+        assert [name for name, _ in predict(shape(width=8))] == [*names, "pack", "unpack"]
+
+
+@pytest.mark.parametrize("predict", SORTS)
+@given(
+    st.integers(0, 10**9), st.integers(4, 64), st.sampled_from([(1, 1), (2, 2), (16, 16), (16, 1), (64, 8)])
+)
+def test_more_elements_and_wider_ones_cost_more(
+    predict: Callable[[SortShape], Steps], n: int, width: int, ranks: tuple[int, int]
+) -> None:
+    base = total(predict(shape(n, width, 32, *ranks)))
+    assert 0 <= base < float("inf")
+    assert total(predict(shape(2 * n + 10**6, width, 32, *ranks))) > base
+    assert total(predict(shape(n + 10**6, 2 * width, 32, *ranks))) > base
+
+
+@pytest.mark.parametrize("predict", MOVES)
+@given(
+    st.integers(0, 10**9), st.integers(1, 64), st.sampled_from([(1, 1), (2, 2), (16, 16), (16, 1), (64, 8)])
+)
+def test_moving_more_costs_more(
+    predict: Callable[[PermuteShape], Steps], n: int, width: int, ranks: tuple[int, int]
+) -> None:
+    base = total(predict(PermuteShape(width, n, *ranks)))
+    assert 0 < base < float("inf")
+    assert total(predict(PermuteShape(width, 2 * n + 10**6, *ranks))) > base
+    assert total(predict(PermuteShape(2 * width, n + 10**6, *ranks))) > base
+
+
+def test_digits_that_are_left_out_cost_nothing() -> None:
+    digits = [(0, 8), (8, 8), (16, 8), (24, 8)]
+    costs = [total(memory.predict_radix(BUILT_IN, shape(width=4), digits[:i])) for i in range(5)]
+    assert costs == sorted(set(costs)) and costs[0] == 0
+    assert total(memory.predict_radix(BUILT_IN, shape(bits=16))) < total(
+        memory.predict_radix(BUILT_IN, shape())
+    )
+
+
+def test_each_digit_adds_to_each_step() -> None:
+    one = memory.predict_radix(BUILT_IN, shape(), [(0, 8)])
+    three = memory.predict_radix(BUILT_IN, shape(), [(0, 8), (8, 8), (16, 8)])
+    assert [seconds for _, seconds in three[:6]] == pytest.approx([3 * seconds for _, seconds in one[:6]])
+
+
+@given(st.integers(1, 64), st.integers(1, 10**9))
+def test_the_chosen_digits_are_the_best(bits: int, n: int) -> None:
+    wanted = SortShape(U64, 8, n, bits, 2, 2)
+    best = memory.radix_digit_bits(BUILT_IN, wanted)
+    chosen = total(memory.predict_radix(BUILT_IN, wanted))
+    assert chosen == total(memory.predict_radix(BUILT_IN, wanted, _core.digits_of(bits, best)))
+    for most in range(4, 13):
+        assert chosen <= total(memory.predict_radix(BUILT_IN, wanted, _core.digits_of(bits, most)))
+
+
+def test_a_slow_wire_makes_other_hosts_dear() -> None:
+    slow = Profile("slow", BUILT_IN.cores, (1e6, 1e-4), BUILT_IN.figures)
+    near, far = shape(ranks=4, host=4), shape(ranks=4, host=1)
+    assert total(memory.predict_radix(slow, near)) == total(memory.predict_radix(BUILT_IN, near))
+    assert total(memory.predict_radix(slow, far)) > 10 * total(memory.predict_radix(slow, near))
+    # A sample sort sends every element once, a radix sort once for each digit.
+    assert total(memory.predict_sample(slow, far)) < total(memory.predict_radix(slow, far)) / 1.5
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        SortShape(U32, 3, 100, 32, 2, 2),  # narrower than the key
+        SortShape(U32, 4, 100, 32, 0, 1),
+        SortShape(U32, 4, 100, 32, 2, 0),
+    ],
+)
+def test_shapes_that_cannot_be(bad: SortShape) -> None:
+    for predict in SORTS:
+        with pytest.raises(_core.InputError):
+            predict(bad)
+
+
+def test_digits_that_cannot_be() -> None:
+    for digit in ((0, 0), (0, 13)):
+        with pytest.raises(_core.InputError, match="digit"):
+            memory.predict_radix(BUILT_IN, shape(), [digit])
+
+
+def test_ways_that_there_are_not() -> None:
+    with pytest.raises(_core.InputError, match="packed, chained"):
+        memory.predict_permute(BUILT_IN, PermuteShape(8, 100, 2, 2), "posted")
+    with pytest.raises(_core.InputError, match="no bytes"):
+        memory.predict_permute(BUILT_IN, PermuteShape(0, 100, 2, 2), "packed")
