@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-from hocket.elements import grouped_permute, permute, send_elements, take, transpose
 from mpi4py import MPI
 from numpy.random import Generator
 from random_cases import Array, apart, difference, draw_counts, draw_size
+
+from hocket.elements import grouped_permute, permute, send_elements, take, transpose
 
 OPERATIONS: Final = ("permute", "take", "send", "grouped", "transpose")
 METHODS: Final = ("auto", "packed", "chained")

@@ -1,7 +1,7 @@
 """Hocket: schedules for collective exchanges.
 
-With mpi4py: ``hocket.Exchange`` runs irregular exchanges, ``hocket.sort`` sorts distributed arrays, ``hocket.permute``
-and its sisters move their elements.
+With mpi4py: ``hocket.Exchange`` runs irregular exchanges, ``hocket.sort`` sorts distributed arrays,
+``hocket.permute`` and its sisters move their elements.
 """
 
 from __future__ import annotations
