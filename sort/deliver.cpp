@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "exchange_blocks.hpp"
 #include "hocket/elements/move.hpp"
 #include "mpi_call.hpp"
+#include "private_memory.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -88,22 +88,22 @@ void exchange_with_other_hosts(Workplace& place, const std::byte* source, std::s
   const BlockCounts runs_in = exchange_counts(place, run_counts);
   const BlockCounts elements_in = exchange_counts(place, element_counts);
   std::vector<Run> sent_runs, received_runs;
-  std::unique_ptr<std::byte[]> packed, arrived;
+  PrivateMemory packed, arrived;
   agreed(place, [&] {
     for (const std::vector<Run>& part : parts) sent_runs.insert(sent_runs.end(), part.begin(), part.end());
     received_runs.resize(total(runs_in));
-    packed = std::make_unique_for_overwrite<std::byte[]>(total(element_counts) * width);
-    arrived = std::make_unique_for_overwrite<std::byte[]>(total(elements_in) * width);
+    packed = PrivateMemory(total(element_counts) * width);
+    arrived = PrivateMemory(total(elements_in) * width);
   });
   exchange_blocks(place, sizeof(Run), reinterpret_cast<const std::byte*>(sent_runs.data()), run_counts,
                   reinterpret_cast<std::byte*>(received_runs.data()), runs_in);
-  std::byte* to = packed.get();
+  std::byte* to = packed.data();
   for (const Run& run : sent_runs) {
     std::memcpy(to, source + run.from * width, run.count * width);
     to += run.count * width;
   }
-  exchange_blocks(place, width, packed.get(), element_counts, arrived.get(), elements_in);
-  const std::byte* from = arrived.get();
+  exchange_blocks(place, width, packed.data(), element_counts, arrived.data(), elements_in);
+  const std::byte* from = arrived.data();
   for (const Run& run : received_runs) {
     std::memcpy(own + (run.to - own_begin) * width, from, run.count * width);
     from += run.count * width;
