@@ -121,9 +121,6 @@ void write_regions_here(const Counts& begins, std::size_t width, const Source& f
         "the arrays differ in length");
   check_apart(from, to);
   constexpr std::size_t line = RegionWriter::stream_alignment;
-  check(reinterpret_cast<std::uintptr_t>(to.data()) % line == 0 &&
-            reinterpret_cast<std::uintptr_t>(offsets.data()) % line == 0,
-        "streams begin at cache lines");
   std::vector<RegionStream> streams(counts.size());
   std::size_t end = 0;
   for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
@@ -131,6 +128,8 @@ void write_regions_here(const Counts& begins, std::size_t width, const Source& f
     end += (counts[bucket] + line - 1) / line * line;
   }
   check(elements_in(to, width) == end && offsets.size() == end, "the target has no room for the regions");
+  const auto at_line = [](const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % line == 0; };
+  check(end == 0 || (at_line(to.data()) && at_line(offsets.data())), "streams begin at cache lines");
   RegionWriter writer(divided.cuts, width, std::move(streams));
   for (std::size_t i = 0; i < positions.size(); i += slice)
     writer.add(bytes_of(from) + i * width, span_of(positions).subspan(i, std::min(slice, positions.size() - i)));

@@ -12,6 +12,7 @@ from typing import Final
 
 KIB: Final = 1 << 10
 MIB: Final = 1 << 20
+_STREAM: Final = 64  # elements, and offsets of 4 bytes, that a region is rounded up to
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:
     for width in widths:
         yield Shape("split", width, ranks, large)
         for regions in (32, 256, 2048):
-            yield Shape("regions", width, regions, large)
+            if regions * _STREAM * (width + 4) <= memory // 4:  # else rounding up takes all the room
+                yield Shape("regions", width, regions, large)
     for regions in (ranks, 32, 256, 2048):
         yield Shape("route", 8, regions, large)
     for run in (16, 256, 4 * KIB) if quick else (16, 64, 256, 4 * KIB, 64 * KIB):
