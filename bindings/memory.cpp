@@ -165,6 +165,12 @@ void bind_predictions(nb::module_& m) {
 
   m.def("predict_radix", &radix, "profile"_a, "shape"_a, "digits"_a = nb::none(),
         "[(step, seconds)]. `digits`: (shift, bits); None: chosen.");
+  m.def(
+      "predict_highest_first",
+      [](const MemoryProfile& profile, const SortShape& shape, std::pair<unsigned, unsigned> highest) {
+        return rows_of(predict_highest_first(profile, shape, {highest.first, highest.second}));
+      },
+      "profile"_a, "shape"_a, "highest"_a, "[(step, seconds)]. `highest`: (shift, bits).");
   m.def("radix_digit_bits", &radix_digit_bits, "profile"_a, "shape"_a);
   m.def(
       "predict_sample",

@@ -46,7 +46,7 @@ typedef struct hocket_sort_options { /* all zero: the defaults; the same on all 
   int balance;
   int sampling;
   int oversampling; /* samples per rank and splitter of the sample sort; 0: chosen */
-  int digit_bits;   /* of the radix sort, 1 to 12; 0: chosen */
+  int digit_bits;   /* of the radix sort by all digits, 1 to 12; 0: chosen, or the highest digit first */
   uint64_t seed;    /* of random samples */
   /* Called on every rank after each step, from the thread that sorts; NULL: not. `done` of `steps` steps are over. */
   void (*progress)(const char* step, int done, int steps, void* context);
