@@ -10,6 +10,7 @@ void bind_plan(nanobind::module_& m);
 void bind_gossip(nanobind::module_& m);
 void bind_gossip_search(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
+void bind_element_cuts(nanobind::module_& m);
 void bind_element_routes(nanobind::module_& m);
 void bind_elements(nanobind::module_& m);
 void bind_element_moves(nanobind::module_& m);

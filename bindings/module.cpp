@@ -49,6 +49,7 @@ NB_MODULE(_core, m) {
   bind_gossip(m);
   bind_gossip_search(m);
   bind_memory(m);
+  bind_element_cuts(m);
   bind_element_routes(m);
   bind_elements(m);
   bind_element_moves(m);

@@ -23,7 +23,7 @@ int report(ApiError error);
 [[nodiscard]] ApiError current_error(int code_of_input_error);
 
 /// Collective. Throws on every rank the problem of the first rank that has one; a code of
-/// HOCKET_SUCCESS is none.
+/// HOCKET_SUCCESS is none. Sleeps while it waits.
 void agree(MPI_Comm comm, const ApiError& mine);
 
 /// Collective. Does something on every rank; if it throws on any, it throws on all.

@@ -1,6 +1,7 @@
 #include <cstring>
 #include <new>
 
+#include "agreement.hpp"
 #include "api.hpp"
 #include "requests.hpp"
 
@@ -66,17 +67,18 @@ void agree(MPI_Comm comm, const ApiError& mine) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(comm, &rank));
   check(PMPI_Comm_size(comm, &size));
-  Requests::instance().let_go();  // what follows blocks
   const int troubled = mine.code == HOCKET_SUCCESS ? size : rank;
   int first = size;
-  check(PMPI_Allreduce(&troubled, &first, 1, MPI_INT, MPI_MIN, comm));
+  reduce(&troubled, &first, 1, MPI_INT, MPI_MIN, comm);
   if (first == size) return;
   struct {
     int code;
     char text[508];
   } told{mine.code, ""};
   mine.text.copy(told.text, sizeof told.text - 1);
-  check(PMPI_Bcast(&told, sizeof told, MPI_BYTE, first, comm));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Ibcast(&told, sizeof told, MPI_BYTE, first, comm, &request));
+  wait_until_done(request);
   throw ApiError{told.code, first == rank ? mine.text : "rank " + std::to_string(first) + ": " + told.text};
 }
 

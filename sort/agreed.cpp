@@ -3,18 +3,10 @@
 #include <climits>
 #include <cstdint>
 
-#include "agreement.hpp"
 #include "mpi_call.hpp"
 #include "requests.hpp"
 
 namespace hocket::runtime {
-
-void settle(Workplace& place, const ApiError& mine) {
-  const int troubled = mine.code == HOCKET_SUCCESS ? 0 : 1;
-  int any = 0;
-  reduce(&troubled, &any, 1, MPI_INT, MPI_MAX, place.comm());
-  if (any) agree(place.comm(), mine);
-}
 
 void same_everywhere(Workplace& place, const std::vector<Common>& arguments) {
   const std::size_t n = arguments.size();

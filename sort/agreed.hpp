@@ -11,21 +11,10 @@
 
 namespace hocket::runtime {
 
-/// Collective. As agree(), and sleeps while it waits.
-void settle(Workplace& place, const ApiError& mine);
-
 /// Collective. Does something on every rank; if it throws on any, it throws on all.
 template <class Step>
 void agreed(Workplace& place, Step step) {
-  ApiError problem{HOCKET_SUCCESS, {}};
-  try {
-    step();
-  } catch (const MpiFailure&) {
-    throw;  // the others cannot be told
-  } catch (...) {
-    problem = current_error(HOCKET_ERR_ARGUMENT);
-  }
-  settle(place, problem);
+  together(place.comm(), HOCKET_ERR_ARGUMENT, step);
 }
 
 /// An argument that is the same on all ranks.

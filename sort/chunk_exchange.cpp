@@ -32,6 +32,10 @@ ChunkExchange::ChunkExchange(Workplace& place, std::size_t width, const BlockCou
   arriving_.resize(incoming_.size() * awaited);
   requests_.assign(arriving_.size(), MPI_REQUEST_NULL);
   indices_.resize(arriving_.size());
+  for (Chunk& chunk : arriving_) chunk.memory.resize(bytes_of(capacity_));
+}
+
+void ChunkExchange::start() {
   for (std::size_t place_of = 0; place_of < arriving_.size(); ++place_of) await(place_of);
 }
 
@@ -41,7 +45,6 @@ void ChunkExchange::await(std::size_t place) {
   chunk.elements = std::min<std::uint64_t>(from.left, capacity_);
   if (chunk.elements == 0) return;
   from.left -= chunk.elements;
-  chunk.memory.resize(bytes_of(capacity_));
   check(PMPI_Irecv(chunk.memory.data(), static_cast<int>(bytes_of(chunk.elements)), MPI_BYTE, from.rank, chunk_tag,
                    comm_, &requests_[place]));
 }

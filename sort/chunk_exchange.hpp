@@ -19,12 +19,15 @@ class ChunkExchange {
   /// What is done with a chunk that has arrived: elements and where they go in this rank's part.
   using TakeIn = std::function<void(const std::byte* data, std::span<const std::uint64_t> offsets)>;
 
-  /// How many elements go to and come from every rank. All ranks make one at the same time, with equal widths.
+  /// How many elements go to and come from every rank. All ranks make one at the same time, with equal widths. Only
+  /// allocates: throws std::bad_alloc before any rank has begun to communicate.
   ChunkExchange(Workplace& place, std::size_t width, const BlockCounts& sends, const BlockCounts& receives,
                 TakeIn take_in);
   ChunkExchange(const ChunkExchange&) = delete;
   ChunkExchange& operator=(const ChunkExchange&) = delete;
 
+  /// Before anything else: begins to receive.
+  void start();
   void put(int rank, std::uint64_t offset, const std::byte* element);
   /// Takes in what has arrived; does not block. True if anything moved.
   bool advance();

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <numeric>
 #include <vector>
 
+#include "agreed.hpp"
 #include "exchange_blocks.hpp"
 #include "hocket/elements/move.hpp"
 #include "mpi_call.hpp"
+#include "private_memory.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -77,30 +78,32 @@ void exchange_with_other_hosts(Workplace& place, const std::byte* source, std::s
                                std::vector<std::vector<Run>>& parts, std::uint64_t own_begin, std::byte* own) {
   for (const int member : place.members()) parts[static_cast<std::size_t>(member)].clear();
   BlockCounts run_counts, element_counts;
-  std::vector<Run> sent_runs;
   for (const std::vector<Run>& part : parts) {
     run_counts.push_back(part.size());
     element_counts.push_back(elements(part));
-    sent_runs.insert(sent_runs.end(), part.begin(), part.end());
   }
   const auto total = [](const BlockCounts& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   };
   const BlockCounts runs_in = exchange_counts(place, run_counts);
-  std::vector<Run> received_runs(total(runs_in));
+  const BlockCounts elements_in = exchange_counts(place, element_counts);
+  std::vector<Run> sent_runs, received_runs;
+  PrivateMemory packed, arrived;
+  agreed(place, [&] {
+    for (const std::vector<Run>& part : parts) sent_runs.insert(sent_runs.end(), part.begin(), part.end());
+    received_runs.resize(total(runs_in));
+    packed = PrivateMemory(total(element_counts) * width);
+    arrived = PrivateMemory(total(elements_in) * width);
+  });
   exchange_blocks(place, sizeof(Run), reinterpret_cast<const std::byte*>(sent_runs.data()), run_counts,
                   reinterpret_cast<std::byte*>(received_runs.data()), runs_in);
-
-  const BlockCounts elements_in = exchange_counts(place, element_counts);
-  const auto packed = std::make_unique_for_overwrite<std::byte[]>(total(element_counts) * width);
-  const auto arrived = std::make_unique_for_overwrite<std::byte[]>(total(elements_in) * width);
-  std::byte* to = packed.get();
+  std::byte* to = packed.data();
   for (const Run& run : sent_runs) {
     std::memcpy(to, source + run.from * width, run.count * width);
     to += run.count * width;
   }
-  exchange_blocks(place, width, packed.get(), element_counts, arrived.get(), elements_in);
-  const std::byte* from = arrived.get();
+  exchange_blocks(place, width, packed.data(), element_counts, arrived.data(), elements_in);
+  const std::byte* from = arrived.data();
   for (const Run& run : received_runs) {
     std::memcpy(own + (run.to - own_begin) * width, from, run.count * width);
     from += run.count * width;
@@ -111,7 +114,8 @@ void exchange_with_other_hosts(Workplace& place, const std::byte* source, std::s
 
 void deliver(Workplace& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,
              const Layout& target, std::byte* own) {
-  std::vector<std::vector<Run>> parts = by_target(runs, target);
+  std::vector<std::vector<Run>> parts;
+  agreed(place, [&] { parts = by_target(runs, target); });
   const SharedRuns shared(place, parts);
   const std::uint64_t own_begin = target.begin(place.rank());
   place.meet_host();

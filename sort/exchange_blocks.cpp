@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <memory>
 #include <numeric>
 
+#include "agreed.hpp"
 #include "agreement.hpp"
 #include "entry.hpp"
 #include "mpi_call.hpp"
+#include "private_memory.hpp"
 #include "requests.hpp"
 #include "team.hpp"
 
@@ -111,16 +112,19 @@ constexpr std::uint64_t round_bytes = std::uint64_t{1} << 28;
 void exchange_in_rounds(Workplace& place, MPI_Datatype type, std::size_t width, const std::byte* from,
                         const BlockCounts& sends, std::byte* to, const BlockCounts& receives, std::uint64_t rounds,
                         std::uint64_t most) {
+  PrivateMemory packed, arrived;
+  agreed(place, [&] {  // no round moves more than the first
+    packed = PrivateMemory(sum(part(sends, 0, most)) * width);
+    arrived = PrivateMemory(sum(part(receives, 0, most)) * width);
+  });
   for (std::uint64_t begin = 0; begin < rounds * most; begin += most) {
     const BlockCounts out = part(sends, begin, most), in = part(receives, begin, most);
-    const auto packed = std::make_unique_for_overwrite<std::byte[]>(sum(out) * width);
-    const auto arrived = std::make_unique_for_overwrite<std::byte[]>(sum(in) * width);
     for_each_part(sends, out, begin, [&](std::uint64_t whole, std::uint64_t at, std::uint64_t count) {
-      std::memcpy(packed.get() + at * width, from + whole * width, count * width);
+      std::memcpy(packed.data() + at * width, from + whole * width, count * width);
     });
-    exchange_small(place, type, packed.get(), out, arrived.get(), in);
+    exchange_small(place, type, packed.data(), out, arrived.data(), in);
     for_each_part(receives, in, begin, [&](std::uint64_t whole, std::uint64_t at, std::uint64_t count) {
-      std::memcpy(to + whole * width, arrived.get() + at * width, count * width);
+      std::memcpy(to + whole * width, arrived.data() + at * width, count * width);
     });
   }
 }

@@ -23,23 +23,25 @@ struct Interval {
 
 /// All intervals that runs cover of this rank's part, in ascending order.
 std::vector<Interval> covered(Workplace& place, std::span<const Run> runs, const Layout& target) {
-  std::vector<std::vector<Interval>> by_rank(static_cast<std::size_t>(place.size()));
-  for (const Run& run : runs) {
-    for (std::uint64_t at = run.to; at < run.to + run.count;) {
-      const int rank = target.rank_of(at);
-      const std::uint64_t end = std::min(run.to + run.count, target.begin(rank + 1));
-      by_rank[static_cast<std::size_t>(rank)].push_back({at, end});
-      at = end;
-    }
-  }
   BlockCounts sends;
-  std::vector<Interval> out;
-  for (const std::vector<Interval>& intervals : by_rank) {
-    sends.push_back(intervals.size());
-    out.insert(out.end(), intervals.begin(), intervals.end());
-  }
+  std::vector<Interval> out, in;
+  agreed(place, [&] {
+    std::vector<std::vector<Interval>> by_rank(static_cast<std::size_t>(place.size()));
+    for (const Run& run : runs) {
+      for (std::uint64_t at = run.to; at < run.to + run.count;) {
+        const int rank = target.rank_of(at);
+        const std::uint64_t end = std::min(run.to + run.count, target.begin(rank + 1));
+        by_rank[static_cast<std::size_t>(rank)].push_back({at, end});
+        at = end;
+      }
+    }
+    for (const std::vector<Interval>& intervals : by_rank) {
+      sends.push_back(intervals.size());
+      out.insert(out.end(), intervals.begin(), intervals.end());
+    }
+  });
   const BlockCounts receives = exchange_counts(place, sends);
-  std::vector<Interval> in(std::accumulate(receives.begin(), receives.end(), std::uint64_t{0}));
+  agreed(place, [&] { in.resize(std::accumulate(receives.begin(), receives.end(), std::uint64_t{0})); });
   exchange_blocks(place, sizeof(Interval), reinterpret_cast<const std::byte*>(out.data()), sends,
                   reinterpret_cast<std::byte*>(in.data()), receives);
   std::ranges::sort(in, {}, &Interval::begin);

@@ -71,10 +71,14 @@ Arrived send_elements(Workplace& place, bool chained, std::size_t width, const s
   const BlockCounts receives = exchange_counts(place, sends);
   arrived = sum(receives);
   Arrived target;
-  agreed(place, [&] { target = allocate(arrived * width); });
-  if (!chained) {
-    const PrivateMemory packed(ranks.size() * width);
+  PrivateMemory packed;
+  agreed(place, [&] {
+    target = allocate(arrived * width);
+    if (chained) return;
+    packed = PrivateMemory(ranks.size() * width);
     divide_by_rank(width, source, ranks, sends, packed.data());
+  });
+  if (!chained) {
     exchange_blocks(place, width, packed.data(), sends, target.get(), receives);
     return target;
   }

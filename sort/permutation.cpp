@@ -23,15 +23,18 @@ std::uint64_t first_repeated(Workplace& place, const Permutation& permutation) {
   BlockCounts sends(cuts.size(), 0);
   count_positions(cuts, permutation.destinations, sends);
   const BlockCounts receives = exchange_counts(place, sends);
-  std::vector<std::uint64_t> out(permutation.destinations.size());
-  std::vector<std::uint64_t> in(std::accumulate(receives.begin(), receives.end(), std::uint64_t{0}));
-  std::vector<std::uint64_t*> at;
-  std::uint64_t begin = 0;
-  for (const std::uint64_t count : sends) {
-    at.push_back(out.data() + begin);
-    begin += count;
-  }
-  divide(cuts, permutation.destinations, at);
+  std::vector<std::uint64_t> out, in;
+  agreed(place, [&] {
+    out.resize(permutation.destinations.size());
+    in.resize(std::accumulate(receives.begin(), receives.end(), std::uint64_t{0}));
+    std::vector<std::uint64_t*> at;
+    std::uint64_t begin = 0;
+    for (const std::uint64_t count : sends) {
+      at.push_back(out.data() + begin);
+      begin += count;
+    }
+    divide(cuts, permutation.destinations, at);
+  });
   exchange_blocks(place, sizeof(std::uint64_t), reinterpret_cast<const std::byte*>(out.data()), sends,
                   reinterpret_cast<std::byte*>(in.data()), receives);
   std::ranges::sort(in);

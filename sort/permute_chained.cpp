@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "agreed.hpp"
 #include "chunk_exchange.hpp"
 #include "hocket/elements/region_writer.hpp"
 #include "hocket/elements/scatter_once.hpp"
@@ -39,16 +40,19 @@ class Chained {
     find_owners();
     const BlockCounts sends = split_off_remote(counts);
     RegionBlock block(place_, permutation_.width, counts);
-    std::vector<RegionStream> streams = block.streams();
-    for (std::size_t region = 0; region < streams.size(); ++region)
-      if (is_remote(region)) streams[region] = {};
-    takes_.resize(largest_take(), 0);
+    const BlockCounts receives = place_.one_host() ? BlockCounts{} : exchange_counts(place_, sends);
+    std::optional<RegionWriter> writer;
     std::optional<ChunkExchange> chunks;
-    if (!place_.one_host()) {
-      chunks.emplace(place_, permutation_.width, sends, exchange_counts(place_, sends),
+    agreed(place_, [&] {
+      takes_.resize(largest_take(), 0);
+      writer.emplace(regions_, permutation_.width, streams_of(block));
+      if (place_.one_host()) return;
+      chunks.emplace(place_, permutation_.width, sends, receives,
                      [this](const std::byte* data, std::span<const std::uint64_t> offsets) { take_in(data, offsets); });
-    }
-    send(std::move(streams), chunks);
+    });
+    if (chunks) chunks->start();
+    send(*writer, chunks);
+    writer.reset();
     place_.meet_host();
     bool whole = receive(block, chunks);
     if (chunks) {
@@ -83,8 +87,15 @@ class Chained {
     return largest;
   }
 
-  void send(std::vector<RegionStream> streams, std::optional<ChunkExchange>& chunks) {
-    RegionWriter writer(regions_, permutation_.width, std::move(streams));
+  /// Elements for other hosts are left out.
+  [[nodiscard]] std::vector<RegionStream> streams_of(const RegionBlock& block) const {
+    std::vector<RegionStream> streams = block.streams();
+    for (std::size_t region = 0; region < streams.size(); ++region)
+      if (is_remote(region)) streams[region] = {};
+    return streams;
+  }
+
+  void send(RegionWriter& writer, std::optional<ChunkExchange>& chunks) {
     const std::size_t n = permutation_.destinations.size();
     for (std::size_t begin = 0; begin < n; begin += slice) {
       const auto destinations = permutation_.destinations.subspan(begin, std::min(slice, n - begin));

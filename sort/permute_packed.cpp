@@ -3,6 +3,7 @@
 #include <numeric>
 #include <vector>
 
+#include "agreed.hpp"
 #include "exchange_blocks.hpp"
 #include "hocket/elements/scatter_once.hpp"
 #include "permutation.hpp"
@@ -31,18 +32,25 @@ bool permute(Workplace& place, const Permutation& permutation) {
   const BlockCounts sends = count_destinations(place, permutation, cuts);
   const BlockCounts receives = exchange_counts(place, sends);
   const std::uint64_t arriving = sum(receives);
-  const PrivateMemory data_in(arriving * width), offsets_in(arriving * sizeof(Offset));
+  const std::uint64_t places = permutation.target.count(place.rank());
+  PrivateMemory data_in, offsets_in;
+  std::vector<std::uint64_t> taken;  // a bit of each place
   {
-    const PrivateMemory data_out(sum(sends) * width), offsets_out(sum(sends) * sizeof(Offset));
-    std::vector<std::byte*> data = begins(data_out.data(), sends, width);
-    std::vector<Offset*> offsets = begins(reinterpret_cast<Offset*>(offsets_out.data()), sends, 1);
-    divide(cuts, width, permutation.source, permutation.destinations, data, offsets);
+    PrivateMemory data_out, offsets_out;
+    agreed(place, [&] {
+      data_in = PrivateMemory(arriving * width);
+      offsets_in = PrivateMemory(arriving * sizeof(Offset));
+      data_out = PrivateMemory(sum(sends) * width);
+      offsets_out = PrivateMemory(sum(sends) * sizeof(Offset));
+      taken.resize((places + 63) / 64, 0);
+      std::vector<std::byte*> data = begins(data_out.data(), sends, width);
+      std::vector<Offset*> offsets = begins(reinterpret_cast<Offset*>(offsets_out.data()), sends, 1);
+      divide(cuts, width, permutation.source, permutation.destinations, data, offsets);
+    });
     exchange_blocks(place, sizeof(Offset), offsets_out.data(), sends, offsets_in.data(), receives);
     exchange_blocks(place, width, data_out.data(), sends, data_in.data(), receives);
   }
-  const std::uint64_t places = permutation.target.count(place.rank());
   if (arriving != places) return false;
-  std::vector<std::uint64_t> taken((places + 63) / 64, 0);
   return scatter_once(width, data_in.data(), std::span(reinterpret_cast<const Offset*>(offsets_in.data()), arriving),
                       permutation.own, taken) == arriving;
 }

@@ -46,21 +46,26 @@ void take_packed(Workplace& place, const Taking& taking) {
   BlockCounts wanted(parts.size(), 0);
   count_positions(parts, taking.indices, wanted);
   const BlockCounts asked = exchange_counts(place, wanted);
-  const PrivateMemory answers(sum(asked) * taking.width);
+  PrivateMemory answers, elements;
   {
-    const PrivateMemory requests(sum(wanted) * sizeof(std::uint64_t)), arrived(sum(asked) * sizeof(std::uint64_t));
-    std::vector<std::uint64_t*> at;
-    std::uint64_t* begin = reinterpret_cast<std::uint64_t*>(requests.data());
-    for (const std::uint64_t count : wanted) {
-      at.push_back(begin);
-      begin += count;
-    }
-    divide(parts, taking.indices, at);
+    PrivateMemory requests, arrived;
+    agreed(place, [&] {
+      answers = PrivateMemory(sum(asked) * taking.width);
+      elements = PrivateMemory(sum(wanted) * taking.width);
+      requests = PrivateMemory(sum(wanted) * sizeof(std::uint64_t));
+      arrived = PrivateMemory(sum(asked) * sizeof(std::uint64_t));
+      std::vector<std::uint64_t*> at;
+      std::uint64_t* begin = reinterpret_cast<std::uint64_t*>(requests.data());
+      for (const std::uint64_t count : wanted) {
+        at.push_back(begin);
+        begin += count;
+      }
+      divide(parts, taking.indices, at);
+    });
     exchange_blocks(place, sizeof(std::uint64_t), requests.data(), wanted, arrived.data(), asked);
     hocket::gather(taking.width, taking.own,
                    std::span(reinterpret_cast<const std::int64_t*>(arrived.data()), sum(asked)), answers.data());
   }
-  const PrivateMemory elements(sum(wanted) * taking.width);
   exchange_blocks(place, taking.width, answers.data(), asked, elements.data(), wanted);
   std::vector<const std::byte*> next;
   const std::byte* begin = elements.data();
@@ -82,8 +87,12 @@ void take_chained(Workplace& place, const Taking& taking) {
         of_host[static_cast<std::size_t>(member)];
   hocket::gather(parts, taking.width, data, taking.indices, taking.target);
   if (!place.one_host()) {
-    const Wanted wanted = from_other_hosts(place, parts, taking.indices);
-    const PrivateMemory fetched(wanted.indices.size() * taking.width);
+    Wanted wanted;
+    PrivateMemory fetched;
+    agreed(place, [&] {
+      wanted = from_other_hosts(place, parts, taking.indices);
+      fetched = PrivateMemory(wanted.indices.size() * taking.width);
+    });
     take_packed(place, {taking.width, taking.source, taking.own, wanted.indices, fetched.data()});
     hocket::scatter(taking.width, fetched.data(), std::span<const std::int64_t>(wanted.slots), taking.target);
   }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "agreed.hpp"
 #include "exchange_blocks.hpp"
 #include "hocket/elements/move.hpp"
 #include "private_memory.hpp"
@@ -30,7 +31,11 @@ void exchange(Workplace& place, const Transposition& matrix, Partner partner) {
     out += sends.back();
     in += receives.back();
   }
-  const PrivateMemory packed(out * matrix.width), arrived(in * matrix.width);
+  PrivateMemory packed, arrived;
+  agreed(place, [&] {
+    packed = PrivateMemory(out * matrix.width);
+    arrived = PrivateMemory(in * matrix.width);
+  });
   std::byte* to = packed.data();
   for (int rank = 0; rank < place.size(); ++rank) {
     if (!partner(rank)) continue;

@@ -116,11 +116,16 @@ def send_elements(
         ctypes.byref(arrived),
         ctypes.byref(memory),
     )
-    target = np.empty((arrived.value, *call.source.shape[1:]), call.source.dtype)
-    if target.nbytes:
-        ctypes.memmove(target.ctypes.data, memory, target.nbytes)
-    call.library.call("hocket_free_elements", ctypes.byref(memory))
-    return target
+
+    def fetch() -> None:
+        call.target = np.empty((arrived.value, *call.source.shape[1:]), call.source.dtype)
+        ctypes.memmove(call.target.ctypes.data, memory, call.target.nbytes)
+
+    try:
+        everywhere(comm, fetch)
+    finally:
+        call.library.call("hocket_free_elements", ctypes.byref(memory))
+    return call.target
 
 
 def grouped_permute(

@@ -9,8 +9,8 @@ from hocket._core.memory import WORKS, Profile
 
 from cli.conftest import Call
 from hocket.errors import HocketError
-from hocket.memory import files
-from hocket.mpi import find_mpi
+from hocket.memory import calibrate, files
+from hocket.mpi import Mpi, MpiFamily, find_mpi
 
 TRANSFERS = ["1C1", "sC1", "1Cs", "wC1", "1Cw", "1S0", "Nd", "0R1", "wS0", "0Rw", "Nadp"]
 
@@ -95,3 +95,20 @@ def test_which_profile_is_in_use(
     monkeypatch.setenv("HOCKET_MEMORY", str(tmp_path / "named.txt"))
     assert files.read_profile().origin == "named"
     assert files.read_profile(built_in).origin == Profile.built_in().origin
+
+
+def test_ranks_that_hang_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text("""#!/bin/sh
+        echo '{"at": 0, "of": 1, "work": "copy"}'
+        sleep 60
+        echo '{"figures": []}'
+    """)
+    launcher.chmod(0o755)
+    monkeypatch.setattr(calibrate, "_PATIENCE", 1.0)
+    heard: list[tuple[int, int, str]] = []
+    with pytest.raises(HocketError, match="have said nothing for 1 s"):
+        calibrate.calibrate(
+            Mpi(MpiFamily.MPICH, str(launcher)), 2, 1 << 20, True, lambda *step: heard.append(step)
+        )
+    assert heard == [(0, 1, "copy, one rank")]

@@ -22,9 +22,9 @@ def built(mpi: Mpi) -> None:
     hocket("config", "--libs", "--mpi", mpi.mpiexec)
 
 
-def check(mpi: Mpi, ranks: int, shared: int, *arguments: object) -> None:
+def check(mpi: Mpi, ranks: int, shared: int, *arguments: object, **env: str) -> None:
     argv = [sys.executable, str(PROGRAMS / "permute_check.py"), *map(str, arguments)]
-    said = mpiexec(mpi, ranks, argv, python_env(mpi) | {"HOCKET_SHARED_RANKS": str(shared)})
+    said = mpiexec(mpi, ranks, argv, python_env(mpi) | {"HOCKET_SHARED_RANKS": str(shared)} | env)
     assert "ok" in said and mpi.family.value in said.lower().replace(" ", ""), said
 
 
@@ -38,6 +38,12 @@ def test_random_cases(mpi: Mpi, ranks: int, shared: int, cases: int) -> None:
 @pytest.mark.parametrize(("ranks", "shared"), [(1, 0), (3, 0), (3, 2)])
 def test_wrong_arguments_of_one_rank_are_refused_on_all(mpi: Mpi, ranks: int, shared: int) -> None:
     check(mpi, ranks, shared, "refuse")
+
+
+@pytest.mark.parametrize(("ranks", "shared"), [(2, 0), (3, 1)])
+def test_a_rank_without_memory_is_heard_of_on_all(mpi: Mpi, ranks: int, shared: int) -> None:
+    """What malloc keeps from earlier calls would be memory all the same: it keeps little."""
+    check(mpi, ranks, shared, "memory", MALLOC_MMAP_THRESHOLD_="65536")
 
 
 @pytest.fixture(scope="module")

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import IO, Any, Final, Self
 
 from hocket.errors import HocketError, MissingToolError
+from hocket.launched import complaints, started
 from hocket.mpi import Mpi, launch_command, mpi4py_environment
 
 MARK: Final = "hocket-sort:"
-_PATIENCE: Final = 5.0  # seconds that a launcher gets to end its ranks
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -96,7 +93,7 @@ def run_job(
     variables = {**environment, **mpi4py_environment(mpi)}
     command = launch_command(mpi, job.ranks, (), variables, worker, hostfile=hostfile)
     report = None
-    with tempfile.TemporaryFile() as said, _started(command, None if verbose else said) as process:
+    with tempfile.TemporaryFile() as said, started(command, None if verbose else said) as process:
         for message in _messages(process, verbose):
             if "error" in message:
                 raise HocketError(message["error"])
@@ -108,38 +105,6 @@ def run_job(
         if code != 0 or report is None:
             raise HocketError(_how_it_ended(code, said), remedy="-v shows all that the ranks say")
     return report
-
-
-@contextmanager
-def _started(command: list[str], errors: IO[bytes] | None) -> Iterator[subprocess.Popen[str]]:
-    """A launcher in a session of its own: Ctrl-C comes to us alone, and we end the ranks."""
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise MissingToolError(f"{command[0]} does not start: {error.strerror}") from None
-    with process:
-        try:
-            yield process
-        finally:
-            _end(process)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _messages(process: subprocess.Popen[str], verbose: bool) -> Iterator[dict[str, Any]]:
@@ -154,9 +119,6 @@ def _messages(process: subprocess.Popen[str], verbose: bool) -> Iterator[dict[st
 
 
 def _how_it_ended(code: int, said: IO[bytes]) -> str:
-    """With the last words of the ranks or the launcher, which tend to say why."""
-    said.seek(0)
-    lines = [line.strip() for line in said.read().decode(errors="replace").splitlines()]
-    spoken = [line for line in lines if any(character.isalpha() for character in line)]
-    words = f": {spoken[-1]}" if spoken else ""
+    """With the last words, which tend to say why."""
+    words = "".join(f": {line}" for line in complaints(said)[-1:])
     return f"the ranks ended with exit code {code if code >= 0 else 128 - code} before all was sorted{words}"

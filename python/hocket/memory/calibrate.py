@@ -6,14 +6,15 @@ import datetime
 import json
 import os
 import platform
-import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from hocket import _core
-from hocket.errors import HocketError, MissingToolError, UsageError
+from hocket.errors import HocketError, UsageError
+from hocket.launched import complaints, lines, started
 from hocket.mpi import Mpi, launch_command
 
 Report = Callable[[int, int, str], None]  # measured so far, of how many, what comes next
@@ -22,6 +23,7 @@ _MiB = 1 << 20
 _LEAST = _MiB
 _MOST = 256 * _MiB
 _QUICK = 32 * _MiB
+_PATIENCE = 600.0  # seconds without a figure; compiling the runtime comes before the first
 
 
 def usable_memory(ranks: int, quick: bool) -> int:
@@ -67,31 +69,20 @@ def processor() -> str:
 def _measure(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> list[Any]:
     arguments = ["-m", "hocket.memory.measure", "--memory", str(memory), *(["--quick"] if quick else [])]
     command = launch_command(mpi, ranks, (), {}, [sys.executable, *arguments])
-    try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    except OSError as error:
-        raise MissingToolError(f"{mpi.mpiexec} does not start: {error.strerror}") from None
-    try:
-        assert process.stdout is not None
-        figures = _follow(process.stdout, report)
-        _, complaint = process.communicate()
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait()
-    if process.returncode != 0 or figures is None:
-        said = next((line for line in complaint.splitlines() if line.strip()), "nothing")
-        missing = (
-            "pip install 'hocket[mpi4py]'"
-            if "mpi4py" in complaint
-            else "run it by hand: " + " ".join(command)
-        )
-        raise HocketError(f"measuring with {ranks} ranks failed: {said}", remedy=missing)
-    return figures
+    with tempfile.TemporaryFile() as said, started(command, said) as process:
+        figures = _figures(lines(process, _PATIENCE), report)
+        if process.wait() == 0 and figures is not None:
+            return figures
+        told = complaints(said)
+    no_mpi4py = any("mpi4py" in line for line in told)
+    raise HocketError(
+        f"measuring with {ranks} ranks failed: {told[0] if told else 'they say nothing'}",
+        remedy="pip install 'hocket[mpi4py]'" if no_mpi4py else "run it by hand: " + " ".join(command),
+    )
 
 
-def _follow(lines: IO[str], report: Report) -> list[Any] | None:
-    for line in lines:
+def _figures(said: Iterator[str], report: Report) -> list[Any] | None:
+    for line in said:
         try:
             message = json.loads(line)
         except json.JSONDecodeError:

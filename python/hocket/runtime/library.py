@@ -110,11 +110,13 @@ class RuntimeLibrary:
 
 def everywhere(comm: MPI.Comm, step: Callable[[], object]) -> None:
     """Does something on every rank; what goes wrong on any is raised on all. Collective."""
-    problem: HocketError | None = None
+    problem: HocketError | MemoryError | None = None
     try:
         step()
     except HocketError as error:
         problem = error
+    except MemoryError as error:
+        problem = MemoryError(str(error))  # numpy's own takes other arguments
     problems = comm.allgather(problem)
     if problem is not None:
         raise problem

@@ -1,12 +1,17 @@
 """Moves elements in many ways and compares every byte with numpy. Prints "ok" and the MPI from rank 0.
 
 permute_check.py SEED CASES: random cases. permute_check.py refuse: wrong arguments of one rank.
+permute_check.py memory: one rank has none left.
 """
 
 from __future__ import annotations
 
+import os
+import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -288,9 +293,73 @@ def refuse() -> None:
         assert nothing.shape == (0,)
 
 
+@contextmanager
+def last_rank_short_of(size: int) -> Iterator[None]:
+    """Of memory: it gets less than `size` bytes more."""
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    if RANK == LAST:
+        resource.setrlimit(resource.RLIMIT_AS, (used + size // 2, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def memory() -> None:
+    """Every call works, fails on all ranks when one has no memory, and works again."""
+    n = 6 << 17
+    begin, total = RANK * n, RANKS * n
+    data = np.arange(begin, begin + n)
+    elsewhere = (data[::-1] + n) % total
+    to_all = np.arange(n, dtype=np.intc) % RANKS
+    matrix = data.reshape(-1, 2 * RANKS)
+    columns = np.empty((2, len(matrix) * RANKS), data.dtype)
+    out = np.empty_like(data)
+    run = [n // 2, n - n // 2]
+    calls: list[Callable[[], object]] = [
+        lambda: hocket.permute(COMM, data, elsewhere, out=out, method="packed"),
+        lambda: hocket.take(COMM, data, elsewhere, out=out, method="packed"),
+        lambda: hocket.send_elements(COMM, data, to_all, method="packed"),
+        lambda: hocket.transpose(COMM, matrix, out=columns, method="packed"),
+    ]
+    if hosts_are_many():
+        calls += [
+            lambda: hocket.take(COMM, data, elsewhere, out=out, method="chained"),
+            lambda: hocket.transpose(COMM, matrix, out=columns, method="chained"),
+            lambda: hocket.grouped_permute(
+                COMM, data, run, [(begin + n) % total, (begin + n) % total + run[0]], out=out
+            ),
+        ]
+    for number, call in enumerate(calls):
+        call()
+        with last_rank_short_of(data.nbytes):
+            finds_none(call, number)
+        call()
+    with last_rank_short_of(data.nbytes):
+        finds_none(
+            lambda: hocket.permute(COMM, data, elsewhere, count=n if RANK != LAST else 1 << 40), "count"
+        )
+
+
+def finds_none(call: Callable[[], object], what: object) -> None:
+    try:
+        call()
+    except MemoryError:
+        COMM.Barrier()
+    else:
+        raise AssertionError(f"{what} found memory")
+
+
+def hosts_are_many() -> bool:
+    return 0 < int(os.environ.get("HOCKET_SHARED_RANKS", "0")) < RANKS
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "refuse":
         refuse()
+    elif sys.argv[1] == "memory":
+        memory()
     else:
         random_cases(int(sys.argv[1]), int(sys.argv[2]))
     COMM.Barrier()

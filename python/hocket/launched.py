@@ -1,0 +1,79 @@
+"""Launchers of ranks as child processes: no rank outlives us, and none that is stuck keeps us waiting."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Final
+
+from hocket.errors import HocketError, MissingToolError
+
+_GRACE: Final = 5.0  # seconds that a launcher gets to end its ranks
+
+
+@contextmanager
+def started(command: list[str], errors: IO[bytes] | None) -> Iterator[subprocess.Popen[str]]:
+    """A launcher in a session of its own: Ctrl-C comes to us alone, and we end the ranks.
+
+    ``errors``: where its standard error goes; None: where ours does.
+    """
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise MissingToolError(f"{command[0]} does not start: {error.strerror}") from None
+    with process:
+        try:
+            yield process
+        finally:
+            _end(process)
+
+
+def lines(process: subprocess.Popen[str], patience: float) -> Iterator[str]:
+    """What it prints. Raises HocketError if nothing comes for ``patience`` seconds."""
+    heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def listen() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            heard.put(line)
+        heard.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        try:
+            line = heard.get(timeout=patience)
+        except queue.Empty:
+            raise HocketError(f"the ranks have said nothing for {patience:g} s") from None
+        if line is None:
+            return
+        yield line
+
+
+def complaints(said: IO[bytes]) -> list[str]:
+    """What the ranks or the launcher have said on standard error, without lines that have no words."""
+    said.seek(0)
+    told = [line.strip() for line in said.read().decode(errors="replace").splitlines()]
+    return [line for line in told if any(map(str.isalpha, line))]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is not None:
+        return
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE)
+    with suppress(ProcessLookupError):  # what it has left behind
+        os.killpg(process.pid, signal.SIGKILL)
