@@ -151,8 +151,10 @@ void bind_predictions(nb::module_& m) {
       .def(
           "__init__",
           [](SortShape* self, KeyType key, std::size_t width, std::uint64_t elements, unsigned order_bits, int ranks,
-             int ranks_per_host) { new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host}; },
-          "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a);
+             int ranks_per_host, bool library_sort) {
+            new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host, library_sort};
+          },
+          "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a, "library_sort"_a = false);
   nb::class_<PermuteShape>(m, "PermuteShape", "A permutation as the model sees it.")
       .def(
           "__init__",
@@ -163,6 +165,12 @@ void bind_predictions(nb::module_& m) {
 
   m.def("predict_radix", &radix, "profile"_a, "shape"_a, "digits"_a = nb::none(),
         "[(step, seconds)]. `digits`: (shift, bits); None: chosen.");
+  m.def(
+      "predict_highest_first",
+      [](const MemoryProfile& profile, const SortShape& shape, std::pair<unsigned, unsigned> highest) {
+        return rows_of(predict_highest_first(profile, shape, {highest.first, highest.second}));
+      },
+      "profile"_a, "shape"_a, "highest"_a, "[(step, seconds)]. `highest`: (shift, bits).");
   m.def("radix_digit_bits", &radix_digit_bits, "profile"_a, "shape"_a);
   m.def(
       "predict_sample",

@@ -56,15 +56,24 @@ std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& argum
   const Layout source = Layout::gather(place.comm(), static_cast<std::uint64_t>(arguments.count));
   const hocket::RecordType type = record_type(arguments.key_type, arguments.payload_width);
   const std::uint64_t varying = varying_bits(place, arguments);
-  const hocket::SortShape shape{type, source.total(), static_cast<unsigned>(std::bit_width(varying)), place.size(),
-                                place.largest_host_size()};
+  const LocalSort sort_locally(type, arguments.options);
+  const hocket::SortShape shape{type,
+                                source.total(),
+                                static_cast<unsigned>(std::bit_width(varying)),
+                                place.size(),
+                                place.largest_host_size(),
+                                sort_locally.by_library()};
   const SortChoice choice = choose_sort(place, arguments.options, shape, varying);
   const bool radix = choice.method == HOCKET_SORT_RADIX;
   const Sampling sampling{arguments.options.sampling == HOCKET_SAMPLE_REGULAR,
                           static_cast<std::uint64_t>(arguments.options.oversampling), arguments.options.seed};
 
-  SortTask task{
-      type, source, target_of(arguments.options.balance, source), static_cast<const std::byte*>(arguments.keys), {}};
+  SortTask task{type,
+                sort_locally,
+                source,
+                target_of(arguments.options.balance, source),
+                static_cast<const std::byte*>(arguments.keys),
+                {}};
   const bool packs = arguments.payload_width > 0;
   const int steps = radix ? radix_step_count(place, choice.digits) : sample_step_count(place, sampling);
   clock.expect(steps + (packs ? 2 : 0));

@@ -53,6 +53,7 @@ void check_sort(Workplace& place, const SortArguments& arguments, const void* so
                           {"sampling", number(options.sampling)},
                           {"oversampling", number(options.oversampling)},
                           {"digit_bits", number(options.digit_bits)},
+                          {"sort_keys (0: none)", options.sort_keys == nullptr ? 0u : 1u},
                           {"seed", options.seed}});
 }
 

@@ -1,6 +1,9 @@
 #include "choose_sort.hpp"
 
-#include <span>
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
 
 #include "digits.hpp"
 #include "hocket/model/sort_costs.hpp"
@@ -12,22 +15,35 @@ namespace hocket::runtime {
 namespace {
 
 struct RadixPlan {
-  std::vector<Digit> digits;
+  RadixDigits digits;
   std::vector<StepCost> cost;
 };
 
-RadixPlan plan_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying, unsigned bits) {
-  RadixPlan plan{digits_over(varying, bits), {}};
-  plan.cost = predict_radix(profile, shape, plan.digits);
+RadixPlan by_all_digits(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying, unsigned bits) {
+  RadixPlan plan{{digits_over(varying, bits), std::nullopt}, {}};
+  plan.cost = predict_radix(profile, shape, plan.digits.all);
   return plan;
 }
 
-/// With the digits that are expected to be fastest.
+/// The `bits` highest of `varying`.
+Digit highest_digit(std::uint64_t varying, unsigned bits) {
+  const auto width = static_cast<unsigned>(std::bit_width(varying));
+  return {width - std::min(bits, width), std::min(bits, width)};
+}
+
+/// What is expected to be fastest.
 RadixPlan fastest_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying) {
-  RadixPlan best = plan_radix(profile, shape, varying, most_digit_bits);
-  for (unsigned bits = most_digit_bits - 1; bits >= 4; --bits)
-    if (RadixPlan plan = plan_radix(profile, shape, varying, bits); seconds(plan.cost) < seconds(best.cost))
-      best = std::move(plan);
+  RadixPlan best = by_all_digits(profile, shape, varying, most_digit_bits);
+  const auto consider = [&](RadixPlan plan) {
+    if (seconds(plan.cost) < seconds(best.cost)) best = std::move(plan);
+  };
+  for (unsigned bits = most_digit_bits - 1; bits >= 4; --bits) consider(by_all_digits(profile, shape, varying, bits));
+  if (varying == 0) return best;
+  const std::vector<Digit> all = best.digits.all;
+  for (unsigned bits = most_digit_bits; bits >= 4; --bits) {
+    const Digit highest = highest_digit(varying, bits);
+    consider({{all, highest}, predict_highest_first(profile, shape, highest)});
+  }
   return best;
 }
 
@@ -45,7 +61,7 @@ SortChoice choose_sort(Workplace& place, const hocket_sort_options& options, con
                        std::uint64_t varying) {
   const MemoryProfile& profile = memory_profile(place.comm());
   RadixPlan radix = options.digit_bits > 0
-                        ? plan_radix(profile, shape, varying, static_cast<unsigned>(options.digit_bits))
+                        ? by_all_digits(profile, shape, varying, static_cast<unsigned>(options.digit_bits))
                         : fastest_radix(profile, shape, varying);
   std::vector<StepCost> sample = predict_sample(profile, shape, samples_per_splitter(shape, options));
   const bool sample_serves = place.size() <= most_sample_ranks;

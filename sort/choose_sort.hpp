@@ -5,13 +5,14 @@
 
 #include "hocket/model/step_cost.hpp"
 #include "hocket_sort.h"
+#include "radix_sort.hpp"
 #include "workplace.hpp"
 
 namespace hocket::runtime {
 
 struct SortChoice {
   int method;                  ///< HOCKET_SORT_RADIX or HOCKET_SORT_SAMPLE
-  std::vector<Digit> digits;   ///< of the radix sort
+  RadixDigits digits;          ///< of the radix sort
   std::vector<StepCost> cost;  ///< of the steps
 };
 

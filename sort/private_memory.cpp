@@ -22,7 +22,7 @@ PrivateMemory::PrivateMemory(std::size_t bytes) : bytes_(bytes) {
 }
 
 PrivateMemory::~PrivateMemory() {
-  if (data_ != nullptr) munmap(data_, bytes_);
+  if (data_ != nullptr) munmap(data_ - dropped_, bytes_ + dropped_);
 }
 
 }  // namespace hocket::runtime

@@ -5,55 +5,21 @@
 
 #include "agreed.hpp"
 #include "bucket_positions.hpp"
+#include "buckets.hpp"
 #include "deliver.hpp"
-#include "hocket/elements/partition.hpp"
+#include "highest_digit.hpp"
 
 namespace hocket::runtime {
 namespace {
 
-BlockCounts count_buckets(RecordType type, const std::byte* records, std::uint64_t count, Digit digit) {
-  BlockCounts counts(std::size_t{1} << digit.bits);
-  count_digits(type, records, count, digit, counts);
-  return counts;
-}
-
-/// Where each bucket goes: bucket after bucket from element 0 of the source on.
-std::vector<Run> runs_of(const BlockCounts& counts, const BlockCounts& positions) {
-  std::vector<Run> runs;
-  std::uint64_t from = 0;
-  for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
-    if (counts[bucket] > 0) runs.push_back({from, counts[bucket], positions[bucket]});
-    from += counts[bucket];
-  }
-  return runs;
-}
-
-/// Orders the records by bucket in `to`.
-void presort(RecordType type, const std::byte* records, std::uint64_t count, Digit digit, const BlockCounts& counts,
-             std::byte* to) {
-  std::vector<std::byte*> places;
-  for (const std::uint64_t in_bucket : counts) {
-    places.push_back(to);
-    to += in_bucket * type.width;
-  }
-  partition(type, records, count, digit, places);
-}
-
-}  // namespace
-
-SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit> digits, StepClock& clock) {
-  if (place.size() == 1) {
-    Layout layout = task.source;
-    PrivateMemory sorted = sort_alone(std::move(task));
-    clock.step_over(RadixStep::presort_copy);
-    return {std::move(sorted), std::move(layout), 1};
-  }
+/// The talk's sort: least significant digit first, every pass through the network.
+SortedRecords sort_by_all_digits(Workplace& place, SortTask task, std::span<const Digit> digits, StepClock& clock) {
   const int rank = place.rank();
   const Layout even = Layout::balanced(task.source.total(), place.size());
   const Layout target = task.target.value_or(even);
   const std::size_t width = task.type.width;
   const std::uint64_t most = radix_room(rank, task.source, task.target);
-  SharedBlock& shared = place.block(0, most * width);
+  const SharedBlock& shared = place.block(0, most * width);
   std::byte* const presorted = shared.part(place.host_rank());
   PrivateMemory sorted;
   agreed(place,
@@ -66,7 +32,7 @@ SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit>
     const BlockCounts counts = count_buckets(task.type, records, count, digit);
     clock.step_over(RadixStep::bucket_counts);
     const BlockCounts positions = bucket_positions(place, counts, clock);
-    presort(task.type, records, count, digit, counts, presorted);
+    order_by_bucket(task.type, records, count, digit, counts, presorted);
     clock.step_over(RadixStep::presort_copy);
     deliver(place, shared, width, runs_of(counts, positions), to, sorted.data());
     clock.step_over(RadixStep::grouped_permute);
@@ -76,13 +42,32 @@ SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit>
   return {std::move(sorted), target, imbalance_of(even)};
 }
 
+int steps_of(std::span<const Digit> digits) { return talk_steps * static_cast<int>(digits.size()); }
+
+}  // namespace
+
+SortedRecords radix_sort(Workplace& place, SortTask task, const RadixDigits& digits, StepClock& clock) {
+  if (place.size() == 1) {
+    Layout layout = task.source;
+    PrivateMemory sorted = sort_alone(std::move(task));
+    clock.step_over(RadixStep::local_sort);
+    return {std::move(sorted), std::move(layout), 1};
+  }
+  if (digits.highest) {
+    if (auto sorted = sort_by_highest_digit(place, task, *digits.highest, clock)) return std::move(*sorted);
+    clock.expect_more(highest_digit_steps_before + steps_of(digits.all) - highest_digit_steps);
+  }
+  return sort_by_all_digits(place, std::move(task), digits.all, clock);
+}
+
 std::uint64_t radix_room(int rank, const Layout& source, const std::optional<Layout>& target) {
   const std::uint64_t even = Layout::balanced(source.total(), source.ranks()).count(rank);
   return std::max({source.count(rank), even, target ? target->count(rank) : 0});
 }
 
-int radix_step_count(const Workplace& place, std::span<const Digit> digits) {
-  return place.size() == 1 ? 1 : static_cast<int>(std::size(radix_steps) * digits.size());
+int radix_step_count(const Workplace& place, const RadixDigits& digits) {
+  if (place.size() == 1) return 1;
+  return digits.highest ? highest_digit_steps : steps_of(digits.all);
 }
 
 }  // namespace hocket::runtime

@@ -1,6 +1,7 @@
 #pragma once
 /// The radix sort of Stricker and Hardwick (From AAPC to random permuters and sorters, SPAA 1996).
-#include <span>
+#include <optional>
+#include <vector>
 
 #include "sort_task.hpp"
 #include "steps.hpp"
@@ -8,16 +9,20 @@
 
 namespace hocket::runtime {
 
-/// Collective. Stable by the digits, least significant first. For each digit: bucket counts, transpose, scan,
-/// untranspose, presort copy, grouped permute; after each the elements are spread evenly, after the last as `target`
-/// says (as it falls: evenly).
-[[nodiscard]] SortedRecords radix_sort(Workplace& place, SortTask task, std::span<const Digit> digits,
-                                       StepClock& clock);
+struct RadixDigits {
+  std::vector<Digit> all;        ///< least significant first
+  std::optional<Digit> highest;  ///< to begin with, where keys spread evenly over its buckets
+};
+
+/// Collective. Stable. For each digit: bucket counts, transpose, scan, untranspose, presort copy, grouped permute;
+/// after each the elements are spread evenly, after the last as the task's target says (as it falls: evenly). By the
+/// highest digit first it takes one such pass, a local sort and a last balance (highest_digit.hpp).
+[[nodiscard]] SortedRecords radix_sort(Workplace& place, SortTask task, const RadixDigits& digits, StepClock& clock);
 
 /// Elements for which a rank needs room, at most.
 [[nodiscard]] std::uint64_t radix_room(int rank, const Layout& source, const std::optional<Layout>& target);
 
 /// How many steps it will report.
-[[nodiscard]] int radix_step_count(const Workplace& place, std::span<const Digit> digits);
+[[nodiscard]] int radix_step_count(const Workplace& place, const RadixDigits& digits);
 
 }  // namespace hocket::runtime

@@ -2,20 +2,21 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "agreed.hpp"
 #include "deliver.hpp"
 #include "divide.hpp"
-#include "hocket/elements/local_sort.hpp"
+#include "even_out.hpp"
 #include "hocket/elements/move.hpp"
 #include "splitters.hpp"
 
 namespace hocket::runtime {
 namespace {
 
-/// Blocks of the workplace: what is sent, and what is sorted before a last exchange evens it out.
-enum Slot : std::size_t { outgoing, sorted_part };
+constexpr std::size_t outgoing = 0;  ///< block of the workplace: what is sent
 
 class SampleSort {
  public:
@@ -31,7 +32,7 @@ class SampleSort {
  private:
   [[nodiscard]] int rank() const { return place_.rank(); }
   [[nodiscard]] std::size_t width() const { return task_.type.width; }
-  [[nodiscard]] std::byte* own_part(Slot slot, std::uint64_t count) {
+  [[nodiscard]] std::byte* own_part(std::size_t slot, std::uint64_t count) {
     return place_.block(slot, count * width()).part(place_.host_rank());
   }
   [[nodiscard]] std::uint64_t samples() const { return samples_of(task_.source, rank(), sampling_.oversampling); }
@@ -68,7 +69,7 @@ class SampleSort {
     agreed(place_, [&] {
       if (scratch.bytes() < own_ * width()) scratch = PrivateMemory(own_ * width());
     });
-    sort_records(task_.type, sorted, own_, scratch.data());
+    task_.sort_locally(sorted, own_, scratch.data());
     clock_.step_over(SampleStep::local_sort);
     const auto splitters = splitters_from(regular_samples(task_.type, sorted, own_, rank(), samples()));
     BlockCounts counts = divide_sorted(task_.type, sorted, own_, rank(), splitters);
@@ -89,31 +90,18 @@ class SampleSort {
       if (sends[part] > 0) runs.push_back({from, sends[part], positions[part]});
       from += sends[part];
     }
-    const std::uint64_t count = parts_.count(rank());
-    if (is_last_layout()) {
-      agreed(place_, [&] { sorted_ = PrivateMemory(count * width()); });
-      part_ = sorted_.data();
-    } else {
-      part_ = own_part(sorted_part, count);
-    }
-    deliver(place_, place_.block(outgoing, 0), width(), runs, parts_, part_);
+    agreed(place_, [&] { sorted_.emplace(rank(), width(), parts_, task_.target.value_or(parts_)); });
+    deliver(place_, place_.block(outgoing, 0), width(), runs, parts_, sorted_->data());
     clock_.step_over(SampleStep::exchange);
-    sort_records(task_.type, part_, count, own_part(outgoing, count));
+    const std::uint64_t count = parts_.count(rank());
+    task_.sort_locally(sorted_->data(), count, own_part(outgoing, count));
     clock_.step_over(SampleStep::local_sort);
   }
 
-  [[nodiscard]] bool is_last_layout() const { return !task_.target || *task_.target == parts_; }
-
   SortedRecords even_out() {
-    const double imbalance = imbalance_of(parts_);
-    if (!is_last_layout()) {
-      agreed(place_, [&] { sorted_ = PrivateMemory(task_.target->count(rank()) * width()); });
-      const Run whole{0, parts_.count(rank()), parts_.begin(rank())};
-      deliver(place_, place_.block(sorted_part, 0), width(), {&whole, whole.count > 0 ? 1u : 0u}, *task_.target,
-              sorted_.data());
-    }
+    PrivateMemory records = std::move(*sorted_).even_out(place_, outgoing);
     clock_.step_over(SampleStep::balance);
-    return {std::move(sorted_), task_.target.value_or(parts_), imbalance};
+    return {std::move(records), task_.target.value_or(parts_), imbalance_of(parts_)};
   }
 
   Workplace& place_;
@@ -122,8 +110,7 @@ class SampleSort {
   StepClock& clock_;
   std::uint64_t own_;  ///< elements of this rank
   Layout parts_;
-  std::byte* part_ = nullptr;  ///< of this rank, sorted
-  PrivateMemory sorted_;       ///< empty until the elements are where they stay
+  std::optional<SortedPart> sorted_;  ///< once its size is known
 };
 
 }  // namespace

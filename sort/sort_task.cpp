@@ -14,6 +14,13 @@ double imbalance_of(const Layout& layout) {
   return static_cast<double>(most) * layout.ranks() / static_cast<double>(layout.total());
 }
 
+void LocalSort::operator()(std::byte* records, std::size_t n, std::byte* scratch) const {
+  constexpr std::size_t few = 1024;  // not worth a call of another language
+  if (by_library() && n > few && options_.sort_keys(records, static_cast<std::int64_t>(n), options_.context) == 1)
+    return;
+  sort_records(type_, records, n, scratch);
+}
+
 PrivateMemory sort_alone(SortTask task) {
   const std::size_t count = task.source.total(), bytes = count * task.type.width;
   const PrivateMemory scratch(bytes);
@@ -22,7 +29,7 @@ PrivateMemory sort_alone(SortTask task) {
     sorted = PrivateMemory(bytes);
     copy(task.records, sorted.data(), bytes);
   }
-  sort_records(task.type, sorted.data(), count, scratch.data());
+  task.sort_locally(sorted.data(), count, scratch.data());
   return sorted;
 }
 

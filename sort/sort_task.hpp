@@ -6,13 +6,30 @@
 #include <vector>
 
 #include "hocket/elements/record.hpp"
+#include "hocket_sort.h"
 #include "layout.hpp"
 #include "private_memory.hpp"
 
 namespace hocket::runtime {
 
+/// How a rank sorts elements of its own.
+class LocalSort {
+ public:
+  /// By the program's function, if it has one and there are only keys.
+  LocalSort(RecordType type, const hocket_sort_options& options) : type_(type), options_(options) {}
+
+  [[nodiscard]] bool by_library() const { return options_.sort_keys != nullptr && type_.width == key_bytes(type_.key); }
+  /// `scratch` has room for as many.
+  void operator()(std::byte* records, std::size_t n, std::byte* scratch) const;
+
+ private:
+  RecordType type_;
+  hocket_sort_options options_;
+};
+
 struct SortTask {
   RecordType type;  ///< of what moves
+  LocalSort sort_locally;
   Layout source;
   std::optional<Layout> target;  ///< empty: as it falls
   const std::byte* records;      ///< of this rank

@@ -11,7 +11,16 @@
 namespace hocket::runtime {
 
 /// Places in radix_steps and sample_steps (step_cost.hpp).
-enum class RadixStep : std::uint8_t { bucket_counts, transpose, scan, untranspose, presort_copy, grouped_permute };
+enum class RadixStep : std::uint8_t {
+  bucket_counts,
+  transpose,
+  scan,
+  untranspose,
+  presort_copy,
+  grouped_permute,
+  local_sort,
+  balance
+};
 enum class SampleStep : std::uint8_t { draw, splitters, divide, exchange, local_sort, balance };
 
 /// Steps around the sort, where there is payload.
@@ -25,6 +34,7 @@ class StepClock {
 
   /// How many times step_over() will be called.
   void expect(int steps) { expected_ = steps; }
+  void expect_more(int steps) { expected_ += steps; }
   /// What was done since the last call was this step. `name` lives forever.
   void step_over(const char* name);
   void step_over(RadixStep step) { step_over(radix_steps[static_cast<std::size_t>(step)]); }

@@ -46,11 +46,14 @@ typedef struct hocket_sort_options { /* all zero: the defaults; the same on all 
   int balance;
   int sampling;
   int oversampling; /* samples per rank and splitter of the sample sort; 0: chosen */
-  int digit_bits;   /* of the radix sort, 1 to 12; 0: chosen */
+  int digit_bits;   /* of the radix sort by all digits, 1 to 12; 0: chosen, or the highest digit first */
   uint64_t seed;    /* of random samples */
   /* Called on every rank after each step, from the thread that sorts; NULL: not. `done` of `steps` steps are over. */
   void (*progress)(const char* step, int done, int steps, void* context);
-  void* context;
+  /* Sorts keys that no payload goes with, within this rank, and returns 1; 0: it has not, and Hocket does. For types
+   * whose equal keys cannot be told apart, unless it is stable. NULL: Hocket's own sort. */
+  int (*sort_keys)(void* keys, int64_t count, void* context);
+  void* context; /* of both */
 } hocket_sort_options;
 
 typedef struct hocket_sorted hocket_sorted;

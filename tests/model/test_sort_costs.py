@@ -14,7 +14,8 @@ from hocket import _core
 
 U32, U64 = _core.KeyType.u32, _core.KeyType.u64
 BUILT_IN = Profile.built_in()
-RADIX = ["bucket counts", "transpose", "scan", "untranspose", "presort copy", "grouped permute"]
+TALK = ["bucket counts", "transpose", "scan", "untranspose", "presort copy", "grouped permute"]
+RADIX = [*TALK, "local sort", "balance"]
 SAMPLE = ["sample", "splitters", "partition", "exchange", "local sort", "balance"]
 Steps = list[tuple[str, float]]
 
@@ -31,6 +32,7 @@ SORTS: list[Callable[[SortShape], Steps]] = [
     lambda s: memory.predict_radix(BUILT_IN, s),
     lambda s: memory.predict_radix(BUILT_IN, s, [(0, 11), (11, 11), (22, 10)]),
     lambda s: memory.predict_sample(BUILT_IN, s),
+    lambda s: memory.predict_highest_first(BUILT_IN, s, (21, 11)),
 ]
 MOVES: list[Callable[[PermuteShape], Steps]] = [
     *[
@@ -43,7 +45,7 @@ MOVES: list[Callable[[PermuteShape], Steps]] = [
 
 
 def test_steps_have_the_names_of_the_sorts() -> None:
-    for predict, names in ((SORTS[0], RADIX), (SORTS[2], SAMPLE)):
+    for predict, names in ((SORTS[0], RADIX), (SORTS[2], SAMPLE), (SORTS[3], RADIX)):
         assert [name for name, _ in predict(shape(width=4))] == names
         assert [name for name, _ in predict(shape(width=8))] == [*names, "pack", "unpack"]
 
@@ -105,7 +107,26 @@ def test_a_slow_wire_makes_other_hosts_dear() -> None:
     assert total(memory.predict_radix(slow, near)) == total(memory.predict_radix(BUILT_IN, near))
     assert total(memory.predict_radix(slow, far)) > 10 * total(memory.predict_radix(slow, near))
     # A sample sort sends every element once, a radix sort once for each digit.
-    assert total(memory.predict_sample(slow, far)) < total(memory.predict_radix(slow, far)) / 1.5
+    all_digits = total(memory.predict_radix(slow, far))
+    assert total(memory.predict_sample(slow, far)) < all_digits / 1.5
+    assert total(memory.predict_highest_first(slow, far, (21, 11))) < all_digits / 1.5
+
+
+def test_all_digits_go_through_the_network_or_only_the_highest() -> None:
+    steps = dict(memory.predict_radix(BUILT_IN, shape(width=4)))
+    assert steps["local sort"] == steps["balance"] == 0
+    highest = dict(memory.predict_highest_first(BUILT_IN, shape(width=4), (21, 11)))
+    assert all(seconds > 0 for seconds in highest.values())
+    assert highest["grouped permute"] < steps["grouped permute"]
+
+
+def test_keys_alone_may_be_sorted_by_a_library() -> None:
+    def local_sort(width: int, library: bool) -> float:
+        wanted = SortShape(U32, width, 1 << 24, 32, 2, 2, library)
+        return dict(memory.predict_highest_first(BUILT_IN, wanted, (21, 11)))["local sort"]
+
+    assert local_sort(4, True) < local_sort(4, False)
+    assert local_sort(8, True) == local_sort(8, False)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +147,8 @@ def test_digits_that_cannot_be() -> None:
     for digit in ((0, 0), (0, 13)):
         with pytest.raises(_core.InputError, match="digit"):
             memory.predict_radix(BUILT_IN, shape(), [digit])
+        with pytest.raises(_core.InputError, match="digit"):
+            memory.predict_highest_first(BUILT_IN, shape(), digit)
 
 
 def test_ways_that_there_are_not() -> None:

@@ -33,7 +33,8 @@ class Tables {
 
   /// Moves the counts to where they are wanted.
   void add_to(std::span<std::uint64_t> sums) {
-    for (std::size_t i = 0; i < counts_.size(); ++i) sums[i % buckets_] += counts_[i];
+    for (std::size_t table = 0; table < number; ++table)
+      for (std::size_t bucket = 0; bucket < buckets_; ++bucket) sums[bucket] += counts_[table * buckets_ + bucket];
     std::ranges::fill(counts_, 0);
   }
 

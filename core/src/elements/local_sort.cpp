@@ -68,7 +68,9 @@ class LocalSort {
   /// By `bits` bits of the orders from bit `begin` on.
   void sort_by_digits(std::byte* records, std::size_t n, std::byte* scratch, std::uint64_t varying, unsigned begin,
                       unsigned bits) const {
-    std::vector<Digit> digits = digits_of(bits, n * type_.width <= cached ? narrow : wide);
+    // Two wide digits end where they began, three narrow ones have to be copied back.
+    const bool in_cache = n * type_.width <= cached && bits > 2 * wide;
+    std::vector<Digit> digits = digits_of(bits, in_cache ? narrow : wide);
     for (Digit& digit : digits) digit.shift += begin;
     std::erase_if(
         digits, [&](Digit digit) { return ((varying >> digit.shift) & ((std::uint64_t{1} << digit.bits) - 1)) == 0; });

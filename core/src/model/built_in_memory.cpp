@@ -38,6 +38,8 @@ scatter-once 2 8 1 1048576 2e-09
 scatter-once 2 8 1 268435456 1.2e-08
 sort 2 4 1 1048576 8e-09
 sort 2 4 1 268435456 1.2e-08
+library-sort 2 4 1 262144 4e-09
+library-sort 2 4 1 268435456 7e-09
 pack 2 8 1 268435456 2e-09
 touch 2 1 1 268435456 1.5e-10
 shared-touch 2 1 1 268435456 4e-10

@@ -14,8 +14,8 @@ namespace {
 constexpr std::array<const char*, works> names = {
     "copy",  "strided-read", "strided-write", "gather",    "scatter",      "shared-gather", "shared-scatter",
     "pull",  "transpose",    "count",         "partition", "divide",       "classify",      "scan",
-    "route", "split",        "regions",       "settle",    "scatter-once", "sort",          "pack",
-    "touch", "shared-touch", "message",       "meet",      "collective"};
+    "route", "split",        "regions",       "settle",    "scatter-once", "sort",          "library-sort",
+    "pack",  "touch",        "shared-touch",  "message",   "meet",         "collective"};
 constexpr std::string_view header = "hocket memory profile 1";
 constexpr std::size_t most_text = std::size_t{1} << 20;
 

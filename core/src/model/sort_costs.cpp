@@ -1,5 +1,7 @@
 #include "hocket/model/sort_costs.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -19,7 +21,7 @@ constexpr double part_bytes = sizeof(std::uint16_t);
 struct Sort {
   MemoryCosts costs;
   double n, width;
-  bool payload;
+  bool payload, library;
   double bits;  ///< in which keys differ
 
   Sort(const MemoryProfile& profile, const SortShape& shape)
@@ -27,15 +29,21 @@ struct Sort {
         n(static_cast<double>(shape.elements) / costs.ranks()),
         width(static_cast<double>(shape.type.width)),
         payload(shape.type.width > key_bytes(shape.type.key)),
+        library(shape.library_sort && !payload),
         bits(shape.order_bits) {
     if (shape.type.width < key_bytes(shape.type.key)) throw InputError("records that are narrower than their key");
     if (shape.ranks < 1 || shape.ranks_per_host < 1) throw InputError("a sort on no ranks");
   }
 
+  /// Of `elements` of one rank that differ in some bits.
+  [[nodiscard]] double local(double elements, double different_bits) const {
+    return library ? costs.work(Work::library_sort, elements, width)
+                   : costs.work(Work::sort, elements, width, different_bits);
+  }
+
   /// Of one rank, in place, with scratch space.
   [[nodiscard]] double alone() const {
-    return costs.work(Work::sort, n, width, bits) + (payload ? 1 : 2) * costs.touch(n * width) +
-           (payload ? 0 : costs.copy(n * width));
+    return local(n, bits) + (payload ? 1 : 2) * costs.touch(n * width) + (payload ? 0 : costs.copy(n * width));
   }
 
   /// With what happens before and after, where there is payload.
@@ -49,28 +57,57 @@ struct Sort {
   }
 };
 
+using RadixSeconds = std::array<double, std::size(radix_steps)>;
+
+void require(Digit digit) {
+  if (digit.bits < 1 || digit.bits > most_digit_bits) throw InputError("a digit of no bits, or of too many");
+}
+
+/// The six steps for one digit.
+void pass(const Sort& sort, Digit digit, RadixSeconds& step) {
+  const auto& [costs, n, width, payload, library, bits] = sort;
+  const double buckets = std::ldexp(1, static_cast<int>(digit.bits));
+  step[0] += costs.work(Work::count, n, width, buckets);
+  step[1] += costs.all_to_all(buckets * count_bytes);
+  step[2] += costs.collective() + costs.work(Work::scan, buckets, count_bytes);
+  step[3] += costs.all_to_all(buckets * count_bytes);
+  step[4] += costs.work(Work::partition, n, width, buckets);
+  step[5] += costs.deliver(n, width, buckets);
+}
+
 }  // namespace
 
 std::vector<StepCost> predict_radix(const MemoryProfile& profile, const SortShape& shape,
                                     std::span<const Digit> digits) {
   const Sort sort(profile, shape);
-  const auto& [costs, n, width, payload, bits] = sort;
-  double step[6] = {};
+  for (const Digit& digit : digits) require(digit);
+  RadixSeconds step{};
   if (shape.ranks == 1) {
-    step[4] = sort.alone();
+    step[6] = sort.alone();
     return sort.named(radix_steps, step);
   }
-  for (const Digit& digit : digits) {
-    if (digit.bits < 1 || digit.bits > most_digit_bits) throw InputError("a digit of no bits, or of too many");
-    const double buckets = std::ldexp(1, static_cast<int>(digit.bits));
-    step[0] += costs.work(Work::count, n, width, buckets);
-    step[1] += costs.all_to_all(buckets * count_bytes);
-    step[2] += costs.collective() + costs.work(Work::scan, buckets, count_bytes);
-    step[3] += costs.all_to_all(buckets * count_bytes);
-    step[4] += costs.work(Work::partition, n, width, buckets);
-    step[5] += costs.deliver(n, width, buckets);
+  for (const Digit& digit : digits) pass(sort, digit, step);
+  if (!sort.payload && !digits.empty()) step[5] += sort.costs.touch(sort.n * sort.width);  // else packed there before
+  return sort.named(radix_steps, step);
+}
+
+std::vector<StepCost> predict_highest_first(const MemoryProfile& profile, const SortShape& shape, Digit highest) {
+  const Sort sort(profile, shape);
+  require(highest);
+  const auto& [costs, n, width, payload, library, bits] = sort;
+  RadixSeconds step{};
+  if (shape.ranks == 1) {
+    step[6] = sort.alone();
+    return sort.named(radix_steps, step);
   }
-  if (!payload && !digits.empty()) step[5] += costs.touch(n * width);  // records with payload have been packed there
+  pass(sort, highest, step);
+  step[4] += costs.collective();  // where buckets begin
+  step[5] += costs.touch(n * width);
+  // Buckets of all ranks, of which each sorts its share.
+  const double buckets = std::ldexp(1, static_cast<int>(highest.bits));
+  const double each = std::max(1.0, n * costs.ranks() / buckets);
+  step[6] = n / each * sort.local(each, std::max(1.0, bits - highest.bits));
+  step[7] = costs.deliver(each / 2, width, 1);  // ranks begin half a bucket from where they should
   return sort.named(radix_steps, step);
 }
 
@@ -93,7 +130,7 @@ std::vector<StepCost> predict_radix(const MemoryProfile& profile, const SortShap
 
 std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortShape& shape, unsigned oversampling) {
   const Sort sort(profile, shape);
-  const auto& [costs, n, width, payload, bits] = sort;
+  const auto& [costs, n, width, payload, library, bits] = sort;
   double step[6] = {};
   if (shape.ranks == 1) {
     step[4] = sort.alone();
@@ -108,7 +145,7 @@ std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortSha
   step[2] = costs.work(Work::classify, n, width, parts - 1) + costs.touch(n * part_bytes) +
             costs.work(Work::divide, n, width, parts);
   step[3] = 3 * costs.collective() + costs.deliver(n, width, parts);
-  step[4] = costs.work(Work::sort, n, width, bits);
+  step[4] = sort.local(n, bits);
   step[5] = costs.deliver(n, width, 1) + costs.touch(n * width);
   return sort.named(sample_steps, step);
 }

@@ -243,6 +243,19 @@ class Rank:
 
         return sort, n
 
+    def _library_sort(self, shape: Shape) -> tuple[Kernel, int]:
+        keys = self.source[: shape.bytes].view(f"u{shape.width}")
+        own = self.target[: shape.bytes].view(keys.dtype)
+
+        def sort(_: int) -> list[float]:
+            own[:] = keys
+            self.comm.Barrier()
+            start = time.perf_counter()
+            own.sort()
+            return [time.perf_counter() - start]
+
+        return sort, keys.size
+
     def _touch(self, shape: Shape) -> tuple[Kernel, int]:
         return lambda r: [_first_touch(_private(shape.bytes)) for _ in range(r)], shape.bytes
 

@@ -86,6 +86,8 @@ def _sorting(width: int, size: int, quick: bool) -> Iterator[Shape]:
     for parts in (2, 64) if quick else (2, 16, 64):
         yield Shape("divide", width, parts, size)
         yield Shape("classify", width, parts - 1, size)
+    if width in (4, 8):
+        yield Shape("library-sort", width, 1, size)
     for bits in sort_bits(width, quick):
         yield Shape("sort", width, bits, size)
 

@@ -31,6 +31,7 @@ enum class Work : std::uint8_t {
   settle,          ///< elements put in their places region by region, each of `bytes`
   scatter_once,    ///< 1Cw where no place may be taken twice
   sort,            ///< sort_records()
+  library_sort,    ///< keys that nothing goes with, by the sort of numpy
   pack,            ///< keys and payload from two arrays into records
   touch,           ///< a byte of fresh private memory written for the first time
   shared_touch,    ///< likewise of shared memory
@@ -38,7 +39,7 @@ enum class Work : std::uint8_t {
   meet,            ///< all ranks of the host wait for each other
   collective,      ///< MPI_Allreduce of one number
 };
-inline constexpr std::size_t works = 26;
+inline constexpr std::size_t works = 27;
 [[nodiscard]] const char* name(Work work);
 
 /// Where a figure holds. What a work has no use for is 1.

@@ -12,6 +12,9 @@ namespace hocket {
 /// a digit of no bits or more than most_digit_bits.
 [[nodiscard]] std::vector<StepCost> predict_radix(const MemoryProfile& profile, const SortShape& shape,
                                                   std::span<const Digit> digits);
+/// By the highest digit first, by all of radix_steps; likewise.
+[[nodiscard]] std::vector<StepCost> predict_highest_first(const MemoryProfile& profile, const SortShape& shape,
+                                                          Digit highest);
 /// With the digits that digits_of() makes of the order's bits, by radix_digit_bits().
 [[nodiscard]] std::vector<StepCost> predict_radix(const MemoryProfile& profile, const SortShape& shape);
 

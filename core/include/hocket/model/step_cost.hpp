@@ -13,9 +13,11 @@ struct StepCost {
   double seconds;
 };
 
-/// The steps of the radix sort of Stricker and Hardwick, each the sum over all digits; and of the sample sort.
-inline constexpr const char* radix_steps[] = {"bucket counts", "transpose",    "scan",
-                                              "untranspose",   "presort copy", "grouped permute"};
+/// The steps of the radix sort, each the sum over all digits: first those of Stricker and Hardwick's, then what
+/// follows where the highest digit comes first; and of the sample sort.
+inline constexpr int talk_steps = 6;
+inline constexpr const char* radix_steps[] = {"bucket counts", "transpose",       "scan",       "untranspose",
+                                              "presort copy",  "grouped permute", "local sort", "balance"};
 inline constexpr const char* sample_steps[] = {"sample", "splitters", "partition", "exchange", "local sort", "balance"};
 
 /// A sort as the model sees it.
@@ -24,6 +26,7 @@ struct SortShape {
   std::uint64_t elements = 0;  ///< of all ranks
   unsigned order_bits = 64;    ///< the lowest bits of the order in which keys differ
   int ranks = 1, ranks_per_host = 1;
+  bool library_sort = false;  ///< ranks sort their own keys by a library's function
 };
 
 }  // namespace hocket
