@@ -40,7 +40,8 @@ RadixPlan fastest_radix(const MemoryProfile& profile, const SortShape& shape, st
   for (unsigned bits = most_digit_bits - 1; bits >= 4; --bits) consider(by_all_digits(profile, shape, varying, bits));
   if (varying == 0) return best;
   const std::vector<Digit> all = best.digits.all;
-  for (unsigned bits = most_digit_bits; bits >= 4; --bits) {
+  constexpr unsigned least_highest_bits = 8;  // so that buckets can be cut close to where ranks should begin
+  for (unsigned bits = most_digit_bits; bits >= least_highest_bits; --bits) {
     const Digit highest = highest_digit(varying, bits);
     consider({{all, highest}, predict_highest_first(profile, shape, highest)});
   }

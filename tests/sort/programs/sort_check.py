@@ -154,7 +154,11 @@ def awkward() -> int:
             names = [step.name for step in done.steps]
             assert list(dict.fromkeys(step for step, _, _ in told)) == names, (told, names)
             assert [done for _, done, _ in told] == list(range(1, len(told) + 1))
-            assert all(steps == len(told) for _, _, steps in told), told
+            assert told[-1][2] == len(told), told  # a sort may find out that it needs more steps
+            highest_first = method == {"method": "radix"} and distribution == "uniform" and ranks > 1
+            by_all_digits = method["method"] == "radix" and not highest_first and ranks > 1
+            assert not highest_first or names[-2:] == ["local sort", "balance"], names
+            assert not by_all_digits or names[-1] == "grouped permute", names
             assert all(step.seconds >= 0 and step.predicted >= 0 for step in done.steps)
     return 20
 
