@@ -75,6 +75,40 @@ static void sorts(int method, int balance) {
   free(data);
 }
 
+static int ascending(const void* left, const void* right) {
+  const uint32_t a = *(const uint32_t*)left, b = *(const uint32_t*)right;
+  return (a > b) - (a < b);
+}
+
+/* What the context counts: calls; negative: it sorts nothing. */
+static int sort_keys(void* keys, int64_t count, void* context) {
+  int* const calls = context;
+  if (*calls < 0) return 0;
+  ++*calls;
+  qsort(keys, (size_t)count, sizeof(uint32_t), ascending);
+  return 1;
+}
+
+static void sorts_by_own_function(int method, int begin) {
+  enum { count = 20000 };
+  uint32_t* const keys = malloc(count * sizeof *keys);
+  for (uint32_t i = 0; i < count; ++i) keys[i] = (i * 7919 + (uint32_t)rank * 104729) * 2654435761u;
+  int calls = begin;
+  const hocket_sort_options options = {.method = method, .sort_keys = sort_keys, .context = &calls};
+  hocket_sorted* sorted = NULL;
+  check(hocket_sort(MPI_COMM_WORLD, &options, HOCKET_U32, count, keys, 0, NULL, &sorted) == HOCKET_SUCCESS, "no sort");
+  const uint32_t* const out = hocket_sorted_keys(sorted);
+  check(hocket_sorted_count(sorted) == count, "not evenly");
+  for (int64_t i = 1; i < count; ++i) check(out[i - 1] <= out[i], "out of order");
+  uint64_t own[2] = {0, 0}, all[2];
+  for (int64_t i = 0; i < count; ++i) own[0] += keys[i], own[1] += out[i];
+  MPI_Allreduce(own, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  check(all[0] == all[1], "keys are lost or new");
+  if (method == HOCKET_SORT_SAMPLE) check(calls == begin ? begin < 0 : begin == 0, "sorted by another function");
+  hocket_free_sorted(&sorted);
+  free(keys);
+}
+
 /* `mine`: this rank is the one that asks for it. */
 static void refused(const char* part, int code, hocket_sorted* sorted) {
   check(code == HOCKET_ERR_ARGUMENT && strstr(hocket_error_string(code), part) != NULL, part);
@@ -118,6 +152,10 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int method = HOCKET_SORT_AUTO; method <= HOCKET_SORT_SAMPLE; ++method)
     for (int balance = HOCKET_EVEN; balance <= HOCKET_AS_IT_FALLS; ++balance) sorts(method, balance);
+  for (int method = HOCKET_SORT_RADIX; method <= HOCKET_SORT_SAMPLE; ++method) {
+    sorts_by_own_function(method, 0);
+    sorts_by_own_function(method, -1);
+  }
   refuses();
   int all = 0;
   MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
