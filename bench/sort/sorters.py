@@ -69,8 +69,11 @@ def run(sorter: str, keys: Array) -> tuple[Array, Sorted | None]:
         return by_gathering(keys), None
     if sorter == "mpsort":
         return by_mpsort(keys), None
-    method, _, sampling = sorter.partition("-")
-    done = hocket.sort_report(COMM, keys, method=method, sampling=sampling or "random")
+    method, _, kind = sorter.partition("-")
+    if method == "radix":  # radix-11: by all digits, of 11 bits
+        done = hocket.sort_report(COMM, keys, method=method, digit_bits=int(kind) if kind else None)
+    else:
+        done = hocket.sort_report(COMM, keys, method=method, sampling=kind or "random")
     return done.keys, done
 
 

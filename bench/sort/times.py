@@ -102,7 +102,7 @@ def main() -> None:
         "# Sorting",
         "",
         f"`make bench-sort`, {settings['date']}, {settings['machine']}, {settings['mpi']}. uint32 keys; "
-        f"candidates alternate, medians of {rounds} rounds after one that is not counted.",
+        f"candidates alternate, medians of {rounds} rounds after one that is not counted. radix-11: by all digits, of 11 bits.",
     ]
     parts: dict[str, Rows] = {}
 
@@ -112,17 +112,18 @@ def main() -> None:
         write(settings, parts, text)
         print("\n".join(text[-len(rows) - 12 :]), flush=True)
 
-    others = ["gather", "mpsort"]
-    uniform = [f"{name}:uniform" for name in ("radix", "sample", *others)]
+    uniform = [f"{name}:uniform" for name in ("radix", "radix-11", "sample", "gather")]
     rows = measure(mpi, 2, n, rounds, uniform)
-    add(f"{n:.0e} uniform keys, 2 ranks", "others", rows, against_others(rows, others))
+    add(f"{n:.0e} uniform keys, 2 ranks", "others", rows, against_others(rows, ["gather"]))
+    rows = measure(mpi, 2, n, 1, ["radix:uniform", "mpsort:uniform"])  # which takes a minute
+    add(f"{n:.0e} uniform keys, 2 ranks, one round", "mpsort", rows, against_others(rows, ["mpsort"]))
     for ranks in (2, 4):
         sorters = ("sample", "sample-regular", "radix")
         every = [f"{sorter}:{keys}" for sorter in sorters for keys in DISTRIBUTIONS]
         rows = measure(mpi, ranks, n / 4, rounds, every)
         add(f"{n / 4:.1e} keys by distribution, {ranks} ranks", f"keys-{ranks}", rows, by_distribution(rows))
     for ranks in arguments.ranks:
-        rows = measure(mpi, ranks, n, rounds, ["radix:uniform", "sample:uniform"])
+        rows = measure(mpi, ranks, n, rounds, ["radix:uniform", "radix-11:uniform", "sample:uniform"])
         add(f"{n:.0e} keys step by step, {ranks} ranks", f"steps-{ranks}", rows, step_by_step(rows))
 
 
