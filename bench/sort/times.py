@@ -102,7 +102,8 @@ def main() -> None:
         "# Sorting",
         "",
         f"`make bench-sort`, {settings['date']}, {settings['machine']}, {settings['mpi']}. uint32 keys; "
-        f"candidates alternate, medians of {rounds} rounds after one that is not counted. radix-11: by all digits, of 11 bits.",
+        f"candidates alternate, medians of {rounds} rounds after one that is not counted. "
+        "radix-11: by all digits, of 11 bits.",
     ]
     parts: dict[str, Rows] = {}
 
