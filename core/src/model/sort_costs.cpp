@@ -144,9 +144,10 @@ std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortSha
   step[1] = costs.collective() + costs.work(Work::classify, all * std::log2(all + 1), count_bytes);  // comparisons
   step[2] = costs.work(Work::classify, n, width, parts - 1) + costs.touch(n * part_bytes) +
             costs.work(Work::divide, n, width, parts);
-  step[3] = 3 * costs.collective() + costs.deliver(n, width, parts);
+  step[3] = 3 * costs.collective() + costs.touch(n * width) + costs.deliver(n, width, parts);
   step[4] = sort.local(n, bits);
-  step[5] = costs.deliver(n, width, 1) + costs.touch(n * width);
+  const double unevenness = parts > 1 ? 1 / std::sqrt(std::max(1.0, all / parts)) : 0;  // samples of a part
+  step[5] = costs.deliver(n * unevenness, width, 1);
   return sort.named(sample_steps, step);
 }
 
