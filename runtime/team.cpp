@@ -1,10 +1,10 @@
 #include "team.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "agreement.hpp"
+#include "attached.hpp"
 #include "mpi_call.hpp"
 #include "plan_store.hpp"
 #include "requests.hpp"
@@ -42,29 +42,12 @@ bool neighbours_collide(const Network& network, const std::vector<Vote>& votes) 
 
 constexpr const char* consequence = "the MPI library serves this communicator";
 
-int delete_team(MPI_Comm, int, void* team, void*) {
-  delete static_cast<Team*>(team);
-  return MPI_SUCCESS;
-}
-
-int team_keyval() {
-  static std::once_flag once;
-  static int keyval = MPI_KEYVAL_INVALID;
-  std::call_once(once, [] { check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_team, &keyval, nullptr)); });
-  return keyval;
-}
-
 }  // namespace
 
 Team& Team::of(MPI_Comm comm) {
-  Team* team = nullptr;
-  int found = 0;
-  check(PMPI_Comm_get_attr(comm, team_keyval(), &team, &found));
-  if (found) return *team;
+  if (Team* const team = Attached<Team>::find(comm)) return *team;
   Requests::instance().let_go();
-  std::unique_ptr<Team> fresh(new Team(comm));
-  check(PMPI_Comm_set_attr(comm, team_keyval(), fresh.get()));
-  return *fresh.release();
+  return Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
 }
 
 Team::~Team() = default;

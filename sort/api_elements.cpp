@@ -4,7 +4,6 @@
 
 #include "agreed.hpp"
 #include "agreement.hpp"
-#include "entry.hpp"
 #include "grouped_permute.hpp"
 #include "h_relation.hpp"
 #include "hocket_elements.h"
@@ -20,12 +19,6 @@ namespace {
 
 const std::byte* bytes_of(const void* memory) { return static_cast<const std::byte*>(memory); }
 std::byte* bytes_of(void* memory) { return static_cast<std::byte*>(memory); }
-
-Workplace& place_of(MPI_Comm comm) {
-  if (!plain_intracommunicator(comm))
-    throw ApiError{HOCKET_ERR_ARGUMENT, "the communicator is none, or one between two groups"};
-  return Workplace::of(comm);
-}
 
 void check_method(int method) {
   if (method < HOCKET_AUTO || method > HOCKET_CHAINED)
@@ -63,7 +56,7 @@ void check_equal(const char* what, std::uint64_t sources, std::uint64_t targets)
 
 int hocket_alloc(MPI_Comm comm, size_t bytes, void** memory) {
   return answer([&] {
-    Workplace& place = place_of(comm);
+    Workplace& place = Workplace::of(comm);
     agreed(place, [&] { need(static_cast<const void*>(memory), "memory"); });
     *memory = nullptr;
     *memory = allocate_shared(place, bytes);
@@ -72,7 +65,7 @@ int hocket_alloc(MPI_Comm comm, size_t bytes, void** memory) {
 
 int hocket_release(MPI_Comm comm, void** memory) {
   return answer([&] {
-    Workplace& place = place_of(comm);
+    Workplace& place = Workplace::of(comm);
     agreed(place, [&] { need(static_cast<const void*>(memory), "memory"); });
     release_shared(place, *memory);
     *memory = nullptr;
@@ -82,7 +75,7 @@ int hocket_release(MPI_Comm comm, void** memory) {
 int hocket_permute(MPI_Comm comm, int method, size_t width, int64_t count, const void* source,
                    const int64_t destinations[], int64_t target_count, void* target) {
   return answer([&] {
-    Workplace& place = place_of(comm);
+    Workplace& place = Workplace::of(comm);
     agreed(place, [&] {
       check_method(method);
       check_width(width);
@@ -108,7 +101,7 @@ int hocket_permute(MPI_Comm comm, int method, size_t width, int64_t count, const
 int hocket_take(MPI_Comm comm, int method, size_t width, int64_t count, const void* source, int64_t target_count,
                 const int64_t indices[], void* target) {
   return answer([&] {
-    Workplace& place = place_of(comm);
+    Workplace& place = Workplace::of(comm);
     agreed(place, [&] {
       check_method(method);
       check_width(width);
@@ -130,7 +123,7 @@ int hocket_take(MPI_Comm comm, int method, size_t width, int64_t count, const vo
 int hocket_send_elements(MPI_Comm comm, int method, size_t width, int64_t count, const void* source, const int ranks[],
                          int64_t* arrived, void** target) {
   return answer([&] {
-    Workplace& place = place_of(comm);
+    Workplace& place = Workplace::of(comm);
     agreed(place, [&] {
       need(arrived, "arrived");
       need(static_cast<const void*>(target), "target");
@@ -160,7 +153,7 @@ void hocket_free_elements(void** target) {
 int hocket_grouped_permute(MPI_Comm comm, size_t width, int64_t runs, const int64_t lengths[],
                            const int64_t destinations[], const void* source, int64_t target_count, void* target) {
   return answer([&] {
-    Workplace& place = place_of(comm);
+    Workplace& place = Workplace::of(comm);
     std::vector<Run> list;
     std::uint64_t count = 0;
     agreed(place, [&] {
@@ -191,7 +184,7 @@ int hocket_grouped_permute(MPI_Comm comm, size_t width, int64_t runs, const int6
 int hocket_transpose(MPI_Comm comm, int method, size_t width, int64_t rows, int64_t columns, const void* source,
                      int64_t target_rows, void* target) {
   return answer([&] {
-    Workplace& place = place_of(comm);
+    Workplace& place = Workplace::of(comm);
     agreed(place, [&] {
       check_method(method);
       check_width(width);

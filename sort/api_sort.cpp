@@ -9,7 +9,6 @@
 #include "agreement.hpp"
 #include "check_sort.hpp"
 #include "choose_sort.hpp"
-#include "entry.hpp"
 #include "hocket/elements/key_bits.hpp"
 #include "hocket_sort.h"
 #include "radix_sort.hpp"
@@ -75,7 +74,8 @@ std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& argum
                 static_cast<const std::byte*>(arguments.keys),
                 {}};
   const bool packs = arguments.payload_width > 0;
-  const int steps = radix ? radix_step_count(place, choice.digits) : sample_step_count(place, sampling);
+  const bool alone = place.size() == 1;
+  const int steps = alone ? 1 : radix ? radix_step_count(choice.digits) : sample_step_count(sampling);
   clock.expect(steps + (packs ? 2 : 0));
   if (packs) {
     const std::uint64_t room = radix ? radix_room(place.rank(), source, task.target) : source.count(place.rank());
@@ -83,8 +83,10 @@ std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& argum
     task.records = task.packed.data();
     clock.step_over(pack_step);
   }
-  SortedRecords done = radix ? radix_sort(place, std::move(task), choice.digits, clock)
-                             : sample_sort(place, std::move(task), sampling, clock);
+  SortedRecords done = alone   ? sort_alone(std::move(task))
+                       : radix ? radix_sort(place, std::move(task), choice.digits, clock)
+                               : sample_sort(place, std::move(task), sampling, clock);
+  if (alone) clock.step_over(RadixStep::local_sort);  // which a sample sort calls the same
 
   auto sorted = std::make_unique<hocket_sorted>();
   sorted->count = done.layout.count(place.rank());
@@ -109,8 +111,6 @@ int hocket_sort(MPI_Comm comm, const hocket_sort_options* options, int key_type,
                 size_t payload_width, const void* payload, hocket_sorted** sorted) {
   return answer([&] {
     if (sorted != nullptr) *sorted = nullptr;
-    if (!plain_intracommunicator(comm))
-      throw ApiError{HOCKET_ERR_ARGUMENT, "the communicator is none, or one between two groups"};
     Workplace& place = Workplace::of(comm);
     const SortArguments arguments{
         options != nullptr ? *options : hocket_sort_options{}, key_type, count, keys, payload_width, payload};

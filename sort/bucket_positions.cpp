@@ -12,7 +12,7 @@ namespace {
 
 BlockCounts swap_blocks(Workplace& place, const BlockCounts& values, const BlockCounts& sends,
                         const BlockCounts& receives) {
-  BlockCounts swapped(std::accumulate(receives.begin(), receives.end(), std::uint64_t{0}));
+  BlockCounts swapped(total_of(receives));
   exchange_blocks(place, sizeof(std::uint64_t), reinterpret_cast<const std::byte*>(values.data()), sends,
                   reinterpret_cast<std::byte*>(swapped.data()), receives);
   return swapped;

@@ -12,11 +12,7 @@ BlockCounts count_buckets(RecordType type, const std::byte* records, std::uint64
 
 void order_by_bucket(RecordType type, const std::byte* records, std::uint64_t count, Digit digit,
                      const BlockCounts& counts, std::byte* to) {
-  std::vector<std::byte*> places;
-  for (const std::uint64_t in_bucket : counts) {
-    places.push_back(to);
-    to += in_bucket * type.width;
-  }
+  std::vector<std::byte*> places = block_begins(to, counts, type.width);
   partition(type, records, count, digit, places);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "agreed.hpp"
@@ -82,18 +81,15 @@ void exchange_with_other_hosts(Workplace& place, const std::byte* source, std::s
     run_counts.push_back(part.size());
     element_counts.push_back(elements(part));
   }
-  const auto total = [](const BlockCounts& counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  };
   const BlockCounts runs_in = exchange_counts(place, run_counts);
   const BlockCounts elements_in = exchange_counts(place, element_counts);
   std::vector<Run> sent_runs, received_runs;
   PrivateMemory packed, arrived;
   agreed(place, [&] {
     for (const std::vector<Run>& part : parts) sent_runs.insert(sent_runs.end(), part.begin(), part.end());
-    received_runs.resize(total(runs_in));
-    packed = PrivateMemory(total(element_counts) * width);
-    arrived = PrivateMemory(total(elements_in) * width);
+    received_runs.resize(total_of(runs_in));
+    packed = PrivateMemory(total_of(element_counts) * width);
+    arrived = PrivateMemory(total_of(elements_in) * width);
   });
   exchange_blocks(place, sizeof(Run), reinterpret_cast<const std::byte*>(sent_runs.data()), run_counts,
                   reinterpret_cast<std::byte*>(received_runs.data()), runs_in);
@@ -119,9 +115,8 @@ void deliver(Workplace& place, const SharedBlock& source, std::size_t width, std
   const SharedRuns shared(place, parts);
   const std::uint64_t own_begin = target.begin(place.rank());
   place.meet_host();
-  // Every rank begins with its own runs, so that not all read from the same one.
   for (int i = 0; i < place.host_size(); ++i) {
-    const int peer = (place.host_rank() + i) % place.host_size();
+    const int peer = place.in_turn(i);
     for (const Run& run : shared.from(peer))
       hocket::copy(source.part(peer) + run.from * width, own + (run.to - own_begin) * width, run.count * width);
   }

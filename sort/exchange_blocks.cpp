@@ -85,8 +85,6 @@ void exchange_small(Workplace& place, MPI_Datatype type, const std::byte* from, 
                          place.comm()));
 }
 
-std::uint64_t sum(const BlockCounts& blocks) { return std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0}); }
-
 /// Of each block, the part from `begin` on, at most `most` elements.
 BlockCounts part(const BlockCounts& blocks, std::uint64_t begin, std::uint64_t most) {
   BlockCounts parts;
@@ -114,8 +112,8 @@ void exchange_in_rounds(Workplace& place, MPI_Datatype type, std::size_t width, 
                         std::uint64_t most) {
   PrivateMemory packed, arrived;
   agreed(place, [&] {  // no round moves more than the first
-    packed = PrivateMemory(sum(part(sends, 0, most)) * width);
-    arrived = PrivateMemory(sum(part(receives, 0, most)) * width);
+    packed = PrivateMemory(total_of(part(sends, 0, most)) * width);
+    arrived = PrivateMemory(total_of(part(receives, 0, most)) * width);
   });
   for (std::uint64_t begin = 0; begin < rounds * most; begin += most) {
     const BlockCounts out = part(sends, begin, most), in = part(receives, begin, most);
@@ -131,6 +129,10 @@ void exchange_in_rounds(Workplace& place, MPI_Datatype type, std::size_t width, 
 
 }  // namespace
 
+std::uint64_t total_of(const BlockCounts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
 BlockCounts exchange_counts(Workplace& place, const BlockCounts& sends) {
   BlockCounts receives(sends.size());
   MPI_Request request = MPI_REQUEST_NULL;
@@ -141,7 +143,7 @@ BlockCounts exchange_counts(Workplace& place, const BlockCounts& sends) {
 
 void exchange_blocks(Workplace& place, std::size_t width, const std::byte* from, const BlockCounts& sends,
                      std::byte* to, const BlockCounts& receives) {
-  const std::uint64_t own[2] = {std::max(sum(sends), sum(receives)),
+  const std::uint64_t own[2] = {std::max(total_of(sends), total_of(receives)),
                                 sends.empty() ? 0 : *std::ranges::max_element(sends)};
   std::uint64_t all[2] = {};
   reduce(own, all, 2, MPI_UINT64_T, MPI_MAX, place.comm());

@@ -12,6 +12,20 @@ namespace hocket::runtime {
 /// One block per rank of the workplace, in the order of ranks, without gaps: how many elements each has.
 using BlockCounts = std::vector<std::uint64_t>;
 
+[[nodiscard]] std::uint64_t total_of(const BlockCounts& counts);
+
+/// Where blocks that follow each other begin; `step`: how many T an element takes.
+template <class T>
+[[nodiscard]] std::vector<T*> block_begins(T* memory, const BlockCounts& counts, std::size_t step) {
+  std::vector<T*> begins;
+  begins.reserve(counts.size());
+  for (const std::uint64_t count : counts) {
+    begins.push_back(memory);
+    memory += count * step;
+  }
+  return begins;
+}
+
 /// Collective: how many elements every rank sends to this one.
 [[nodiscard]] BlockCounts exchange_counts(Workplace& place, const BlockCounts& sends);
 

@@ -1,7 +1,6 @@
 #include "grouped_permute.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -41,7 +40,7 @@ std::vector<Interval> covered(Workplace& place, std::span<const Run> runs, const
     }
   });
   const BlockCounts receives = exchange_counts(place, sends);
-  agreed(place, [&] { in.resize(std::accumulate(receives.begin(), receives.end(), std::uint64_t{0})); });
+  agreed(place, [&] { in.resize(total_of(receives)); });
   exchange_blocks(place, sizeof(Interval), reinterpret_cast<const std::byte*>(out.data()), sends,
                   reinterpret_cast<std::byte*>(in.data()), receives);
   std::ranges::sort(in, {}, &Interval::begin);

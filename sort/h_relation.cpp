@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::size_t slot = 0;  ///< of the workplace's blocks
 
-std::uint64_t sum(const BlockCounts& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
-
 Arrived allocate(std::size_t bytes) {
   Arrived memory(static_cast<std::byte*>(std::malloc(std::max<std::size_t>(bytes, 1))));
   if (!memory) throw std::bad_alloc();
@@ -29,11 +27,7 @@ Arrived allocate(std::size_t bytes) {
 
 void divide_by_rank(std::size_t width, const std::byte* source, std::span<const std::uint16_t> ranks,
                     const BlockCounts& sends, std::byte* to) {
-  std::vector<std::byte*> at;
-  for (const std::uint64_t count : sends) {
-    at.push_back(to);
-    to += count * width;
-  }
+  std::vector<std::byte*> at = block_begins(to, sends, width);
   partition(width, source, ranks.size(), ranks, at);
 }
 
@@ -69,7 +63,7 @@ Arrived send_elements(Workplace& place, bool chained, std::size_t width, const s
   BlockCounts sends(static_cast<std::size_t>(place.size()), 0);
   for (const std::uint16_t rank : ranks) ++sends[rank];
   const BlockCounts receives = exchange_counts(place, sends);
-  arrived = sum(receives);
+  arrived = total_of(receives);
   Arrived target;
   PrivateMemory packed;
   agreed(place, [&] {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -26,13 +25,8 @@ std::uint64_t first_repeated(Workplace& place, const Permutation& permutation) {
   std::vector<std::uint64_t> out, in;
   agreed(place, [&] {
     out.resize(permutation.destinations.size());
-    in.resize(std::accumulate(receives.begin(), receives.end(), std::uint64_t{0}));
-    std::vector<std::uint64_t*> at;
-    std::uint64_t begin = 0;
-    for (const std::uint64_t count : sends) {
-      at.push_back(out.data() + begin);
-      begin += count;
-    }
+    in.resize(total_of(receives));
+    std::vector<std::uint64_t*> at = block_begins(out.data(), sends, 1);
     divide(cuts, permutation.destinations, at);
   });
   exchange_blocks(place, sizeof(std::uint64_t), reinterpret_cast<const std::byte*>(out.data()), sends,

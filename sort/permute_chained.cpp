@@ -123,9 +123,8 @@ class Chained {
       const std::uint64_t begin = regions_.begin(region) - own_begin;
       const std::span<std::uint8_t> takes =
           chunks ? std::span(takes_).subspan(begin) : std::span(takes_).first(regions_.count(region));
-      // Every rank begins with its own elements, so that not all read from the same one.
       for (int i = 0; i < place_.host_size(); ++i) {
-        const Piece piece = block.piece((place_.host_rank() + i) % place_.host_size(), region);
+        const Piece piece = block.piece(place_.in_turn(i), region);
         scatter_marking(permutation_.width, piece.data, piece.offsets, permutation_.own + begin * permutation_.width,
                         takes);
       }

@@ -1,6 +1,5 @@
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "agreed.hpp"
@@ -12,26 +11,13 @@
 namespace hocket::runtime {
 namespace {
 
-std::uint64_t sum(const BlockCounts& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
-
-/// The beginnings of blocks that follow each other.
-template <class T>
-std::vector<T*> begins(T* memory, const BlockCounts& counts, std::size_t step) {
-  std::vector<T*> at;
-  for (const std::uint64_t count : counts) {
-    at.push_back(memory);
-    memory += count * step;
-  }
-  return at;
-}
-
 template <class Offset>
 bool permute(Workplace& place, const Permutation& permutation) {
   const std::size_t width = permutation.width;
   const Cuts cuts(permutation.target.begins());
   const BlockCounts sends = count_destinations(place, permutation, cuts);
   const BlockCounts receives = exchange_counts(place, sends);
-  const std::uint64_t arriving = sum(receives);
+  const std::uint64_t arriving = total_of(receives);
   const std::uint64_t places = permutation.target.count(place.rank());
   PrivateMemory data_in, offsets_in;
   std::vector<std::uint64_t> taken;  // a bit of each place
@@ -40,11 +26,11 @@ bool permute(Workplace& place, const Permutation& permutation) {
     agreed(place, [&] {
       data_in = PrivateMemory(arriving * width);
       offsets_in = PrivateMemory(arriving * sizeof(Offset));
-      data_out = PrivateMemory(sum(sends) * width);
-      offsets_out = PrivateMemory(sum(sends) * sizeof(Offset));
+      data_out = PrivateMemory(total_of(sends) * width);
+      offsets_out = PrivateMemory(total_of(sends) * sizeof(Offset));
       taken.resize((places + 63) / 64, 0);
-      std::vector<std::byte*> data = begins(data_out.data(), sends, width);
-      std::vector<Offset*> offsets = begins(reinterpret_cast<Offset*>(offsets_out.data()), sends, 1);
+      std::vector<std::byte*> data = block_begins(data_out.data(), sends, width);
+      std::vector<Offset*> offsets = block_begins(reinterpret_cast<Offset*>(offsets_out.data()), sends, 1);
       divide(cuts, width, permutation.source, permutation.destinations, data, offsets);
     });
     exchange_blocks(place, sizeof(Offset), offsets_out.data(), sends, offsets_in.data(), receives);

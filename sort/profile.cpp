@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "agreement.hpp"
+#include "attached.hpp"
 #include "hocket/error.hpp"
 #include "mpi_call.hpp"
 
@@ -17,18 +17,6 @@ namespace hocket::runtime {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
-
-int delete_profile(MPI_Comm, int, void* profile, void*) {
-  delete static_cast<MemoryProfile*>(profile);
-  return MPI_SUCCESS;
-}
-
-int profile_keyval() {
-  static std::once_flag once;
-  static int keyval = MPI_KEYVAL_INVALID;
-  std::call_once(once, [] { check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_profile, &keyval, nullptr)); });
-  return keyval;
-}
 
 /// Where python/hocket/memory/files.py puts it; empty if there is no such place.
 std::string cached_file() {
@@ -80,19 +68,15 @@ std::string same_on_all(MPI_Comm comm, std::string text) {
 }  // namespace
 
 const MemoryProfile& memory_profile(MPI_Comm comm) {
-  MemoryProfile* kept = nullptr;
-  int found = 0;
-  check(PMPI_Comm_get_attr(comm, profile_keyval(), static_cast<void*>(&kept), &found));
-  if (found) return *kept;
+  if (const MemoryProfile* const kept = Attached<MemoryProfile>::find(comm)) return *kept;
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank));
   Found own;
   if (rank == 0) own = read_profile();
   (void)all_well(comm, own.problem, "using figures of another machine");
   const std::string text = same_on_all(comm, std::move(own.text));
-  auto profile = std::make_unique<MemoryProfile>(text.empty() ? MemoryProfile::built_in() : MemoryProfile::parse(text));
-  check(PMPI_Comm_set_attr(comm, profile_keyval(), profile.get()));
-  return *profile.release();
+  return Attached<MemoryProfile>::attach(
+      comm, std::make_unique<MemoryProfile>(text.empty() ? MemoryProfile::built_in() : MemoryProfile::parse(text)));
 }
 
 }  // namespace hocket::runtime

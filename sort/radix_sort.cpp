@@ -47,12 +47,6 @@ int steps_of(std::span<const Digit> digits) { return talk_steps * static_cast<in
 }  // namespace
 
 SortedRecords radix_sort(Workplace& place, SortTask task, const RadixDigits& digits, StepClock& clock) {
-  if (place.size() == 1) {
-    Layout layout = task.source;
-    PrivateMemory sorted = sort_alone(std::move(task));
-    clock.step_over(RadixStep::local_sort);
-    return {std::move(sorted), std::move(layout), 1};
-  }
   if (digits.highest) {
     if (auto sorted = sort_by_highest_digit(place, task, *digits.highest, clock)) return std::move(*sorted);
     clock.expect_more(highest_digit_steps_before + steps_of(digits.all) - highest_digit_steps);
@@ -65,9 +59,6 @@ std::uint64_t radix_room(int rank, const Layout& source, const std::optional<Lay
   return std::max({source.count(rank), even, target ? target->count(rank) : 0});
 }
 
-int radix_step_count(const Workplace& place, const RadixDigits& digits) {
-  if (place.size() == 1) return 1;
-  return digits.highest ? highest_digit_steps : steps_of(digits.all);
-}
+int radix_step_count(const RadixDigits& digits) { return digits.highest ? highest_digit_steps : steps_of(digits.all); }
 
 }  // namespace hocket::runtime

@@ -23,6 +23,6 @@ struct RadixDigits {
 [[nodiscard]] std::uint64_t radix_room(int rank, const Layout& source, const std::optional<Layout>& target);
 
 /// How many steps it will report.
-[[nodiscard]] int radix_step_count(const Workplace& place, const RadixDigits& digits);
+[[nodiscard]] int radix_step_count(const RadixDigits& digits);
 
 }  // namespace hocket::runtime

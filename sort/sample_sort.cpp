@@ -50,12 +50,7 @@ class SampleSort {
     const auto splitters = splitters_from(draw_samples(task_, rank(), samples(), sampling_.seed));
     Parts divided;
     agreed(place_, [&] { divided = divide(task_.type, task_.records, own_, rank(), splitters); });
-    std::vector<std::byte*> places;
-    std::byte* to = own_part(outgoing, own_);
-    for (const std::uint64_t count : divided.counts) {
-      places.push_back(to);
-      to += count * width();
-    }
+    std::vector<std::byte*> places = block_begins(own_part(outgoing, own_), divided.counts, width());
     partition(width(), task_.records, own_, divided.parts(own_), places);
     task_.packed = {};
     clock_.step_over(SampleStep::divide);
@@ -80,7 +75,7 @@ class SampleSort {
   /// Then this rank's part is complete, and sorted.
   void exchange_parts(const BlockCounts& sends) {
     const BlockCounts receives = exchange_counts(place_, sends);
-    parts_ = Layout::gather(place_.comm(), std::accumulate(receives.begin(), receives.end(), std::uint64_t{0}));
+    parts_ = Layout::gather(place_.comm(), total_of(receives));
     BlockCounts begins(receives.size());
     std::exclusive_scan(receives.begin(), receives.end(), begins.begin(), parts_.begin(rank()));
     const BlockCounts positions = exchange_counts(place_, begins);
@@ -116,17 +111,10 @@ class SampleSort {
 }  // namespace
 
 SortedRecords sample_sort(Workplace& place, SortTask task, const Sampling& sampling, StepClock& clock) {
-  if (place.size() == 1) {
-    Layout layout = task.source;
-    PrivateMemory sorted = sort_alone(std::move(task));
-    clock.step_over(SampleStep::local_sort);
-    return {std::move(sorted), std::move(layout), 1};
-  }
   return SampleSort(place, std::move(task), sampling, clock).run();
 }
 
-int sample_step_count(const Workplace& place, const Sampling& sampling) {
-  if (place.size() == 1) return 1;
+int sample_step_count(const Sampling& sampling) {
   return static_cast<int>(std::size(sample_steps)) + (sampling.regular ? 1 : 0);
 }
 

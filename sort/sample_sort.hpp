@@ -19,7 +19,7 @@ struct Sampling {
 [[nodiscard]] SortedRecords sample_sort(Workplace& place, SortTask task, const Sampling& sampling, StepClock& clock);
 
 /// How many steps it will report.
-[[nodiscard]] int sample_step_count(const Workplace& place, const Sampling& sampling);
+[[nodiscard]] int sample_step_count(const Sampling& sampling);
 
 inline constexpr int most_sample_ranks = 65536;
 

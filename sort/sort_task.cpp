@@ -21,7 +21,7 @@ void LocalSort::operator()(std::byte* records, std::size_t n, std::byte* scratch
   sort_records(type_, records, n, scratch);
 }
 
-PrivateMemory sort_alone(SortTask task) {
+SortedRecords sort_alone(SortTask task) {
   const std::size_t count = task.source.total(), bytes = count * task.type.width;
   const PrivateMemory scratch(bytes);
   PrivateMemory sorted = std::move(task.packed);
@@ -30,7 +30,7 @@ PrivateMemory sort_alone(SortTask task) {
     copy(task.records, sorted.data(), bytes);
   }
   task.sort_locally(sorted.data(), count, scratch.data());
-  return sorted;
+  return {std::move(sorted), std::move(task.source), 1};
 }
 
 }  // namespace hocket::runtime

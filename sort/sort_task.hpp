@@ -48,6 +48,6 @@ struct SortedRecords {
 [[nodiscard]] double imbalance_of(const Layout& layout);
 
 /// The sort of a rank that is alone.
-[[nodiscard]] PrivateMemory sort_alone(SortTask task);
+[[nodiscard]] SortedRecords sort_alone(SortTask task);
 
 }  // namespace hocket::runtime

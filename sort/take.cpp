@@ -1,6 +1,5 @@
 #include "take.hpp"
 
-#include <numeric>
 #include <vector>
 
 #include "agreed.hpp"
@@ -12,8 +11,6 @@
 
 namespace hocket::runtime {
 namespace {
-
-std::uint64_t sum(const BlockCounts& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
 
 /// An index that this rank wants from another host.
 struct Wanted {
@@ -50,29 +47,20 @@ void take_packed(Workplace& place, const Taking& taking) {
   {
     PrivateMemory requests, arrived;
     agreed(place, [&] {
-      answers = PrivateMemory(sum(asked) * taking.width);
-      elements = PrivateMemory(sum(wanted) * taking.width);
-      requests = PrivateMemory(sum(wanted) * sizeof(std::uint64_t));
-      arrived = PrivateMemory(sum(asked) * sizeof(std::uint64_t));
-      std::vector<std::uint64_t*> at;
-      std::uint64_t* begin = reinterpret_cast<std::uint64_t*>(requests.data());
-      for (const std::uint64_t count : wanted) {
-        at.push_back(begin);
-        begin += count;
-      }
+      answers = PrivateMemory(total_of(asked) * taking.width);
+      elements = PrivateMemory(total_of(wanted) * taking.width);
+      requests = PrivateMemory(total_of(wanted) * sizeof(std::uint64_t));
+      arrived = PrivateMemory(total_of(asked) * sizeof(std::uint64_t));
+      std::vector<std::uint64_t*> at = block_begins(reinterpret_cast<std::uint64_t*>(requests.data()), wanted, 1);
       divide(parts, taking.indices, at);
     });
     exchange_blocks(place, sizeof(std::uint64_t), requests.data(), wanted, arrived.data(), asked);
     hocket::gather(taking.width, taking.own,
-                   std::span(reinterpret_cast<const std::int64_t*>(arrived.data()), sum(asked)), answers.data());
+                   std::span(reinterpret_cast<const std::int64_t*>(arrived.data()), total_of(asked)), answers.data());
   }
   exchange_blocks(place, taking.width, answers.data(), asked, elements.data(), wanted);
-  std::vector<const std::byte*> next;
-  const std::byte* begin = elements.data();
-  for (const std::uint64_t count : wanted) {
-    next.push_back(begin);
-    begin += count * taking.width;
-  }
+  std::vector<const std::byte*> next =
+      block_begins(static_cast<const std::byte*>(elements.data()), wanted, taking.width);
   collect(parts, taking.width, taking.indices, next, taking.target);
 }
 

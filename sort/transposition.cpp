@@ -63,9 +63,8 @@ void transpose_chained(Workplace& place, const Transposition& matrix) {
   const std::vector<const std::byte*> parts =
       shared_or_copied(place, matrix.source, matrix.rows.count(place.rank()) * matrix.columns.total() * matrix.width);
   place.meet_host();
-  // Every rank begins with its own block, so that not all read from the same part.
   for (int i = 0; i < place.host_size(); ++i) {
-    const auto member = static_cast<std::size_t>((place.host_rank() + i) % place.host_size());
+    const auto member = static_cast<std::size_t>(place.in_turn(i));
     place_block(place, matrix, place.members()[member],
                 parts[member] + matrix.columns.begin(place.rank()) * matrix.width, matrix.columns.total());
   }

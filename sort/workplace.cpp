@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "agreement.hpp"
 #include "api.hpp"
+#include "attached.hpp"
+#include "entry.hpp"
 #include "mpi_call.hpp"
 #include "requests.hpp"
 #include "settings.hpp"
@@ -18,19 +19,6 @@ namespace hocket::runtime {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-
-int delete_workplace(MPI_Comm, int, void* place, void*) {
-  delete static_cast<Workplace*>(place);
-  return MPI_SUCCESS;
-}
-
-int workplace_keyval() {
-  static std::once_flag once;
-  static int keyval = MPI_KEYVAL_INVALID;
-  std::call_once(once,
-                 [] { check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_workplace, &keyval, nullptr)); });
-  return keyval;
-}
 
 MPI_Comm split(MPI_Comm comm, int color) {
   int rank = 0;
@@ -91,14 +79,11 @@ SharedBlock::~SharedBlock() {
 void SharedBlock::sync() const { check(PMPI_Win_sync(window_)); }
 
 Workplace& Workplace::of(MPI_Comm comm) {
-  Workplace* place = nullptr;
-  int found = 0;
-  check(PMPI_Comm_get_attr(comm, workplace_keyval(), static_cast<void*>(&place), &found));
-  if (found) return *place;
+  if (!plain_intracommunicator(comm))
+    throw ApiError{HOCKET_ERR_ARGUMENT, "the communicator is none, or one between two groups"};
+  if (Workplace* const place = Attached<Workplace>::find(comm)) return *place;
   Requests::instance().let_go();
-  std::unique_ptr<Workplace> fresh(new Workplace(comm));
-  check(PMPI_Comm_set_attr(comm, workplace_keyval(), fresh.get()));
-  return *fresh.release();
+  return Attached<Workplace>::attach(comm, std::unique_ptr<Workplace>(new Workplace(comm)));
 }
 
 Workplace::Workplace(MPI_Comm comm) : comm_(split(comm, 0)), host_(sharing(comm_)) {
@@ -158,11 +143,6 @@ std::unique_ptr<SharedBlock> Workplace::share(std::size_t bytes) const {
                                           " MiB of shared memory, but /dev/shm has " + std::to_string(left >> 20) +
                                           " MiB left"};
   return std::make_unique<SharedBlock>(host_, bytes);
-}
-
-void Workplace::release() {
-  meet_host();
-  blocks_.clear();
 }
 
 void Workplace::meet_host() { meet(host_); }

@@ -32,7 +32,8 @@ class SharedBlock {
 
 class Workplace {
  public:
-  /// Of `comm`; made on first use, collectively; dies with the communicator.
+  /// Of `comm`; made on first use, collectively; dies with the communicator. Throws ApiError if `comm` is none, or one
+  /// between two groups.
   [[nodiscard]] static Workplace& of(MPI_Comm comm);
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
@@ -54,6 +55,8 @@ class Workplace {
   [[nodiscard]] const std::vector<int>& members() const { return members_; }
   /// The rank in host() of a rank in comm(); -1: on another host.
   [[nodiscard]] int host_rank_of(int rank) const { return host_rank_of_[static_cast<std::size_t>(rank)]; }
+  /// The rank of the host to read from i-th: every rank begins with itself, so that not all read from the same one.
+  [[nodiscard]] int in_turn(int i) const { return (host_rank_ + i) % host_size(); }
   [[nodiscard]] bool one_host() const { return host_size() == size_; }
 
   /// All ranks have plans of a network, so that exchanges between hosts may be scheduled.
@@ -66,8 +69,6 @@ class Workplace {
   /// Collective over the host: memory that belongs to the caller. Throws ApiError (HOCKET_ERR_MEMORY) on all ranks of
   /// the host if it has not enough.
   [[nodiscard]] std::unique_ptr<SharedBlock> share(std::size_t bytes) const;
-  /// Collective: gives all blocks back.
-  void release();
 
   /// All ranks of the host, or of the communicator, have come here, and what they wrote to shared memory before is
   /// seen after. Sleeps while it waits.
