@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "hocket/elements/digits.hpp"
 #include "hocket/elements/local_sort.hpp"
 #include "hocket/elements/partition.hpp"
 #include "hocket/elements/record.hpp"
@@ -151,14 +152,14 @@ void bind_elements(nb::module_& m) {
   m.def("orders", &orders, "key"_a, "width"_a, "records"_a, "out"_a.noconvert(),
         "Numbers that order like the keys of records, which are given as bytes (uint8).");
   m.def(
-      "digits_of",
-      [](unsigned bits, unsigned most) {
-        check(bits <= 64 && most > 0, "an order has at most 64 bits, a digit at least one");
+      "digits_over",
+      [](std::uint64_t varying, unsigned most) {
+        check(most > 0 && most <= 64, "a digit has from 1 to 64 bits");
         std::vector<DigitRow> rows;
-        for (const Digit digit : digits_of(bits, most)) rows.emplace_back(digit.shift, digit.bits);
+        for (const Digit digit : digits_over(varying, most)) rows.emplace_back(digit.shift, digit.bits);
         return rows;
       },
-      "bits"_a, "most"_a, "(shift, bits) of the digits that cover the lowest bits, least significant first.");
+      "varying"_a, "most"_a, "(shift, bits) of the digits that cover these bits, least significant first.");
   m.def("count_digits", &count, "key"_a, "width"_a, "records"_a, "digits"_a, "counts"_a.noconvert(), "repeat"_a = 1,
         "Adds the records of every bucket to counts[digit]. Returns the seconds of each run.");
   m.def("partition", &partition_digit, "key"_a, "width"_a, "records"_a, "digit"_a, "out"_a.noconvert(), "begins"_a,

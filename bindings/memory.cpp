@@ -67,10 +67,9 @@ TransferTable table_of(const Figures& figures) {
   return table;
 }
 
-Steps radix(const MemoryProfile& profile, const SortShape& shape, const std::optional<DigitRows>& rows) {
-  if (!rows) return rows_of(predict_radix(profile, shape));
+Steps radix(const MemoryProfile& profile, const SortShape& shape, const DigitRows& rows) {
   std::vector<Digit> digits;
-  for (const auto& [shift, bits] : *rows) digits.push_back({shift, bits});
+  for (const auto& [shift, bits] : rows) digits.push_back({shift, bits});
   return rows_of(predict_radix(profile, shape, digits));
 }
 
@@ -163,15 +162,24 @@ void bind_predictions(nb::module_& m) {
           },
           "width"_a, "elements"_a, "ranks"_a, "ranks_per_host"_a);
 
-  m.def("predict_radix", &radix, "profile"_a, "shape"_a, "digits"_a = nb::none(),
-        "[(step, seconds)]. `digits`: (shift, bits); None: chosen.");
+  m.def("predict_radix", &radix, "profile"_a, "shape"_a, "digits"_a, "[(step, seconds)]. `digits`: (shift, bits).");
   m.def(
       "predict_highest_first",
       [](const MemoryProfile& profile, const SortShape& shape, std::pair<unsigned, unsigned> highest) {
         return rows_of(predict_highest_first(profile, shape, {highest.first, highest.second}));
       },
       "profile"_a, "shape"_a, "highest"_a, "[(step, seconds)]. `highest`: (shift, bits).");
-  m.def("radix_digit_bits", &radix_digit_bits, "profile"_a, "shape"_a);
+  m.def(
+      "fastest_radix",
+      [](const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying) {
+        const RadixPlan plan = fastest_radix(profile, shape, varying);
+        DigitRows all;
+        for (const Digit digit : plan.digits.all) all.emplace_back(digit.shift, digit.bits);
+        std::optional<std::pair<unsigned, unsigned>> highest;
+        if (plan.digits.highest) highest.emplace(plan.digits.highest->shift, plan.digits.highest->bits);
+        return std::tuple(all, highest, rows_of(plan.cost));
+      },
+      "profile"_a, "shape"_a, "varying"_a, "All digits, the highest to begin with or None, [(step, seconds)].");
   m.def(
       "predict_sample",
       [](const MemoryProfile& profile, const SortShape& shape, unsigned oversampling) {

@@ -1,11 +1,7 @@
 #include "choose_sort.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <optional>
 #include <utility>
 
-#include "digits.hpp"
 #include "hocket/model/sort_costs.hpp"
 #include "profile.hpp"
 #include "sample_sort.hpp"
@@ -13,40 +9,6 @@
 
 namespace hocket::runtime {
 namespace {
-
-struct RadixPlan {
-  RadixDigits digits;
-  std::vector<StepCost> cost;
-};
-
-RadixPlan by_all_digits(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying, unsigned bits) {
-  RadixPlan plan{{digits_over(varying, bits), std::nullopt}, {}};
-  plan.cost = predict_radix(profile, shape, plan.digits.all);
-  return plan;
-}
-
-/// The `bits` highest of `varying`.
-Digit highest_digit(std::uint64_t varying, unsigned bits) {
-  const auto width = static_cast<unsigned>(std::bit_width(varying));
-  return {width - std::min(bits, width), std::min(bits, width)};
-}
-
-/// What is expected to be fastest.
-RadixPlan fastest_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying) {
-  RadixPlan best = by_all_digits(profile, shape, varying, most_digit_bits);
-  const auto consider = [&](RadixPlan plan) {
-    if (seconds(plan.cost) < seconds(best.cost)) best = std::move(plan);
-  };
-  for (unsigned bits = most_digit_bits - 1; bits >= 4; --bits) consider(by_all_digits(profile, shape, varying, bits));
-  if (varying == 0) return best;
-  const std::vector<Digit> all = best.digits.all;
-  constexpr unsigned least_highest_bits = 8;  // so that buckets can be cut close to where ranks should begin
-  for (unsigned bits = most_digit_bits; bits >= least_highest_bits; --bits) {
-    const Digit highest = highest_digit(varying, bits);
-    consider({{all, highest}, predict_highest_first(profile, shape, highest)});
-  }
-  return best;
-}
 
 /// As the model counts them: per rank and splitter.
 unsigned samples_per_splitter(const SortShape& shape, const hocket_sort_options& options) {

@@ -3,16 +3,12 @@
 #include <optional>
 #include <vector>
 
+#include "hocket/elements/digits.hpp"
 #include "sort_task.hpp"
 #include "steps.hpp"
 #include "workplace.hpp"
 
 namespace hocket::runtime {
-
-struct RadixDigits {
-  std::vector<Digit> all;        ///< least significant first
-  std::optional<Digit> highest;  ///< to begin with, where keys spread evenly over its buckets
-};
 
 /// Collective. Stable. For each digit: bucket counts, transpose, scan, untranspose, presort copy, grouped permute;
 /// after each the elements are spread evenly, after the last as the task's target says (as it falls: evenly). By the

@@ -177,9 +177,7 @@ def sort_report(
     return report
 
 
-def memory_per_rank(
-    count: int, key_dtype: npt.DTypeLike, payload_width: int = 0, method: str = "auto"
-) -> tuple[int, int]:
+def memory_per_rank(count: int, key_dtype: npt.DTypeLike, payload_width: int = 0) -> tuple[int, int]:
     """Bytes of private and of shared memory that a sort takes on a rank beside its input, at most.
 
     For ranks of one host; between hosts an exchange takes as much private memory again. ``count``: the most
@@ -189,7 +187,7 @@ def memory_per_rank(
     fetched = payload_width if payload_width > _WIDEST_CARRIED else 0
     record = key + (8 if fetched else payload_width)
     private = max(2 * record + 2, record + fetched)
-    shared = (1 if method == "radix" else 2) * record + fetched
+    shared = record + fetched
     return count * private, count * shared
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, seed, settings
@@ -41,16 +43,25 @@ def test_more_records_than_the_cache_holds(name: str) -> None:
 
 
 def test_digits() -> None:
-    assert _core.digits_of(32, 11) == [(0, 11), (11, 11), (22, 10)]
-    assert _core.digits_of(0, 11) == []
-    assert _core.digits_of(12, 12) == [(0, 12)]
-    for bits in range(65):
-        for most in range(1, 13):
-            digits = _core.digits_of(bits, most)
-            assert sum(b for _, b in digits) == bits
-            assert len(digits) == -(-bits // most)
-            assert [s for s, _ in digits] == [sum(b for _, b in digits[:i]) for i in range(len(digits))]
-            assert not digits or max(b for _, b in digits) - min(b for _, b in digits) <= 1
+    assert _core.digits_over(2**32 - 1, 11) == [(0, 11), (11, 11), (22, 10)]
+    assert _core.digits_over(0, 11) == [(0, 1)]
+    assert _core.digits_over(0xFFF0, 12) == [(4, 12)]
+    assert _core.digits_over(0x8000_0000_0000_00FF, 8) == [(0, 8), (63, 1)]
+
+
+@given(st.integers(1, 2**64 - 1), st.integers(1, 12))
+def test_digits_cover_what_varies(varying: int, most: int) -> None:
+    digits = _core.digits_over(varying, most)
+    assert all(1 <= bits <= most for _, bits in digits)
+    assert all(a + bits <= b for (a, bits), (b, _) in itertools.pairwise(digits))
+    covered = sum(((1 << bits) - 1) << shift for shift, bits in digits)
+    assert varying & ~covered == 0
+    assert len(digits) <= -(-varying.bit_length() // most)
+
+
+@given(st.integers(1, 64), st.integers(1, 12))
+def test_as_few_digits_as_can_be_where_all_bits_vary(bits: int, most: int) -> None:
+    assert len(_core.digits_over(2**bits - 1, most)) == -(-bits // most)
 
 
 def test_scratch_space_too_small_is_refused() -> None:

@@ -29,7 +29,7 @@ def shape(n: int = 1 << 20, width: int = 8, bits: int = 32, ranks: int = 2, host
 
 
 SORTS: list[Callable[[SortShape], Steps]] = [
-    lambda s: memory.predict_radix(BUILT_IN, s),
+    lambda s: memory.predict_radix(BUILT_IN, s, [(0, 8), (8, 8), (16, 8), (24, 8)]),
     lambda s: memory.predict_radix(BUILT_IN, s, [(0, 11), (11, 11), (22, 10)]),
     lambda s: memory.predict_sample(BUILT_IN, s),
     lambda s: memory.predict_highest_first(BUILT_IN, s, (21, 11)),
@@ -80,9 +80,6 @@ def test_digits_that_are_left_out_cost_nothing() -> None:
     digits = [(0, 8), (8, 8), (16, 8), (24, 8)]
     costs = [total(memory.predict_radix(BUILT_IN, shape(width=4), digits[:i])) for i in range(5)]
     assert costs == sorted(set(costs)) and costs[0] == 0
-    assert total(memory.predict_radix(BUILT_IN, shape(bits=16))) < total(
-        memory.predict_radix(BUILT_IN, shape())
-    )
 
 
 def test_each_digit_adds_to_each_step() -> None:
@@ -91,29 +88,41 @@ def test_each_digit_adds_to_each_step() -> None:
     assert [seconds for _, seconds in three[:6]] == pytest.approx([3 * seconds for _, seconds in one[:6]])
 
 
-@given(st.integers(1, 64), st.integers(1, 10**9))
-def test_the_chosen_digits_are_the_best(bits: int, n: int) -> None:
+@given(st.integers(1, 2**64 - 1), st.integers(1, 10**9))
+def test_the_chosen_radix_sort_is_the_fastest(varying: int, n: int) -> None:
+    bits = varying.bit_length()
     wanted = SortShape(U64, 8, n, bits, 2, 2)
-    best = memory.radix_digit_bits(BUILT_IN, wanted)
-    chosen = total(memory.predict_radix(BUILT_IN, wanted))
-    assert chosen == total(memory.predict_radix(BUILT_IN, wanted, _core.digits_of(bits, best)))
+    _, highest, steps = memory.fastest_radix(BUILT_IN, wanted, varying)
+    assert highest is None or (sum(highest) == bits and highest[1] >= min(8, bits))
     for most in range(4, 13):
-        assert chosen <= total(memory.predict_radix(BUILT_IN, wanted, _core.digits_of(bits, most)))
+        digits = _core.digits_over(varying, most)
+        assert total(steps) <= total(memory.predict_radix(BUILT_IN, wanted, digits))
+    for most in range(min(8, bits), min(12, bits) + 1):
+        assert total(steps) <= total(memory.predict_highest_first(BUILT_IN, wanted, (bits - most, most)))
+
+
+def test_between_hosts_the_highest_digit_comes_first() -> None:
+    slow = Profile("slow", BUILT_IN.cores, (1e6, 1e-4), BUILT_IN.figures)
+    assert memory.fastest_radix(slow, shape(ranks=4, host=1), 2**32 - 1)[1] is not None
+    assert memory.fastest_radix(slow, shape(ranks=4, host=1, bits=8), 2**8 - 1)[1] is None
 
 
 def test_a_slow_wire_makes_other_hosts_dear() -> None:
     slow = Profile("slow", BUILT_IN.cores, (1e6, 1e-4), BUILT_IN.figures)
     near, far = shape(ranks=4, host=4), shape(ranks=4, host=1)
-    assert total(memory.predict_radix(slow, near)) == total(memory.predict_radix(BUILT_IN, near))
-    assert total(memory.predict_radix(slow, far)) > 10 * total(memory.predict_radix(slow, near))
+    digits = _core.digits_over(2**32 - 1, 11)
+    all_digits = total(memory.predict_radix(slow, far, digits))
+    assert total(memory.predict_radix(slow, near, digits)) == total(
+        memory.predict_radix(BUILT_IN, near, digits)
+    )
+    assert all_digits > 10 * total(memory.predict_radix(slow, near, digits))
     # A sample sort sends every element once, a radix sort once for each digit.
-    all_digits = total(memory.predict_radix(slow, far))
     assert total(memory.predict_sample(slow, far)) < all_digits / 1.5
     assert total(memory.predict_highest_first(slow, far, (21, 11))) < all_digits / 1.5
 
 
 def test_all_digits_go_through_the_network_or_only_the_highest() -> None:
-    steps = dict(memory.predict_radix(BUILT_IN, shape(width=4)))
+    steps = dict(memory.predict_radix(BUILT_IN, shape(width=4), [(0, 11), (11, 11), (22, 10)]))
     assert steps["local sort"] == steps["balance"] == 0
     highest = dict(memory.predict_highest_first(BUILT_IN, shape(width=4), (21, 11)))
     assert all(seconds > 0 for seconds in highest.values())

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "hocket/elements/digits.hpp"
 #include "hocket/elements/partition.hpp"
 #include "key.hpp"
 
@@ -35,7 +36,7 @@ class LocalSort {
     const unsigned enough = static_cast<unsigned>(std::bit_width(n)) + 4;
     const bool all = end - begin <= enough + narrow / 2;
     if (!all) begin = end - enough;
-    sort_by_digits(records, n, scratch, varying, begin, end - begin);
+    sort_by_digits(records, n, scratch, varying >> begin << begin);
     if (!all) sort_equals(records, n, scratch, begin);
   }
 
@@ -65,15 +66,11 @@ class LocalSort {
     return varying;
   }
 
-  /// By `bits` bits of the orders from bit `begin` on.
-  void sort_by_digits(std::byte* records, std::size_t n, std::byte* scratch, std::uint64_t varying, unsigned begin,
-                      unsigned bits) const {
+  /// By the bits of the orders that are set in `varying`.
+  void sort_by_digits(std::byte* records, std::size_t n, std::byte* scratch, std::uint64_t varying) const {
     // Two wide digits end where they began, three narrow ones have to be copied back.
-    const bool in_cache = n * type_.width <= cached && bits > 2 * wide;
-    std::vector<Digit> digits = digits_of(bits, in_cache ? narrow : wide);
-    for (Digit& digit : digits) digit.shift += begin;
-    std::erase_if(
-        digits, [&](Digit digit) { return ((varying >> digit.shift) & ((std::uint64_t{1} << digit.bits) - 1)) == 0; });
+    std::vector<Digit> digits = digits_over(varying, wide);
+    if (n * type_.width <= cached && digits.size() > 2) digits = digits_over(varying, narrow);
     std::vector<std::vector<std::uint64_t>> counts;
     for (const Digit digit : digits) counts.emplace_back(std::size_t{1} << digit.bits);
     count_digits(type_, records, n, digits, std::vector<std::span<std::uint64_t>>(counts.begin(), counts.end()));
@@ -107,18 +104,6 @@ class LocalSort {
 };
 
 }  // namespace
-
-std::vector<Digit> digits_of(unsigned bits, unsigned most) {
-  std::vector<Digit> digits;
-  if (bits == 0) return digits;
-  const unsigned number = (bits + most - 1) / most;
-  for (unsigned d = 0, shift = 0; d < number; ++d) {
-    const unsigned width = bits / number + (d < bits % number ? 1 : 0);
-    digits.push_back({.shift = shift, .bits = width});
-    shift += width;
-  }
-  return digits;
-}
 
 void sort_records(RecordType type, std::byte* records, std::size_t n, std::byte* scratch) {
   elements::require(type);

@@ -4,8 +4,9 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
-#include "hocket/elements/local_sort.hpp"
 #include "hocket/error.hpp"
 #include "memory_costs.hpp"
 
@@ -111,21 +112,26 @@ std::vector<StepCost> predict_highest_first(const MemoryProfile& profile, const 
   return sort.named(radix_steps, step);
 }
 
-unsigned radix_digit_bits(const MemoryProfile& profile, const SortShape& shape) {
-  unsigned best = most_digit_bits;
-  double least = INFINITY;
-  for (unsigned bits = most_digit_bits; bits >= 4; --bits) {
-    const double expected = seconds(predict_radix(profile, shape, digits_of(shape.order_bits, bits)));
-    if (expected < least) {
-      least = expected;
-      best = bits;
-    }
-  }
-  return best;
+RadixPlan by_all_digits(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying, unsigned bits) {
+  RadixPlan plan{{digits_over(varying, bits), std::nullopt}, {}};
+  plan.cost = predict_radix(profile, shape, plan.digits.all);
+  return plan;
 }
 
-std::vector<StepCost> predict_radix(const MemoryProfile& profile, const SortShape& shape) {
-  return predict_radix(profile, shape, digits_of(shape.order_bits, radix_digit_bits(profile, shape)));
+RadixPlan fastest_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying) {
+  RadixPlan best = by_all_digits(profile, shape, varying, most_digit_bits);
+  const auto consider = [&](RadixPlan plan) {
+    if (seconds(plan.cost) < seconds(best.cost)) best = std::move(plan);
+  };
+  for (unsigned bits = most_digit_bits - 1; bits >= 4; --bits) consider(by_all_digits(profile, shape, varying, bits));
+  if (varying == 0) return best;
+  const std::vector<Digit> all = best.digits.all;
+  constexpr unsigned least_highest_bits = 8;  // so that buckets can be cut close to where ranks should begin
+  for (unsigned bits = most_digit_bits; bits >= least_highest_bits; --bits) {
+    const Digit highest = highest_digit(varying, bits);
+    consider({{all, highest}, predict_highest_first(profile, shape, highest)});
+  }
+  return best;
 }
 
 std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortShape& shape, unsigned oversampling) {

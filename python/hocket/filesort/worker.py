@@ -121,7 +121,7 @@ def _refuse_too_much(comm: MPI.Comm, job: Job, files: _Files) -> None:
     key = files.keys.dtype[job.field] if job.field else files.keys.dtype
     width = files.moved.row_bytes if files.moved else 0
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    private, shared = memory_per_rank(rows, key.newbyteorder("="), width, job.method)
+    private, shared = memory_per_rank(rows, key.newbyteorder("="), width)
     need = private + shared
     if host.Get_size() < job.ranks:
         need += private  # an exchange between hosts takes as much again

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "hocket/elements/digits.hpp"
 #include "hocket/model/memory_profile.hpp"
 #include "hocket/model/step_cost.hpp"
 
@@ -15,11 +16,17 @@ namespace hocket {
 /// By the highest digit first, by all of radix_steps; likewise.
 [[nodiscard]] std::vector<StepCost> predict_highest_first(const MemoryProfile& profile, const SortShape& shape,
                                                           Digit highest);
-/// With the digits that digits_of() makes of the order's bits, by radix_digit_bits().
-[[nodiscard]] std::vector<StepCost> predict_radix(const MemoryProfile& profile, const SortShape& shape);
 
-/// The most bits per digit with which the radix sort is expected to be fastest.
-[[nodiscard]] unsigned radix_digit_bits(const MemoryProfile& profile, const SortShape& shape);
+/// A radix sort, and what it is expected to take.
+struct RadixPlan {
+  RadixDigits digits;
+  std::vector<StepCost> cost;
+};
+/// By all digits over `varying`, the bits in which keys differ, of at most `bits` bits.
+[[nodiscard]] RadixPlan by_all_digits(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying,
+                                      unsigned bits);
+/// With the digits, and in the order, that are expected to be fastest.
+[[nodiscard]] RadixPlan fastest_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying);
 
 /// The sample sort, by sample_steps. `oversampling`: samples per rank and splitter.
 [[nodiscard]] std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortShape& shape,

@@ -1,9 +1,9 @@
-#include "digits.hpp"
+#include "hocket/elements/digits.hpp"
 
 #include <algorithm>
 #include <bit>
 
-namespace hocket::runtime {
+namespace hocket {
 namespace {
 
 std::vector<Digit> cover(std::uint64_t varying, unsigned bits) {
@@ -31,4 +31,9 @@ std::vector<Digit> digits_over(std::uint64_t varying, unsigned most) {
   return digits;
 }
 
-}  // namespace hocket::runtime
+Digit highest_digit(std::uint64_t varying, unsigned bits) {
+  const auto width = static_cast<unsigned>(std::bit_width(varying));
+  return {width - std::min(bits, width), std::min(bits, width)};
+}
+
+}  // namespace hocket
