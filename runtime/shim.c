@@ -12,104 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
+
 typedef intptr_t word;
 typedef int (*version_fn)(char*, int*);
-
-/* The calls that are intercepted: name in MPI, name in the runtime, number of arguments. */
-#define COLLECTIVE_CALLS(X)                    \
-  X(Alltoall, alltoall, 7)                     \
-  X(Allgather, allgather, 7)                   \
-  X(Allgatherv, allgatherv, 8)                 \
-  X(Alltoall_init, alltoall_init, 9)           \
-  X(Alltoallv, alltoallv, 9)                   \
-  X(Alltoallv_init, alltoallv_init, 11)        \
-  X(Neighbor_alltoallv, neighbor_alltoallv, 9) \
-  X(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11)
-/* Of interest only while the runtime serves persistent requests. */
-#define REQUEST_CALLS(X)                               \
-  X(Start, start, 1)                                   \
-  X(Startall, startall, 2)                             \
-  X(Request_free, request_free, 1)                     \
-  X(Wait, wait, 2)                                     \
-  X(Waitall, waitall, 3)                               \
-  X(Waitany, waitany, 4)                               \
-  X(Waitsome, waitsome, 5)                             \
-  X(Test, test, 3)                                     \
-  X(Testall, testall, 4)                               \
-  X(Testany, testany, 5)                               \
-  X(Testsome, testsome, 5)                             \
-  X(Request_get_status, request_get_status, 3)         \
-  X(Request_get_status_all, request_get_status_all, 4) \
-  X(Request_get_status_any, request_get_status_any, 5) \
-  X(Request_get_status_some, request_get_status_some, 5)
-/* Likewise: in these a rank may wait for another one that waits for a persistent request. */
-#define BLOCKING_CALLS(X)                  \
-  X(Send, send, 6)                         \
-  X(Ssend, ssend, 6)                       \
-  X(Rsend, rsend, 6)                       \
-  X(Recv, recv, 7)                         \
-  X(Sendrecv, sendrecv, 12)                \
-  X(Sendrecv_replace, sendrecv_replace, 9) \
-  X(Probe, probe, 4)                       \
-  X(Iprobe, iprobe, 5)                     \
-  X(Mprobe, mprobe, 5)                     \
-  X(Improbe, improbe, 6)                   \
-  X(Mrecv, mrecv, 5)
-/* Likewise; the runtime is told, and then the MPI library serves the call. */
-#define WAITING_CALLS(X)                    \
-  X(Barrier, let_go, 1)                     \
-  X(Bcast, let_go, 5)                       \
-  X(Gather, let_go, 8)                      \
-  X(Gatherv, let_go, 9)                     \
-  X(Scatter, let_go, 8)                     \
-  X(Scatterv, let_go, 9)                    \
-  X(Alltoallw, let_go, 9)                   \
-  X(Reduce, let_go, 7)                      \
-  X(Allreduce, let_go, 6)                   \
-  X(Reduce_scatter, let_go, 6)              \
-  X(Reduce_scatter_block, let_go, 6)        \
-  X(Scan, let_go, 6)                        \
-  X(Exscan, let_go, 6)                      \
-  X(Neighbor_allgather, let_go, 7)          \
-  X(Neighbor_allgatherv, let_go, 8)         \
-  X(Neighbor_alltoall, let_go, 7)           \
-  X(Neighbor_alltoallw, let_go, 9)          \
-  X(Comm_dup, let_go, 2)                    \
-  X(Comm_dup_with_info, let_go, 3)          \
-  X(Comm_create, let_go, 3)                 \
-  X(Comm_create_group, let_go, 4)           \
-  X(Comm_split, let_go, 4)                  \
-  X(Comm_split_type, let_go, 5)             \
-  X(Comm_free, let_go, 1)                   \
-  X(Comm_disconnect, let_go, 1)             \
-  X(Comm_accept, let_go, 5)                 \
-  X(Comm_connect, let_go, 5)                \
-  X(Comm_spawn, let_go, 8)                  \
-  X(Comm_spawn_multiple, let_go, 9)         \
-  X(Intercomm_create, let_go, 6)            \
-  X(Intercomm_merge, let_go, 3)             \
-  X(Cart_create, let_go, 6)                 \
-  X(Cart_sub, let_go, 3)                    \
-  X(Graph_create, let_go, 6)                \
-  X(Dist_graph_create, let_go, 9)           \
-  X(Dist_graph_create_adjacent, let_go, 10) \
-  X(Buffer_detach, let_go, 2)               \
-  X(Win_create, let_go, 6)                  \
-  X(Win_create_dynamic, let_go, 3)          \
-  X(Win_allocate, let_go, 6)                \
-  X(Win_allocate_shared, let_go, 6)         \
-  X(Win_free, let_go, 1)                    \
-  X(Win_fence, let_go, 2)                   \
-  X(Win_start, let_go, 3)                   \
-  X(Win_complete, let_go, 1)                \
-  X(Win_wait, let_go, 1)                    \
-  X(Win_lock, let_go, 4)                    \
-  X(Win_unlock, let_go, 2)                  \
-  X(Win_lock_all, let_go, 2)                \
-  X(Win_unlock_all, let_go, 1)              \
-  X(Win_flush, let_go, 2)                   \
-  X(Win_flush_all, let_go, 1)
-#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,

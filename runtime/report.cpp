@@ -1,0 +1,8 @@
+#include "report.hpp"
+
+namespace hocket::runtime {
+
+void note_native(Why, std::uint64_t) {}
+void note_scheduled(const Exchange&, std::uint64_t) {}
+
+}  // namespace hocket::runtime

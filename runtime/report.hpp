@@ -1,0 +1,30 @@
+#pragma once
+/// What becomes of the program's calls, for the summary at the end (HOCKET_REPORT).
+#include <cstdint>
+
+#include "exchange.hpp"
+
+namespace hocket::runtime {
+
+/// Why the MPI library serves a call.
+enum class Why : std::uint8_t {
+  small,              ///< messages below the limit
+  few_ranks,          ///< fewer than three, or all of them on one host: nothing could collide
+  intercommunicator,  ///< or no communicator
+  erroneous,          ///< arguments that the MPI library is to judge
+  no_place,           ///< a rank whose host the network does not know, no plan, or settings that differ
+  no_plan,            ///< the exchange cannot be planned, or its plan was refused
+  new_sizes,          ///< an irregular exchange seen for the first time
+  not_worth,          ///< a schedule would not gain
+  not_asked,          ///< irregular exchanges have gained nothing for a while
+  sizes_unknown,      ///< nonblocking, and only all ranks together know the sizes
+  not_ready,          ///< nonblocking, and the communicator has no plan yet
+  topology,           ///< a neighbourhood that is left to the MPI library
+};
+
+/// Each call tells once what became of it, before it returns; `bytes`: what this rank sends to others.
+/// They cost a look at one number where there is no report.
+void note_native(Why why, std::uint64_t bytes = 0);
+void note_scheduled(const Exchange& exchange, std::uint64_t bytes);
+
+}  // namespace hocket::runtime
