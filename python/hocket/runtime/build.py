@@ -187,7 +187,7 @@ def _digest(wrapper: str, compiler: str, mpi: str, files: list[Path]) -> str:
         digest.update(text.encode() + b"\0")
     for file in [
         *files,
-        *(header for room in _ROOMS for header in sorted((native_dir() / room).glob("*.hpp"))),
+        *(header for room in _ROOMS for header in sorted((native_dir() / room).glob("*.h*"))),
         native_dir() / "runtime" / "shim.c",
         *sorted(include_dir().glob("*.h")),
     ]:
