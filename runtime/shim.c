@@ -153,7 +153,10 @@ static int any_live_requests(void) { return __atomic_load_n(live_requests, __ATO
     if (any_live_requests()) ((int (*)(void))server_of(CALL_##mpi_name, 1))(); \
     return CALL_SERVER(server_of(CALL_##mpi_name, 0), n);                      \
   }
+#define DEFINE_REPORTED(mpi_name, runtime_name, n) \
+  int MPI_##mpi_name(P##n) { return CALL_SERVER(server_of(CALL_##mpi_name, 0), n); }
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
+REPORTED_CALLS(DEFINE_REPORTED)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
 WAITING_CALLS(DEFINE_WAITING)
