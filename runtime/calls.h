@@ -26,6 +26,10 @@
 #define NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent) \
   X(I##name, i##name, n_nonblocking)                               \
   X(I##name##_c, i##name##_c, n_nonblocking)
+/* Between the first and the last of these MPI may end and begin again. */
+#define SESSION_CALLS(X)           \
+  X(Session_init, session_init, 3) \
+  X(Session_finalize, session_finalize, 1)
 /* Of interest only while the runtime serves persistent requests. */
 #define REQUEST_CALLS(X)                               \
   X(Start, start, 1)                                   \
@@ -105,4 +109,5 @@
   X(Win_unlock_all, let_go, 1)              \
   X(Win_flush, let_go, 2)                   \
   X(Win_flush_all, let_go, 1)
-#define CALLS(X) COLLECTIVE_CALLS(X) REPORTED_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
+#define CALLS(X) \
+  COLLECTIVE_CALLS(X) REPORTED_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)

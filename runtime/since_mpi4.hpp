@@ -27,6 +27,10 @@ __attribute__((weak)) int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI
 __attribute__((weak)) int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers,
                                                    MPI_Count* num_addresses, MPI_Count* num_large_counts,
                                                    MPI_Count* num_datatypes, int* combiner);
+#ifdef MPI_SESSION_NULL
+__attribute__((weak)) int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
+__attribute__((weak)) int PMPI_Session_finalize(MPI_Session* session);
+#endif
 // MPI-4.1
 __attribute__((weak)) int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
                                                       MPI_Status statuses[]);
