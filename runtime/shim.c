@@ -36,6 +36,8 @@ static mpi_library mpi;
 /* How many requests of the program the runtime serves. */
 static const int no_requests = 0;
 static const int* live_requests = &no_requests;
+/* How many communicators have nonblocking calls that the runtime could serve if it were let prepare for them. */
+static const int* wishes = &no_requests;
 
 /* What has been found out so far. Programs that make no call that could be scheduled never load the runtime. */
 enum { NOTHING, MPI_KNOWN, ACTIVE };
@@ -89,7 +91,10 @@ static const char* why_no_runtime(void) {
   }
   const int* requests = dlsym(runtime, "hocket_live_requests");
   if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
+  const int* wished = dlsym(runtime, "hocket_wishes");
+  if (wished == NULL) return "the runtime lacks its number of wishes; run 'hocket run' again to rebuild it";
   live_requests = requests;
+  wishes = wished;
   for (int call = 0; call < CALL_COUNT; ++call)
     if (of_mpi[call] != (void*)(uintptr_t)missing) of_runtime[call] = found[call];
   return NULL;
@@ -151,6 +156,10 @@ static inline int any_live_requests(void) { return __atomic_load_n(live_requests
 #define DEFINE_WAITING(call, runtime_name, n)                                                                    \
   DEFINE_BOTH(call, n, MPI_KNOWN, if (any_live_requests())((int (*)(void))(uintptr_t)of_runtime[CALL_##call])(), \
               of_mpi[CALL_##call])
+#define DEFINE_JOINING(call, runtime_name, n)                                                   \
+  DEFINE_BOTH(call, n, MPI_KNOWN,                                                               \
+              if (any_live_requests() || __atomic_load_n(wishes, __ATOMIC_RELAXED) != 0)        \
+                  ((int (*)(word))(uintptr_t)of_runtime[CALL_##call])(a##n), of_mpi[CALL_##call])
 /* Of interest only to the report. */
 #define DEFINE_REPORTED(call, runtime_name, n) DEFINE_BOTH(call, n, MPI_KNOWN, , of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
@@ -159,3 +168,4 @@ SESSION_CALLS(DEFINE_COLLECTIVE)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
 WAITING_CALLS(DEFINE_WAITING)
+JOINING_CALLS(DEFINE_JOINING)
