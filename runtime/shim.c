@@ -120,37 +120,38 @@ static inline int knows(int wanted) { return __builtin_expect(__atomic_load_n(&k
 
 static inline int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
 
+static void tell(int call) {
+  learn(MPI_KNOWN);
+  if (any_live_requests()) ((int (*)(void))(uintptr_t)of_runtime[call])();
+}
+
 /* What the MPI library calls of itself by these names (MPI-IO does) is not scheduled. */
 #define FROM_MPI_LIBRARY is_inside(&mpi, __builtin_return_address(0))
 
-/* One name of a call. `name##_late` keeps what happens once out of the way of all other calls, which are a
- * few loads and a jump; it comes back to the definition here, whoever else may define the name. `before` is
- * done, then `target` gets the call. */
-#define DEFINE_NAME(name, n, wanted, before, target)             \
-  static int name##_here(P##n);                                  \
-  static __attribute__((noinline, cold)) int name##_late(P##n) { \
-    learn(wanted);                                               \
-    return name##_here(A##n);                                    \
-  }                                                              \
-  static int name##_here(P##n) {                                 \
-    if (!knows(wanted)) return name##_late(A##n);                \
-    before;                                                      \
-    return PASS_TO(target, n);                                   \
-  }                                                              \
-  int name(P##n) __attribute__((alias(#name "_here")));
-#define DEFINE_BOTH(call, n, wanted, before, target)  \
-  DEFINE_NAME(PMPI_##call, n, wanted, before, target) \
-  DEFINE_NAME(MPI_##call, n, wanted, before, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
+/* One name of a call, which goes to `target`. What happens seldom is kept out of the way of all other calls, which
+ * are a few loads and a jump. */
+#define DEFINE_NAME(name, n, seldom, then_do, target)              \
+  static __attribute__((noinline, cold)) int name##_seldom(P##n) { \
+    then_do;                                                       \
+    return PASS_TO(target, n);                                     \
+  }                                                                \
+  int name(P##n) {                                                 \
+    if (__builtin_expect(seldom, 0)) return name##_seldom(A##n);   \
+    return PASS_TO(target, n);                                     \
+  }
+#define DEFINE_BOTH(call, n, seldom, then_do, target)  \
+  DEFINE_NAME(PMPI_##call, n, seldom, then_do, target) \
+  DEFINE_NAME(MPI_##call, n, seldom, then_do, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
 
 #define DEFINE_COLLECTIVE(call, runtime_name, n) \
-  DEFINE_BOTH(call, n, ACTIVE, , FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
-#define DEFINE_REQUEST(call, runtime_name, n) \
-  DEFINE_BOTH(call, n, MPI_KNOWN, , any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
+  DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE), FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
+#define DEFINE_REQUEST(call, runtime_name, n)               \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), \
+              any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
 /* The runtime is told on the way to a tool, too: it may take the MPI library's function by other ways than its
  * name and not come back. */
-#define DEFINE_WAITING(call, runtime_name, n)                                                                    \
-  DEFINE_BOTH(call, n, MPI_KNOWN, if (any_live_requests())((int (*)(void))(uintptr_t)of_runtime[CALL_##call])(), \
-              of_mpi[CALL_##call])
+#define DEFINE_WAITING(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
