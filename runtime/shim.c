@@ -47,6 +47,29 @@ static int missing(void) {
   abort();
 }
 
+/* Whether the object that holds `function` takes any MPI function by its PMPI_ name, which leads back to us. A tool
+ * that asks the dynamic linker instead gets the MPI library's own. */
+static int comes_back(const void* function) {
+  Dl_info info;
+  struct link_map* object = NULL;
+  if (!dladdr1(function, &info, (void**)&object, RTLD_DL_LINKMAP) || object == NULL) return 0;
+  const ElfW(Sym)* symbols = NULL;
+  const char* strings = NULL;
+  const uint32_t *hash = NULL, *gnu_hash = NULL;
+  for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym)*)entry->d_un.d_ptr;
+    if (entry->d_tag == DT_STRTAB) strings = (const char*)entry->d_un.d_ptr;
+    if (entry->d_tag == DT_HASH) hash = (const uint32_t*)entry->d_un.d_ptr;
+    if (entry->d_tag == DT_GNU_HASH) gnu_hash = (const uint32_t*)entry->d_un.d_ptr;
+  }
+  if (symbols == NULL || strings == NULL || (hash == NULL && gnu_hash == NULL)) return 0;
+  /* What is taken from elsewhere stands before what the GNU table knows; the old table knows all. */
+  const uint32_t count = gnu_hash != NULL ? gnu_hash[1] : hash[1];
+  for (uint32_t i = 1; i < count; ++i)
+    if (symbols[i].st_shndx == SHN_UNDEF && strncmp(strings + symbols[i].st_name, "PMPI_", 5) == 0) return 1;
+  return 0;
+}
+
 static void find_mpi(void) {
   mpi = find_mpi_library(dlsym(RTLD_NEXT, HOCKET_LANDMARK));
   for (int call = 0; call < CALL_COUNT; ++call) {
@@ -68,6 +91,18 @@ static int begins_with(const char* text, const char* start) {
   return 1;
 }
 
+/* Calls that the runtime must see from the first to the last: what becomes of its requests, and where a rank waits. */
+static int tool_hides_calls(void) {
+  static const int calls[] = {
+#define LIST(mpi_name, runtime_name, arguments) CALL_##mpi_name,
+      REQUEST_CALLS(LIST) BLOCKING_CALLS(LIST)
+#undef LIST
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i)
+    if (of_tool[calls[i]] != NULL && !comes_back(of_tool[calls[i]])) return 1;
+  return 0;
+}
+
 static const char* why_no_runtime(void) {
   const char* path = getenv("HOCKET_RUNTIME");
   const char* built_for = getenv("HOCKET_RUNTIME_MPI");
@@ -80,6 +115,8 @@ static const char* why_no_runtime(void) {
   version[sizeof version - 1] = 0;
   if (!begins_with(version, built_for))
     return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
+  if (tool_hides_calls())
+    return "a tool behind it wraps calls and passes them on by other ways than PMPI_ names; preload the tool before it";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
   void* found[CALL_COUNT];
@@ -116,7 +153,7 @@ static void learn(int wanted) {
   if (wanted == ACTIVE) pthread_once(&runtime_once, start_runtime);
 }
 
-static inline int knows(int wanted) { return __builtin_expect(__atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted, 1); }
+static inline int knows(int wanted) { return __atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted; }
 
 static inline int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
 

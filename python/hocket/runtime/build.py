@@ -41,8 +41,11 @@ class Runtime:
     mpi: str
 
     def environment(self) -> dict[str, str]:
-        """The variables that switch the runtime on in every rank."""
-        preload = ":".join(filter(None, [str(self.shim), os.environ.get("LD_PRELOAD", "")]))
+        """The variables that switch the runtime on in every rank.
+
+        Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket.
+        """
+        preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD", ""), str(self.shim)]))
         return {"LD_PRELOAD": preload, "HOCKET_RUNTIME": str(self.library), "HOCKET_RUNTIME_MPI": self.mpi}
 
 
