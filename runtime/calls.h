@@ -11,13 +11,14 @@
 /* The MPI library always serves them; of interest only to the report. */
 #define REPORTED_CALLS(X) IRREGULAR_CALLS(NONBLOCKING, X)
 /* Each with the number of arguments of its blocking, nonblocking and persistent form. */
-#define IRREGULAR_CALLS(Form, X)                                                    \
-  Form(X, Alltoallv, alltoallv, 9, 10, 11) Form(X, Alltoallw, alltoallw, 9, 10, 11) \
-      Form(X, Neighbor_allgather, neighbor_allgather, 7, 8, 9)                      \
-          Form(X, Neighbor_allgatherv, neighbor_allgatherv, 8, 9, 10)               \
-              Form(X, Neighbor_alltoall, neighbor_alltoall, 7, 8, 9)                \
-                  Form(X, Neighbor_alltoallv, neighbor_alltoallv, 9, 10, 11)        \
-                      Form(X, Neighbor_alltoallw, neighbor_alltoallw, 9, 10, 11)
+#define IRREGULAR_CALLS(FORM, X)                              \
+  FORM(X, Alltoallv, alltoallv, 9, 10, 11)                    \
+  FORM(X, Alltoallw, alltoallw, 9, 10, 11)                    \
+  FORM(X, Neighbor_allgather, neighbor_allgather, 7, 8, 9)    \
+  FORM(X, Neighbor_allgatherv, neighbor_allgatherv, 8, 9, 10) \
+  FORM(X, Neighbor_alltoall, neighbor_alltoall, 7, 8, 9)      \
+  FORM(X, Neighbor_alltoallv, neighbor_alltoallv, 9, 10, 11)  \
+  FORM(X, Neighbor_alltoallw, neighbor_alltoallw, 9, 10, 11)
 #define BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
   X(Name, name, n)                                                             \
   X(Name##_c, name##_c, n)                                                     \
