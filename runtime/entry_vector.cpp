@@ -100,7 +100,7 @@ std::optional<Why> run(MPI_Comm comm, const Sides& sides) {
 
 template <class Native>
 int blocking(MPI_Comm comm, const Sides& sides, Native native) {
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     const std::optional<Why> why = run(comm, sides);
     if (!why) return MPI_SUCCESS;
     note_passed_on(comm, sides, *why);
@@ -127,7 +127,7 @@ std::optional<Why> take_over(MPI_Comm comm, const Sides& sides, MPI_Request* req
 
 template <class Native>
 int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     const int code = native();
     if (const std::optional<Why> why = take_over(comm, sides, request, code)) note_passed_on(comm, sides, *why);
@@ -139,7 +139,7 @@ int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native n
 /// come here only for the report.
 template <class Native>
 int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     note_passed_on(comm, sides, plain_intracommunicator(comm) ? Why::sizes_unknown : Why::intercommunicator);
     return native();
   });
