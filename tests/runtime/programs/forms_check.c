@@ -39,7 +39,7 @@ static int type_each(const Form *f) { return f->name == ALLTOALLW || f->name == 
 
 /* Ints of a message over the edge-th edge between two ranks; multiples of four, some nothing. */
 static int ints_of(const Form *f, int from, int to, int edge) {
-  if (equal_sizes(f)) return 400 + 4 * f->salt;
+  if (equal_sizes(f) || from == MPI_PROC_NULL || to == MPI_PROC_NULL) return 400 + 4 * f->salt;
   const int lot = (from * 7919 + (to + 1) * 104729 + edge * 12997 + f->salt * 31) % 1009;
   return lot % 7 == 0 && to != EVERYBODY ? 0 : 4 * lot + 4;
 }
