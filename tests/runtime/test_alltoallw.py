@@ -1,5 +1,5 @@
-"""MPI_Alltoallw, and what erroneous arguments come to, by schedules made at run time: every byte checked, under both
-MPI families."""
+"""MPI_Alltoallw by schedules made at run time, every byte checked; and what mistakes come to: under both MPI
+families."""
 
 from __future__ import annotations
 
@@ -9,24 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import mpi_programs
-import pytest
 from hocket.mpi import Mpi, MpiFamily
+from irregular import ALL, scheduled
 
 Check = Callable[..., str]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
-ALL = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_VECTOR_BYTES": "1"}
 PROGRAM = "alltoallw_check"
 
 
-def scheduled(trace: Path) -> int:
-    """How many calls rank 0 recorded."""
-    path = trace.with_name(trace.name + ".0")
-    return len(re.findall("^irregular [0-9]+ [0-9]+$", path.read_text(), re.MULTILINE)) if path.exists() else 0
-
-
-# Each part makes three calls; the first tells the ranks what the sizes are. The transposition makes six of the same
-# sizes; empty exchanges and those between two groups are left to the MPI library.
+# Each part makes three calls; the first tells the ranks what the sizes are. The transposition makes six of
+# the same sizes; empty exchanges and those between two groups are left to the MPI library.
 PARTS = {"transpose": 5, "place": 2, "bottom": 2, "nulls": 2, "empty": 0, "far": 2, "part": 2, "inter": 0}
 
 

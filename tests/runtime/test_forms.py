@@ -1,5 +1,5 @@
-"""Every form of the calls with messages of different sizes: scheduled where it can be, passed on where a rule says so;
-whole buffers compared, under both MPI families."""
+"""Every form of the calls with messages of different sizes: scheduled, or passed on by a rule; whole buffers
+compared, under both MPI families."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from hocket.mpi import Mpi, MpiFamily
-from test_alltoallw import ALL, scheduled
+from irregular import ALL, scheduled
 
 Check = Callable[..., str]
 
@@ -38,7 +39,11 @@ def forms_of(mpi: Mpi) -> list[str]:
 
 @pytest.mark.parametrize(
     ("mode", "calls"),
-    [("blocking", ROUNDS - 1), ("persistent", ROUNDS), ("nonblocking", 0)],  # the first tells the ranks the sizes
+    [
+        ("blocking", ROUNDS - 1),
+        ("persistent", ROUNDS),
+        ("nonblocking", 0),
+    ],  # the first tells the ranks the sizes
 )
 def test_every_form(check: Check, tmp_path: Path, mpi: Mpi, mode: str, calls: int) -> None:
     trace = tmp_path / "trace"

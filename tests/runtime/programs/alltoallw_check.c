@@ -30,9 +30,11 @@ static void transpose(void) {
     MPI_Type_create_subarray(2, of_columns, part, row, MPI_ORDER_C, MPI_DOUBLE, &to_columns[i]);
     MPI_Type_commit(&from_rows[i]), MPI_Type_commit(&to_columns[i]);
   }
-  double *rows = malloc(sizeof *rows * PER_RANK * (size_t)size), *columns = malloc(sizeof *columns * PER_RANK * (size_t)size);
+  double *rows = malloc(sizeof *rows * PER_RANK * (size_t)size),
+         *columns = malloc(sizeof *columns * PER_RANK * (size_t)size);
   for (int round = 0; round < ROUNDS; ++round) {
-    for (int i = 0; i < PER_RANK * size; ++i) rows[i] = value(rank * PER_RANK + i / size, i % size, 0, round), columns[i] = -1;
+    for (int i = 0; i < PER_RANK * size; ++i)
+      rows[i] = value(rank * PER_RANK + i / size, i % size, 0, round), columns[i] = -1;
     MPI_Alltoallw(rows, counts, zeros, from_rows, columns, counts, zeros, to_columns, MPI_COMM_WORLD);
     for (int i = 0; i < PER_RANK * size; ++i)
       check(columns[i] == value(i / PER_RANK, rank * PER_RANK + i % PER_RANK, 0, round)), rows[i] = -1;
@@ -54,7 +56,7 @@ static void place(void) {
     MPI_Type_vector(size_of(0, i + rank), 1, 2, MPI_INT, &types[i]);
     MPI_Type_commit(&types[i]);
   }
-  int *memory = malloc(8 * (size_t)total);
+  int* memory = malloc(8 * (size_t)total);
   for (int round = 0; round < ROUNDS; ++round) {
     for (int i = 0; i < 2 * total; ++i) memory[i] = -1;
     for (int to = 0; to < n; ++to)
@@ -140,15 +142,15 @@ static void far(void) {
   const MPI_Datatype types[2] = {MPI_INT, MPI_INT};
   MPI_Comm comm;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, before, weights, 2, next, weights, MPI_INFO_NULL, 0, &comm);
-  char *out = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  char *in = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char* out = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char* in = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   check(out != MAP_FAILED && in != MAP_FAILED);
   for (int round = 0; round < ROUNDS; ++round) {
     for (int m = 0; m < 2; ++m)
-      for (int i = 0; i < INTS; ++i) ((int *)(out + at[m]))[i] = value(rank, next[m], i, round);
+      for (int i = 0; i < INTS; ++i) ((int*)(out + at[m]))[i] = value(rank, next[m], i, round);
     MPI_Neighbor_alltoallw(out, counts, at, types, in, counts, at, types, comm);
     for (int m = 0; m < 2; ++m)
-      for (int i = 0; i < INTS; ++i) check(((int *)(in + at[m]))[i] == value(before[m], rank, i, round));
+      for (int i = 0; i < INTS; ++i) check(((int*)(in + at[m]))[i] == value(before[m], rank, i, round));
   }
   munmap(out, room), munmap(in, room);
   MPI_Comm_free(&comm);
@@ -201,7 +203,7 @@ static void inter(void) {
   MPI_Comm_free(&half);
 }
 
-static void said(const char *what, int code) {
+static void said(const char* what, int code) {
   int class = code;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
   if (rank == 0) printf("%s: class %d\n", what, class);
@@ -234,6 +236,7 @@ static void mistakes(void) {
     said("neighbour of no type", MPI_Neighbor_alltoallw(out, counts, places, none, in, counts, places, types, graph));
 #ifdef MPICH_VERSION /* others do not look */
     said("same buffer", MPI_Alltoallv(out, counts, at, MPI_BYTE, out, counts, at, MPI_BYTE, comm));
+    said("no buffer", MPI_Alltoallv(NULL, counts, at, MPI_BYTE, in, counts, at, MPI_BYTE, comm));
 #endif
     said("good", MPI_Neighbor_allgather(out, 1000, MPI_INT, in, 1000, MPI_INT, graph));
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
@@ -248,16 +251,18 @@ static void mistakes(void) {
 }
 
 static const struct {
-  const char *name;
+  const char* name;
   void (*run)(void);
-} parts[] = {{"transpose", transpose}, {"place", place}, {"bottom", bottom}, {"nulls", nulls}, {"empty", empty},
-             {"far", far},             {"part", part},   {"inter", inter},   {"mistakes", mistakes}};
+} parts[] = {{"transpose", transpose}, {"place", place}, {"bottom", bottom},
+             {"nulls", nulls},         {"empty", empty}, {"far", far},
+             {"part", part},           {"inter", inter}, {"mistakes", mistakes}};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, argc == 2 && !strcmp(argv[1], "mistakes") ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD,
+                          argc == 2 && !strcmp(argv[1], "mistakes") ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL);
   for (int a = 1; a < argc; ++a)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
       if (strcmp(argv[a], parts[i].name) == 0) parts[i].run();

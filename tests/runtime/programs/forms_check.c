@@ -20,10 +20,19 @@
 
 enum { MOST = 64, ROUNDS = 3, MARGIN = 32, TYPES = 6, EVERYBODY = 1000 };
 enum mode { BLOCKING, PERSISTENT, NONBLOCKING };
-enum name { ALLTOALLV, ALLTOALLW, NEIGHBOR_ALLGATHER, NEIGHBOR_ALLGATHERV, NEIGHBOR_ALLTOALL, NEIGHBOR_ALLTOALLV,
-            NEIGHBOR_ALLTOALLW, NAMES };
-static const char *const names[NAMES] = {"alltoallv",         "alltoallw",          "neighbor_allgather", "neighbor_allgatherv",
-                                         "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"};
+enum name {
+  ALLTOALLV,
+  ALLTOALLW,
+  NEIGHBOR_ALLGATHER,
+  NEIGHBOR_ALLGATHERV,
+  NEIGHBOR_ALLTOALL,
+  NEIGHBOR_ALLTOALLV,
+  NEIGHBOR_ALLTOALLW,
+  NAMES
+};
+static const char* const names[NAMES] = {"alltoallv",           "alltoallw",         "neighbor_allgather",
+                                         "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv",
+                                         "neighbor_alltoallw"};
 
 typedef struct {
   enum mode mode;
@@ -33,12 +42,12 @@ typedef struct {
 } Form;
 
 /* What is sent with neighbor_allgather(v): one message to EVERYBODY. */
-static int same_to_all(const Form *f) { return f->name == NEIGHBOR_ALLGATHER || f->name == NEIGHBOR_ALLGATHERV; }
-static int equal_sizes(const Form *f) { return f->name == NEIGHBOR_ALLGATHER || f->name == NEIGHBOR_ALLTOALL; }
-static int type_each(const Form *f) { return f->name == ALLTOALLW || f->name == NEIGHBOR_ALLTOALLW; }
+static int same_to_all(const Form* f) { return f->name == NEIGHBOR_ALLGATHER || f->name == NEIGHBOR_ALLGATHERV; }
+static int equal_sizes(const Form* f) { return f->name == NEIGHBOR_ALLGATHER || f->name == NEIGHBOR_ALLTOALL; }
+static int type_each(const Form* f) { return f->name == ALLTOALLW || f->name == NEIGHBOR_ALLTOALLW; }
 
 /* Ints of a message over the edge-th edge between two ranks; multiples of four, some nothing. */
-static int ints_of(const Form *f, int from, int to, int edge) {
+static int ints_of(const Form* f, int from, int to, int edge) {
   if (equal_sizes(f) || from == MPI_PROC_NULL || to == MPI_PROC_NULL) return 400 + 4 * f->salt;
   const int lot = (from * 7919 + (to + 1) * 104729 + edge * 12997 + f->salt * 31) % 1009;
   return lot % 7 == 0 && to != EVERYBODY ? 0 : 4 * lot + 4;
@@ -49,7 +58,7 @@ static int value(int from, int to, int edge, int i, int salt) {
 }
 
 /* `ints` ints as elements of one type; `kind` says of which. Memory: at most three times as much, and MARGIN. */
-static MPI_Datatype type_of(int kind, int ints, int *count) {
+static MPI_Datatype type_of(int kind, int ints, int* count) {
   MPI_Datatype type, inner;
   *count = 1;
   switch (kind) {
@@ -89,28 +98,32 @@ typedef struct {
   MPI_Aint at[MOST]; /* bytes */
   MPI_Datatype type[MOST];
   size_t room;
-  char *memory;
+  char* memory;
 } Side;
 
-static void add_block(Side *s, const Form *f, int rank, int peer, int edge) {
+static void add_block(Side* s, const Form* f, int rank, int peer, int edge) {
   const int m = s->n++, from = s->sends ? rank : peer, to = same_to_all(f) ? EVERYBODY : s->sends ? peer : rank;
   s->peer[m] = peer;
   s->edge[m] = same_to_all(f) ? 0 : edge;
   s->ints[m] = ints_of(f, from, to, s->edge[m]);
   /* All blocks of a call are of one type, but for those that have a type each. */
-  const int kind = type_each(f) && s->ints[m] > 0 ? (m * 5 + f->salt + 2 * s->sends) % TYPES : (f->salt + s->sends) % 2 ? 0 : 3;
+  const int kind = type_each(f) && s->ints[m] > 0 ? (m * 5 + f->salt + 2 * s->sends) % TYPES
+                   : (f->salt + s->sends) % 2     ? 0
+                                                  : 3;
   s->type[m] = type_of(kind, s->ints[m], &s->count[m]);
   MPI_Aint lower, extent;
   MPI_Type_get_extent(s->type[m], &lower, &extent);
   const MPI_Aint gap = equal_sizes(f) ? 0 : extent * 3;
   const MPI_Aint unit = extent < 0 ? 1 : extent;
-  if (m == 0) s->room = (MARGIN + unit - 1) / unit * unit;
-  else if (!equal_sizes(f)) s->room = (s->room + unit - 1) / unit * unit;
+  if (m == 0)
+    s->room = (MARGIN + unit - 1) / unit * unit;
+  else if (!equal_sizes(f))
+    s->room = (s->room + unit - 1) / unit * unit;
   s->at[m] = (MPI_Aint)s->room;
   s->room += (size_t)(extent * s->count[m] + gap);
 }
 
-static Side side_of(const Form *f, int rank, const int *peers, int n, int sends) {
+static Side side_of(const Form* f, int rank, const int* peers, int n, int sends) {
   Side s = {.sends = sends};
   if (same_to_all(f) && sends) {
     add_block(&s, f, rank, EVERYBODY, 0);
@@ -127,10 +140,13 @@ static Side side_of(const Form *f, int rank, const int *peers, int n, int sends)
 }
 
 /* Everything that a correct call leaves there. */
-static void fill(const Side *s, const Form *f, int rank, int round, char *memory) {
+static void fill(const Side* s, const Form* f, int rank, int round, char* memory) {
   memset(memory, 0xAB, s->room);
   for (int m = 0; m < s->n; ++m) {
-    const int peer = s->peer[m], from = s->sends ? rank : peer, to = same_to_all(f) ? EVERYBODY : s->sends ? peer : rank;
+    const int peer = s->peer[m], from = s->sends ? rank : peer,
+              to = same_to_all(f) ? EVERYBODY
+                   : s->sends     ? peer
+                                  : rank;
     if (peer == MPI_PROC_NULL || s->ints[m] == 0) continue;
     int *bytes = malloc(sizeof(int) * (size_t)s->ints[m]), position = 0;
     for (int i = 0; i < s->ints[m]; ++i) bytes[i] = value(from, to, s->edge[m], i, round);
@@ -139,14 +155,14 @@ static void fill(const Side *s, const Form *f, int rank, int round, char *memory
   }
 }
 
-static void compare(const Side *s, const Form *f, int rank, int round) {
-  char *expected = malloc(s->room);
+static void compare(const Side* s, const Form* f, int rank, int round) {
+  char* expected = malloc(s->room);
   fill(s, f, rank, round, expected);
   check(memcmp(expected, s->memory, s->room) == 0);
   free(expected);
 }
 
-static void drop(Side *s) {
+static void drop(Side* s) {
   for (int m = 0; m < s->n; ++m) MPI_Type_free(&s->type[m]);
   free(s->memory);
 }
@@ -161,7 +177,7 @@ typedef struct {
   MPI_Datatype types[MOST];
 } Arrays;
 
-static Arrays arrays_of(const Side *s, const Form *f) {
+static Arrays arrays_of(const Side* s, const Form* f) {
   Arrays a;
   for (int m = 0; m < s->n; ++m) {
     MPI_Aint lower, unit = 1;
@@ -182,43 +198,44 @@ static Arrays arrays_of(const Side *s, const Form *f) {
 #else
 #define MAKE(Name, suffix, ...) exit(77)
 #endif
-#define CALL(Name, name, suffix, ...)                                         \
-  do {                                                                        \
-    if (f->mode == BLOCKING) MPI_##Name##suffix(__VA_ARGS__, comm);           \
+#define CALL(Name, name, suffix, ...)                                            \
+  do {                                                                           \
+    if (f->mode == BLOCKING) MPI_##Name##suffix(__VA_ARGS__, comm);              \
     if (f->mode == NONBLOCKING) MPI_I##name##suffix(__VA_ARGS__, comm, request); \
-    if (f->mode == PERSISTENT) MAKE(Name, suffix, __VA_ARGS__);               \
+    if (f->mode == PERSISTENT) MAKE(Name, suffix, __VA_ARGS__);                  \
   } while (0)
-#define CALLS_OF(suffix, counts, displs)                                                                              \
-  switch (f->name) {                                                                                                  \
-    case ALLTOALLV:                                                                                                   \
-      CALL(Alltoallv, alltoallv, suffix, out, s->counts, s->displs, s->types[0], in, r->counts, r->displs, r->types[0]); \
-      break;                                                                                                          \
-    case ALLTOALLW:                                                                                                   \
-      CALL(Alltoallw, alltoallw, suffix, out, s->counts, s->displs, s->types, in, r->counts, r->displs, r->types);    \
-      break;                                                                                                          \
-    case NEIGHBOR_ALLGATHER:                                                                                          \
-      CALL(Neighbor_allgather, neighbor_allgather, suffix, first_out, s->counts[0], s->types[0], first_in,            \
-           r->counts[0], r->types[0]);                                                                                \
-      break;                                                                                                          \
-    case NEIGHBOR_ALLGATHERV:                                                                                         \
-      CALL(Neighbor_allgatherv, neighbor_allgatherv, suffix, first_out, s->counts[0], s->types[0], in, r->counts,     \
-           r->displs, r->types[0]);                                                                                   \
-      break;                                                                                                          \
-    case NEIGHBOR_ALLTOALL:                                                                                           \
+#define CALLS_OF(suffix, counts, displs)                                                                               \
+  switch (f->name) {                                                                                                   \
+    case ALLTOALLV:                                                                                                    \
+      CALL(Alltoallv, alltoallv, suffix, out, s->counts, s->displs, s->types[0], in, r->counts, r->displs,             \
+           r->types[0]);                                                                                               \
+      break;                                                                                                           \
+    case ALLTOALLW:                                                                                                    \
+      CALL(Alltoallw, alltoallw, suffix, out, s->counts, s->displs, s->types, in, r->counts, r->displs, r->types);     \
+      break;                                                                                                           \
+    case NEIGHBOR_ALLGATHER:                                                                                           \
+      CALL(Neighbor_allgather, neighbor_allgather, suffix, first_out, s->counts[0], s->types[0], first_in,             \
+           r->counts[0], r->types[0]);                                                                                 \
+      break;                                                                                                           \
+    case NEIGHBOR_ALLGATHERV:                                                                                          \
+      CALL(Neighbor_allgatherv, neighbor_allgatherv, suffix, first_out, s->counts[0], s->types[0], in, r->counts,      \
+           r->displs, r->types[0]);                                                                                    \
+      break;                                                                                                           \
+    case NEIGHBOR_ALLTOALL:                                                                                            \
       CALL(Neighbor_alltoall, neighbor_alltoall, suffix, first_out, s->counts[0], s->types[0], first_in, r->counts[0], \
-           r->types[0]);                                                                                              \
-      break;                                                                                                          \
-    case NEIGHBOR_ALLTOALLV:                                                                                          \
-      CALL(Neighbor_alltoallv, neighbor_alltoallv, suffix, out, s->counts, s->displs, s->types[0], in, r->counts,     \
-           r->displs, r->types[0]);                                                                                   \
-      break;                                                                                                          \
-    default:                                                                                                          \
-      CALL(Neighbor_alltoallw, neighbor_alltoallw, suffix, out, s->counts, s->places, s->types, in, r->counts,        \
-           r->places, r->types);                                                                                      \
+           r->types[0]);                                                                                               \
+      break;                                                                                                           \
+    case NEIGHBOR_ALLTOALLV:                                                                                           \
+      CALL(Neighbor_alltoallv, neighbor_alltoallv, suffix, out, s->counts, s->displs, s->types[0], in, r->counts,      \
+           r->displs, r->types[0]);                                                                                    \
+      break;                                                                                                           \
+    default:                                                                                                           \
+      CALL(Neighbor_alltoallw, neighbor_alltoallw, suffix, out, s->counts, s->places, s->types, in, r->counts,         \
+           r->places, r->types);                                                                                       \
   }
 
-static void make_call(const Form *f, const Side *send, const Side *receive, Arrays *s, Arrays *r, MPI_Comm comm,
-                      MPI_Request *request) {
+static void make_call(const Form* f, const Side* send, const Side* receive, Arrays* s, Arrays* r, MPI_Comm comm,
+                      MPI_Request* request) {
   char *const out = send->memory, *const in = receive->memory;
   char *const first_out = out + send->at[0], *const first_in = in + receive->at[0];
   if (!f->large) {
@@ -236,7 +253,7 @@ static void make_call(const Form *f, const Side *send, const Side *receive, Arra
 #endif
 }
 
-static void rounds(const Form *f, MPI_Comm comm, const int *sources, int in, const int *destinations, int out) {
+static void rounds(const Form* f, MPI_Comm comm, const int* sources, int in, const int* destinations, int out) {
   int rank;
   MPI_Comm_rank(comm, &rank);
   Side send = side_of(f, rank, destinations, out, 1), receive = side_of(f, rank, sources, in, 0);
@@ -262,7 +279,7 @@ static void rounds(const Form *f, MPI_Comm comm, const int *sources, int in, con
   drop(&receive);
 }
 
-static void run(const Form *f) {
+static void run(const Form* f) {
   int rank, n, all[MOST], neighbours[4];
   MPI_Comm comm;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -291,7 +308,8 @@ static void run(const Form *f) {
     const int two[2] = {next, before};
     rounds(f, comm, two, 2, two, 2);
   } else {
-    const int destinations[] = {next, rank, over, next, rank, next}, sources[] = {before, under, rank, before, before, rank};
+    const int destinations[] = {next, rank, over, next, rank, next},
+              sources[] = {before, under, rank, before, before, rank};
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 6, sources, weights, 6, destinations, weights, MPI_INFO_NULL, 0,
                                    &comm);
     rounds(f, comm, sources, 6, destinations, 6);
@@ -299,17 +317,17 @@ static void run(const Form *f) {
   MPI_Comm_free(&comm);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  static const char *const modes[] = {"blocking", "persistent", "nonblocking"};
+  static const char* const modes[] = {"blocking", "persistent", "nonblocking"};
   for (int a = 2; a < argc; ++a) {
     Form f = {.salt = a - 2, .topology = "edges"};
-    char *const topology = strchr(argv[a], ':');
+    char* const topology = strchr(argv[a], ':');
     if (topology != NULL) {
       strncpy(f.topology, topology + 1, sizeof f.topology - 1);
       *topology = 0;
     }
-    char *const suffix = strstr(argv[a], "_c");
+    char* const suffix = strstr(argv[a], "_c");
     f.large = suffix != NULL;
     if (f.large) *suffix = 0;
     while (f.mode < NONBLOCKING && strcmp(modes[f.mode], argv[1]) != 0) ++f.mode;
