@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "calls.h"
+#include "which_mpi.h"
 
 typedef intptr_t word;
-typedef int (*version_fn)(char*, int*);
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
@@ -41,8 +41,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
  * see it, but its name finds the copy that is already there. */
 static void* find_mpi_symbol(const char* name) {
-  static const char* const libraries[] = {"libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0",
-                                          "libmpi.so"};
+  static const char* const libraries[] = {"libmpi.so.12",    "libmpi.so.40",    "libmpich.so.12",
+                                          "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so"};
   void* symbol = dlsym(RTLD_NEXT, name);
   for (size_t i = 0; symbol == NULL && i < sizeof libraries / sizeof *libraries; ++i) {
     void* library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
@@ -51,28 +51,16 @@ static void* find_mpi_symbol(const char* name) {
   return symbol;
 }
 
-/* Blanks do not count: MPICH lines its version string up with them. */
-static int begins_with(const char* text, const char* start) {
-  for (; *start; ++start) {
-    if (*start == ' ') continue;
-    while (*text == ' ' || *text == '\t') ++text;
-    if (*text++ != *start) return 0;
-  }
-  return 1;
-}
-
 static const char* why_no_runtime(void) {
   const char* path = getenv("HOCKET_RUNTIME");
   const char* built_for = getenv("HOCKET_RUNTIME_MPI");
   if (path == NULL || built_for == NULL)
     return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
-  version_fn get_version = (version_fn)(uintptr_t)find_mpi_symbol("MPI_Get_library_version");
-  char version[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
-  int length = 0;
-  if (get_version == NULL || get_version(version, &length) != 0) return "this process has no MPI that Hocket knows";
-  version[sizeof version - 1] = 0;
-  if (!begins_with(version, built_for))
-    return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
+  mpi_version_fn get_version = (mpi_version_fn)(uintptr_t)find_mpi_symbol("MPI_Get_library_version");
+  mpi_abi_fn get_abi = (mpi_abi_fn)(uintptr_t)find_mpi_symbol("MPI_Abi_get_version");
+  if (get_version == NULL) return "this process has no MPI that Hocket knows";
+  if (!is_mpi(built_for, get_version, get_abi))
+    return "this process uses another MPI than the runtime was built for; start it with the matching --mpi and --abi";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
   void* found[CALL_COUNT];
