@@ -78,7 +78,7 @@ HOCKET_CALL hocket_alltoallv(const void* sendbuf, const int* sendcounts, const i
                              void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                              MPI_Comm comm) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     if (scheduled({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, everybody))
       return MPI_SUCCESS;
     Requests::instance().let_go();
@@ -90,7 +90,7 @@ HOCKET_CALL hocket_neighbor_alltoallv(const void* sendbuf, const int* sendcounts
                                       MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls,
                                       MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     if (scheduled({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm},
                   topology_neighbours))
       return MPI_SUCCESS;
@@ -104,7 +104,7 @@ HOCKET_CALL hocket_alltoallv_init(const void* sendbuf, const int* sendcounts, co
                                   void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                                   MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     const int code = PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                                          comm, info, request);
@@ -118,7 +118,7 @@ HOCKET_CALL hocket_neighbor_alltoallv_init(const void* sendbuf, const int* sendc
                                            const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                            MPI_Request* request) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     const int code = PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                                   recvtype, comm, info, request);
