@@ -11,6 +11,10 @@
   X(Alltoallv_init, alltoallv_init, 11)        \
   X(Neighbor_alltoallv, neighbor_alltoallv, 9) \
   X(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11)
+/* Between the first and the last of these MPI may end and begin again. */
+#define SESSION_CALLS(X)          \
+  X(Session_init, session_init, 3) \
+  X(Session_finalize, session_finalize, 1)
 /* Of interest only while the runtime serves persistent requests. */
 #define REQUEST_CALLS(X)                               \
   X(Start, start, 1)                                   \
@@ -95,4 +99,4 @@
   X(Win_unlock_all, let_go, 1)              \
   X(Win_flush, let_go, 2)                   \
   X(Win_flush_all, let_go, 1)
-#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
+#define CALLS(X) COLLECTIVE_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)

@@ -142,6 +142,7 @@ static int any_live_requests(void) { return __atomic_load_n(live_requests, __ATO
     return CALL_SERVER(server_of(CALL_##mpi_name, 0), n);                      \
   }
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
+SESSION_CALLS(DEFINE_COLLECTIVE)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
 WAITING_CALLS(DEFINE_WAITING)

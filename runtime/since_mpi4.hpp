@@ -18,6 +18,10 @@ __attribute__((weak)) int PMPI_Neighbor_alltoallv_init(const void* sendbuf, cons
                                                        MPI_Info info, MPI_Request* request);
 __attribute__((weak)) int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag,
                                                  int source, int recvtag, MPI_Comm comm, MPI_Request* request);
+#ifdef MPI_SESSION_NULL
+__attribute__((weak)) int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
+__attribute__((weak)) int PMPI_Session_finalize(MPI_Session* session);
+#endif
 // MPI-4.1
 __attribute__((weak)) int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
                                                       MPI_Status statuses[]);

@@ -75,7 +75,9 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
   known->server = Server::mpi;
   Requests::instance().let_go();  // ranks that plan wait inside the MPI library
   if (std::optional<Planned> planned = plan(comm, known->volumes)) {
-    known->exchange = std::make_unique<Exchange>(team_.private_comm(comm), std::move(*planned), settings());
+    const MPI_Comm own = team_.private_comm(comm);
+    if (own == MPI_COMM_NULL) return known;
+    known->exchange = std::make_unique<Exchange>(own, std::move(*planned), settings());
     known->server = Server::schedule;
     known->large = true;
   }

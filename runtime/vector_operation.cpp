@@ -79,7 +79,9 @@ std::unique_ptr<Operation> persistent_operation(Team& team, const VectorCall& ca
   if (all_well_formed == 0) return nullptr;
   std::optional<Planned> planned = team.vectors().plan(call.comm, *volumes);
   if (!planned) return nullptr;
-  return std::make_unique<PersistentVector>(team.lease(call.comm), std::move(*planned), call);
+  std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
+  if (!lease) return nullptr;
+  return std::make_unique<PersistentVector>(std::move(*lease), std::move(*planned), call);
 }
 
 }  // namespace hocket::runtime

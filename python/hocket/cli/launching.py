@@ -59,8 +59,8 @@ def scheduling_options(function: F) -> F:
             metavar="HOW",
             default="names",
             show_default=True,
-            help="Ranks to hosts: names (of processors), order (rank i on place i), a file of "
-            "names or coordinates.",
+            help="Ranks to hosts: names (of processors), slurm (the names that Slurm gave), order "
+            "(rank i on place i), a file of names or coordinates.",
         ),
     ):
         function = option(function)

@@ -23,13 +23,16 @@ _GATHER_WINDOW = 2
 
 _FLOWS = ("token", "barrier", "free")
 
+# Rules for where ranks are, and what HOCKET_PLACEMENT says for them.
+_PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
+
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOptions:
     """What a user may say about a run; None leaves the runtime's own choice.
 
-    ``placement`` is ``names`` (processor names), ``order`` (rank i on the i-th place of the
-    network) or a file with one host name per rank, or one host's coordinates where the network is a
+    ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i on the
+    i-th place of the network) or a file with one host name per rank, or one host's coordinates where the network is a
     torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes. ``scheduler``: of
     irregular exchanges.
     """
@@ -80,17 +83,17 @@ class RuntimeOptions:
         return self.scheduler
 
     def where_ranks_are(self, network: _core.Network, ranks: int) -> str:
-        """What HOCKET_PLACEMENT says when this many ranks start: nothing, ``order``, or a file of host names.
+        """What HOCKET_PLACEMENT says when this many ranks start: nothing, a rule, or a file of host names.
 
         Coordinates become names, in a file of the cache.
         """
-        if self.placement in ("names", "order"):
-            return "" if self.placement == "names" else "order"
+        if self.placement in _PLACEMENTS:
+            return _PLACEMENTS[self.placement]
         path = Path(self.placement)
         if not path.is_file():
             raise UsageError(
                 f"no placement file '{self.placement}'",
-                remedy="give names, order, or a file with one host name, or one host's coordinates, per rank",
+                remedy="give names, slurm, order, or a file with one host name, or one host's coordinates, per rank",
             )
         hosts = hosts_by_coordinates(path, network, ranks)
         if hosts is None:
