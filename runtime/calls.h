@@ -133,7 +133,6 @@
   X(Graph_map, let_go, 5)                                          \
   X(Dist_graph_create, let_go, 9)                                  \
   X(Dist_graph_create_adjacent, let_go, 10)                        \
-  X(Session_finalize, let_go, 1)                                   \
   /* buffered sends that must be over */                           \
   X(Buffer_detach, let_go, 2)                                      \
   X(Buffer_detach_c, let_go, 2)                                    \
