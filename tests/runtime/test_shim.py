@@ -12,9 +12,22 @@ from hocket.mpi import Mpi
 from hocket.runtime import build_runtime
 from hocket.runtime.build import native_dir
 
-ROWS = re.findall(
-    r"\bX\((\w+), (\w+), (\d+)\)", (native_dir() / "runtime" / "calls.h").read_text(encoding="utf-8")
-)
+
+
+def table() -> list[tuple[str, str, int]]:
+    """Names in MPI and in the runtime, number of arguments; what the preprocessor makes of the table."""
+    done = subprocess.run(
+        ["c++", "-E", "-P", "-I", str(native_dir() / "runtime"), "-x", "c", "-"],
+        input='#include "calls.h"\n#define ROW(mpi, runtime, n) <mpi runtime n>\nCALLS(ROW)\n',
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return [(mpi, runtime, int(n)) for mpi, runtime, n in re.findall(r"<(\w+) (\w+) (\d+)>", done.stdout)]
+
+
+ROWS = table()
 OLDER = {"Alltoall", "Wait", "Send", "Bcast", "File_open", "Win_fence"}  # in every MPI
 
 
