@@ -101,7 +101,7 @@ bool all_may_forward(MPI_Comm comm) {
 /// Before the shim calls the MPI library, in calls in which all ranks of `comm` wait for each other.
 HOCKET_CALL hocket_join(MPI_Comm comm) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     Requests::instance().let_go();
     fulfil_wishes(comm);
     return MPI_SUCCESS;

@@ -44,6 +44,7 @@ class Inner {
     std::vector<int> integers(static_cast<std::size_t>(how.integers) + 1);
     std::vector<MPI_Aint> addresses(static_cast<std::size_t>(how.addresses) + 1);
     check(PMPI_Type_get_contents(type, how.integers, how.addresses, 1, integers.data(), addresses.data(), &type_));
+    count_ = integers.front();
   }
   Inner(const Inner&) = delete;
   Inner& operator=(const Inner&) = delete;
@@ -51,9 +52,12 @@ class Inner {
     if (!Made(type_).predefined()) PMPI_Type_free(&type_);
   }
   [[nodiscard]] MPI_Datatype get() const { return type_; }
+  /// How many of it there are in a contiguous type.
+  [[nodiscard]] int count() const { return count_; }
 
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int count_ = 0;
 };
 
 /// Whether the bytes of one element, which leave no gap, are in the order in which they are sent. What is not
@@ -70,7 +74,7 @@ bool in_order(MPI_Datatype type) {
     case MPI_COMBINER_SUBARRAY: {  // elements in the order of their addresses, multiples of the extent
       const Inner inner(type, how);
       const Layout layout = layout_of(inner.get());
-      return layout.run && layout.extent == static_cast<MPI_Aint>(layout.size);
+      return how.combiner == MPI_COMBINER_CONTIGUOUS ? layout.runs(inner.count()) : layout.runs(2);
     }
     default:
       return false;

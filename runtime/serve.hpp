@@ -48,7 +48,7 @@ void note_passed_on(const Team* team, const Call& call, Why why) {
 
 template <class Call, class Native>
 int blocking(const Call& call, Native native) {
-  return guarded(call.comm, [&] {
+  return guarded(call.comm, [&]() -> int {
     fulfil_wishes(call.comm);
     Team* const team = Team::of_any(call.comm);
     const auto [exchange, why] = chosen(team, call);
@@ -76,7 +76,7 @@ inline Team* local_team(MPI_Comm comm) {
 
 template <class Call, class Native>
 int nonblocking(const Call& call, MPI_Request* request, Native native) {
-  return guarded(call.comm, [&] {
+  return guarded(call.comm, [&]() -> int {
     Team* const team = local_team(call.comm);
     std::optional<Why> why = why_native(team, call);
     std::shared_ptr<Lane> lane;
@@ -106,7 +106,7 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
 /// The MPI library makes the request; if the call can be scheduled the runtime serves it, else it is the library's.
 template <class Call, class Native>
 int persistent(const Call& call, MPI_Request* request, Native native) {
-  return guarded(call.comm, [&] {
+  return guarded(call.comm, [&]() -> int {
     Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
     const int code = native();
     if (code != MPI_SUCCESS) {

@@ -11,9 +11,8 @@
 
 #include "calls.h"
 #include "mpi_library.h"
+#include "which_mpi.h"
 #include "words.h"
-
-typedef int (*version_fn)(char*, int*);
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
@@ -49,6 +48,29 @@ static int missing(void) {
   abort();
 }
 
+/* Whether the object that holds `function` takes any MPI function by its PMPI_ name, which leads back to us. A tool
+ * that asks the dynamic linker instead gets the MPI library's own. */
+static int comes_back(const void* function) {
+  Dl_info info;
+  struct link_map* object = NULL;
+  if (!dladdr1(function, &info, (void**)&object, RTLD_DL_LINKMAP) || object == NULL) return 0;
+  const ElfW(Sym)* symbols = NULL;
+  const char* strings = NULL;
+  const uint32_t *hash = NULL, *gnu_hash = NULL;
+  for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym)*)entry->d_un.d_ptr;
+    if (entry->d_tag == DT_STRTAB) strings = (const char*)entry->d_un.d_ptr;
+    if (entry->d_tag == DT_HASH) hash = (const uint32_t*)entry->d_un.d_ptr;
+    if (entry->d_tag == DT_GNU_HASH) gnu_hash = (const uint32_t*)entry->d_un.d_ptr;
+  }
+  if (symbols == NULL || strings == NULL || (hash == NULL && gnu_hash == NULL)) return 0;
+  /* What is taken from elsewhere stands before what the GNU table knows; the old table knows all. */
+  const uint32_t count = gnu_hash != NULL ? gnu_hash[1] : hash[1];
+  for (uint32_t i = 1; i < count; ++i)
+    if (symbols[i].st_shndx == SHN_UNDEF && strncmp(strings + symbols[i].st_name, "PMPI_", 5) == 0) return 1;
+  return 0;
+}
+
 static void find_mpi(void) {
   mpi = find_mpi_library(dlsym(RTLD_NEXT, HOCKET_LANDMARK));
   for (int call = 0; call < CALL_COUNT; ++call) {
@@ -60,14 +82,16 @@ static void find_mpi(void) {
   __atomic_store_n(&known, MPI_KNOWN, __ATOMIC_RELEASE);
 }
 
-/* Blanks do not count: MPICH lines its version string up with them. */
-static int begins_with(const char* text, const char* start) {
-  for (; *start; ++start) {
-    if (*start == ' ') continue;
-    while (*text == ' ' || *text == '\t') ++text;
-    if (*text++ != *start) return 0;
-  }
-  return 1;
+/* Calls that the runtime must see from the first to the last: what becomes of its requests, and where a rank waits. */
+static int tool_hides_calls(void) {
+  static const int calls[] = {
+#define LIST(mpi_name, runtime_name, arguments) CALL_##mpi_name,
+      REQUEST_CALLS(LIST) BLOCKING_CALLS(LIST)
+#undef LIST
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i)
+    if (of_tool[calls[i]] != NULL && !comes_back(of_tool[calls[i]])) return 1;
+  return 0;
 }
 
 static const char* why_no_runtime(void) {
@@ -75,13 +99,13 @@ static const char* why_no_runtime(void) {
   const char* built_for = getenv("HOCKET_RUNTIME_MPI");
   if (path == NULL || built_for == NULL)
     return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
-  version_fn get_version = (version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
-  char version[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
-  int length = 0;
-  if (get_version == NULL || get_version(version, &length) != 0) return "this process has no MPI that Hocket knows";
-  version[sizeof version - 1] = 0;
-  if (!begins_with(version, built_for))
-    return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
+  mpi_version_fn get_version = (mpi_version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
+  mpi_abi_fn get_abi = (mpi_abi_fn)(uintptr_t)own_function(&mpi, "PMPI_Abi_get_version");
+  if (get_version == NULL) return "this process has no MPI that Hocket knows";
+  if (!is_mpi(built_for, get_version, get_abi))
+    return "this process uses another MPI than the runtime was built for; start it with the matching --mpi and --abi";
+  if (tool_hides_calls())
+    return "a tool behind it wraps calls and passes them on by other ways than PMPI_ names; preload the tool before it";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
   void* found[CALL_COUNT];
@@ -121,49 +145,54 @@ static void learn(int wanted) {
   if (wanted == ACTIVE) pthread_once(&runtime_once, start_runtime);
 }
 
-static inline int knows(int wanted) { return __builtin_expect(__atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted, 1); }
+static inline int knows(int wanted) { return __atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted; }
 
 static inline int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
+static inline int any_wishes(void) { return __atomic_load_n(wishes, __ATOMIC_RELAXED) != 0; }
+
+static void tell(int call) {
+  learn(MPI_KNOWN);
+  if (any_live_requests()) ((int (*)(void))(uintptr_t)of_runtime[call])();
+}
+
+static void join(int call, word comm) {
+  learn(MPI_KNOWN);
+  if (any_live_requests() || any_wishes()) ((int (*)(word))(uintptr_t)of_runtime[call])(comm);
+}
 
 /* What the MPI library calls of itself by these names (MPI-IO does) is not scheduled. */
 #define FROM_MPI_LIBRARY is_inside(&mpi, __builtin_return_address(0))
 
-/* One name of a call. `name##_late` keeps what happens once out of the way of all other calls, which are a
- * few loads and a jump; it comes back to the definition here, whoever else may define the name. `before` is
- * done, then `target` gets the call. */
-#define DEFINE_NAME(name, n, wanted, before, target)             \
-  static int name##_here(P##n);                                  \
-  static __attribute__((noinline, cold)) int name##_late(P##n) { \
-    learn(wanted);                                               \
-    return name##_here(A##n);                                    \
-  }                                                              \
-  static int name##_here(P##n) {                                 \
-    if (!knows(wanted)) return name##_late(A##n);                \
-    before;                                                      \
-    return PASS_TO(target, n);                                   \
-  }                                                              \
-  int name(P##n) __attribute__((alias(#name "_here")));
-#define DEFINE_BOTH(call, n, wanted, before, target)  \
-  DEFINE_NAME(PMPI_##call, n, wanted, before, target) \
-  DEFINE_NAME(MPI_##call, n, wanted, before, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
+/* One name of a call, which goes to `target`. What happens seldom is kept out of the way of all other calls, which
+ * are a few loads and a jump. */
+#define DEFINE_NAME(name, n, seldom, then_do, target)              \
+  static __attribute__((noinline, cold)) int name##_seldom(P##n) { \
+    then_do;                                                       \
+    return PASS_TO(target, n);                                     \
+  }                                                                \
+  int name(P##n) {                                                 \
+    if (__builtin_expect(seldom, 0)) return name##_seldom(A##n);   \
+    return PASS_TO(target, n);                                     \
+  }
+#define DEFINE_BOTH(call, n, seldom, then_do, target)  \
+  DEFINE_NAME(PMPI_##call, n, seldom, then_do, target) \
+  DEFINE_NAME(MPI_##call, n, seldom, then_do, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
 
 #define DEFINE_COLLECTIVE(call, runtime_name, n) \
-  DEFINE_BOTH(call, n, ACTIVE, , FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
-#define DEFINE_REQUEST(call, runtime_name, n) \
-  DEFINE_BOTH(call, n, MPI_KNOWN, , any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
+  DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE), FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
+#define DEFINE_REQUEST(call, runtime_name, n)               \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), \
+              any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
 /* The runtime is told on the way to a tool, too: it may take the MPI library's function by other ways than its
  * name and not come back. */
-#define DEFINE_WAITING(call, runtime_name, n)                                                                    \
-  DEFINE_BOTH(call, n, MPI_KNOWN, if (any_live_requests())((int (*)(void))(uintptr_t)of_runtime[CALL_##call])(), \
-              of_mpi[CALL_##call])
-#define DEFINE_JOINING(call, runtime_name, n)                                                   \
-  DEFINE_BOTH(call, n, MPI_KNOWN,                                                               \
-              if (any_live_requests() || __atomic_load_n(wishes, __ATOMIC_RELAXED) != 0)        \
-                  ((int (*)(word))(uintptr_t)of_runtime[CALL_##call])(a##n), of_mpi[CALL_##call])
-/* Of interest only to the report. */
-#define DEFINE_REPORTED(call, runtime_name, n) DEFINE_BOTH(call, n, MPI_KNOWN, , of_mpi[CALL_##call])
+#define DEFINE_WAITING(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
+#define DEFINE_NOTED(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), of_mpi[CALL_##call])
+#define DEFINE_JOINING(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests() || any_wishes(), join(CALL_##call, a##n), of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
-REPORTED_CALLS(DEFINE_REPORTED)
+NOTED_CALLS(DEFINE_NOTED)
 SESSION_CALLS(DEFINE_COLLECTIVE)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
