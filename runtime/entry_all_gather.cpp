@@ -72,7 +72,7 @@ bool scheduled_unequal(const GatherCall& call, const int* recvcounts, const int*
 HOCKET_CALL hocket_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                              MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     if (scheduled_equal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcount)) return MPI_SUCCESS;
     Requests::instance().let_go();
     return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -82,7 +82,7 @@ HOCKET_CALL hocket_allgather(const void* sendbuf, int sendcount, MPI_Datatype se
 HOCKET_CALL hocket_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                               const int* recvcounts, const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     if (scheduled_unequal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcounts, displs))
       return MPI_SUCCESS;
     Requests::instance().let_go();

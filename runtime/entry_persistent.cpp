@@ -41,7 +41,7 @@ HOCKET_CALL hocket_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatyp
                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                  MPI_Request* request) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     const int code =
         PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (code != MPI_SUCCESS) return code;

@@ -27,9 +27,9 @@ std::string listed(const Names& names, std::string_view quote) {
 }
 
 std::string of_strangers(const std::set<std::string>& names) {
-  return (names.size() == 1 ? "host " : "hosts ") + listed(names, "'") +
-         (names.size() == 1 ? " is" : " are") + " not in the network file; " +
-         (names.size() == 1 ? "add it" : "add them") + ", or " + std::string(other_placements);
+  return (names.size() == 1 ? "host " : "hosts ") + listed(names, "'") + (names.size() == 1 ? " is" : " are") +
+         " not in the network file; " + (names.size() == 1 ? "add it" : "add them") + ", or " +
+         std::string(other_placements);
 }
 
 }  // namespace

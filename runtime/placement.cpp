@@ -59,8 +59,9 @@ std::optional<std::string> slurm_name() {
 Placement by_slurm(const Network& network) {
   const std::optional<std::string> name = slurm_name();
   if (!name)
-    return {.problem = "SLURMD_NODENAME is not set (HOCKET_PLACEMENT=slurm); start the program with srun, or leave "
-                       "'--placement slurm' out"};
+    return {.problem =
+                "SLURMD_NODENAME is not set (HOCKET_PLACEMENT=slurm); start the program with srun, or leave "
+                "'--placement slurm' out"};
   return by_name(network, *name, "SLURMD_NODENAME");
 }
 
@@ -121,8 +122,9 @@ Placement place_this_process(const Network& network, const Settings& settings) {
   }
   const std::optional<int> rank = launched_rank();
   if (!rank)
-    return {.problem = "processes that the program spawns have no place by the launcher's order or a file; place ranks "
-                       "by 'hocket run --placement names'"};
+    return {.problem =
+                "processes that the program spawns have no place by the launcher's order or a file; place ranks "
+                "by 'hocket run --placement names'"};
   return settings.placement == "order" ? by_order(network, *rank) : by_file(network, settings.placement, *rank);
 }
 

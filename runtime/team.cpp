@@ -12,7 +12,6 @@
 #include "obstacles.hpp"
 #include "plan_store.hpp"
 #include "requests.hpp"
-
 #include "vector_exchanges.hpp"
 
 namespace hocket::runtime {
@@ -104,8 +103,9 @@ Team::Team(MPI_Comm comm) {
   }
   const Network& network = PlanStore::instance().network();
   if (const std::optional<Node> torn = torn_host(votes)) {
-    warn(comm, 0, "several machines go by the name of host '" + shown(network.name(*torn)) +
-                      "'; write whole names into the network file, or use 'hocket run --placement FILE'; " + consequence);
+    warn(comm, 0,
+         "several machines go by the name of host '" + shown(network.name(*torn)) +
+             "'; write whole names into the network file, or use 'hocket run --placement FILE'; " + consequence);
     return;
   }
   std::string problem;

@@ -19,8 +19,8 @@ class VectorExchanges;
 class Team {
  public:
   /// The team of an intracommunicator; made on first use, collectively: before a rank looks at anything that other
-  /// ranks might see otherwise, above all limits, which it compares. Every rank gets the same kind of answer. The thread
-  /// remembers the last one: asking again costs no MPI call.
+  /// ranks might see otherwise, above all limits, which it compares. Every rank gets the same kind of answer. The
+  /// thread remembers the last one: asking again costs no MPI call.
   [[nodiscard]] static Team& of(MPI_Comm comm) { return *of_any(comm); }
   /// Likewise, of any communicator: null for an intercommunicator and for none.
   [[nodiscard]] static Team* of_any(MPI_Comm comm);
@@ -58,7 +58,7 @@ class Team {
   [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, Pattern pattern);
 
   int rank_ = 0, size_ = 0;
-  int hosts_ = 0;  ///< 0: the ranks cannot follow a plan together
+  int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
   std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();

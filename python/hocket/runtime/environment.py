@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hocket import _core
-from hocket.errors import HocketError, PlanError, UsageError
-from hocket.runtime.build import build_runtime, cache_dir
+from hocket.errors import PlanError, UsageError
+from hocket.runtime.build import build_runtime
+from hocket.runtime.cache import keep
 from hocket.runtime.placement import hosts_by_coordinates
 
 MOST_PLANNED_RANKS = 2048  # larger networks travel without rows: ranks plan what they use
@@ -99,7 +98,7 @@ class RuntimeOptions:
         hosts = hosts_by_coordinates(path, network, ranks)
         if hosts is None:
             return str(path.resolve())
-        return str(_kept("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
+        return str(keep("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
 
 
 def scheduled_environment(
@@ -118,7 +117,7 @@ def scheduled_environment(
     environment = options.environment()
     paths: dict[str, Path] = {}
     for path in plans:
-        plan = _read_plan(path)
+        plan = read_plan(path)
         if (pattern := plan.header.demand.pattern) in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
         if pattern not in PATTERNS:
@@ -136,7 +135,8 @@ def scheduled_environment(
     return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
 
-def _read_plan(path: Path) -> _core.Plan:
+def read_plan(path: Path) -> _core.Plan:
+    """Raises PlanError for a file that cannot be read or is damaged."""
     if ":" in str(path.resolve()):
         raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
     try:
@@ -172,20 +172,4 @@ def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) 
     waits = _core.derive_waits(network, schedule, window)
     bounds = _core.lower_bounds(network, demand)
     plan = _core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0)
-    return _kept("plan", plan.encode(), ".hkt")
-
-
-def _kept(kind: str, data: bytes, suffix: str) -> Path:
-    """The file in the cache that holds this, named by its content."""
-    path = cache_dir() / f"{kind}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
-    if path.exists() and path.stat().st_size == len(data):
-        return path
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{kind}-", delete=False) as file:
-            file.write(data)
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise HocketError(
-            f"cannot write {path}: {error.strerror}", remedy="free some space in the cache"
-        ) from None
-    return path
+    return keep("plan", plan.encode(), ".hkt")
