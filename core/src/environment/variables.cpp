@@ -45,6 +45,7 @@ const std::vector<Variable>& table() {
       {"HOCKET_RECORD_MPI", "the MPI that its library belongs to"},
       {"HOCKET_MEMORY", "a memory profile, made by 'hocket calibrate'"},
       {"HOCKET_LAB", "the directory of a lab"},
+      {"HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime"},
   };
   return all;
 }
