@@ -172,6 +172,10 @@ bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothin
 bench-lab-elements: setup ## sorts and permutations of elements in the lab (root; 4 min, nothing else running)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/elements.py
 
+bench-communicators: setup ## memory of 10,000 communicators used and freed, with both MPIs: bench/results/communicators.{json,md} (10 min)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/many_comms.py $(LAB_MPIS)
+
 bench-sort-cases: setup ## 10,000 random sorts and permutations with both MPIs, against numpy (8 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/sort/run_cases.py $(LAB_MPIS)

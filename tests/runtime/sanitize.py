@@ -2,8 +2,8 @@
 
     python tests/runtime/sanitize.py thread|address [--mpi mpich]
 
-``thread`` is ThreadSanitizer; ``address`` AddressSanitizer with UndefinedBehaviorSanitizer and LeakSanitizer. The MPI
-library is not instrumented: what it does is not looked at.
+``thread`` is ThreadSanitizer; ``address`` AddressSanitizer with UndefinedBehaviorSanitizer and
+LeakSanitizer. The MPI library is not instrumented: what it does is not looked at.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SANITIZERS = {
 
 
 def ours(report: str) -> bool:
-    """Whether the code that a report is about is ours: its first frame outside of the sanitizer and of the language."""
+    """Whether a report is about our code: its first frame outside of the sanitizer and of the language."""
     frames = re.findall(r"^\s+#\d+ (?:0x\w+ in )?(.*)$", report, re.MULTILINE)
     not_theirs = [frame for frame in frames if not re.search(r"libsanitizer|libasan|libtsan|/c\+\+/", frame)]
     if report.lstrip().startswith(("Direct leak", "Indirect leak")):
@@ -64,7 +64,9 @@ def reports(text: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("sanitizer", choices=SANITIZERS)
     parser.add_argument("--mpi", default="mpich")
     options = parser.parse_args()
@@ -76,7 +78,9 @@ def main() -> None:
     from hocket.runtime import RuntimeOptions, scheduled_environment
 
     mpi = find_mpi(options.mpi)
-    library = subprocess.run(["c++", f"-print-file-name={sanitizer.library}"], capture_output=True, text=True, check=True)
+    library = subprocess.run(
+        ["c++", f"-print-file-name={sanitizer.library}"], capture_output=True, text=True, check=True
+    )
     env = scheduled_environment(mpi.mpicc, read_network("chain:2,2"), RuntimeOptions(placement="order"))
     env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
     bad: list[str] = []
@@ -90,11 +94,18 @@ def main() -> None:
             subprocess.run([mpi.mpicc, *flags, "-pthread", source, "-o", program], check=True)
             command = launch_command(mpi, 4, [], env, [program, *arguments])
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-            found = [report for log in Path(work).glob("log*") for report in reports(log.read_text(errors="replace"))]
+            found = [
+                report
+                for log in Path(work).glob("log*")
+                for report in reports(log.read_text(errors="replace"))
+            ]
             for log in Path(work).glob("log*"):
                 log.unlink()
             mine = [report for report in found if ours(report)]
-            print(f"{run}: exit code {done.returncode}, {len(found)} reports, {len(mine)} of them about Hocket", flush=True)
+            print(
+                f"{run}: exit code {done.returncode}, {len(found)} reports, {len(mine)} of them about Hocket",
+                flush=True,
+            )
             if done.returncode != 0 or " 0 wrong" not in done.stdout:
                 mine.append(done.stdout + done.stderr)
             bad += mine

@@ -14,6 +14,7 @@ import pytest
 
 from hocket import _core
 from hocket.mpi import Mpi
+from hocket.runtime.build import native_dir
 
 Check = Callable[..., str]
 
@@ -89,7 +90,9 @@ def test_a_plan_that_one_rank_cannot_read(check: Check, tmp_path: Path) -> None:
     assert "all-to-all of 3 ranks on 3 hosts" in said  # without that rank
 
 
-@pytest.mark.parametrize("kind", ["another network", "fewer ranks", "empty", "directory", "pipe", "text", "zeros"])
+@pytest.mark.parametrize(
+    "kind", ["another network", "fewer ranks", "empty", "directory", "pipe", "text", "zeros"]
+)
 def test_no_plan_for_this(check: Check, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "plan.hkt"
     complaint = "plan.hkt"
@@ -110,6 +113,29 @@ def test_no_plan_for_this(check: Check, tmp_path: Path, kind: str) -> None:
         assert said.count(complaint) == 1, said
     else:
         assert "all-to-all of 4 ranks on 4 hosts" in said
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_any_damage(mpi: Mpi, tmp_path: Path) -> None:
+    """Some hundred damaged plans, read as a rank reads its own: refused with a message, or as good as ever."""
+    native = native_dir()
+    names = ("plan_store", "placement", "planned", "settings", "world")
+    program = tmp_path / "plan_store_fuzz"
+    subprocess.run(
+        [mpi.mpicc, "-std=c++20", "-O0", "-I", str(native / "include"), "-I", str(native / "runtime"), "-x", "c++",
+         str(Path(__file__).parent / "programs" / "plan_store_fuzz.cpp"),
+         *(str(native / "runtime" / f"{name}.cpp") for name in names),
+         "-x", "none", str(native / "libhocket_core.a"), "-lstdc++", "-lm", "-o", str(program)],
+        check=True, timeout=300, env={**os.environ, "MPICH_CC": "c++"},
+    )  # fmt: skip
+    plan = plan_of("chain:3,2", tmp_path / "plan.hkt")
+    done = subprocess.run(
+        [program, str(plan), str(tmp_path / "damaged.hkt"), "500"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    refused, whole = map(int, done.stdout.split())
+    assert refused + whole == 500 and refused > 450, done.stdout
 
 
 @pytest.mark.parametrize(

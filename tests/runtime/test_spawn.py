@@ -1,4 +1,4 @@
-"""Processes that the program starts: scheduled where processor names place them, else left alone with one warning."""
+"""Processes that the program starts: scheduled where processor names place them, else one warning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_children_have_no_place_by_order(check: Check) -> None:
 
 def test_children_are_placed_by_name(check: Check, names_library: Path) -> None:
     """Parents and children count from 0 alike, and so do their hosts: two ranks on each of three."""
-    name = 'n${PMI_RANK:-$PMIX_RANK}'
+    name = "n${PMI_RANK:-$PMIX_RANK}"
     said = check(
         "spawn 3",
         "chain:3,3",
