@@ -47,12 +47,11 @@ Bytes contents(const std::string& path) {
 }  // namespace
 
 const PlanStore& PlanStore::instance() {
-  static const PlanStore store;
+  static const PlanStore store(settings());
   return store;
 }
 
-PlanStore::PlanStore() : digest_(digest_of(settings())) {
-  const Settings& s = settings();
+PlanStore::PlanStore(const Settings& s) : digest_(digest_of(s)) {
   try {
     if (s.plan_paths.empty()) throw InputError("HOCKET_PLAN is not set; start the program with 'hocket run'");
     for (const std::string& path : s.plan_paths) read_file(path);

@@ -86,14 +86,6 @@ Settings read_environment() {
   return s;
 }
 
-std::mutex said_mutex;
-std::set<std::string> said;
-
-bool is_new(const std::string& text) {
-  const std::lock_guard lock(said_mutex);
-  return said.insert(text).second;
-}
-
 }  // namespace
 
 const Settings& settings() {
@@ -110,10 +102,15 @@ std::vector<std::string_view> alike_variables() {
 
 void say(const std::string& text) { std::fprintf(stderr, "hocket: %s\n", text.c_str()); }
 
-void say_once(const std::string& text) {
-  if (is_new(text)) say(text);
+bool heard(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> known;
+  const std::lock_guard lock(mutex);
+  return !known.insert(text).second;
 }
 
-void heard(const std::string& text) { (void)is_new(text); }
+void say_once(const std::string& text) {
+  if (!heard(text)) say(text);
+}
 
 }  // namespace hocket::runtime

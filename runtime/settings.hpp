@@ -48,7 +48,7 @@ struct Settings {
 void say(const std::string& text);
 /// A warning, each text once per process.
 void say_once(const std::string& text);
-/// A warning that another rank says: this one will not repeat it.
-void heard(const std::string& text);
+/// A warning that some rank says: whether this one has said or heard it before. Now it has.
+[[nodiscard]] bool heard(const std::string& text);
 
 }  // namespace hocket::runtime

@@ -31,9 +31,9 @@ _PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
 class RuntimeOptions:
     """What a user may say about a run; None leaves the runtime's own choice.
 
-    ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i on the
-    i-th place of the network) or a file with one host name per rank, or one host's coordinates where the network is a
-    torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes. ``scheduler``: of
+    ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
+    on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
+    where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes. ``scheduler``: of
     irregular exchanges.
     """
 
@@ -93,7 +93,8 @@ class RuntimeOptions:
         if not path.is_file():
             raise UsageError(
                 f"no placement file '{self.placement}'",
-                remedy="give names, slurm, order, or a file with one host name, or one host's coordinates, per rank",
+                remedy="give names, slurm, order, or a file with one host name, or one host's coordinates, "
+                "per rank",
             )
         hosts = hosts_by_coordinates(path, network, ranks)
         if hosts is None:
