@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "entry.hpp"
+#include "report.hpp"
 #include "settings.hpp"
 #include "team.hpp"
 
@@ -18,9 +19,24 @@ std::size_t AllToAllCall::message_bytes() const {
 }
 
 Exchange* exchange_for(const AllToAllCall& call) {
-  if (!plain_intracommunicator(call.comm) || !call.well_formed()) return nullptr;
-  if (call.message_bytes() < settings().min_bytes) return nullptr;
-  return Team::of(call.comm).exchange(call.comm, Pattern::all_to_all);
+  if (!plain_intracommunicator(call.comm) || !call.well_formed()) {
+    note_native(Why::erroneous);
+    return nullptr;
+  }
+  int size = 0;
+  check(PMPI_Comm_size(call.comm, &size));
+  const std::uint64_t bytes = call.message_bytes() * static_cast<std::uint64_t>(size - 1);
+  if (call.message_bytes() < settings().min_bytes) {
+    note_native(Why::small, bytes);
+    return nullptr;
+  }
+  Team& team = Team::of(call.comm);
+  Exchange* const exchange = team.exchange(call.comm, Pattern::all_to_all);
+  if (exchange == nullptr)
+    note_native(size < 3 || team.hosts() == 1 ? Why::few_ranks : Why::no_place, bytes);
+  else
+    note_scheduled(*exchange, bytes);
+  return exchange;
 }
 
 AllToAll::AllToAll(const Exchange& exchange, const AllToAllCall& call) : ScheduledOperation(exchange), call_(call) {

@@ -50,6 +50,7 @@ void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, 
   auto served = std::make_shared<Served>();
   served->operation = std::move(operation);
   served->comm = comm;
+  served->followed = Followed::this_call();
   const std::lock_guard lock(mutex_);
   served_.emplace(request, std::move(served));
   ++hocket_live_requests;
@@ -65,6 +66,7 @@ void Requests::start(const std::shared_ptr<Served>& served) {
   if (served->state != Served::State::inactive) throw MpiFailure{MPI_ERR_REQUEST};
   const std::lock_guard lock(mutex_);
   served->code = MPI_SUCCESS;
+  served->followed.started();
   served->operation->begin();
   active_.push_back(served);
   served->state = Served::State::active;
@@ -79,6 +81,7 @@ void Requests::for_each_active(Call over) {
     if (!over(*served)) return false;
     if (served->freed) --hocket_live_requests;
     served->state = Served::State::complete;
+    served->followed.over();
     return true;
   });
   active_count_ = active_.size();

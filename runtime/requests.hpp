@@ -13,6 +13,7 @@
 #include "idle.hpp"
 #include "mpi_call.hpp"
 #include "operation.hpp"
+#include "report.hpp"
 
 namespace hocket::runtime {
 
@@ -31,6 +32,7 @@ struct Served {
   std::atomic<State> state = State::inactive;
   bool freed = false;
   int code = MPI_SUCCESS;  ///< of the last time, once complete
+  Followed followed;
 };
 
 class Requests {

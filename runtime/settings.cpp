@@ -64,6 +64,7 @@ Settings read_environment() {
   s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US", 200, 0, 100000, s.complaint));
   s.shared_ranks = static_cast<int>(number("HOCKET_SHARED_RANKS", 0, 0, 1 << 20, s.complaint));
   s.log = static_cast<int>(number("HOCKET_LOG", 0, 0, 2, s.complaint));
+  s.report = text("HOCKET_REPORT");
   s.trace = text("HOCKET_TRACE");
   s.flow = flow_named(s.complaint);
   return s;

@@ -32,7 +32,7 @@ class RuntimeOptions:
     ``placement`` is ``names`` (processor names), ``order`` (rank i on the i-th place of the
     network) or a file with one host name per rank, or one host's coordinates where the network is a
     torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes. ``scheduler``: of
-    irregular exchanges.
+    irregular exchanges. ``report``: directory that all hosts see, for what the ranks tell of their calls.
     """
 
     placement: str = "names"
@@ -44,6 +44,7 @@ class RuntimeOptions:
     segment: int | None = None
     early: int | None = None
     log: int = 0
+    report: Path | None = None
 
     @property
     def window(self) -> int:
@@ -69,6 +70,7 @@ class RuntimeOptions:
             "HOCKET_SEGMENT": self.segment,
             "HOCKET_EARLY": self.early,
             "HOCKET_LOG": self.log or None,
+            "HOCKET_REPORT": self.report,
         }
         return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
