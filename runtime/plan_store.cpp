@@ -118,7 +118,8 @@ Planned PlanStore::make(Pattern pattern, std::span<const std::uint32_t> ranks_pe
   const Demand demand{pattern, part.ranks(), gather ? gather_bytes : 1};
   const Schedule schedule = choose_scheduler(part, demand).make(part, demand, {});
   const std::uint32_t chosen = window(pattern);
-  Planned planned{rank_program(schedule, derive_waits(part, schedule, chosen), rank), demand, schedule.phases(), chosen};
+  Planned planned{rank_program(schedule, derive_waits(part, schedule, chosen), rank), demand, schedule.phases(),
+                  chosen};
   if (tells_figures(rank)) planned.figures = {lockstep_seconds(part, schedule), lower_bounds(part, demand).seconds};
   return planned;
 }

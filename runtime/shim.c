@@ -33,6 +33,10 @@ static const struct {
  * none; to a tool behind us, or null. */
 static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT], *of_tool[CALL_COUNT];
 static mpi_library mpi;
+/* Hear of every call that the runtime gets: its number, where it returns to, its arguments; and that it is over.
+ * Null unless somebody wants a report. */
+static void (*call_begins)(int, const void*, const word*);
+static void (*call_ends)(void);
 /* How many requests of the program the runtime serves. */
 static const int no_requests = 0;
 static const int* live_requests = &no_requests;
@@ -89,6 +93,15 @@ static const char* why_no_runtime(void) {
   }
   const int* requests = dlsym(runtime, "hocket_live_requests");
   if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
+  int (*reporting)(void) = (int (*)(void))(uintptr_t)dlsym(runtime, "hocket_reporting");
+  void* begins = dlsym(runtime, "hocket_call_begins");
+  void* ends = dlsym(runtime, "hocket_call_ends");
+  if (reporting == NULL || begins == NULL || ends == NULL)
+    return "the runtime lacks its report; run 'hocket run' again to rebuild it";
+  if (reporting()) {
+    call_begins = (void (*)(int, const void*, const word*))(uintptr_t)begins;
+    call_ends = (void (*)(void))(uintptr_t)ends;
+  }
   live_requests = requests;
   for (int call = 0; call < CALL_COUNT; ++call)
     if (of_mpi[call] != (void*)(uintptr_t)missing) of_runtime[call] = found[call];
@@ -142,8 +155,23 @@ static inline int any_live_requests(void) { return __atomic_load_n(live_requests
   DEFINE_NAME(PMPI_##call, n, wanted, before, target) \
   DEFINE_NAME(MPI_##call, n, wanted, before, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
 
-#define DEFINE_COLLECTIVE(call, runtime_name, n) \
-  DEFINE_BOTH(call, n, ACTIVE, , FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
+/* The runtime with a report around it. The caller's address has to be taken before. */
+static _Thread_local const void* returns_to;
+#define DEFINE_REPORTED(call, n)                                     \
+  static __attribute__((noinline, cold)) int call##_reported(P##n) { \
+    call_begins(CALL_##call, returns_to, (const word[]){A##n});      \
+    const int code = PASS_TO(of_runtime[CALL_##call], n);            \
+    call_ends();                                                     \
+    return code;                                                     \
+  }
+#define REPORTED(call) (returns_to = __builtin_return_address(0), (void*)(uintptr_t)call##_reported)
+
+#define DEFINE_COLLECTIVE(call, runtime_name, n)                               \
+  DEFINE_REPORTED(call, n)                                                     \
+  DEFINE_BOTH(call, n, ACTIVE, ,                                               \
+              FROM_MPI_LIBRARY                           ? of_mpi[CALL_##call] \
+              : __builtin_expect(call_begins != NULL, 0) ? REPORTED(call)      \
+                                                         : of_runtime[CALL_##call])
 #define DEFINE_REQUEST(call, runtime_name, n) \
   DEFINE_BOTH(call, n, MPI_KNOWN, , any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
 /* The runtime is told on the way to a tool, too: it may take the MPI library's function by other ways than its

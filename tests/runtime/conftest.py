@@ -27,7 +27,7 @@ def compiled(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
         if name not in built:
             out = tmp_path_factory.mktemp(mpi.family.value) / name
             subprocess.run(
-                [mpi.mpicc, "-O1", "-Wall", "-Werror", str(PROGRAMS / f"{name}.c"), "-o", str(out)],
+                [mpi.mpicc, "-g", "-O1", "-Wall", "-Werror", str(PROGRAMS / f"{name}.c"), "-o", str(out)],
                 check=True,
                 timeout=120,
             )

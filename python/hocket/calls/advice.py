@@ -9,6 +9,7 @@ from hocket.calls.merge import Account, Line
 from hocket.units import format_bytes
 
 _NOTEWORTHY: Final = 0.05  # of the time in all calls
+_LEAST_WORTH_TRYING: Final = 1024  # bytes; of smaller messages the time is that of their way, not of their bytes
 
 # What `why` in a report means, for the column of the table.
 REASONS: Final = {
@@ -63,7 +64,8 @@ def advice(account: Account) -> list[str]:
     told = []
     for group, spent in sorted(seconds.items(), key=lambda item: -item[1]):
         why, option = group
-        if spent < _NOTEWORTHY * total or (why not in _REMEDIES and why != "small"):
+        helps = largest[group] >= _LEAST_WORTH_TRYING if why == "small" else why in _REMEDIES
+        if spent < _NOTEWORTHY * total or not helps:
             continue
         remedy = _REMEDIES.get(why) or (
             f"their messages, of up to {format_bytes(largest[group])}, are below the limit: "

@@ -20,6 +20,8 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
         raise UsageError(
             f"--report={file}: no JSON file", remedy="name it FILE.json; put -- between --report and the program"
         )
+    if file is not None and not file.parent.is_dir():
+        raise UsageError(f"--report={file}: no such directory", remedy=f"make {file.parent}")
     return file
 
 
