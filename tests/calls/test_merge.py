@@ -36,6 +36,15 @@ def test_what_nobody_predicts_stays_open() -> None:
     assert line.predicted is None and line.bound is None and line.over_bound is None
 
 
+def test_contributions_that_differ_have_a_prediction_and_no_bound() -> None:
+    first = replace(LARGE, call="MPI_Allgatherv", predicted=1.0, bound=0.5)
+    (equal,) = lines(rank(0, first), rank(1, replace(first, predicted=0.0, bound=0.0)))
+    assert (equal.predicted, equal.bound) == (1.0, 0.5)
+    second = replace(first, bytes=3 * first.bytes, predicted=0.0, bound=0.0)
+    (unequal,) = lines(rank(0, first), rank(1, second))
+    assert (unequal.predicted, unequal.bound) == (2.0, None)  # on average they contribute twice as much
+
+
 def test_requests_take_from_start_to_end() -> None:
     (line,) = lines(rank(0, replace(LARGE, seconds=0.1, under_way=4.0, calls=1, exchanges=7)))
     assert line.mean == 4.0 and (line.calls, line.exchanges) == (1, 7)

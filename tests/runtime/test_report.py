@@ -127,7 +127,9 @@ def test_without_the_option_there_are_no_files(launch: Launched, tmp_path: Path)
 
 
 def test_a_directory_that_cannot_be_written_is_said_once(launch: Launched, mpi: Mpi) -> None:
-    done = launch("report_calls calls", "chain:2,2", 4, *LIMIT, exports={"HOCKET_REPORT": "/nonexistent/report"})
+    done = launch(
+        "report_calls calls", "chain:2,2", 4, *LIMIT, exports={"HOCKET_REPORT": "/nonexistent/report"}
+    )
     assert done.returncode == 0 and " 0 wrong" in done.stdout
     assert done.stderr.count("cannot write the report in /nonexistent/report") == 1
 
@@ -144,6 +146,18 @@ def test_the_log_of_level_two_names_each_call_site_once(launch: Launched) -> Non
     [(["--report", "./program"], "put -- between"), (["--report=/nonexistent/r.json"], "no such directory")],
 )
 def test_where_the_report_cannot_go(options: list[str], complaint: str) -> None:
-    command = [sys.executable, "-m", "hocket.cli", "run", "--network", "star:3", "-n", "2", *options, "--", "true"]
+    command = [
+        sys.executable,
+        "-m",
+        "hocket.cli",
+        "run",
+        "--network",
+        "star:3",
+        "-n",
+        "2",
+        *options,
+        "--",
+        "true",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and complaint in done.stderr and "Traceback" not in done.stderr

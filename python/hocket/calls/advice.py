@@ -9,7 +9,9 @@ from hocket.calls.merge import Account, Line
 from hocket.units import format_bytes
 
 _NOTEWORTHY: Final = 0.05  # of the time in all calls
-_LEAST_WORTH_TRYING: Final = 1024  # bytes; of smaller messages the time is that of their way, not of their bytes
+_LEAST_WORTH_TRYING: Final = (
+    1024  # bytes; of smaller messages the time is that of their way, not of their bytes
+)
 
 # What `why` in a report means, for the column of the table.
 REASONS: Final = {

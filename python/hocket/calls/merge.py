@@ -70,9 +70,27 @@ def _line(kind: _Kind, rows_of: Sequence[Sequence[RankRow]]) -> Line:
         most=max(row.most for row in rows),
         bytes=sum(row.bytes for row in rows),
         seconds=(min(times), sum(times) / len(times), max(times)),
-        predicted=max(sum(row.predicted for row in of_rank) for of_rank in rows_of) or None,
-        bound=max(sum(row.bound for row in of_rank) for of_rank in rows_of) or None,
+        predicted=_predicted(call, rows_of) or None,
+        bound=None if _unequal(call, rows_of) else max(map(_bound, rows_of)) or None,
     )
+
+
+def _predicted(call: str, rows_of: Sequence[Sequence[RankRow]]) -> float:
+    seconds = [sum(row.predicted for row in of_rank) for of_rank in rows_of]
+    if not _unequal(call, rows_of):
+        return max(seconds)
+    mean = sum(row.bytes for of_rank in rows_of for row in of_rank) / len(rows_of)
+    own = [sum(row.bytes for row in of_rank) for of_rank in rows_of]
+    return max((told * mean / sent for told, sent in zip(seconds, own, strict=True) if sent > 0), default=0.0)
+
+
+def _bound(rows: Sequence[RankRow]) -> float:
+    return sum(row.bound for row in rows)
+
+
+def _unequal(call: str, rows_of: Sequence[Sequence[RankRow]]) -> bool:
+    """An all-gather of contributions that differ: its ranks reckon as if all were like their own."""
+    return "allgather" in call.lower() and len({sum(row.bytes for row in of_rank) for of_rank in rows_of}) > 1
 
 
 def _lines_of(kind: _Kind, rows_of: Sequence[Sequence[RankRow]]) -> list[Line]:

@@ -92,7 +92,9 @@ def _object(line: Line, place: Place) -> dict[str, Any]:
 
 
 def _calls(line: Line) -> str:
-    return f"{line.calls:,}" if line.calls == line.exchanges else f"{line.calls:,} ({line.exchanges:,} starts)"
+    return (
+        f"{line.calls:,}" if line.calls == line.exchanges else f"{line.calls:,} ({line.exchanges:,} starts)"
+    )
 
 
 def _size(line: Line) -> str:

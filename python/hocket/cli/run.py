@@ -18,7 +18,8 @@ _ON_STDERR = Path("-")  # the report as a table only
 def _report_file(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
     if file not in (None, _ON_STDERR) and file.suffix != ".json":
         raise UsageError(
-            f"--report={file}: no JSON file", remedy="name it FILE.json; put -- between --report and the program"
+            f"--report={file}: no JSON file",
+            remedy="name it FILE.json; put -- between --report and the program",
         )
     if file is not None and not file.parent.is_dir():
         raise UsageError(f"--report={file}: no such directory", remedy=f"make {file.parent}")
