@@ -1,7 +1,7 @@
 /// The MPI library's own functions. Under the preloaded shim the names PMPI_... lead to the shim, which
 /// would come back to the runtime. So every call that the shim catches is defined here, for the runtime
 /// only (nothing is exported), and jumps to the function of the MPI library. All other files just write
-/// PMPI_...; this one must not know mpi.h.
+/// PMPI_...
 #include "calls.h"
 #include "mpi_library.h"
 #include "words.h"
@@ -28,8 +28,8 @@ __attribute__((constructor)) void find_own_functions() {
 
 }  // namespace
 
-#define DEFINE(mpi_name, runtime_name, n)                                      \
-  extern "C" __attribute__((visibility("hidden"))) int PMPI_##mpi_name(P##n) { \
-    return PASS_TO(own[call_##mpi_name], n);                                   \
-  }
+/// Named for the linker only, so that mpi.h may declare the same names with its own types.
+#define DEFINE(mpi_name, runtime_name, n)                                                                      \
+  extern "C" __attribute__((visibility("hidden"))) int hocket_own_##mpi_name(P##n) __asm__("PMPI_" #mpi_name); \
+  int hocket_own_##mpi_name(P##n) { return PASS_TO(own[call_##mpi_name], n); }
 CALLS(DEFINE)

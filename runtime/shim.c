@@ -44,6 +44,8 @@ static const int* live_requests = &no_requests;
 /* What has been found out so far. Programs that make no call that could be scheduled never load the runtime. */
 enum { NOTHING, MPI_KNOWN, ACTIVE };
 static int known = NOTHING;
+/* What calls need that are of interest to the report only. */
+static int noted = MPI_KNOWN;
 static pthread_once_t mpi_once = PTHREAD_ONCE_INIT, runtime_once = PTHREAD_ONCE_INIT;
 
 static int missing(void) {
@@ -51,7 +53,13 @@ static int missing(void) {
   abort();
 }
 
+static int report_wanted(void) {
+  const char *directory = getenv("HOCKET_REPORT"), *log = getenv("HOCKET_LOG");
+  return (directory != NULL && *directory) || (log != NULL && strcmp(log, "2") == 0);
+}
+
 static void find_mpi(void) {
+  if (report_wanted()) noted = ACTIVE;
   mpi = find_mpi_library(dlsym(RTLD_NEXT, HOCKET_LANDMARK));
   for (int call = 0; call < CALL_COUNT; ++call) {
     void* own = own_function(&mpi, names[call].pmpi);
@@ -129,31 +137,37 @@ static void learn(int wanted) {
   if (wanted == ACTIVE) pthread_once(&runtime_once, start_runtime);
 }
 
+static void learn_noted(void) {
+  learn(MPI_KNOWN);
+  learn(noted);
+}
+
 static inline int knows(int wanted) { return __builtin_expect(__atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted, 1); }
 
 static inline int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
 
+static void tell(int call) {
+  learn(MPI_KNOWN);
+  if (any_live_requests()) ((int (*)(void))(uintptr_t)of_runtime[call])();
+}
+
 /* What the MPI library calls of itself by these names (MPI-IO does) is not scheduled. */
 #define FROM_MPI_LIBRARY is_inside(&mpi, __builtin_return_address(0))
 
-/* One name of a call. `name##_late` keeps what happens once out of the way of all other calls, which are a
- * few loads and a jump; it comes back to the definition here, whoever else may define the name. `before` is
- * done, then `target` gets the call. */
-#define DEFINE_NAME(name, n, wanted, before, target)             \
-  static int name##_here(P##n);                                  \
-  static __attribute__((noinline, cold)) int name##_late(P##n) { \
-    learn(wanted);                                               \
-    return name##_here(A##n);                                    \
-  }                                                              \
-  static int name##_here(P##n) {                                 \
-    if (!knows(wanted)) return name##_late(A##n);                \
-    before;                                                      \
-    return PASS_TO(target, n);                                   \
-  }                                                              \
-  int name(P##n) __attribute__((alias(#name "_here")));
-#define DEFINE_BOTH(call, n, wanted, before, target)  \
-  DEFINE_NAME(PMPI_##call, n, wanted, before, target) \
-  DEFINE_NAME(MPI_##call, n, wanted, before, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
+/* One name of a call, which goes to `target`. What happens seldom is kept out of the way of all other calls, which
+ * are a few loads and a jump. */
+#define DEFINE_NAME(name, n, seldom, then_do, target)              \
+  static __attribute__((noinline, cold)) int name##_seldom(P##n) { \
+    then_do;                                                       \
+    return PASS_TO(target, n);                                     \
+  }                                                                \
+  int name(P##n) {                                                 \
+    if (__builtin_expect(seldom, 0)) return name##_seldom(A##n);   \
+    return PASS_TO(target, n);                                     \
+  }
+#define DEFINE_BOTH(call, n, seldom, then_do, target)  \
+  DEFINE_NAME(PMPI_##call, n, seldom, then_do, target) \
+  DEFINE_NAME(MPI_##call, n, seldom, then_do, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
 
 /* The runtime with a report around it. The caller's address has to be taken before. */
 static _Thread_local const void* returns_to;
@@ -165,21 +179,27 @@ static _Thread_local const void* returns_to;
     return code;                                                     \
   }
 #define REPORTED(call) (returns_to = __builtin_return_address(0), (void*)(uintptr_t)call##_reported)
+#define NOT_REPORTED __builtin_expect(call_begins == NULL, 1)
 
-#define DEFINE_COLLECTIVE(call, runtime_name, n)                               \
-  DEFINE_REPORTED(call, n)                                                     \
-  DEFINE_BOTH(call, n, ACTIVE, ,                                               \
-              FROM_MPI_LIBRARY                           ? of_mpi[CALL_##call] \
-              : __builtin_expect(call_begins != NULL, 0) ? REPORTED(call)      \
-                                                         : of_runtime[CALL_##call])
-#define DEFINE_REQUEST(call, runtime_name, n) \
-  DEFINE_BOTH(call, n, MPI_KNOWN, , any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
+#define DEFINE_COLLECTIVE(call, runtime_name, n)         \
+  DEFINE_REPORTED(call, n)                               \
+  DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE),    \
+              FROM_MPI_LIBRARY ? of_mpi[CALL_##call]     \
+              : NOT_REPORTED   ? of_runtime[CALL_##call] \
+                               : REPORTED(call))
+#define DEFINE_REQUEST(call, runtime_name, n)               \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), \
+              any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
 /* The runtime is told on the way to a tool, too: it may take the MPI library's function by other ways than its
  * name and not come back. */
-#define DEFINE_WAITING(call, runtime_name, n)                                                                    \
-  DEFINE_BOTH(call, n, MPI_KNOWN, if (any_live_requests())((int (*)(void))(uintptr_t)of_runtime[CALL_##call])(), \
-              of_mpi[CALL_##call])
+#define DEFINE_WAITING(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
+#define DEFINE_NOTED(call, runtime_name, n)          \
+  DEFINE_REPORTED(call, n)                           \
+  DEFINE_BOTH(call, n, !knows(noted), learn_noted(), \
+              NOT_REPORTED || FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : REPORTED(call))
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
+NOTED_CALLS(DEFINE_NOTED)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
 WAITING_CALLS(DEFINE_WAITING)

@@ -7,6 +7,7 @@
 typedef intptr_t word;
 
 /* Parameters and arguments, by their number. */
+#define P0 void
 #define P1 word a1
 #define P2 P1, word a2
 #define P3 P2, word a3
@@ -19,6 +20,7 @@ typedef intptr_t word;
 #define P10 P9, word a10
 #define P11 P10, word a11
 #define P12 P11, word a12
+#define A0
 #define A1 a1
 #define A2 A1, a2
 #define A3 A2, a3

@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from hocket.mpi import Mpi
-
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 Line = dict[str, Any]
 
@@ -59,7 +57,7 @@ def test_calls_and_bytes_are_counted_exactly(report: Callable[..., Told]) -> Non
     assert (large["served"], large["why"], large["message_bytes"]) == ("scheduled", "", [4096, 4096])
     assert (large["call"], large["exchanges"], large["ranks"]) == ("MPI_Alltoall", 3, 4)
     assert large["bytes"] == 4 * 3 * 3 * 4096
-    # Two hosts on either side of the link between the switches: 4 messages of 4 KiB in its direction, at 1 Gbit/s.
+    # Two hosts on either side of the link between the switches: 4 messages cross it, at 1 Gbit/s.
     assert large["bound_seconds"] == pytest.approx(3 * 4 * 4096 / 125e6)
     assert large["predicted_seconds"] >= large["bound_seconds"] * 0.999
     seconds = large["seconds"]
@@ -126,7 +124,7 @@ def test_without_the_option_there_are_no_files(launch: Launched, tmp_path: Path)
     assert set(cache.glob("report-*")) == before  # removed again
 
 
-def test_a_directory_that_cannot_be_written_is_said_once(launch: Launched, mpi: Mpi) -> None:
+def test_a_directory_that_cannot_be_written_is_said_once(launch: Launched) -> None:
     done = launch(
         "report_calls calls", "chain:2,2", 4, *LIMIT, exports={"HOCKET_REPORT": "/nonexistent/report"}
     )

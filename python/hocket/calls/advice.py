@@ -9,9 +9,7 @@ from hocket.calls.merge import Account, Line
 from hocket.units import format_bytes
 
 _NOTEWORTHY: Final = 0.05  # of the time in all calls
-_LEAST_WORTH_TRYING: Final = (
-    1024  # bytes; of smaller messages the time is that of their way, not of their bytes
-)
+_LEAST_WORTH_TRYING: Final = 1024  # bytes; the time of smaller messages is that of their way, not their bytes
 
 # What `why` in a report means, for the column of the table.
 REASONS: Final = {
@@ -31,7 +29,7 @@ REASONS: Final = {
 }
 
 _REMEDIES: Final = {
-    "no_place": "some rank has no place in the network: see the warning above, --placement, and 'hocket doctor'",
+    "no_place": "a rank has no place in the network: see the warning above, --placement and 'hocket doctor'",
     "no_plan": "there is no plan for them: see the warning above; 'hocket plan' says more",
     "new_sizes": "their sizes changed from call to call, and schedules are made for sizes that come back",
     "not_asked": "exchanges before them were too small or too few to gain; larger ones would be noticed",

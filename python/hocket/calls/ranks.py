@@ -30,7 +30,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """Calls of one rank that have call, place, communicator size, order of message size and outcome in common."""
+    """Calls of one rank with the same call, place, communicator size, order of message size and outcome."""
 
     call: str  # MPI_Alltoall
     site: Site

@@ -92,9 +92,8 @@ def _object(line: Line, place: Place) -> dict[str, Any]:
 
 
 def _calls(line: Line) -> str:
-    return (
-        f"{line.calls:,}" if line.calls == line.exchanges else f"{line.calls:,} ({line.exchanges:,} starts)"
-    )
+    starts = "" if line.exchanges in (0, line.calls) else f" ({line.exchanges:,} starts)"
+    return f"{line.calls:,}{starts}"
 
 
 def _size(line: Line) -> str:
@@ -148,7 +147,7 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
             table.add_row(*cells, style="" if line.scheduled else "dim")
         console.print(table)
         print(
-            "calls: of a rank; bytes: of all ranks to others; time: measured, mean of the ranks (and the slowest); "
+            "calls: of a rank; bytes: of all ranks to others; time: measured, mean of the ranks and the slowest; "
             "predicted, bound: by the network file",
             file=sys.stderr,
         )
@@ -162,7 +161,7 @@ def _sentences(account: Account) -> Iterator[str]:
     if not account.told:
         yield "no rank has made a call that may be scheduled, or the runtime was not active"
     elif account.silent:
-        yield f"nothing is known of {_ranks(account.silent)}: no such call made, or killed before the first was over"
+        yield f"nothing is known of {_ranks(account.silent)}: no such call made, or killed in the first"
     if account.cut_short:
         yield f"{_ranks(account.cut_short)} ended without MPI_Finalize: their last calls may be missing"
     yield from (f"left out: {problem}" for problem in account.problems)
