@@ -87,6 +87,31 @@ def test_persistent_exchanges_count_from_start_to_end(report: Callable[..., Told
     assert line["seconds"]["least"] > 0
 
 
+# Of report_calls.c: what all ranks send to each other in one irregular exchange.
+IRREGULAR = sum(1024 * (1 + (rank + to) % 3) for rank in range(4) for to in range(4) if to != rank)
+
+
+def test_irregular_exchanges_are_scheduled_when_their_sizes_come_back(report: Callable[..., Told]) -> None:
+    eager = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_SENDERS": "1"}
+    told = report("report_calls vectors", "chain:2,2", 4, "--min-vector-bytes", "1", env=eager)
+    first = told.line(call="MPI_Alltoallv", served="native")
+    assert (first["why"], first["calls"], first["bytes"]) == ("new_sizes", 1, IRREGULAR)
+    others = told.line(call="MPI_Alltoallv", served="scheduled")
+    assert (others["calls"], others["bytes"]) == (4, 4 * IRREGULAR)
+    assert 0 < others["bound_seconds"] <= others["predicted_seconds"]
+    assert told.document["lines"][0]["line"] == told.document["lines"][1]["line"] > 0
+
+
+def test_nonblocking_calls_whose_sizes_nobody_knows(report: Callable[..., Told]) -> None:
+    line = report("report_calls nonblocking", "chain:2,2", 4).line(call="MPI_Ialltoallv")
+    assert (line["why"], line["calls"], line["exchanges"], line["bytes"]) == (
+        "sizes_unknown",
+        2,
+        2,
+        2 * IRREGULAR,
+    )
+
+
 def test_threads(report: Callable[..., Told]) -> None:
     line = report("report_calls threads", "chain:2,2", 4).line(function="in_thread")
     assert (line["calls"], line["bytes"]) == (400, 4 * 400 * 3 * 8)

@@ -147,7 +147,7 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
             table.add_row(*cells, style="" if line.scheduled else "dim")
         console.print(table)
         print(
-            "calls: of a rank; bytes: of all ranks to others; time: measured, mean of the ranks and the slowest; "
+            "calls: of a rank; bytes: of all ranks to others; time: measured, mean of ranks and the slowest; "
             "predicted, bound: by the network file",
             file=sys.stderr,
         )

@@ -46,6 +46,30 @@ static void persistent(void) {
 #endif
 }
 
+/* Rank r sends (1 + (r + i) mod 3) KiB to rank i. */
+static void sizes(int* counts, int* at) {
+  int rank, n;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  for (int i = 0; i < n; ++i) counts[i] = 1024 * (1 + (rank + i) % 3), at[i] = i * LARGE;
+}
+
+static void vectors(void) {
+  int counts[MOST], at[MOST];
+  sizes(counts, at);
+  for (int i = 0; i < 5; ++i) MPI_Alltoallv(out, counts, at, MPI_BYTE, in, counts, at, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void nonblocking(void) {
+  int counts[MOST], at[MOST];
+  MPI_Request request;
+  sizes(counts, at);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Ialltoallv(out, counts, at, MPI_BYTE, in, counts, at, MPI_BYTE, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
 static void* in_thread(void* comm) {
   static _Thread_local unsigned char own_out[MOST * SMALL], own_in[MOST * SMALL];
   for (int i = 0; i < 100; ++i)
@@ -89,8 +113,8 @@ static void without_one(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} parts[] = {{"calls", calls},     {"pairs", pairs},   {"persistent", persistent},
-             {"threads", threads}, {"killed", killed}, {"without_one", without_one}};
+} parts[] = {{"calls", calls},     {"pairs", pairs},   {"persistent", persistent},   {"vectors", vectors},
+             {"threads", threads}, {"killed", killed}, {"without_one", without_one}, {"nonblocking", nonblocking}};
 
 int main(int argc, char** argv) {
   int provided;
