@@ -20,6 +20,7 @@ enum class Why : std::uint8_t {
   not_asked,          ///< irregular exchanges have gained nothing for a while
   sizes_unknown,      ///< nonblocking, and only all ranks together know the sizes
   not_ready,          ///< nonblocking, and the communicator has no plan yet
+  forwards,           ///< a rank must forward while the program is elsewhere, and MPI is not there for several threads
   topology,           ///< a neighbourhood that is left to the MPI library
 };
 
