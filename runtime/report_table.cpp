@@ -19,9 +19,9 @@ constexpr Call calls[] = {
 };
 
 /// In the order of Why.
-constexpr std::array<std::string_view, 12> reasons = {"small",     "few_ranks",     "intercommunicator", "erroneous",
-                                                      "no_place",  "no_plan",       "new_sizes",         "not_worth",
-                                                      "not_asked", "sizes_unknown", "not_ready",         "topology"};
+constexpr std::array<std::string_view, 13> reasons = {
+    "small",     "few_ranks", "intercommunicator", "erroneous", "no_place", "no_plan", "new_sizes",
+    "not_worth", "not_asked", "sizes_unknown",     "not_ready", "forwards", "topology"};
 static_assert(reasons.size() == static_cast<std::size_t>(Why::topology) + 1);
 
 }  // namespace

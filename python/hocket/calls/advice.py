@@ -24,6 +24,7 @@ REASONS: Final = {
     "not_asked": "has not gained",
     "sizes_unknown": "sizes unknown",
     "not_ready": "not planned yet",
+    "forwards": "single-threaded MPI",
     "topology": "topology",
     "untold": "unknown",
 }
@@ -37,6 +38,7 @@ _REMEDIES: Final = {
     "persistent (MPI_…_init)",
     "not_ready": "a nonblocking call is scheduled once its communicator has a plan: let a blocking "
     "all-to-all, all-gather or barrier on it come first",
+    "forwards": "ranks would have to forward while the program computes: initialise MPI with MPI_THREAD_MULTIPLE",
 }
 
 
