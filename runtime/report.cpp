@@ -84,14 +84,14 @@ Reporter this_process() {
   (void)gethostname(host.data(), host.size() - 1);
   reporter.host = host.data();
   reporter.pid = getpid();
-  int has_world = 0;  // a program with sessions only has none
-  if (PMPI_Initialized(&has_world) != MPI_SUCCESS || !has_world) {
+  int has_world = 0;  // not where a program only opens sessions
+  reporter.in_world = PMPI_Initialized(&has_world) == MPI_SUCCESS && has_world;
+  if (!reporter.in_world) {
     reporter.rank = rank_from_launcher();
     return reporter;
   }
   MPI_Comm parent = MPI_COMM_NULL;
   (void)PMPI_Comm_rank(MPI_COMM_WORLD, &reporter.rank);
-  (void)PMPI_Comm_size(MPI_COMM_WORLD, &reporter.ranks);
   (void)PMPI_Comm_get_parent(&parent);
   reporter.spawned = parent != MPI_COMM_NULL;
   return reporter;
@@ -123,7 +123,7 @@ class Report {
   void process_ends() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || !changed_ || getpid() != reporter_.pid) return;  // a forked process has no calls of its own
-    finished_ |= reporter_.ranks == 0;
+    finished_ |= !reporter_.in_world;
     write(Clock::now());
   }
 
@@ -152,7 +152,7 @@ int mpi_ends(MPI_Comm, int, void*, void*) {
 
 Report::Report() {
   std::atexit([] { Report::instance().process_ends(); });
-  if (reporter_.ranks == 0) return;
+  if (!reporter_.in_world) return;
   // MPI_Finalize first of all deletes the attributes of MPI_COMM_SELF, the youngest first: whatever the
   // runtime still has to do there is done by then.
   int keyval = MPI_KEYVAL_INVALID;

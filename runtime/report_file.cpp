@@ -93,7 +93,6 @@ std::string report_text(const Reporter& reporter, const CallTable& table, bool f
   Line first;
   std::string text = first.field("hocket_report", 1)
                          .field("rank", reporter.rank)
-                         .field("ranks", reporter.ranks)
                          .field("host", reporter.host)
                          .field("pid", reporter.pid)
                          .field("spawned", reporter.spawned)

@@ -10,8 +10,9 @@ namespace hocket::runtime {
 struct Reporter {
   std::string host;
   long pid = 0;
-  int rank = -1, ranks = 0;  ///< in MPI_COMM_WORLD; -1 and 0 if there is none
-  bool spawned = false;      ///< by other ranks of the job
+  int rank = -1;         ///< of those that the launcher started; -1: unknown
+  bool in_world = true;  ///< MPI_Finalize will end its calls
+  bool spawned = false;  ///< by other ranks of the job; they have ranks of their own
 };
 
 /// `finished`: there will be no more calls.

@@ -14,7 +14,7 @@ from hocket.calls import read_rank, read_ranks
 from hocket.errors import ReportError
 
 HEAD: dict[str, Any] = {
-    "hocket_report": 1, "rank": 2, "ranks": 4, "host": "n2", "pid": 17, "spawned": False, "finished": True,
+    "hocket_report": 1, "rank": 2, "host": "n2", "pid": 17, "spawned": False, "finished": True,
     "rows": 1,
 }  # fmt: skip
 ROW: dict[str, Any] = {

@@ -38,7 +38,8 @@ _REMEDIES: Final = {
     "persistent (MPI_…_init)",
     "not_ready": "a nonblocking call is scheduled once its communicator has a plan: let a blocking "
     "all-to-all, all-gather or barrier on it come first",
-    "forwards": "ranks would have to forward while the program computes: initialise MPI with MPI_THREAD_MULTIPLE",
+    "forwards": "ranks would have to forward while the program computes: initialise MPI with "
+    "MPI_THREAD_MULTIPLE",
 }
 
 
