@@ -19,21 +19,20 @@ std::size_t AllToAllCall::message_bytes() const {
 }
 
 Exchange* exchange_for(const AllToAllCall& call) {
-  if (!plain_intracommunicator(call.comm) || !call.well_formed()) {
+  if (!call.well_formed()) {
     note_native(Why::erroneous);
     return nullptr;
   }
-  int size = 0;
-  check(PMPI_Comm_size(call.comm, &size));
-  const std::uint64_t bytes = call.message_bytes() * static_cast<std::uint64_t>(size - 1);
-  if (call.message_bytes() < settings().min_bytes) {
-    note_native(Why::small, bytes);
+  Team* const team = Team::of_any(call.comm);
+  if (team == nullptr) {
+    note_native(Why::intercommunicator);
     return nullptr;
   }
-  Team& team = Team::of(call.comm);
-  Exchange* const exchange = team.exchange(call.comm, Pattern::all_to_all);
+  const std::uint64_t bytes = call.message_bytes() * static_cast<std::uint64_t>(team->size() - 1);
+  const bool small = call.message_bytes() < settings().min_bytes;
+  Exchange* const exchange = team->could_collide() && !small ? team->exchange(call.comm, Pattern::all_to_all) : nullptr;
   if (exchange == nullptr)
-    note_native(size < 3 || team.hosts() == 1 ? Why::few_ranks : Why::no_place, bytes);
+    note_native(!team->could_collide() ? Why::few_ranks : small ? Why::small : Why::no_plan, bytes);
   else
     note_scheduled(*exchange, bytes);
   return exchange;

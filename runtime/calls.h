@@ -27,6 +27,10 @@
 #define NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent) \
   X(I##name, i##name, n_nonblocking)                               \
   X(I##name##_c, i##name##_c, n_nonblocking)
+/* Between the first and the last of these MPI may end and begin again. */
+#define SESSION_CALLS(X)           \
+  X(Session_init, session_init, 3) \
+  X(Session_finalize, session_finalize, 1)
 /* Of interest only while the runtime serves persistent requests. */
 #define REQUEST_CALLS(X)                               \
   X(Start, start, 1)                                   \
@@ -140,7 +144,6 @@
   X(Graph_map, let_go, 5)                                          \
   X(Dist_graph_create, let_go, 9)                                  \
   X(Dist_graph_create_adjacent, let_go, 10)                        \
-  X(Session_finalize, let_go, 1)                                   \
   /* buffered sends that must be over */                           \
   X(Buffer_detach, let_go, 2)                                      \
   X(Buffer_detach_c, let_go, 2)                                    \
@@ -220,4 +223,4 @@
   /* asked again and again */                                      \
   X(Win_test, progress, 2)                                         \
   X(Parrived, progress, 3)
-#define CALLS(X) COLLECTIVE_CALLS(X) NOTED_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
+#define CALLS(X) COLLECTIVE_CALLS(X) NOTED_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -17,6 +18,7 @@
 #include "report_file.hpp"
 #include "report_table.hpp"
 #include "settings.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 
@@ -72,28 +74,16 @@ std::uint64_t receivers(const CurrentCall& call) {
   return out > 0 ? static_cast<std::uint64_t>(out) : 1;
 }
 
-int rank_from_launcher() {
-  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
-    if (const char* value = std::getenv(name)) return std::atoi(value);
-  return -1;
-}
-
 Reporter this_process() {
   Reporter reporter;
   std::array<char, 256> host{};
   (void)gethostname(host.data(), host.size() - 1);
   reporter.host = host.data();
   reporter.pid = getpid();
-  int has_world = 0;  // not where a program only opens sessions
-  reporter.in_world = PMPI_Initialized(&has_world) == MPI_SUCCESS && has_world;
-  if (!reporter.in_world) {
-    reporter.rank = rank_from_launcher();
-    return reporter;
-  }
-  MPI_Comm parent = MPI_COMM_NULL;
-  (void)PMPI_Comm_rank(MPI_COMM_WORLD, &reporter.rank);
-  (void)PMPI_Comm_get_parent(&parent);
-  reporter.spawned = parent != MPI_COMM_NULL;
+  const std::optional<int> rank = launched_rank();
+  reporter.rank = rank.value_or(-1);
+  reporter.in_world = in_world();
+  reporter.spawned = reporter.in_world && !rank;
   return reporter;
 }
 

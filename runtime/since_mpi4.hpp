@@ -27,6 +27,10 @@ __attribute__((weak)) int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI
 __attribute__((weak)) int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers,
                                                    MPI_Count* num_addresses, MPI_Count* num_large_counts,
                                                    MPI_Count* num_datatypes, int* combiner);
+#ifdef MPI_SESSION_NULL
+__attribute__((weak)) int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
+__attribute__((weak)) int PMPI_Session_finalize(MPI_Session* session);
+#endif
 __attribute__((weak)) int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag,
                                                    int source, int recvtag, MPI_Comm comm, MPI_Request* request);
 __attribute__((weak)) int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,

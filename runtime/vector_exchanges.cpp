@@ -85,7 +85,9 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
   Made made = plan(comm, known->volumes);
   known->why = made.why;
   if (made.planned) {
-    known->exchange = std::make_unique<Exchange>(team_.private_comm(comm), std::move(*made.planned), settings());
+    const MPI_Comm own = team_.private_comm(comm);
+    if (own == MPI_COMM_NULL) return known;
+    known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
     known->server = Server::schedule;
     known->large = true;
   }

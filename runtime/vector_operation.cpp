@@ -87,8 +87,9 @@ PersistentVector persistent_operation(Team& team, const VectorCall& call, const 
   if (all_well_formed == 0) return {};
   VectorExchanges::Made made = team.vectors().plan(call.comm, *volumes);
   if (!made.planned) return {nullptr, made.why};
-  return {
-      std::make_unique<Persistent<VectorOperation, OwnSides>>(team.lease(call.comm), std::move(*made.planned), call)};
+  std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
+  if (!lease) return {};
+  return {std::make_unique<Persistent<VectorOperation, OwnSides>>(std::move(*lease), std::move(*made.planned), call)};
 }
 
 }  // namespace hocket::runtime

@@ -119,6 +119,6 @@ def merge(reports: Iterable[RankReport], ranks: int, problems: Iterable[str] = (
         lines=tuple(sorted(lines, key=lambda line: (-line.mean, line.call, line.site, line.least))),
         told=len(reports),
         silent=tuple(rank for rank in range(ranks) if rank not in started),
-        cut_short=tuple(report.rank for report in reports if not report.finished),
+        cut_short=tuple(report.rank for report in reports if not report.finished and not report.spawned),
         problems=tuple(problems),
     )

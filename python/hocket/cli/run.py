@@ -9,7 +9,14 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.launching import check_places, hostfile_option, mpi_option, scheduling_options
+from hocket.cli.launching import (
+    abi_option,
+    check_places,
+    chosen_mpi,
+    hostfile_option,
+    mpi_option,
+    scheduling_options,
+)
 from hocket.errors import MissingToolError, UsageError
 
 _ON_STDERR = Path("-")  # the report as a table only
@@ -30,6 +37,7 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
 @click.option("--network", metavar="NETWORK", required=True, help="Topology file or short form.")
 @click.option("-n", "ranks", type=click.IntRange(min=1), required=True, help="Number of ranks.")
 @mpi_option
+@abi_option
 @scheduling_options
 @click.option(
     "--plan",
@@ -63,6 +71,7 @@ def run(
     network: str,
     ranks: int,
     mpi_name: str | None,
+    abi: str,
     placement: str,
     flow: str,
     plans: tuple[Path, ...],
@@ -77,13 +86,13 @@ def run(
 ) -> None:
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
     from hocket.calls import kept_reports, tell
-    from hocket.mpi import find_mpi, launch_command
+    from hocket.mpi import launch_command
     from hocket.network import read_network
     from hocket.runtime import RuntimeOptions, scheduled_environment
-    from hocket.runtime.build import cache_dir
+    from hocket.runtime.cache import cache_dir
     from hocket.units import parse_bytes
 
-    mpi = find_mpi(mpi_name)
+    mpi = chosen_mpi(mpi_name, abi, program[0])
     built = read_network(network)
     check_places(built, network, ranks, placement)
     with ExitStack() as stack:
