@@ -23,7 +23,7 @@ typedef struct {
   Pattern pattern;
   int most; /* units of a block */
   int unit; /* elements */
-  int symmetric, same_units;
+  int symmetric, alike;
   Element element;
 } Sizes;
 
@@ -36,9 +36,8 @@ static Sizes draw_sizes(Program* p, Kind kind, int in_place) {
   if (kind == ALLTOALL || kind == ALLGATHER || kind == NEIGHBOR_ALLTOALL || kind == NEIGHBOR_ALLGATHER)
     sizes.pattern = chance(d, 96) ? UNIFORM : NOTHING;
   sizes.symmetric = in_place && kind != ALLGATHERV;
-#ifdef OPEN_MPI /* 5.0 chooses an algorithm by the size of the rank's datatype, not of its messages: ranks may differ */
-  sizes.same_units = kind == ALLGATHERV;
-#endif
+  /* Open MPI 5.0 chooses its algorithm by the size of the rank's datatype, MPICH 5.0 its pieces by the extent. */
+  sizes.alike = kind == ALLGATHERV;
   return sizes;
 }
 
@@ -115,10 +114,9 @@ static void set_peers(Work* w, Exchange* x, const Slot* slot) {
 }
 
 /* How many of a type's elements make one of it. */
-static int draw_unit(Program* p, const Sizes* sizes) {
+static int draw_unit(Draw* draw, const Sizes* sizes) {
   static const int units[] = {1, 1, 2, 3, 4, 6, 12};
-  Draw alike = {sizes->key};
-  return sizes->unit == UNIT ? units[below(sizes->same_units ? &alike : &p->own, 7)] : 1;
+  return sizes->unit == UNIT ? units[below(draw, 7)] : 1;
 }
 
 /* Absolute addresses: what takes MPI_BOTTOM. */
@@ -160,11 +158,12 @@ static int draw_places(Program* p, Side* side, int equal, int may_overlap) {
 }
 
 static void draw_side(Program* p, Work* w, Side* side, const Sizes* sizes, const int* lengths, int equal, int sends) {
-  const int unit = draw_unit(p, sizes);
+  Draw alike = {sizes->key}, *draw = sizes->alike ? &alike : &p->own;
+  const int unit = draw_unit(draw, sizes);
   MPI_Aint from = 0, to = 0, lower, extent;
   for (int i = 0; i < side->blocks || i == 0; ++i) side->counts[i] = lengths[i] / unit;
   const int room = draw_places(p, side, equal, sends);
-  side->type = draw_type(w, &p->own, sizes->element, unit, room < 3000 ? room : 0);
+  side->type = draw_type(w, draw, sizes->element, unit, room < 3000 ? room : 0);
   MPI_Type_get_extent(side->type, &lower, &extent);
   span(side->type, room, &from, &to);
   side->base = draw_memory(p, w, from, to);
@@ -180,7 +179,7 @@ static void draw_typed_side(Program* p, Work* w, Side* side, const Sizes* sizes,
   MPI_Aint end = 0, before = 0;
   const int at_bottom = chance(&p->own, 10);
   for (int i = 0; i < side->blocks; ++i) {
-    const int unit = draw_unit(p, sizes);
+    const int unit = draw_unit(&p->own, sizes);
     MPI_Aint from, to;
     side->counts[i] = lengths[i] / unit;
     side->types[i] = draw_type(w, &p->own, sizes->element, unit, side->counts[i] < 3000 ? side->counts[i] : 0);
