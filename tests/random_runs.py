@@ -36,7 +36,7 @@ NETWORKS: Final = (
     ("torus:3x3", 9),
     ("torus:4x2", 8),
     ("mesh:3x3", 9),
-    ("mesh:3x2/up", 6),
+    ("mesh:3x2", 6),
     ("hypercube:3", 8),
     ("fat-tree:k=4", 16),
 )
@@ -71,7 +71,7 @@ class Launch:
         lot = random.Random(first)
         network, places = lot.choice(NETWORKS)
         settings = dict(EVERYTHING) if lot.random() < 0.9 else {}
-        settings["HOCKET_SEGMENT"] = lot.choice(["97", "1031", "4096", "16384"])
+        settings["HOCKET_SEGMENT"] = lot.choice(["1024", "1031", "4096", "16384"])
         settings["HOCKET_EARLY"] = lot.choice(["0", "0", "2000"])
         settings["HOCKET_AHEAD"] = lot.choice(["1", "4", "32"])
         settings["HOCKET_SPIN_US"] = lot.choice(["0", "20"])
@@ -110,7 +110,7 @@ class Outcome:
 def compile_programs(mpi: Mpi, out: Path) -> Path:
     """The generator of programs, for this MPI."""
     sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
-    flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    flags = [*os.environ.get("RANDOM_CFLAGS", "").split(), "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
     subprocess.run([mpi.mpicc, *flags, *sources, "-o", str(out)], check=True, timeout=300)
     return out
 
@@ -127,14 +127,14 @@ def run_with_hocket(
     program: Path,
     launch: Launch,
     log: str | None = None,
-    around: dict[str, str] | None = None,
+    exports: Sequence[str] = (),
 ) -> Outcome:
-    """By ``hocket run``. ``around``: more of the environment."""
+    """By ``hocket run``. ``exports`` (NAME=VALUE) change in the ranks what it has set."""
     with tempfile.TemporaryDirectory() as directory:
         trace = Path(directory) / "trace"
         done = _outcome(
-            [*hocket_command(mpi, launch), str(program), *launch.arguments(directory, log)],
-            {**launch.settings, "HOCKET_TRACE": str(trace), **(around or {})},
+            [*hocket_command(mpi, launch), "env", *exports, str(program), *launch.arguments(directory, log)],
+            {**launch.settings, "HOCKET_TRACE": str(trace)},
         )
         return replace(done, scheduled=_scheduled(trace))
 
@@ -238,17 +238,19 @@ def alike(text: str, first: int, left_out: tuple[int, ...]) -> Launch:
 
 
 def compare(
-    mpi: Mpi, program: Path, launch: Launch, around: dict[str, str] | None = None
+    mpi: Mpi, program: Path, launch: Launch, exports: Sequence[str] = ()
 ) -> tuple[Failure | None, Outcome]:
     """Both ways; what differs, if anything does, and what was seen with Hocket."""
     native = run_native(mpi, program, launch)
-    with_hocket = run_with_hocket(mpi, program, launch, around=around)
+    with_hocket = run_with_hocket(mpi, program, launch, exports=exports)
     if differing(launch, native, with_hocket) is None:
         return None, with_hocket
     return Failure(mpi, launch, native, with_hocket), with_hocket
 
 
-def shrink(failure: Failure, program: Path, tries: int = 3, most_launches: int = 60) -> Failure:
+def shrink(
+    failure: Failure, program: Path, exports: Sequence[str] = (), tries: int = 2, most_launches: int = 60
+) -> Failure:
     """The same failure with one program and fewer operations, if it fails alone.
 
     Leaves out halves, quarters, … of the operations as long as the rest still fails in one of ``tries``.
@@ -261,7 +263,7 @@ def shrink(failure: Failure, program: Path, tries: int = 3, most_launches: int =
             if launches >= most_launches:
                 return None
             launches += 1
-            found, _ = compare(failure.mpi, program, candidate)
+            found, _ = compare(failure.mpi, program, candidate, exports)
             if found and set(found.native.digests) == set(candidate.seeds):
                 return found
         return None

@@ -28,12 +28,12 @@ from hocket.runtime import build_runtime  # noqa: E402
 Row = dict[str, Any]
 
 
-def run_launch(mpi: Mpi, program: Path, launch: Launch, shrinks: bool) -> Row:
+def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shrinks: bool) -> Row:
     """Compares, and tells on standard error what differs."""
     began = time.monotonic()
-    failure, outcome = compare(mpi, program, launch)
+    failure, outcome = compare(mpi, program, launch, exports)
     if failure:
-        print(shrink(failure, program) if shrinks else failure, file=sys.stderr, flush=True)
+        print(shrink(failure, program, exports) if shrinks else failure, file=sys.stderr, flush=True)
     return {
         "mpi": mpi.family.value,
         "first": launch.first,
@@ -103,6 +103,7 @@ def main() -> None:
     parser.add_argument("--alone", type=int, help="run one program, with --like and --leave-out")
     parser.add_argument("--like", default="", help="settings, as they are printed where a program differs")
     parser.add_argument("--leave-out", default="", help="numbers of operations, separated by commas")
+    parser.add_argument("--export", action="append", default=[], help="NAME=VALUE, in ranks with Hocket")
     parser.add_argument("--no-shrinking", action="store_true")
     parser.add_argument("--output", default="random-programs", help="name under bench/results/, or - for none")
     arguments = parser.parse_args()
@@ -114,7 +115,7 @@ def main() -> None:
         if arguments.alone is not None:
             left_out = tuple(int(number) for number in arguments.leave_out.split(",") if number)
             launch = alike(arguments.like, arguments.alone, left_out)
-            failure, _ = compare(mpis[0], programs[mpis[0].mpiexec], launch)
+            failure, _ = compare(mpis[0], programs[mpis[0].mpiexec], launch, arguments.export)
             sys.exit(str(failure) if failure else "no difference")
         kept = ROOT / "bench/results" / f".{arguments.output}.rows"
         rows = kept_rows(kept)
@@ -125,7 +126,8 @@ def main() -> None:
             for mpi in mpis:
                 if (mpi.family.value, first) in done:
                     continue
-                rows.append(run_launch(mpi, programs[mpi.mpiexec], launch, not arguments.no_shrinking))
+                program, shrinks = programs[mpi.mpiexec], not arguments.no_shrinking
+                rows.append(run_launch(mpi, program, launch, arguments.export, shrinks))
                 if arguments.output != "-":
                     with kept.open("a") as file:
                         file.write(json.dumps(rows[-1]) + "\n")
