@@ -2,19 +2,17 @@
  * if that is the one the runtime beside it was built for does it load the runtime. In any other
  * process (a shell, another MPI) it passes calls on and says so once.
  *
- * Arguments are carried as machine words: handles are ints in MPICH and pointers in Open MPI, and
- * both calling conventions in use (System V x86-64, AAPCS64) pass either in one 64-bit slot. */
+ * Calls are caught under both names. MPI_X goes to the tool behind us that wraps it, if there is one,
+ * whose PMPI_X comes back; PMPI_X is where Hocket acts. So it acts below all tools, whatever language
+ * or tool a call comes through. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "calls.h"
+#include "mpi_library.h"
+#include "words.h"
 
-typedef intptr_t word;
 typedef int (*version_fn)(char*, int*);
 
 enum {
@@ -24,31 +22,40 @@ enum {
 };
 
 static const struct {
-  const char *mpi, *runtime;
+  const char *mpi, *pmpi, *runtime;
 } names[CALL_COUNT] = {
-#define NAMES(mpi_name, runtime_name, arguments) {"PMPI_" #mpi_name, "hocket_" #runtime_name},
+#define NAMES(mpi_name, runtime_name, arguments) {"MPI_" #mpi_name, "PMPI_" #mpi_name, "hocket_" #runtime_name},
     CALLS(NAMES)
 #undef NAMES
 };
 
-/* Who serves each call: the MPI library, or the runtime if it is active and serves calls that this MPI has. */
-static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT];
+/* Where each call leads: to the MPI library; to the runtime, or also to the MPI library as long as there is
+ * none; to a tool behind us, or null. */
+static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT], *of_tool[CALL_COUNT];
+static mpi_library mpi;
 /* How many requests of the program the runtime serves. */
 static const int no_requests = 0;
 static const int* live_requests = &no_requests;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* MPI may have been loaded with local scope (Python extensions do that): then RTLD_NEXT does not
- * see it, but its name finds the copy that is already there. */
-static void* find_mpi_symbol(const char* name) {
-  static const char* const libraries[] = {"libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0",
-                                          "libmpi.so"};
-  void* symbol = dlsym(RTLD_NEXT, name);
-  for (size_t i = 0; symbol == NULL && i < sizeof libraries / sizeof *libraries; ++i) {
-    void* library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
-    if (library != NULL) symbol = dlsym(library, name);
+/* What has been found out so far. Programs that make no call that could be scheduled never load the runtime. */
+enum { NOTHING, MPI_KNOWN, ACTIVE };
+static int known = NOTHING;
+static pthread_once_t mpi_once = PTHREAD_ONCE_INIT, runtime_once = PTHREAD_ONCE_INIT;
+
+static int missing(void) {
+  fputs("hocket: the program calls a function that its MPI library lacks\n", stderr);
+  abort();
+}
+
+static void find_mpi(void) {
+  mpi = find_mpi_library(dlsym(RTLD_NEXT, HOCKET_LANDMARK));
+  for (int call = 0; call < CALL_COUNT; ++call) {
+    void* own = own_function(&mpi, names[call].pmpi);
+    of_mpi[call] = of_runtime[call] = own != NULL ? own : (void*)(uintptr_t)missing;
+    void* next = dlsym(RTLD_NEXT, names[call].mpi);
+    if (next != own_function(&mpi, names[call].mpi)) of_tool[call] = next;
   }
-  return symbol;
+  __atomic_store_n(&known, MPI_KNOWN, __ATOMIC_RELEASE);
 }
 
 /* Blanks do not count: MPICH lines its version string up with them. */
@@ -66,7 +73,7 @@ static const char* why_no_runtime(void) {
   const char* built_for = getenv("HOCKET_RUNTIME_MPI");
   if (path == NULL || built_for == NULL)
     return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
-  version_fn get_version = (version_fn)(uintptr_t)find_mpi_symbol("MPI_Get_library_version");
+  version_fn get_version = (version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
   char version[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
   int length = 0;
   if (get_version == NULL || get_version(version, &length) != 0) return "this process has no MPI that Hocket knows";
@@ -84,7 +91,7 @@ static const char* why_no_runtime(void) {
   if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
   live_requests = requests;
   for (int call = 0; call < CALL_COUNT; ++call)
-    if (of_mpi[call] != NULL) of_runtime[call] = found[call];
+    if (of_mpi[call] != (void*)(uintptr_t)missing) of_runtime[call] = found[call];
   return NULL;
 }
 
@@ -98,61 +105,53 @@ static int speaks(void) {
   return 1;
 }
 
-static void find_servers(void) {
-  for (int call = 0; call < CALL_COUNT; ++call) of_mpi[call] = find_mpi_symbol(names[call].mpi);
+static void start_runtime(void) {
   const char* reason = why_no_runtime();
   if (reason != NULL && speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
+  __atomic_store_n(&known, ACTIVE, __ATOMIC_RELEASE);
 }
 
-/* `wanted`: the runtime has something to do in this call. */
-static uintptr_t server_of(int call, int wanted) {
-  pthread_once(&once, find_servers);
-  void* server = wanted && of_runtime[call] != NULL ? of_runtime[call] : of_mpi[call];
-  if (server == NULL) {
-    fprintf(stderr, "hocket: no %s to pass the call on to\n", names[call].mpi);
-    abort();
-  }
-  return (uintptr_t)server;
+static void learn(int wanted) {
+  pthread_once(&mpi_once, find_mpi);
+  if (wanted == ACTIVE) pthread_once(&runtime_once, start_runtime);
 }
 
-static int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
+static inline int knows(int wanted) { return __builtin_expect(__atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted, 1); }
 
-/* Parameters and arguments, by their number. */
-#define P1 word a1
-#define P2 P1, word a2
-#define P3 P2, word a3
-#define P4 P3, word a4
-#define P5 P4, word a5
-#define P6 P5, word a6
-#define P7 P6, word a7
-#define P8 P7, word a8
-#define P9 P8, word a9
-#define P10 P9, word a10
-#define P11 P10, word a11
-#define P12 P11, word a12
-#define A1 a1
-#define A2 A1, a2
-#define A3 A2, a3
-#define A4 A3, a4
-#define A5 A4, a5
-#define A6 A5, a6
-#define A7 A6, a7
-#define A8 A7, a8
-#define A9 A8, a9
-#define A10 A9, a10
-#define A11 A10, a11
-#define A12 A11, a12
+static inline int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
 
-#define CALL_SERVER(server, n) ((int (*)(P##n))(server))(A##n)
-#define DEFINE_COLLECTIVE(mpi_name, runtime_name, n) \
-  int MPI_##mpi_name(P##n) { return CALL_SERVER(server_of(CALL_##mpi_name, 1), n); }
-#define DEFINE_REQUEST(mpi_name, runtime_name, n) \
-  int MPI_##mpi_name(P##n) { return CALL_SERVER(server_of(CALL_##mpi_name, any_live_requests()), n); }
-#define DEFINE_WAITING(mpi_name, runtime_name, n)                              \
-  int MPI_##mpi_name(P##n) {                                                   \
-    if (any_live_requests()) ((int (*)(void))server_of(CALL_##mpi_name, 1))(); \
-    return CALL_SERVER(server_of(CALL_##mpi_name, 0), n);                      \
+static void tell(int call) {
+  learn(MPI_KNOWN);
+  if (any_live_requests()) ((int (*)(void))(uintptr_t)of_runtime[call])();
+}
+
+/* What the MPI library calls of itself by these names (MPI-IO does) is not scheduled. */
+#define FROM_MPI_LIBRARY is_inside(&mpi, __builtin_return_address(0))
+
+/* One name of a call, which goes to `target`. What happens seldom is kept out of the way of all other calls, which
+ * are a few loads and a jump. */
+#define DEFINE_NAME(name, n, seldom, then_do, target)              \
+  static __attribute__((noinline, cold)) int name##_seldom(P##n) { \
+    then_do;                                                       \
+    return PASS_TO(target, n);                                     \
+  }                                                                \
+  int name(P##n) {                                                 \
+    if (__builtin_expect(seldom, 0)) return name##_seldom(A##n);   \
+    return PASS_TO(target, n);                                     \
   }
+#define DEFINE_BOTH(call, n, seldom, then_do, target)  \
+  DEFINE_NAME(PMPI_##call, n, seldom, then_do, target) \
+  DEFINE_NAME(MPI_##call, n, seldom, then_do, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
+
+#define DEFINE_COLLECTIVE(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE), FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
+#define DEFINE_REQUEST(call, runtime_name, n)               \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), \
+              any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
+/* The runtime is told on the way to a tool, too: it may take the MPI library's function by other ways than its
+ * name and not come back. */
+#define DEFINE_WAITING(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
