@@ -1,18 +1,14 @@
 #include "agreement.hpp"
 
+#include <set>
+#include <vector>
+
 #include "exchange.hpp"
-#include "hocket/error.hpp"
 #include "mpi_call.hpp"
-#include "plan_store.hpp"
 #include "requests.hpp"
+#include "settings.hpp"
 
 namespace hocket::runtime {
-
-int world_rank() {
-  int rank = 0;
-  check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
-  return rank;
-}
 
 void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -20,11 +16,30 @@ void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op,
   wait_until_done(request);
 }
 
-void warn(MPI_Comm comm, int source, const std::string& text, const std::string& consequence) {
-  char line[512] = "";
+void warn(MPI_Comm comm, int source, const std::string& text) {
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  char line[1024] = "";
   text.copy(line, sizeof line - 1);
   check(PMPI_Bcast(line, sizeof line, MPI_CHAR, source, comm));
-  if (world_rank() == 0) say_once(std::string(line) + "; " + consequence);
+  if (rank == 0)
+    say_once(line);
+  else
+    heard(line);
+}
+
+void tell_complaints(MPI_Comm comm, std::span<const std::uint64_t> digests) {
+  const std::vector<std::string>& own = settings().complaints;
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  // As a rule all ranks have the same environment: the first of them speaks.
+  std::set<std::uint64_t> told{0};
+  for (int source = 0; source < static_cast<int>(digests.size()); ++source) {
+    if (!told.insert(digests[static_cast<std::size_t>(source)]).second) continue;
+    int lines = static_cast<int>(own.size());
+    check(PMPI_Bcast(&lines, 1, MPI_INT, source, comm));
+    for (int i = 0; i < lines; ++i) warn(comm, source, rank == source ? own[static_cast<std::size_t>(i)] : "");
+  }
 }
 
 bool all_well(MPI_Comm comm, const std::string& problem, const std::string& consequence) {
@@ -35,7 +50,7 @@ bool all_well(MPI_Comm comm, const std::string& problem, const std::string& cons
   int first_troubled = size;
   reduce(&troubled, &first_troubled, 1, MPI_INT, MPI_MIN, comm);
   if (first_troubled == size) return true;
-  warn(comm, first_troubled, problem, consequence);
+  warn(comm, first_troubled, problem + "; " + consequence);
   return false;
 }
 

@@ -2,22 +2,40 @@
 /// What all ranks of a communicator must hear of, so that they decide alike.
 #include <mpi.h>
 
+#include <cstdint>
+#include <new>
+#include <span>
 #include <string>
 
+#include "hocket/error.hpp"
 #include "planned.hpp"
 
 namespace hocket::runtime {
 
-[[nodiscard]] int world_rank();
-
 /// MPI_Allreduce of a few values, without taking the processor from ranks that have work.
 void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
-/// What rank `source` has to say, and what follows from it; said once, by the first rank of the job
-/// if it is in this communicator. Collective.
-void warn(MPI_Comm comm, int source, const std::string& text, const std::string& consequence);
+/// What rank `source` has to say. The first rank of the communicator says it, unless it has said or heard it before:
+/// most communicators share ranks, so a job hears little twice. Collective.
+void warn(MPI_Comm comm, int source, const std::string& text);
+/// What the ranks find wrong with their environments. `digests`: Settings::complaints_digest of every rank. Collective.
+void tell_complaints(MPI_Comm comm, std::span<const std::uint64_t> digests);
 
-/// False if any rank has a problem (empty: none); the first one's is then said. Collective.
+/// Does what a rank does on its own before all go on together; puts down in `problem` what goes wrong. Does nothing
+/// where there is a problem already: ranks in trouble go on to the next collective call like all others.
+template <class Step>
+void attempt(std::string& problem, Step step) {
+  if (!problem.empty()) return;
+  try {
+    step();
+  } catch (const InputError& error) {
+    problem = error.what();
+  } catch (const std::bad_alloc&) {
+    problem = "no memory to plan";
+  }
+}
+
+/// False if any rank has a problem (empty: none); the first one's, and what follows from it, is then said. Collective.
 [[nodiscard]] bool all_well(MPI_Comm comm, const std::string& problem, const std::string& consequence);
 
 /// Every send has a tag for its tokens (exchange.hpp). Throws InputError if this MPI has too few.

@@ -18,9 +18,10 @@ std::size_t AllToAllCall::message_bytes() const {
 }
 
 Exchange* exchange_for(const AllToAllCall& call) {
-  if (!plain_intracommunicator(call.comm) || !call.well_formed()) return nullptr;
-  if (call.message_bytes() < settings().min_bytes) return nullptr;
-  return Team::of(call.comm).exchange(call.comm, Pattern::all_to_all);
+  if (!call.well_formed()) return nullptr;
+  Team* const team = Team::of_any(call.comm);
+  if (team == nullptr || !team->could_collide() || call.message_bytes() < settings().min_bytes) return nullptr;
+  return team->exchange(call.comm, Pattern::all_to_all);
 }
 
 AllToAll::AllToAll(const Exchange& exchange, const AllToAllCall& call) : ScheduledOperation(exchange), call_(call) {

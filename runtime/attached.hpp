@@ -2,9 +2,13 @@
 /// What lives as an attribute of a communicator and dies with it.
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "mpi_call.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 
@@ -30,13 +34,25 @@ class Attached {
     delete static_cast<T*>(attached);
     return MPI_SUCCESS;
   }
+  /// Made anew when MPI has begun again.
   static int keyval() {
-    static const int made = [] {
+    struct Made {
+      std::int32_t keyval;
+      std::uint32_t in;
+    };
+    static std::atomic<Made> made{{MPI_KEYVAL_INVALID, 0}};
+    static std::mutex mutex;
+    Made known = made;
+    if (known.keyval != MPI_KEYVAL_INVALID && known.in == mpi_times()) return known.keyval;
+    const std::lock_guard lock(mutex);
+    known = made;
+    if (known.keyval == MPI_KEYVAL_INVALID || known.in != mpi_times()) {
       int fresh = MPI_KEYVAL_INVALID;
       check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, destroy, &fresh, nullptr));
-      return fresh;
-    }();
-    return made;
+      known = {fresh, mpi_times()};
+      made = known;
+    }
+    return known.keyval;
   }
 };
 

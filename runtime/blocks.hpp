@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "messages.hpp"
+#include "packing.hpp"
+#include "placed_blocks.hpp"
 
 namespace hocket::runtime {
-
-/// Bytes that `count` elements hold; the same on both sides of every message.
-[[nodiscard]] std::size_t bytes_of(MPI_Aint count, MPI_Datatype type);
 
 /// Send side: block i of `n`, `bytes` bytes each, at data() + i·bytes.
 class SendBlocks {
@@ -42,41 +41,12 @@ class ReceiveBlocks {
   std::byte* data_;
 };
 
-/// Blocks of one buffer that lie anywhere in it: block i has counts[i] elements and begins
-/// displacements[i] extents into the buffer.
-class PlacedBlocks {
- public:
-  enum class Copy : bool { where_needed, always };
-  PlacedBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements, MPI_Datatype type,
-               MPI_Comm comm, Copy copy = Copy::where_needed);
-  /// Where the bytes of each block are; in the buffer itself unless they must be copied.
-  [[nodiscard]] const std::vector<Span>& blocks() const { return blocks_; }
-  void pack(std::size_t block);    ///< from the buffer
-  void unpack(std::size_t block);  ///< to the buffer
-
- private:
-  [[nodiscard]] std::byte* place(std::size_t block) const;
-
-  std::byte* buffer_;
-  std::vector<int> counts_;
-  std::vector<MPI_Aint> displacements_;
-  MPI_Datatype type_;
-  MPI_Comm comm_;
-  MPI_Aint extent_;
-  bool dense_, copied_;
-  std::vector<std::byte> copy_;
-  std::vector<Span> blocks_;
-};
-
 /// One contribution per rank, where the caller of an all-gather wants it: block i has counts[i]
 /// elements and begins displacements[i] extents into the buffer.
 class GatherBlocks {
  public:
-  GatherBlocks(void* buffer, std::vector<int> counts, std::vector<MPI_Aint> displacements, MPI_Datatype type,
-               MPI_Comm comm)
-      : placed_(buffer, std::move(counts), std::move(displacements), type, comm),
-        comm_(comm),
-        there_(placed_.blocks().size()) {}
+  GatherBlocks(void* buffer, const std::vector<int>& counts, const std::vector<MPI_Aint>& displacements,
+               MPI_Datatype type, MPI_Comm comm);
   [[nodiscard]] const std::vector<Span>& blocks() const { return placed_.blocks(); }
   /// Puts the contribution of `rank` into its block: from the send buffer of the call, or
   /// (MPI_IN_PLACE) from where it lies. Throws MPI_ERR_TRUNCATE if it is not of the right size.

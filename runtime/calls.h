@@ -2,15 +2,35 @@
 /* Every MPI call that is intercepted: name in MPI, name in the runtime, number of arguments. */
 
 /* They may follow schedules. */
-#define COLLECTIVE_CALLS(X)                    \
-  X(Alltoall, alltoall, 7)                     \
-  X(Allgather, allgather, 7)                   \
-  X(Allgatherv, allgatherv, 8)                 \
-  X(Alltoall_init, alltoall_init, 9)           \
-  X(Alltoallv, alltoallv, 9)                   \
-  X(Alltoallv_init, alltoallv_init, 11)        \
-  X(Neighbor_alltoallv, neighbor_alltoallv, 9) \
-  X(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11)
+#define COLLECTIVE_CALLS(X)          \
+  X(Alltoall, alltoall, 7)           \
+  X(Allgather, allgather, 7)         \
+  X(Allgatherv, allgatherv, 8)       \
+  X(Alltoall_init, alltoall_init, 9) \
+  IRREGULAR_CALLS(BLOCKING_AND_PERSISTENT, X)
+/* The MPI library always serves them; of interest only to the report. */
+#define NOTED_CALLS(X) IRREGULAR_CALLS(NONBLOCKING, X)
+/* Each with the number of arguments of its blocking, nonblocking and persistent form. */
+#define IRREGULAR_CALLS(FORM, X)                              \
+  FORM(X, Alltoallv, alltoallv, 9, 10, 11)                    \
+  FORM(X, Alltoallw, alltoallw, 9, 10, 11)                    \
+  FORM(X, Neighbor_allgather, neighbor_allgather, 7, 8, 9)    \
+  FORM(X, Neighbor_allgatherv, neighbor_allgatherv, 8, 9, 10) \
+  FORM(X, Neighbor_alltoall, neighbor_alltoall, 7, 8, 9)      \
+  FORM(X, Neighbor_alltoallv, neighbor_alltoallv, 9, 10, 11)  \
+  FORM(X, Neighbor_alltoallw, neighbor_alltoallw, 9, 10, 11)
+#define BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
+  X(Name, name, n)                                                             \
+  X(Name##_c, name##_c, n)                                                     \
+  X(Name##_init, name##_init, n_persistent)                                    \
+  X(Name##_init_c, name##_init_c, n_persistent)
+#define NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent) \
+  X(I##name, i##name, n_nonblocking)                               \
+  X(I##name##_c, i##name##_c, n_nonblocking)
+/* Between the first and the last of these MPI may end and begin again. */
+#define SESSION_CALLS(X)           \
+  X(Session_init, session_init, 3) \
+  X(Session_finalize, session_finalize, 1)
 /* Of interest only while the runtime serves persistent requests. */
 #define REQUEST_CALLS(X)                               \
   X(Start, start, 1)                                   \
@@ -57,17 +77,12 @@
   X(Gatherv, let_go, 9)                                            \
   X(Scatter, let_go, 8)                                            \
   X(Scatterv, let_go, 9)                                           \
-  X(Alltoallw, let_go, 9)                                          \
   X(Reduce, let_go, 7)                                             \
   X(Allreduce, let_go, 6)                                          \
   X(Reduce_scatter, let_go, 6)                                     \
   X(Reduce_scatter_block, let_go, 6)                               \
   X(Scan, let_go, 6)                                               \
   X(Exscan, let_go, 6)                                             \
-  X(Neighbor_allgather, let_go, 7)                                 \
-  X(Neighbor_allgatherv, let_go, 8)                                \
-  X(Neighbor_alltoall, let_go, 7)                                  \
-  X(Neighbor_alltoallw, let_go, 9)                                 \
   X(Bcast_c, let_go, 5)                                            \
   X(Gather_c, let_go, 8)                                           \
   X(Gatherv_c, let_go, 9)                                          \
@@ -129,7 +144,6 @@
   X(Graph_map, let_go, 5)                                          \
   X(Dist_graph_create, let_go, 9)                                  \
   X(Dist_graph_create_adjacent, let_go, 10)                        \
-  X(Session_finalize, let_go, 1)                                   \
   /* buffered sends that must be over */                           \
   X(Buffer_detach, let_go, 2)                                      \
   X(Buffer_detach_c, let_go, 2)                                    \
@@ -209,4 +223,4 @@
   /* asked again and again */                                      \
   X(Win_test, progress, 2)                                         \
   X(Parrived, progress, 3)
-#define CALLS(X) COLLECTIVE_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
+#define CALLS(X) COLLECTIVE_CALLS(X) NOTED_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)

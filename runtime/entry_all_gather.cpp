@@ -24,16 +24,10 @@ struct GatherCall {
   MPI_Comm comm;
 };
 
-/// Known without asking the other ranks.
-bool too_small(std::size_t average) {
-  const std::size_t set = settings().min_gather_bytes;
-  return average < (set > 0 ? set : least_gather_bytes_colliding);
-}
-
 /// Runs the plan of the communicator; false if the MPI library is to serve the call.
 bool scheduled(const GatherCall& call, std::size_t average, std::vector<int> counts, std::vector<MPI_Aint> places) {
   Team& team = Team::of(call.comm);
-  if (average < team.least_gather_bytes()) return false;
+  if (!team.could_collide() || average < team.least_gather_bytes()) return false;
   Exchange* const exchange = team.exchange(call.comm, Pattern::all_gather);
   if (exchange == nullptr || !fits(exchange->planned().demand, counts)) return false;
   int rank = 0;
@@ -49,7 +43,6 @@ bool scheduled(const GatherCall& call, std::size_t average, std::vector<int> cou
 bool scheduled_equal(const GatherCall& call, int recvcount) {
   if (!plain_intracommunicator(call.comm) || call.recvtype == MPI_DATATYPE_NULL || recvcount <= 0) return false;
   const std::size_t bytes = bytes_of(recvcount, call.recvtype);
-  if (too_small(bytes)) return false;
   int n = 0;
   check(PMPI_Comm_size(call.comm, &n));
   std::vector<MPI_Aint> places;
@@ -69,7 +62,7 @@ bool scheduled_unequal(const GatherCall& call, const int* recvcounts, const int*
     elements += recvcounts[i];
   }
   const std::size_t average = bytes_of(elements, call.recvtype) / static_cast<std::size_t>(n);
-  if (elements == 0 || too_small(average)) return false;
+  if (elements == 0) return false;
   return scheduled(call, average, {recvcounts, recvcounts + n}, {displs, displs + n});
 }
 
@@ -79,7 +72,7 @@ bool scheduled_unequal(const GatherCall& call, const int* recvcounts, const int*
 HOCKET_CALL hocket_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                              MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     if (scheduled_equal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcount)) return MPI_SUCCESS;
     Requests::instance().let_go();
     return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -89,7 +82,7 @@ HOCKET_CALL hocket_allgather(const void* sendbuf, int sendcount, MPI_Datatype se
 HOCKET_CALL hocket_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                               const int* recvcounts, const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     if (scheduled_unequal({sendbuf, sendcount, sendtype, recvbuf, recvtype, comm}, recvcounts, displs))
       return MPI_SUCCESS;
     Requests::instance().let_go();

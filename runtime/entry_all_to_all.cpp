@@ -9,7 +9,7 @@
 HOCKET_CALL hocket_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, MPI_Comm comm) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     const AllToAllCall call{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm};
     const Exchange* exchange = exchange_for(call);
     if (exchange == nullptr) {

@@ -3,6 +3,8 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "all_to_all.hpp"
 #include "entry.hpp"
@@ -39,14 +41,16 @@ HOCKET_CALL hocket_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatyp
                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                  MPI_Request* request) {
   using namespace hocket::runtime;
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
     const int code =
         PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
     if (code != MPI_SUCCESS) return code;
     const AllToAllCall call{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm};
-    if (const Exchange* exchange = exchange_for(call))
+    const Exchange* const exchange = exchange_for(call);
+    if (exchange == nullptr) return code;
+    if (std::optional<PrivateComms::Lease> lease = Team::of(comm).lease(comm))
       Requests::instance().serve(
-          *request, std::make_unique<PersistentAllToAll>(Team::of(comm).lease(comm), exchange->planned(), call), comm);
+          *request, std::make_unique<PersistentAllToAll>(std::move(*lease), exchange->planned(), call), comm);
     return code;
   });
 }

@@ -22,7 +22,7 @@ int failed(const Served& served, int code) {
 int start(MPI_Request* request) {
   const auto served = request == nullptr ? nullptr : Requests::instance().find(*request);
   if (!served) return PMPI_Start(request);
-  return guarded(served->comm, [&] {
+  return guarded(served->comm, [&]() -> int {
     Requests::instance().start(served);
     return MPI_SUCCESS;
   });

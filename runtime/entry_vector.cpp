@@ -1,128 +1,175 @@
-/// MPI_Alltoallv and MPI_Neighbor_alltoallv, persistent ones too, as the preloaded shim hands them
-/// over. A call either runs a plan or is passed on unchanged; which one the ranks find out together.
+/// Calls with messages of different sizes, as the preloaded shim hands them over. A call either runs a plan or is
+/// passed on unchanged; which one the ranks find out together.
 #include <mpi.h>
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "entry.hpp"
+#include "report.hpp"
 #include "requests.hpp"
 #include "since_mpi4.hpp"
 #include "vector_exchanges.hpp"
+#include "vector_functions.h"
 #include "vector_operation.hpp"
 
 namespace hocket::runtime {
 namespace {
 
-/// The arguments of all these calls.
-struct Arguments {
-  const void* sendbuf;
-  const int *sendcounts, *sdispls;
-  MPI_Datatype sendtype;
-  void* recvbuf;
-  const int *recvcounts, *rdispls;
-  MPI_Datatype recvtype;
-  MPI_Comm comm;
+/// A message for each neighbour, from all over the buffer; `types`: one, or an array. MPI only reads from a side
+/// that sends.
+template <class Count, class Place, class Type>
+VectorSide several(const void* buffer, const Count* counts, const Place* displacements, Type types) {
+  return {const_cast<void*>(buffer), Numbers(counts), Numbers(displacements), Types(types)};
+}
 
-  [[nodiscard]] VectorCall between(Neighbours neighbours) const {
-    return {
-        {const_cast<void*>(sendbuf), sendcounts, sdispls, sendtype, std::move(neighbours.destinations)},  // only read
-        {recvbuf, recvcounts, rdispls, recvtype, std::move(neighbours.sources)},
-        comm};
+/// Messages of one size that follow each other.
+VectorSide equal(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  return {const_cast<void*>(buffer), Numbers::all(count), Numbers::multiples_of(count), Types(type)};
+}
+
+/// One message for all neighbours.
+VectorSide same(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  return {const_cast<void*>(buffer), Numbers::all(count), Numbers::all(0), Types(type)};
+}
+
+/// The arguments of a call, but for the communicator.
+struct Sides {
+  Reach reach;
+  VectorSide sends, receives;
+
+  [[nodiscard]] VectorCall between(const Neighbours& neighbours, MPI_Comm comm) const {
+    return {sends, receives, neighbours, comm};
   }
 };
 
-/// The team of a communicator some of whose calls may be scheduled; else null, on all ranks alike.
-Team* team_of(MPI_Comm comm) {
-  if (!plain_intracommunicator(comm)) return nullptr;
+/// The team of a communicator some of whose calls may be scheduled, or why none may; the same on all ranks.
+struct Ground {
+  Team* team = nullptr;
+  Why why = Why::few_ranks;
+};
+
+Ground ground_of(MPI_Comm comm) {
+  if (!plain_intracommunicator(comm)) return {nullptr, Why::intercommunicator};
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
-  if (size < 3) return nullptr;
+  if (size < 3) return {};
   Team& team = Team::of(comm);
-  return team.could_collide() ? &team : nullptr;
+  if (team.could_collide()) return {&team};
+  return {nullptr, team.hosts() == 0 ? Why::no_place : Why::few_ranks};
 }
 
-std::optional<Neighbours> everybody(MPI_Comm comm) { return all_ranks(comm); }
+std::uint64_t bytes_to_others(const std::optional<Volumes>& volumes) {
+  std::uint64_t bytes = 0;
+  if (volumes)
+    for (const Volume& volume : volumes->sends) bytes += volume.bytes;
+  return bytes;
+}
 
-template <class NeighboursOf>
-bool scheduled(const Arguments& arguments, NeighboursOf neighbours_of) {
-  Team* const team = team_of(arguments.comm);
-  if (team == nullptr || !team->vectors().asks()) return false;
-  std::optional<Neighbours> neighbours = neighbours_of(arguments.comm);
-  if (!neighbours) return false;
-  VectorCall call = arguments.between(std::move(*neighbours));
-  const Exchange* const exchange = team->vectors().find(arguments.comm, call.volumes());
-  if (exchange == nullptr) return false;
-  VectorOperation operation(*exchange, std::move(call));
+/// For the report. Calls of which nothing is asked are passed on before anybody adds up their messages.
+void note_passed_on(MPI_Comm comm, const Sides& sides, Why why) {
+  std::uint64_t bytes = 0;
+  if (reporting && why != Why::intercommunicator) {
+    const std::optional<Neighbours> neighbours =
+        sides.reach == Reach::everybody ? all_ranks(comm) : topology_neighbours(comm);
+    if (neighbours) bytes = bytes_to_others(sides.between(*neighbours, comm).volumes());
+  }
+  note_native(why, bytes);
+}
+
+/// Runs the call by its plan, and returns nothing; or returns why the MPI library is to serve it.
+std::optional<Why> run(MPI_Comm comm, const Sides& sides) {
+  const Ground ground = ground_of(comm);
+  if (ground.team == nullptr) return ground.why;
+  VectorExchanges& vectors = ground.team->vectors();
+  if (!vectors.asks()) return Why::not_asked;
+  const Neighbours* const neighbours = vectors.neighbours(comm, sides.reach);
+  if (neighbours == nullptr) return Why::topology;
+  const VectorCall call = sides.between(*neighbours, comm);
+  std::optional<Volumes> volumes = call.volumes();
+  const std::uint64_t bytes = bytes_to_others(volumes);
+  const VectorExchanges::Found found = vectors.find(comm, std::move(volumes));
+  if (found.exchange == nullptr) return found.why;
+  VectorOperation operation(*found.exchange, call);
   operation.begin();
   finish(operation);
-  return true;
+  note_scheduled(*found.exchange, bytes);
+  return std::nullopt;
+}
+
+template <class Native>
+int blocking(MPI_Comm comm, const Sides& sides, Native native) {
+  return guarded(comm, [&]() -> int {
+    const std::optional<Why> why = run(comm, sides);
+    if (!why) return MPI_SUCCESS;
+    note_passed_on(comm, sides, *why);
+    Requests::instance().let_go();
+    return native();
+  });
 }
 
 /// `code`: what the MPI library said when it made the request.
-template <class NeighboursOf>
-int served(const Arguments& arguments, MPI_Request* request, int code, NeighboursOf neighbours_of) {
-  Team* const team = team_of(arguments.comm);
-  if (team == nullptr) return code;
-  std::optional<Neighbours> neighbours = neighbours_of(arguments.comm);
-  if (!neighbours) return code;
-  auto operation = persistent_operation(*team, arguments.between(std::move(*neighbours)), code != MPI_SUCCESS);
-  if (operation) Requests::instance().serve(*request, std::move(operation), arguments.comm);
-  return code;
+std::optional<Why> take_over(MPI_Comm comm, const Sides& sides, MPI_Request* request, int code) {
+  const Ground ground = ground_of(comm);
+  if (ground.team == nullptr) return ground.why;
+  const Neighbours* const neighbours = ground.team->vectors().neighbours(comm, sides.reach);
+  if (neighbours == nullptr) return Why::topology;
+  const VectorCall call = sides.between(*neighbours, comm);
+  std::optional<Volumes> volumes;
+  if (code == MPI_SUCCESS) volumes = call.volumes();
+  PersistentVector made = persistent_operation(*ground.team, call, volumes);
+  if (made.operation == nullptr) return made.why;
+  note_scheduled(made.operation->exchange(), bytes_to_others(volumes));
+  Requests::instance().serve(*request, std::move(made.operation), comm);
+  return std::nullopt;
+}
+
+template <class Native>
+int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
+  return guarded(comm, [&]() -> int {
+    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
+    const int code = native();
+    if (const std::optional<Why> why = take_over(comm, sides, request, code)) note_passed_on(comm, sides, *why);
+    return code;
+  });
+}
+
+/// Only all ranks together know the sizes, and a nonblocking call must not wait for them. The shim lets these calls
+/// come here only for the report.
+template <class Native>
+int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
+  return guarded(comm, [&]() -> int {
+    note_passed_on(comm, sides, plain_intracommunicator(comm) ? Why::sizes_unknown : Why::intercommunicator);
+    return native();
+  });
 }
 
 }  // namespace
 }  // namespace hocket::runtime
 
-HOCKET_CALL hocket_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
-                             void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
-                             MPI_Comm comm) {
-  using namespace hocket::runtime;
-  return guarded(comm, [&] {
-    if (scheduled({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, everybody))
-      return MPI_SUCCESS;
-    Requests::instance().let_go();
-    return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-  });
-}
-
-HOCKET_CALL hocket_neighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls,
-                                      MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls,
-                                      MPI_Datatype recvtype, MPI_Comm comm) {
-  using namespace hocket::runtime;
-  return guarded(comm, [&] {
-    if (scheduled({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm},
-                  topology_neighbours))
-      return MPI_SUCCESS;
-    Requests::instance().let_go();
-    return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                                   comm);
-  });
-}
-
-HOCKET_CALL hocket_alltoallv_init(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
-                                  void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
-                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  using namespace hocket::runtime;
-  return guarded(comm, [&] {
-    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
-    const int code = PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                                         comm, info, request);
-    return served({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, request, code,
-                  everybody);
-  });
-}
-
-HOCKET_CALL hocket_neighbor_alltoallv_init(const void* sendbuf, const int* sendcounts, const int* sdispls,
-                                           MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
-                                           const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                           MPI_Request* request) {
-  using namespace hocket::runtime;
-  return guarded(comm, [&] {
-    Requests::instance().let_go();  // the ranks ask each other, or wait inside the MPI library
-    const int code = PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                                                  recvtype, comm, info, request);
-    return served({sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm}, request, code,
-                  topology_neighbours);
-  });
-}
+#define SIDES(reach, shape) {Reach::reach, shape##_SIDES}
+#define BLOCKING(Name, name, reach, shape, Count, Place)                                        \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                 \
+    using namespace hocket::runtime;                                                            \
+    return blocking(comm, SIDES(reach, shape), [&] { return PMPI_##Name(shape##_ARGUMENTS); }); \
+  }
+#define PERSISTENT(Name, name, reach, shape, Count, Place)                                           \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) { \
+    using namespace hocket::runtime;                                                                 \
+    return persistent(comm, SIDES(reach, shape), request,                                            \
+                      [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); });                \
+  }
+#define NONBLOCKING(Name, name, reach, shape, Count, Place)                                                 \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {                       \
+    using namespace hocket::runtime;                                                                        \
+    return nonblocking(comm, SIDES(reach, shape), [&] { return PMPI_##Name(shape##_ARGUMENTS, request); }); \
+  }
+#define EVERY_FORM(Name, name, reach, shape, Place)                           \
+  BLOCKING(Name, name, reach, shape, int, Place)                              \
+  BLOCKING(Name##_c, name##_c, reach, shape, MPI_Count, MPI_Aint)             \
+  PERSISTENT(Name##_init, name##_init, reach, shape, int, Place)              \
+  PERSISTENT(Name##_init_c, name##_init_c, reach, shape, MPI_Count, MPI_Aint) \
+  NONBLOCKING(I##name, i##name, reach, shape, int, Place)                     \
+  NONBLOCKING(I##name##_c, i##name##_c, reach, shape, MPI_Count, MPI_Aint)
+VECTOR_CALLS(EVERY_FORM)

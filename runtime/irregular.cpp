@@ -1,7 +1,6 @@
 #include "irregular.hpp"
 
 #include <limits>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -19,20 +18,6 @@
 
 namespace hocket::runtime {
 namespace {
-
-/// Runs a step unless there is a problem already; puts down what goes wrong. Ranks in trouble go on to
-/// the next collective call like all others.
-template <class Step>
-void attempt(std::string& problem, Step step) {
-  if (!problem.empty()) return;
-  try {
-    step();
-  } catch (const InputError& error) {
-    problem = error.what();
-  } catch (const std::bad_alloc&) {
-    problem = "no memory to schedule an irregular exchange";
-  }
-}
 
 /// What this rank expects against what the others say they send to it.
 void check_column(const Volumes& volumes, const Demand& demand, const Numbering& numbering, Rank rank) {

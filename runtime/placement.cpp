@@ -2,22 +2,31 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <optional>
+#include <vector>
 
+#include "hocket/environment/variables.hpp"
+#include "hocket/plan/binary.hpp"
 #include "mpi_call.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 namespace {
 
-std::string short_name(const std::string& name) { return name.substr(0, name.find('.')); }
+/// Up to the first dot. Addresses are no names: 10.0.0.1 and 10.0.0.2 have nothing in common.
+std::string_view short_name(std::string_view name) {
+  if (name.find_first_not_of("0123456789.") == std::string_view::npos) return name;
+  return name.substr(0, name.find('.'));
+}
 
-std::int32_t host_named(const Network& network, const std::string& name) {
-  std::int32_t by_short_name = -1;
-  for (const Node host : network.hosts()) {
-    if (network.name(host) == name) return static_cast<std::int32_t>(host);
-    if (short_name(network.name(host)) == short_name(name)) by_short_name = static_cast<std::int32_t>(host);
-  }
-  return by_short_name;
+std::uint64_t digest_of(std::string_view name) {
+  ByteWriter out;
+  out.text(std::string(name));
+  return checksum(out.bytes());
 }
 
 std::string processor_name() {
@@ -27,42 +36,96 @@ std::string processor_name() {
   return {name, static_cast<std::size_t>(length)};
 }
 
-Placement by_order(const Network& network, int world_rank) {
-  if (static_cast<std::uint32_t>(world_rank) < network.ranks())
-    return {static_cast<std::int32_t>(network.host_of(static_cast<Rank>(world_rank))), ""};
-  return {-1, "rank " + std::to_string(world_rank) + " has no host: the network has " +
-                  std::to_string(network.ranks()) + " ranks; start fewer ranks or give hosts more of them"};
+/// `whose` says in a message what has this name.
+Placement by_name(const Network& network, const std::string& name, const std::string& whose) {
+  std::vector<Node> alike;
+  for (const Node host : network.hosts()) {
+    if (network.name(host) == name) return {.node = static_cast<std::int32_t>(host)};
+    if (short_name(network.name(host)) == short_name(name)) alike.push_back(host);
+  }
+  if (alike.size() == 1) return {.node = static_cast<std::int32_t>(alike.front())};
+  if (alike.empty()) return {.stranger = shown(name)};
+  return {.problem = whose + " '" + shown(name) + "' may be '" + shown(network.name(alike[0])) + "' or '" +
+                     shown(network.name(alike[1])) +
+                     "' of the network file; write the whole name there, or use 'hocket run --placement FILE'"};
 }
 
-Placement by_file(const Network& network, const std::string& path, int world_rank) {
+std::optional<std::string> slurm_name() {
+  const char* name = std::getenv("SLURMD_NODENAME");
+  if (name == nullptr || *name == 0) return std::nullopt;
+  return name;
+}
+
+Placement by_slurm(const Network& network) {
+  const std::optional<std::string> name = slurm_name();
+  if (!name)
+    return {.problem =
+                "SLURMD_NODENAME is not set (HOCKET_PLACEMENT=slurm); start the program with srun, or leave "
+                "'--placement slurm' out"};
+  return by_name(network, *name, "SLURMD_NODENAME");
+}
+
+Placement by_processor(const Network& network, const std::string& name) {
+  Placement placement = by_name(network, name, "the processor name");
+  if (placement.stranger.empty() || !slurm_name()) return placement;
+  Placement by_its_slurm_name = by_slurm(network);
+  return by_its_slurm_name.stranger.empty() ? by_its_slurm_name : placement;
+}
+
+Placement by_order(const Network& network, int rank) {
+  if (static_cast<std::uint32_t>(rank) < network.ranks())
+    return {.node = static_cast<std::int32_t>(network.host_of(static_cast<Rank>(rank)))};
+  return {.problem = "rank " + std::to_string(rank) + " has no host: the network has " +
+                     std::to_string(network.ranks()) + " ranks; start fewer ranks or give hosts more of them"};
+}
+
+/// The name in a line of the file; empty if there is none.
+std::string name_in(std::string line) {
+  line = line.substr(0, line.find('#'));
+  line.erase(0, line.find_first_not_of(" \t\r"));
+  line.erase(line.find_last_not_of(" \t\r") + 1);
+  return line;
+}
+
+Placement by_file(const Network& network, const std::string& path, int rank) {
+  constexpr std::uintmax_t most_bytes = 1 << 28;  // a million ranks with names of 255 letters
+  const std::string file_name = shown(path);
+  std::error_code error;
   std::ifstream file(path);
-  if (!file) return {-1, "cannot read the placement file '" + path + "' (HOCKET_PLACEMENT)"};
+  if (!std::filesystem::is_regular_file(path, error) || !file)  // anything else may never end
+    return {.problem = "cannot read the placement file '" + file_name + "' (HOCKET_PLACEMENT)"};
+  if (std::filesystem::file_size(path, error) > most_bytes)
+    return {.problem = file_name + ": too large for a placement file; write one host name per rank"};
   std::string line;
   for (int i = 0; std::getline(file, line);) {
-    line = line.substr(0, line.find('#'));
-    line.erase(0, line.find_first_not_of(" \t\r"));
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    if (line.empty()) continue;
-    if (i++ < world_rank) continue;
-    const std::int32_t node = host_named(network, line);
-    if (node >= 0) return {node, ""};
-    return {-1, path + ": host '" + line + "' of rank " + std::to_string(world_rank) + " is not in the network file"};
+    const std::string name = name_in(std::move(line));
+    if (name.empty() || i++ < rank) continue;
+    const std::string whose = file_name + ": host";
+    Placement placement = by_name(network, name, whose);
+    if (!placement.stranger.empty())
+      placement = {.problem = whose + " '" + shown(name) + "' of rank " + std::to_string(rank) +
+                              " is not in the network file; write names as they stand there"};
+    return placement;
   }
-  return {-1, path + ": no line for rank " + std::to_string(world_rank) + "; write one host name per rank"};
+  return {.problem = file_name + ": no line for rank " + std::to_string(rank) + "; write one host name per rank"};
 }
 
 }  // namespace
 
 Placement place_this_process(const Network& network, const Settings& settings) {
-  int world_rank = 0;
-  check(PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank));
-  if (settings.placement == "order") return by_order(network, world_rank);
-  if (!settings.placement.empty()) return by_file(network, settings.placement, world_rank);
-  const std::string name = processor_name();
-  const std::int32_t node = host_named(network, name);
-  if (node >= 0) return {node, ""};
-  return {-1, "host '" + name +
-                  "' is not in the network file; add it, or place ranks by 'hocket run --placement order|FILE'"};
+  const bool by_slurm_only = settings.placement == "slurm";
+  if (settings.placement.empty() || by_slurm_only) {
+    const std::string name = processor_name();
+    Placement placement = by_slurm_only ? by_slurm(network) : by_processor(network, name);
+    placement.machine = digest_of(name);
+    return placement;
+  }
+  const std::optional<int> rank = launched_rank();
+  if (!rank)
+    return {.problem =
+                "processes that the program spawns have no place by the launcher's order or a file; place ranks "
+                "by 'hocket run --placement names'"};
+  return settings.placement == "order" ? by_order(network, *rank) : by_file(network, settings.placement, *rank);
 }
 
 }  // namespace hocket::runtime

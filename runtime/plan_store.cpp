@@ -1,13 +1,13 @@
 #include "plan_store.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
-#include <mutex>
-#include <set>
+#include <new>
 #include <utility>
 
+#include "hocket/environment/variables.hpp"
 #include "hocket/schedulers/scheduler.hpp"
-#include "placement.hpp"
 #include "settings.hpp"
 
 namespace hocket::runtime {
@@ -31,22 +31,20 @@ std::uint64_t combined(std::uint64_t digest, std::uint64_t more) {
 
 std::uint64_t digest_of(const Settings& s) {
   ByteWriter out;
-  for (const std::uint64_t value :
-       {std::uint64_t{s.min_bytes}, std::uint64_t{s.min_gather_bytes}, std::uint64_t{s.min_vector_bytes}, s.min_flows,
-        s.min_senders, s.seed, std::uint64_t{s.segment}, std::uint64_t{s.early}, static_cast<std::uint64_t>(s.flow)})
-    out.fixed(value);
-  out.text(s.scheduler);
+  for (const std::uint64_t value : s.alike) out.fixed(value);
   return checksum(out.bytes());
 }
 
-}  // namespace
-
-void say_once(const std::string& text) {
-  static std::mutex mutex;
-  static std::set<std::string> said;
-  const std::lock_guard lock(mutex);
-  if (said.insert(text).second) say(text);
+/// Throws InputError if there is no such file. A pipe or a device might never end.
+Bytes contents(const std::string& path) {
+  std::error_code error;
+  std::ifstream file(path, std::ios::binary);
+  if (!std::filesystem::is_regular_file(path, error) || !file)
+    throw InputError("cannot read the plan '" + shown(path) + "' (HOCKET_PLAN)");
+  return Bytes(std::istreambuf_iterator<char>(file), {});
 }
+
+}  // namespace
 
 const PlanStore& PlanStore::instance() {
   static const PlanStore store;
@@ -58,18 +56,16 @@ PlanStore::PlanStore() : digest_(digest_of(settings())) {
   try {
     if (s.plan_paths.empty()) throw InputError("HOCKET_PLAN is not set; start the program with 'hocket run'");
     for (const std::string& path : s.plan_paths) read_file(path);
-    const Placement placement = place_this_process(*network_, s);
-    node_ = placement.node;
-    problem_ = placement.problem;
+    placement_ = place_this_process(*network_, s);
   } catch (const InputError& error) {
-    problem_ = error.what();
+    placement_ = {.problem = error.what()};
+  } catch (const std::bad_alloc&) {
+    placement_ = {.problem = "no memory to read the plan"};
   }
 }
 
 void PlanStore::read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError("cannot read the plan '" + path + "' (HOCKET_PLAN)");
-  const Bytes bytes(std::istreambuf_iterator<char>(file), {});
+  const Bytes bytes = contents(path);
   try {
     const PlanFile plan(bytes);
     const PlanHeader header = plan.header();
@@ -82,7 +78,7 @@ void PlanStore::read_file(const std::string& path) {
     if (!network_) network_ = std::make_unique<Network>(std::move(network));
     place = Stored{bytes, header};
   } catch (const InputError& error) {
-    throw PlanProblem(path + ": " + error.what() + "; make it again with 'hocket plan'");
+    throw PlanProblem(shown(path) + ": " + error.what() + "; make it again with 'hocket plan'");
   }
 }
 

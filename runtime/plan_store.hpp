@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hocket/plan/plan.hpp"
+#include "placement.hpp"
 #include "planned.hpp"
 
 namespace hocket::runtime {
@@ -17,9 +18,9 @@ class PlanStore {
   /// Read on first use. Never throws: a problem is kept and the node is unknown.
   static const PlanStore& instance();
 
-  [[nodiscard]] std::int32_t node() const { return node_; }
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-  [[nodiscard]] std::uint32_t ranks() const { return network_ ? network_->ranks() : 0; }
+  /// Where this process is, or why nobody knows; a plan that cannot be used counts as that, too.
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+  [[nodiscard]] std::int32_t node() const { return placement_.node; }
   /// Equal on ranks that would decide alike.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
   [[nodiscard]] const Network& network() const { return *network_; }
@@ -44,12 +45,8 @@ class PlanStore {
 
   std::array<std::optional<Stored>, pattern_kinds> stored_;
   std::unique_ptr<Network> network_;
-  std::int32_t node_ = -1;
-  std::string problem_;
+  Placement placement_;
   std::uint64_t digest_ = 0, network_digest_ = 0;
 };
-
-/// Says a warning, each text once per process.
-void say_once(const std::string& text);
 
 }  // namespace hocket::runtime

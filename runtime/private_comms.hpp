@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,8 +39,9 @@ class PrivateComms : public std::enable_shared_from_this<PrivateComms> {
   ~PrivateComms();
 
   /// Collective over `parent`, always the same: ranks give leases back in any order, so they agree
-  /// on a communicator that all of them have free.
-  [[nodiscard]] Lease lease(MPI_Comm parent);
+  /// on a communicator that all of them have free. Nothing, on all ranks alike, if some rank has so many
+  /// communicators of the runtime's that the program might run out of its own.
+  [[nodiscard]] std::optional<Lease> lease(MPI_Comm parent);
 
  private:
   struct Own {

@@ -27,7 +27,7 @@ Recognition::Known& Recognition::add(Volumes volumes) {
   if (known_.size() < most) known_.emplace_back();
   Known& place = *std::ranges::min_element(known_, {}, &Known::last_use);  // a fresh one has none
   const std::uint64_t of_volumes = digest(volumes);
-  place = {std::move(volumes), of_volumes, ++uses_, Server::undecided, false, nullptr};
+  place = {std::move(volumes), of_volumes, ++uses_, Server::undecided, Why::new_sizes, false, nullptr};
   return place;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "report.hpp"
 #include "volumes.hpp"
 
 namespace hocket::runtime {
@@ -24,6 +25,7 @@ class Recognition {
     Volumes volumes;
     std::uint64_t digest = 0, last_use = 0;
     Server server = Server::undecided;
+    Why why = Why::new_sizes;            ///< while it is not Server::schedule
     bool large = false;                  ///< lasts much longer than being asked about
     std::unique_ptr<Exchange> exchange;  ///< of Server::schedule
   };

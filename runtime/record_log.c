@@ -19,6 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "which_mpi.h"
+
 /* The groups seen so far, for their ordinals. */
 typedef struct group {
   struct group* next;
@@ -78,23 +80,13 @@ static void end_line(line* l) {
   free(l->text);
 }
 
-/* Blanks do not count: MPICH lines its version string up with them. */
-static int begins_with(const char* text, const char* start) {
-  for (; *start; ++start) {
-    if (*start == ' ') continue;
-    while (*text == ' ' || *text == '\t') ++text;
-    if (*text++ != *start) return 0;
-  }
-  return 1;
-}
+/* MPI-5.0. */
+extern int PMPI_Abi_get_version(int* major, int* minor) __attribute__((weak));
 
 /* Handles of another MPI than this file was compiled for would be misunderstood. */
 static void check_mpi(void) {
-  static char version[8192]; /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
-  int length = 0;
   const char* built_for = getenv("HOCKET_RECORD_MPI");
-  if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS && built_for != NULL && begins_with(version, built_for))
-    return;
+  if (built_for != NULL && is_mpi(built_for, PMPI_Get_library_version, PMPI_Abi_get_version)) return;
   complain("this program uses another MPI than its launcher; start it with the mpiexec of its own MPI");
   _exit(2);
 }

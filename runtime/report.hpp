@@ -22,6 +22,9 @@ enum class Why : std::uint8_t {
   topology,           ///< a neighbourhood that is left to the MPI library
 };
 
+/// Whether anybody wants to know.
+extern const bool reporting;
+
 /// Each call tells once what became of it, before it returns; `bytes`: what this rank sends to others.
 /// They cost a look at one number where there is no report.
 void note_native(Why why, std::uint64_t bytes = 0);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi_call.hpp"
+#include "world.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
 
@@ -46,7 +47,7 @@ Requests& Requests::instance() {
 
 void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm) {
   static std::once_flag once;
-  std::call_once(once, close_at_finalize);
+  if (in_world()) std::call_once(once, close_at_finalize);
   auto served = std::make_shared<Served>();
   served->operation = std::move(operation);
   served->comm = comm;

@@ -17,6 +17,7 @@ class ScheduledOperation : public Operation {
 
   void begin() final;
   [[nodiscard]] bool advance() final;
+  [[nodiscard]] const Exchange& exchange() const { return exchange_; }
   [[nodiscard]] std::uint64_t moves() const final { return pass_ ? pass_->moves() : 0; }
   void let_go() final {
     if (pass_) pass_->let_go();

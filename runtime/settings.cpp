@@ -1,11 +1,15 @@
 #include "settings.hpp"
 
-#include <charconv>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <sstream>
 
-#include "hocket/schedulers/irregular/worth.hpp"
+#include "hocket/environment/variables.hpp"
+#include "hocket/plan/binary.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -23,50 +27,71 @@ std::vector<std::string> list(const char* name) {
   return parts;
 }
 
-std::size_t number(const char* name, std::size_t fallback, std::size_t least, std::size_t most,
-                   std::string& complaint) {
-  const std::string value = text(name);
-  if (value.empty()) return fallback;
-  std::size_t parsed = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-  if (error == std::errc{} && end == value.data() + value.size() && parsed >= least && parsed <= most) return parsed;
-  if (complaint.empty())
-    complaint = std::string(name) + "='" + value + "' is not a whole number from " + std::to_string(least) + " to " +
-                std::to_string(most) + "; using " + std::to_string(fallback);
-  return fallback;
+std::size_t number(const char* name) {
+  const Variable& variable = *find_variable(name);
+  return number_of(variable, text(name)).value_or(variable.fallback);
 }
 
-Flow flow_named(std::string& complaint) {
-  const std::string value = text("HOCKET_FLOW");
-  if (value == "barrier") return Flow::barrier;
-  if (value == "free") return Flow::free;
-  if (!value.empty() && value != "token" && complaint.empty())
-    complaint = "HOCKET_FLOW='" + value + "' is not token, barrier or free; using token";
-  return Flow::token;
+Flow flow() {
+  constexpr Flow in_order[] = {Flow::token, Flow::barrier, Flow::free};  // as the variable's words
+  return in_order[word_of(*find_variable("HOCKET_FLOW"), text("HOCKET_FLOW")).value_or(0)];
+}
+
+/// Of the value that is used, however it is written.
+std::uint64_t digest_of(const Variable& variable) {
+  const std::string value = text(std::string(variable.name).c_str());
+  ByteWriter out;
+  if (variable.kind == Variable::Kind::number)
+    out.fixed(number_of(variable, value).value_or(variable.fallback));
+  else if (variable.kind == Variable::Kind::word)
+    out.fixed(std::uint64_t{word_of(variable, value).value_or(0)});
+  else
+    out.text(value);
+  return checksum(out.bytes());
+}
+
+std::uint64_t digest_of(const std::vector<std::string>& complaints) {
+  if (complaints.empty()) return 0;
+  ByteWriter out;
+  for (const std::string& complaint : complaints) out.text(complaint);
+  return checksum(out.bytes());
 }
 
 Settings read_environment() {
   Settings s;
   s.plan_paths = list("HOCKET_PLAN");
   s.placement = text("HOCKET_PLACEMENT");
-  s.min_bytes = number("HOCKET_MIN_BYTES", 16384, 1, std::size_t{1} << 40, s.complaint);
-  s.min_gather_bytes = number("HOCKET_MIN_GATHER_BYTES", 0, 0, std::size_t{1} << 40, s.complaint);
-  constexpr WorthLimits limits;
-  s.min_vector_bytes = number("HOCKET_MIN_VECTOR_BYTES", limits.message_bytes, 1, std::size_t{1} << 40, s.complaint);
-  s.min_flows = number("HOCKET_MIN_FLOWS", limits.flows, 1, std::size_t{1} << 40, s.complaint);
-  s.min_senders = number("HOCKET_MIN_SENDERS", limits.senders, 1, std::size_t{1} << 40, s.complaint);
+  s.min_bytes = number("HOCKET_MIN_BYTES");
+  s.min_gather_bytes = number("HOCKET_MIN_GATHER_BYTES");
+  s.min_vector_bytes = number("HOCKET_MIN_VECTOR_BYTES");
+  s.min_flows = number("HOCKET_MIN_FLOWS");
+  s.min_senders = number("HOCKET_MIN_SENDERS");
   s.scheduler = text("HOCKET_SCHEDULER");
-  s.seed = number("HOCKET_SEED", 1, 0, std::size_t{1} << 40, s.complaint);
-  s.segment = number("HOCKET_SEGMENT", 16384, 1024, std::size_t{1} << 30, s.complaint);
-  s.early = number("HOCKET_EARLY", 0, 0, std::size_t{1} << 30, s.complaint);
-  s.ahead = number("HOCKET_AHEAD", 32, 1, 1024, s.complaint);
-  s.spin_us = static_cast<unsigned>(number("HOCKET_SPIN_US", 20, 0, 1000000, s.complaint));
-  s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US", 200, 0, 100000, s.complaint));
-  s.shared_ranks = static_cast<int>(number("HOCKET_SHARED_RANKS", 0, 0, 1 << 20, s.complaint));
-  s.log = static_cast<int>(number("HOCKET_LOG", 0, 0, 2, s.complaint));
+  s.seed = number("HOCKET_SEED");
+  s.segment = number("HOCKET_SEGMENT");
+  s.early = number("HOCKET_EARLY");
+  s.ahead = number("HOCKET_AHEAD");
+  s.spin_us = static_cast<unsigned>(number("HOCKET_SPIN_US"));
+  s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US"));
+  s.shared_ranks = static_cast<int>(number("HOCKET_SHARED_RANKS"));
+  s.log = static_cast<int>(number("HOCKET_LOG"));
   s.trace = text("HOCKET_TRACE");
-  s.flow = flow_named(s.complaint);
+  s.flow = flow();
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  s.complaints = wrong_variables(environment);
+  s.complaints_digest = digest_of(s.complaints);
+  for (const Variable& variable : variables())
+    if (variable.alike) s.alike.push_back(digest_of(variable));
   return s;
+}
+
+std::mutex said_mutex;
+std::set<std::string> said;
+
+bool is_new(const std::string& text) {
+  const std::lock_guard lock(said_mutex);
+  return said.insert(text).second;
 }
 
 }  // namespace
@@ -76,6 +101,19 @@ const Settings& settings() {
   return instance;
 }
 
+std::vector<std::string_view> alike_variables() {
+  std::vector<std::string_view> names;
+  for (const Variable& variable : variables())
+    if (variable.alike) names.push_back(variable.name);
+  return names;
+}
+
 void say(const std::string& text) { std::fprintf(stderr, "hocket: %s\n", text.c_str()); }
+
+void say_once(const std::string& text) {
+  if (is_new(text)) say(text);
+}
+
+void heard(const std::string& text) { (void)is_new(text); }
 
 }  // namespace hocket::runtime

@@ -1,8 +1,10 @@
 #pragma once
-/// What the environment asks of the runtime. Read once; wrong values are reported and ignored.
+/// What the environment asks of the runtime. Read once; wrong values are reported and ignored. Names, defaults and
+/// what values may be: core/src/environment/variables.cpp.
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hocket::runtime {
@@ -15,7 +17,7 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 
 struct Settings {
   std::vector<std::string> plan_paths;  ///< HOCKET_PLAN: one per pattern, separated by ':'
-  std::string placement;                ///< HOCKET_PLACEMENT: "" (processor names), "order", or a file of host names
+  std::string placement;                ///< HOCKET_PLACEMENT: see place_this_process()
   std::size_t min_bytes;                ///< HOCKET_MIN_BYTES: smaller messages go to the MPI library
   std::size_t min_gather_bytes;         ///< HOCKET_MIN_GATHER_BYTES: likewise for all-gathers; 0: by the placement
   std::size_t min_vector_bytes;  ///< HOCKET_MIN_VECTOR_BYTES: irregular exchanges of smaller messages, on average
@@ -32,12 +34,21 @@ struct Settings {
   int shared_ranks;              ///< HOCKET_SHARED_RANKS: most ranks that share memory to permute and sort; 0: a host's
   int log;                       ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
   std::string trace;             ///< HOCKET_TRACE: where each rank writes down what it does, for debugging
-  std::string complaint;         ///< the first wrong value, empty if all are right
+  std::vector<std::string> complaints;  ///< what is wrong with the environment, a line each
+  std::uint64_t complaints_digest;      ///< 0: there are none
+  std::vector<std::uint64_t> alike;     ///< digests of the values of alike_variables()
 };
 
 [[nodiscard]] const Settings& settings();
 
+/// Names of the variables that must be the same on all ranks.
+[[nodiscard]] std::vector<std::string_view> alike_variables();
+
 /// One line on standard error, from the rank that calls it.
 void say(const std::string& text);
+/// A warning, each text once per process.
+void say_once(const std::string& text);
+/// A warning that another rank says: this one will not repeat it.
+void heard(const std::string& text);
 
 }  // namespace hocket::runtime

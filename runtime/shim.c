@@ -11,9 +11,8 @@
 
 #include "calls.h"
 #include "mpi_library.h"
+#include "which_mpi.h"
 #include "words.h"
-
-typedef int (*version_fn)(char*, int*);
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
@@ -58,28 +57,16 @@ static void find_mpi(void) {
   __atomic_store_n(&known, MPI_KNOWN, __ATOMIC_RELEASE);
 }
 
-/* Blanks do not count: MPICH lines its version string up with them. */
-static int begins_with(const char* text, const char* start) {
-  for (; *start; ++start) {
-    if (*start == ' ') continue;
-    while (*text == ' ' || *text == '\t') ++text;
-    if (*text++ != *start) return 0;
-  }
-  return 1;
-}
-
 static const char* why_no_runtime(void) {
   const char* path = getenv("HOCKET_RUNTIME");
   const char* built_for = getenv("HOCKET_RUNTIME_MPI");
   if (path == NULL || built_for == NULL)
     return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
-  version_fn get_version = (version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
-  char version[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
-  int length = 0;
-  if (get_version == NULL || get_version(version, &length) != 0) return "this process has no MPI that Hocket knows";
-  version[sizeof version - 1] = 0;
-  if (!begins_with(version, built_for))
-    return "this process uses another MPI than the runtime was built for; start it with the matching --mpi";
+  mpi_version_fn get_version = (mpi_version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
+  mpi_abi_fn get_abi = (mpi_abi_fn)(uintptr_t)own_function(&mpi, "PMPI_Abi_get_version");
+  if (get_version == NULL) return "this process has no MPI that Hocket knows";
+  if (!is_mpi(built_for, get_version, get_abi))
+    return "this process uses another MPI than the runtime was built for; start it with the matching --mpi and --abi";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
   void* found[CALL_COUNT];
@@ -152,7 +139,11 @@ static void tell(int call) {
  * name and not come back. */
 #define DEFINE_WAITING(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
+#define DEFINE_NOTED(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
+NOTED_CALLS(DEFINE_NOTED)
+SESSION_CALLS(DEFINE_COLLECTIVE)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
 WAITING_CALLS(DEFINE_WAITING)

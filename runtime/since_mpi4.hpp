@@ -3,21 +3,34 @@
 /// if the MPI library has it.
 #include <mpi.h>
 
+#include "vector_functions.h"
+
 extern "C" {
 // MPI-4.0
 __attribute__((weak)) int PMPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                              int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                              MPI_Request* request);
-__attribute__((weak)) int PMPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                                              MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                              const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                              MPI_Request* request);
-__attribute__((weak)) int PMPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                                                       MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                                                       MPI_Info info, MPI_Request* request);
+#define DECLARE_LATE(Name, name, reach, shape, Place)                                                                \
+  __attribute__((weak)) int PMPI_##Name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint));                                \
+  __attribute__((weak)) int PMPI_##Name##_init(shape##_PARAMETERS(int, Place), MPI_Info info, MPI_Request* request); \
+  __attribute__((weak)) int PMPI_##Name##_init_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Info info,             \
+                                                 MPI_Request* request);                                              \
+  __attribute__((weak)) int PMPI_I##name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Request* request);
+VECTOR_CALLS(DECLARE_LATE)
+#undef DECLARE_LATE
 __attribute__((weak)) int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag,
                                                  int source, int recvtag, MPI_Comm comm, MPI_Request* request);
+__attribute__((weak)) int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
+                                      MPI_Count outsize, MPI_Count* position, MPI_Comm comm);
+__attribute__((weak)) int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
+                                        MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
+__attribute__((weak)) int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers,
+                                                   MPI_Count* num_addresses, MPI_Count* num_large_counts,
+                                                   MPI_Count* num_datatypes, int* combiner);
+#ifdef MPI_SESSION_NULL
+__attribute__((weak)) int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
+__attribute__((weak)) int PMPI_Session_finalize(MPI_Session* session);
+#endif
 __attribute__((weak)) int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag,
                                                    int source, int recvtag, MPI_Comm comm, MPI_Request* request);
 __attribute__((weak)) int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,

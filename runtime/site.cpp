@@ -8,6 +8,7 @@
 
 #include "agreement.hpp"
 #include "api.hpp"
+#include "obstacles.hpp"
 #include "plan_store.hpp"
 #include "settings.hpp"
 
@@ -16,7 +17,8 @@ namespace {
 
 struct Where {
   std::int64_t node;
-  std::uint64_t settings;  ///< digest of plan and settings
+  std::uint64_t settings;    ///< digest of plan and settings
+  std::uint64_t complaints;  ///< digest of what is wrong with the environment
 };
 
 /// All hosts on one switch. The rate cancels out of everything that is asked of this network.
@@ -47,10 +49,12 @@ Site site_of(MPI_Comm comm) {
   const PlanStore& store = PlanStore::instance();
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
-  if (!settings().complaint.empty() && world_rank() == 0) say_once(settings().complaint);
-  const Where mine{store.node(), store.digest()};
+  const Where mine{store.node(), store.digest(), settings().complaints_digest};
   std::vector<Where> all(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm));
+  std::vector<std::uint64_t> complaints;
+  for (const Where& where : all) complaints.push_back(where.complaints);
+  tell_complaints(comm, complaints);
   if (std::ranges::any_of(all, [&](const Where& where) { return where.settings != all.front().settings; }))
     throw ApiError{HOCKET_ERR_NETWORK, "ranks differ in their plan or HOCKET_ settings"};
   std::vector<Node> nodes(all.size());
@@ -58,7 +62,7 @@ Site site_of(MPI_Comm comm) {
     std::iota(nodes.begin(), nodes.end(), Node{0});
     return site(crossbar(static_cast<std::uint32_t>(size)), std::move(nodes), 0);
   }
-  agree(comm, {store.node() < 0 ? HOCKET_ERR_NETWORK : HOCKET_SUCCESS, store.problem()});
+  agree(comm, {store.node() < 0 ? HOCKET_ERR_NETWORK : HOCKET_SUCCESS, why_lost(store.placement())});
   std::ranges::transform(all, nodes.begin(), [](const Where& where) { return static_cast<Node>(where.node); });
   return site(store.network(), std::move(nodes), store.network_digest());
 }

@@ -1,11 +1,15 @@
 #include "team.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
+#include <vector>
 
 #include "agreement.hpp"
 #include "attached.hpp"
-#include "mpi_call.hpp"
+#include "entry.hpp"
+#include "hocket/environment/variables.hpp"
+#include "obstacles.hpp"
 #include "plan_store.hpp"
 #include "requests.hpp"
 #include "vector_exchanges.hpp"
@@ -15,67 +19,106 @@ namespace {
 
 /// What every rank tells the others before they decide together.
 struct Vote {
-  std::int32_t node;       ///< where the rank is, -1 if unknown
-  std::uint32_t ranks;     ///< of the network
-  std::uint64_t settings;  ///< digest of plan and settings: they must agree everywhere
+  std::int64_t node;         ///< where the rank is, -1 if unknown
+  std::uint64_t machine;     ///< Placement::machine
+  std::uint64_t settings;    ///< digest of plan and settings: they must agree everywhere
+  std::uint64_t complaints;  ///< Settings::complaints_digest
 };
 
-std::vector<Vote> exchange_votes(MPI_Comm comm, int size, const Vote& mine) {
+std::vector<Vote> exchange_votes(MPI_Comm comm, int size) {
+  const PlanStore& store = PlanStore::instance();
+  const Vote mine{store.node(), store.placement().machine, store.digest(), settings().complaints_digest};
   std::vector<Vote> votes(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm));
   return votes;
 }
 
+const std::string consequence = "the MPI library serves this communicator";
+
+/// What two ranks of different machines that go by the name of one host have; nothing if there are none.
+std::optional<Node> torn_host(std::vector<Vote> votes) {
+  std::ranges::sort(votes, {}, [](const Vote& vote) { return std::pair(vote.node, vote.machine); });
+  const auto torn = std::ranges::adjacent_find(
+      votes, [](const Vote& a, const Vote& b) { return a.node == b.node && a.machine != b.machine; });
+  if (torn == votes.end()) return std::nullopt;
+  return static_cast<Node>(torn->node);
+}
+
 /// Whether messages from every rank to the next one share a channel.
-bool neighbours_collide(const Network& network, const std::vector<Vote>& votes) {
+bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) {
   std::vector<std::uint32_t> used(network.channels(), 0);
   std::vector<Channel> route;
-  for (std::size_t i = 0; i < votes.size(); ++i) {
-    const auto place = [&](std::size_t rank) { return network.first_rank(static_cast<Node>(votes[rank].node)); };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
     route.clear();
-    network.append_route(place(i), place((i + 1) % votes.size()), route);
+    network.append_route(network.first_rank(nodes[i]), network.first_rank(nodes[(i + 1) % nodes.size()]), route);
     for (const Channel channel : route)
       if (++used[channel] > network.capacity(channel)) return true;
   }
   return false;
 }
 
-constexpr const char* consequence = "the MPI library serves this communicator";
+/// Grows when a team ends: its communicator's handle may come again.
+std::atomic<std::uint64_t> ended = 0;
 
 }  // namespace
 
-Team& Team::of(MPI_Comm comm) {
-  if (Team* const team = Attached<Team>::find(comm)) return *team;
-  Requests::instance().let_go();
-  return Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
+Team* Team::of_any(MPI_Comm comm) {
+  struct Last {
+    MPI_Comm comm;
+    std::uint64_t ended;
+    Team* team;
+  };
+  static thread_local Last last{MPI_COMM_NULL, 0, nullptr};
+  const std::uint64_t now = ended.load(std::memory_order_acquire);
+  if (last.comm == comm && last.ended == now) return last.team;
+  if (!plain_intracommunicator(comm)) return nullptr;
+  Team* team = Attached<Team>::find(comm);
+  if (team == nullptr) {
+    Requests::instance().let_go();
+    team = &Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
+  }
+  last = {comm, now, team};
+  return team;
 }
 
-Team::~Team() = default;
+Team::~Team() { ++ended; }
 
 Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
-  const PlanStore& store = PlanStore::instance();
-  if (!settings().complaint.empty() && world_rank() == 0) say_once(settings().complaint);
-  const std::vector<Vote> votes = exchange_votes(comm, size_, {store.node(), store.ranks(), store.digest()});
+  if (size_ < 3) return;
+  const std::vector<Vote> votes = exchange_votes(comm, size_);
 
   // From here on every rank knows the same and decides the same.
-  const auto lost = std::find_if(votes.begin(), votes.end(), [](const Vote& vote) { return vote.node < 0; });
-  if (lost != votes.end()) {
-    warn(comm, static_cast<int>(lost - votes.begin()), store.problem(), consequence);
+  std::vector<std::uint64_t> complaints;
+  for (const Vote& vote : votes) complaints.push_back(vote.complaints);
+  tell_complaints(comm, complaints);
+  if (std::ranges::any_of(votes, [](const Vote& vote) { return vote.node < 0; })) {
+    warn(comm, 0, lost_ranks(comm, PlanStore::instance().placement()) + "; " + consequence);
     return;
   }
-  if (std::any_of(votes.begin(), votes.end(), [&](const Vote& vote) { return vote.settings != votes[0].settings; })) {
-    warn(comm, 0, "ranks differ in their plan or HOCKET_ settings", consequence);
+  if (std::ranges::any_of(votes, [&](const Vote& vote) { return vote.settings != votes[0].settings; })) {
+    warn(comm, 0, differing_settings(comm) + "; " + consequence);
     return;
   }
-  std::vector<Node> nodes;
-  for (const Vote& vote : votes) nodes.push_back(static_cast<Node>(vote.node));
-  numbering_ = number_ranks(store.network(), nodes);
-  const auto used = std::count_if(numbering_.ranks_per_node.begin(), numbering_.ranks_per_node.end(),
-                                  [](std::uint32_t ranks) { return ranks > 0; });
-  hosts_ = static_cast<int>(used);
-  neighbours_collide_ = neighbours_collide(store.network(), votes);
+  const Network& network = PlanStore::instance().network();
+  if (const std::optional<Node> torn = torn_host(votes)) {
+    warn(comm, 0,
+         "several machines go by the name of host '" + shown(network.name(*torn)) +
+             "'; write whole names into the network file, or use 'hocket run --placement FILE'; " + consequence);
+    return;
+  }
+  std::string problem;
+  int hosts = 0;
+  attempt(problem, [&] {
+    std::vector<Node> nodes;
+    for (const Vote& vote : votes) nodes.push_back(static_cast<Node>(vote.node));
+    numbering_ = number_ranks(network, nodes);
+    neighbours_collide_ = neighbours_collide(network, nodes);
+    const auto& of_host = numbering_.ranks_per_node;
+    hosts = static_cast<int>(of_host.size() - static_cast<std::size_t>(std::ranges::count(of_host, 0U)));
+  });
+  if (all_well(comm, problem, consequence)) hosts_ = hosts;
 }
 
 std::size_t Team::least_gather_bytes() const {
@@ -94,25 +137,28 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
   Requests::instance().let_go();
   std::string problem;
   Planned planned;
-  try {
+  attempt(problem, [&] {
     const Rank network_rank = numbering_.network_rank[static_cast<std::size_t>(rank_)];
     planned = PlanStore::instance().program(pattern, numbering_.ranks_per_node, network_rank);
     check_tags(planned, comm);
-  } catch (const InputError& error) {
-    problem = error.what();
-  }
+    translate(planned, numbering_);
+  });
   // A damaged row concerns one rank only: all must hear of it.
   if (!all_well(comm, problem, consequence)) return nullptr;
-  translate(planned, numbering_);
+  const MPI_Comm own = private_comm(comm);
+  if (own == MPI_COMM_NULL) return nullptr;
   if (rank_ == 0 && settings().log > 0)
     say(std::string(to_string(pattern)) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
         " hosts: " + std::to_string(planned.phases) + " phases");
-  return std::make_unique<Exchange>(private_comm(comm), std::move(planned), settings());
+  return std::make_unique<Exchange>(own, std::move(planned), settings());
 }
 
 MPI_Comm Team::private_comm(MPI_Comm comm) {
-  if (!private_) private_.emplace(lease(comm));
-  return private_->comm();
+  if (!private_asked_) {
+    private_asked_ = true;
+    if (std::optional<PrivateComms::Lease> granted = lease(comm)) private_.emplace(std::move(*granted));
+  }
+  return private_ ? private_->comm() : MPI_COMM_NULL;
 }
 
 VectorExchanges& Team::vectors() {

@@ -6,11 +6,11 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "exchange.hpp"
 #include "numbering.hpp"
 #include "private_comms.hpp"
+#include "report.hpp"
 
 namespace hocket::runtime {
 
@@ -18,8 +18,12 @@ class VectorExchanges;
 
 class Team {
  public:
-  /// The team of `comm`; made on first use, collectively. Every rank gets the same kind of answer.
-  [[nodiscard]] static Team& of(MPI_Comm comm);
+  /// The team of an intracommunicator; made on first use, collectively: before a rank looks at anything that other
+  /// ranks might see otherwise, above all limits, which it compares. Every rank gets the same kind of answer. The
+  /// thread remembers the last one: asking again costs no MPI call.
+  [[nodiscard]] static Team& of(MPI_Comm comm) { return *of_any(comm); }
+  /// Likewise, of any communicator: null for an intercommunicator and for none.
+  [[nodiscard]] static Team* of_any(MPI_Comm comm);
 
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -27,6 +31,8 @@ class Team {
 
   /// False if there is no plan to follow, or nothing crosses a wire that could collide.
   [[nodiscard]] bool could_collide() const { return hosts_ >= 2 && size_ >= 3; }
+  /// Of a team in which nothing could: why.
+  [[nodiscard]] Why why_native() const { return size_ >= 3 && hosts_ == 0 ? Why::no_place : Why::few_ranks; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] int hosts() const { return hosts_; }
@@ -34,15 +40,17 @@ class Team {
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, Pattern pattern);
-  /// A communicator of the same ranks for an operation that others may be under way beside. Collective.
-  [[nodiscard]] PrivateComms::Lease lease(MPI_Comm comm) const { return comms_->lease(comm); }
+  /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
+  /// ranks alike, where there are too many.
+  [[nodiscard]] std::optional<PrivateComms::Lease> lease(MPI_Comm comm) const { return comms_->lease(comm); }
   /// Smaller contributions to an all-gather, on average, are left to the MPI library. Its rings follow
   /// the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
   /// Exchanges with messages of different sizes.
   [[nodiscard]] VectorExchanges& vectors();
   /// Of all scheduled calls on this communicator that block: they follow each other, and every message
-  /// of one is received in it. Made on first use, collectively.
+  /// of one is received in it. Made on first use, collectively; MPI_COMM_NULL, on all ranks alike, where there are too
+  /// many.
   [[nodiscard]] MPI_Comm private_comm(MPI_Comm comm);
 
  private:
@@ -55,6 +63,7 @@ class Team {
   Numbering numbering_;
   std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();
   std::optional<PrivateComms::Lease> private_;
+  bool private_asked_ = false;
   std::array<std::optional<std::unique_ptr<Exchange>>, pattern_kinds> exchanges_;
   std::unique_ptr<VectorExchanges> vectors_;
 };

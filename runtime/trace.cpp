@@ -1,22 +1,20 @@
 #include "trace.hpp"
 
-#include <mpi.h>
-
 #include <memory>
 
-#include "mpi_call.hpp"
+#include "hocket/environment/variables.hpp"
 #include "settings.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 
 Trace* Trace::instance() {
   static const std::unique_ptr<Trace> trace = []() -> std::unique_ptr<Trace> {
     if (settings().trace.empty()) return nullptr;
-    int rank = 0;
-    check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    std::unique_ptr<Trace> opened(new Trace(settings().trace + "." + std::to_string(rank)));
+    const std::string path = settings().trace + "." + std::to_string(launched_rank().value_or(0));
+    std::unique_ptr<Trace> opened(new Trace(path));
     if (opened->file_ != nullptr) return opened;
-    say("cannot write " + settings().trace + "." + std::to_string(rank) + " (HOCKET_TRACE)");
+    say("cannot write " + shown(path) + " (HOCKET_TRACE)");
     return nullptr;
   }();
   return trace.get();

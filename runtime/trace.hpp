@@ -9,7 +9,7 @@ namespace hocket::runtime {
 
 class Trace {
  public:
-  /// Null unless HOCKET_TRACE asks for one. The file is HOCKET_TRACE.<rank in MPI_COMM_WORLD>.
+  /// Null unless HOCKET_TRACE asks for one. The file is HOCKET_TRACE.<rank that the launcher gave>.
   [[nodiscard]] static Trace* instance();
 
   template <class... Numbers>

@@ -8,107 +8,104 @@
 namespace hocket::runtime {
 namespace {
 
-int own_rank(MPI_Comm comm) {
-  int rank = 0;
-  check(PMPI_Comm_rank(comm, &rank));
-  return rank;
-}
+/// No memory holds longer messages, and sums of so many bytes do not overflow.
+constexpr std::uint64_t longest_message = std::uint64_t{1} << 48;
 
-std::vector<std::uint64_t> message_bytes(const VectorSide& side) {
-  std::vector<std::uint64_t> bytes;
-  if (side.peers.empty()) return bytes;
-  const std::uint64_t element = bytes_of(1, side.type);
-  for (std::size_t i = 0; i < side.peers.size(); ++i)
-    bytes.push_back(element * static_cast<std::uint64_t>(side.counts[i]));
-  return bytes;
-}
+/// MPI_DATATYPE_NULL as the type of no elements: MPICH allows it where each message has a type, Open MPI does not.
+#ifdef MPICH_VERSION
+constexpr bool null_types = true;
+#else
+constexpr bool null_types = false;
+#endif
 
-std::optional<Neighbours> cartesian_neighbours(MPI_Comm comm) {
-  int dimensions = 0;
-  check(PMPI_Cartdim_get(comm, &dimensions));
-  const auto count = static_cast<std::size_t>(dimensions);
-  std::vector<int> sides(count), periodic(count), place(count);
-  check(PMPI_Cart_get(comm, dimensions, sides.data(), periodic.data(), place.data()));
-  Neighbours neighbours;
-  for (int d = 0; d < dimensions; ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    if (periodic[at] && sides[at] <= 2) return std::nullopt;
-    int below = MPI_PROC_NULL, above = MPI_PROC_NULL;
-    check(PMPI_Cart_shift(comm, d, 1, &below, &above));
-    neighbours.sources.insert(neighbours.sources.end(), {below, above});
+/// What recognition needs to know of a datatype.
+struct Known {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Count size = 0;
+  bool packable = true;
+
+  /// False if there is no such type.
+  [[nodiscard]] bool look_at(MPI_Datatype other) {
+    if (other == MPI_DATATYPE_NULL) return false;
+    if (other == type) return true;
+    if (PMPI_Type_size_x(other, &size) != MPI_SUCCESS || size < 0) return false;
+    type = other;
+    packable = runtime::packable(type);
+    return true;
   }
-  neighbours.destinations = neighbours.sources;
-  return neighbours;
-}
+};
 
-Neighbours graph_neighbours(MPI_Comm comm) {
-  int count = 0;
-  check(PMPI_Graph_neighbors_count(comm, own_rank(comm), &count));
-  std::vector<int> ranks(static_cast<std::size_t>(count));
-  check(PMPI_Graph_neighbors(comm, own_rank(comm), count, ranks.data()));
-  return {ranks, ranks};
-}
+bool begins_nowhere(const Block& block) { return moved(block.at, layout_of(block.type).true_lower) == nullptr; }
 
-Neighbours distributed_graph_neighbours(MPI_Comm comm) {
-  int sources = 0, destinations = 0, weighted = 0;
-  check(PMPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &weighted));
-  Neighbours neighbours{std::vector<int>(static_cast<std::size_t>(sources)),
-                        std::vector<int>(static_cast<std::size_t>(destinations))};
-  std::vector<int> weights_in(neighbours.sources.size()), weights_out(neighbours.destinations.size());
-  check(PMPI_Dist_graph_neighbors(comm, sources, neighbours.sources.data(),
-                                  weighted ? weights_in.data() : MPI_UNWEIGHTED, destinations,
-                                  neighbours.destinations.data(), weighted ? weights_out.data() : MPI_UNWEIGHTED));
-  return neighbours;
+/// Something goes out from where something comes in.
+bool alias(const VectorSide& send, const VectorSide& receive) {
+  if (send.buffer != receive.buffer || send.buffer == MPI_BOTTOM) return false;
+  const MPI_Aint out = send.unit(), in = receive.unit();
+  for (std::size_t i = 0; i < std::min(send.peers.size(), receive.peers.size()); ++i) {
+    const Block from = send.block(i, out), to = receive.block(i, in);
+    if (from.count > 0 && to.count > 0 && from.at == to.at) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-bool VectorSide::well_formed() const {
-  if (peers.empty()) return true;
-  return counts != nullptr && displacements != nullptr && type != MPI_DATATYPE_NULL &&
-         std::none_of(counts, counts + peers.size(), [](int count) { return count < 0; });
+MPI_Aint VectorSide::unit() const {
+  MPI_Aint lower = 0, extent = 1;
+  if (!types.differ() && !peers.empty()) check(PMPI_Type_get_extent(types[0], &lower, &extent));
+  return extent;
+}
+
+Block VectorSide::block(std::size_t message, MPI_Aint unit) const {
+  if (peers[message] < 0 || counts[message] == 0) return {};
+  return {moved(buffer, static_cast<MPI_Aint>(displacements[message]) * unit), counts[message], types[message]};
+}
+
+std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes() const {
+  std::vector<std::uint64_t> bytes(peers.size(), 0);
+  if (peers.empty()) return bytes;
+  if (!counts.given() || !displacements.given() || !types.given() || buffer == MPI_IN_PLACE) return std::nullopt;
+  Known known;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const std::int64_t count = counts[i];
+    if (null_types && count == 0 && types[i] == MPI_DATATYPE_NULL) continue;
+    if (count < 0 || !known.look_at(types[i])) return std::nullopt;
+    if (known.size > 0 && static_cast<std::uint64_t>(count) > longest_message / static_cast<std::uint64_t>(known.size))
+      return std::nullopt;
+    bytes[i] = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(known.size);
+    if (bytes[i] == 0 || peers[i] < 0) continue;
+    if (!known.packable && !layout_of(known.type).runs(count)) return std::nullopt;
+    if (buffer == MPI_BOTTOM && begins_nowhere(block(i, unit()))) return std::nullopt;
+  }
+  return bytes;
 }
 
 PlacedBlocks VectorSide::blocks(MPI_Comm comm, PlacedBlocks::Copy copy) const {
-  std::vector<int> lengths(peers.size(), 0);
-  for (std::size_t i = 0; i < peers.size(); ++i)
-    if (peers[i] >= 0) lengths[i] = counts[i];
-  return {
-      buffer, std::move(lengths), {displacements, displacements + peers.size()}, peers.empty() ? MPI_BYTE : type, comm,
-      copy};
+  const MPI_Aint by = unit();
+  std::vector<Block> list;
+  for (std::size_t i = 0; i < peers.size(); ++i) list.push_back(block(i, by));
+  return {std::move(list), comm, copy};
 }
 
-VectorCall::VectorCall(VectorSide sends, VectorSide receives, MPI_Comm communicator)
-    : send(std::move(sends)), receive(std::move(receives)), comm(communicator) {
-  in_place = send.buffer == MPI_IN_PLACE;
+VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours,
+                       MPI_Comm communicator)
+    : send(sends), receive(receives), comm(communicator) {
+  in_place = neighbours.everybody && send.buffer == MPI_IN_PLACE;
   if (in_place) send = receive;
+  send.peers = neighbours.destinations;
+  receive.peers = neighbours.sources;
 }
 
 std::optional<Volumes> VectorCall::volumes() const {
-  if (!send.well_formed() || !receive.well_formed()) return std::nullopt;
-  const auto own = static_cast<Rank>(own_rank(comm));
+  const auto out = send.message_bytes(), in = receive.message_bytes();
+  if (!out || !in || (!in_place && alias(send, receive))) return std::nullopt;
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  const auto own = static_cast<Rank>(rank);
   std::uint64_t sent = 0, received = 0;
-  Volumes volumes{sum_by_peer(send.peers, message_bytes(send), own, sent),
-                  sum_by_peer(receive.peers, message_bytes(receive), own, received)};
+  Volumes volumes{sum_by_peer(send.peers, *out, own, sent), sum_by_peer(receive.peers, *in, own, received)};
   if (sent != received) return std::nullopt;
   return volumes;
-}
-
-Neighbours all_ranks(MPI_Comm comm) {
-  int size = 0;
-  check(PMPI_Comm_size(comm, &size));
-  std::vector<int> ranks;
-  for (int rank = 0; rank < size; ++rank) ranks.push_back(rank);
-  return {ranks, ranks};
-}
-
-std::optional<Neighbours> topology_neighbours(MPI_Comm comm) {
-  int kind = MPI_UNDEFINED;
-  check(PMPI_Topo_test(comm, &kind));
-  if (kind == MPI_CART) return cartesian_neighbours(comm);
-  if (kind == MPI_GRAPH) return graph_neighbours(comm);
-  if (kind == MPI_DIST_GRAPH) return distributed_graph_neighbours(comm);
-  return std::nullopt;
 }
 
 }  // namespace hocket::runtime

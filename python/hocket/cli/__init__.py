@@ -35,6 +35,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
     "record": Entry("hocket.cli.record:record", "Record what the collectives of an MPI program send."),
     "sort": Entry("hocket.cli.sort:sort", "Sort a file of keys with MPI."),
+    "doctor": Entry("hocket.cli.doctor:doctor", "Examine this installation; say what to do."),
     "config": Entry("hocket.cli.config:config", "Print the flags that compile programs with hocket.h."),
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
     "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost here."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import click
 
@@ -13,7 +14,9 @@ from hocket.cli.launching import mpi_option
 @click.option("--cflags", is_flag=True, help="Where hocket.h is.")
 @click.option("--libs", is_flag=True, help="Where the library is, at link time and at run time.")
 @mpi_option
-def config(cflags: bool, libs: bool, mpi_name: str | None) -> None:
+@click.option("--abi", type=click.Choice(["native", "standard"]), default="native", show_default=True,
+              help="standard: for programs compiled with mpicc_abi.")  # fmt: skip
+def config(cflags: bool, libs: bool, mpi_name: str | None, abi: str) -> None:
     """Print the flags that compile and link programs with hocket.h, in one line; both kinds by default.
 
     The library is compiled first if this MPI has none yet. It lies in the cache: link again when Hocket has
@@ -22,13 +25,13 @@ def config(cflags: bool, libs: bool, mpi_name: str | None) -> None:
     \b
     mpicc program.c $(hocket config --cflags --libs) -o program
     """
-    from hocket.mpi import find_mpi
+    from hocket.mpi import Abi, find_mpi
     from hocket.runtime.build import build_runtime, include_dir
 
     flags: list[str] = []
     if cflags or not libs:
         flags += [f"-I{include_dir()}"]
     if libs or not cflags:
-        library = build_runtime(find_mpi(mpi_name).mpicc).library
+        library = build_runtime(replace(find_mpi(mpi_name), abi=Abi(abi)).mpicc).library
         flags += [f"-L{library.parent}", "-lhocket_runtime", f"-Wl,-rpath,{library.parent}"]
     click.echo(shlex.join(flags))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -11,6 +12,7 @@ from hocket.errors import UsageError
 
 if TYPE_CHECKING:
     from hocket._core import Network
+    from hocket.mpi import Mpi
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,6 +21,24 @@ def mpi_option(function: F) -> F:
     return click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")(
         function
     )
+
+
+def abi_option(function: F) -> F:
+    return click.option(
+        "--abi",
+        type=click.Choice(["auto", "native", "standard"]),
+        default="auto",
+        show_default=True,
+        help="What the program speaks with its MPI: the library's own ABI, or that of MPI 5 (libmpi_abi). "
+        "auto: by what it is linked with; say it for scripts.",
+    )(function)
+
+
+def chosen_mpi(name: str | None, abi: str, program: str) -> Mpi:
+    """The MPI that --mpi and --abi mean for this program."""
+    from hocket.mpi import Abi, abi_of, find_mpi
+
+    return replace(find_mpi(name), abi=abi_of(program) if abi == "auto" else Abi(abi))
 
 
 def scheduling_options(function: F) -> F:
@@ -39,8 +59,8 @@ def scheduling_options(function: F) -> F:
             metavar="HOW",
             default="names",
             show_default=True,
-            help="Ranks to hosts: names (of processors), order (rank i on place i), a file of "
-            "names or coordinates.",
+            help="Ranks to hosts: names (of processors), slurm (the names that Slurm gave), order "
+            "(rank i on place i), a file of names or coordinates.",
         ),
     ):
         function = option(function)

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.launching import check_places, hostfile_option, mpi_option, scheduling_options
+from hocket.cli.launching import (
+    abi_option,
+    check_places,
+    chosen_mpi,
+    hostfile_option,
+    mpi_option,
+    scheduling_options,
+)
 from hocket.errors import MissingToolError
 
 
@@ -16,6 +23,7 @@ from hocket.errors import MissingToolError
 @click.option("--network", metavar="NETWORK", required=True, help="Topology file or short form.")
 @click.option("-n", "ranks", type=click.IntRange(min=1), required=True, help="Number of ranks.")
 @mpi_option
+@abi_option
 @scheduling_options
 @click.option(
     "--plan",
@@ -40,6 +48,7 @@ def run(
     network: str,
     ranks: int,
     mpi_name: str | None,
+    abi: str,
     placement: str,
     flow: str,
     plans: tuple[Path, ...],
@@ -52,12 +61,12 @@ def run(
     program: tuple[str, ...],
 ) -> None:
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
-    from hocket.mpi import find_mpi, launch_command
+    from hocket.mpi import launch_command
     from hocket.network import read_network
     from hocket.runtime import RuntimeOptions, scheduled_environment
     from hocket.units import parse_bytes
 
-    mpi = find_mpi(mpi_name)
+    mpi = chosen_mpi(mpi_name, abi, program[0])
     options = RuntimeOptions(
         placement=placement,
         flow=flow,

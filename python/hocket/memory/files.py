@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.errors import HocketError
-from hocket.runtime.build import cache_dir
+from hocket.runtime.cache import cache_dir
 
 
 def kept_path() -> Path:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hocket.errors import MissingToolError
 from hocket.mpi import Mpi, MpiFamily
-from hocket.runtime.build import cache_dir, compile_native, library_version, native_dir
+from hocket.runtime.build import compile_native, digest_of, native_dir
+from hocket.runtime.cache import build_once
+from hocket.runtime.wrapper import read_wrapper
 
 _FLAGS: Final = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", "-fvisibility=hidden")
+_LIBRARY: Final = "libhocket_record.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +37,18 @@ class Recorder:
 
 def build_recorder(mpicc: str) -> Recorder:
     """The recorder for the MPI behind ``mpicc``; compiled on first use."""
-    wrapper = shutil.which(mpicc)
-    if wrapper is None:
-        raise MissingToolError(
-            f"no MPI compiler wrapper '{mpicc}'",
-            remedy="put the mpicc of your MPI beside its mpiexec, or install one: pip install mpich",
-        )
-    environment = dict(os.environ)
-    mpi = library_version(wrapper, environment)
+    wrapper = read_wrapper(mpicc)
     folder = native_dir() / "runtime"
     sources = [folder / "record.c", folder / "record_log.c"]
-    digest = hashlib.sha256("\0".join((str(Path(wrapper).resolve()), wrapper, mpi, *_FLAGS)).encode())
-    for file in (*sources, folder / "record_log.h"):
-        digest.update(file.read_bytes())
-    home = cache_dir() / f"record-{digest.hexdigest()[:16]}"
-    recorder = Recorder(home / "libhocket_record.so", mpi)
-    if recorder.library.exists():
-        return recorder
-    print(f"hocket: building the recorder for {mpi.rstrip('.')} (once)", file=sys.stderr)
-    with tempfile.TemporaryDirectory(prefix="build-", dir=cache_dir()) as work:
-        built = Path(work) / recorder.library.name
-        compile_native([wrapper, *_FLAGS, *map(str, sources), "-o", str(built)], environment)
-        home.mkdir(mode=0o700, exist_ok=True)
-        built.replace(recorder.library)
-    return recorder
+
+    def build(made: Path) -> None:
+        print(f"hocket: building the recorder for {wrapper.version} (once)", file=sys.stderr)
+        command = [wrapper.path, *_FLAGS, *map(str, sources), "-o", str(made / _LIBRARY)]
+        compile_native(command, dict(os.environ))
+
+    headers = [folder / "record_log.h", folder / "which_mpi.h"]
+    name = f"record-{digest_of([*_FLAGS, wrapper.identity], [*sources, *headers])}"
+    return Recorder(build_once(name, [_LIBRARY], build) / _LIBRARY, wrapper.mpi)
 
 
 def with_variables(mpi: Mpi, command: Sequence[str], variables: dict[str, str]) -> list[str]:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from hocket import _core
 from hocket.errors import HocketError, MissingToolError
+from hocket.runtime.cache import build_once
+from hocket.runtime.wrapper import Wrapper, read_wrapper
 
 _FLAGS = [
     "-std=c++20",
@@ -28,8 +29,16 @@ _FLAGS = [
     "-static-libgcc",
     "-static-libstdc++",
 ]
+_SHIM_FLAGS = ["-x", "c", "-O2", "-fPIC", "-shared"]
 _BUILD_SECONDS = 300
 _ROOMS = ("runtime", "sort")  # what is compiled with the MPI at hand
+_SHIM, _LIBRARY = "libhocket_shim.so", "libhocket_runtime.so"
+
+# What most sources include and what takes most of the compiler's time: read once for all of them.
+_COMMON_HEADERS = (
+    "mpi.h", "algorithm", "array", "atomic", "chrono", "cstdint", "cstring", "fstream", "limits", "map", "memory",
+    "mutex", "numeric", "optional", "span", "sstream", "string", "utility", "vector",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,140 +65,108 @@ def include_dir() -> Path:
     return native_dir() / "runtime" / "include"
 
 
-def cache_dir() -> Path:
-    """The user's cache for built runtimes and plans; refused if others can write to it.
-
-    What lies there is loaded as code into the user's programs.
-    """
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hocket"
-    try:
-        base.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = base.stat()
-    except OSError as error:
-        raise HocketError(
-            f"cannot use the cache directory {base}: {error.strerror}",
-            remedy="set XDG_CACHE_HOME to a directory of your own",
-        ) from None
-    if status.st_uid != os.getuid() or status.st_mode & 0o022:
-        raise HocketError(
-            f"the cache directory {base} belongs to or can be written by other users",
-            remedy=f"run: chmod go-w {base}, or set XDG_CACHE_HOME to a directory of your own",
-        )
-    return base
-
-
 def build_runtime(mpicc: str) -> Runtime:
     """The runtime for the MPI behind ``mpicc``; compiled on first use.
 
-    Raises MissingToolError if there is no such compiler wrapper or no C++20 compiler.
+    Raises MissingToolError if there is no such compiler wrapper or no C++20 compiler, HocketError if the cache
+    cannot be used.
     """
-    wrapper = shutil.which(mpicc)
-    if wrapper is None:
-        raise MissingToolError(
-            f"no MPI compiler wrapper '{mpicc}'",
-            remedy="put the mpicc of your MPI on PATH, or install one: pip install mpich",
-        )
-    compiler = shutil.which(os.environ.get("CXX", "c++")) or shutil.which("g++")
-    if compiler is None:
-        raise MissingToolError("no C++ compiler", remedy="install g++ (C++20), or set CXX")
-    environment = {**os.environ, "MPICH_CC": compiler, "MPICH_CXX": compiler, "OMPI_CC": compiler}
-    mpi = library_version(wrapper, environment)
-    sources = [source for room in _ROOMS for source in sorted((native_dir() / room).glob("*.cpp"))]
-    core = native_dir() / "libhocket_core.a"
-    home = cache_dir() / f"runtime-{_digest(wrapper, compiler, mpi, [*sources, core])}"
-    runtime = Runtime(home / "libhocket_shim.so", home / "libhocket_runtime.so", mpi)
-    if runtime.library.exists() and runtime.shim.exists():
-        return runtime
+    wrapper = read_wrapper(mpicc)
 
-    print(f"hocket: building the runtime for {mpi.rstrip('.')} (once)", file=sys.stderr)
-    with tempfile.TemporaryDirectory(prefix="build-", dir=cache_dir()) as work:
-        folders = [native_dir() / "include", include_dir(), *(native_dir() / room for room in _ROOMS)]
-        include = [argument for folder in folders for argument in ("-I", str(folder))]
-        objects = [f"{work}/{source.parent.name}-{source.stem}.o" for source in sources]
-        commands = [
-            [wrapper, *_FLAGS, *include, "-c", str(source), "-o", made]
-            for source, made in zip(sources, objects, strict=True)
-        ]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda command: compile_native(command, environment), commands))
-        linked = f"{work}/{runtime.library.name}"
-        compile_native([wrapper, *_FLAGS, "-shared", *objects, str(core), "-o", linked], environment)
-        shim = native_dir() / "runtime" / "shim.c"
-        compile_native(
-            [
-                compiler,
-                "-x",
-                "c",
-                "-O2",
-                "-fPIC",
-                "-shared",
-                str(shim),
-                "-o",
-                f"{work}/{runtime.shim.name}",
-                "-ldl",
-            ],
-            environment,
-        )
-        home.mkdir(mode=0o700, exist_ok=True)
-        for built in (runtime.shim, runtime.library):
-            (Path(work) / built.name).replace(built)
-    return runtime
+    def build(folder: Path) -> None:
+        print(f"hocket: building the runtime for {wrapper.version} (once)", file=sys.stderr)
+        _compile_library(wrapper, folder / _LIBRARY)
+        shim = [wrapper.compiler, *_SHIM_FLAGS, str(_shim_source()), "-o", str(folder / _SHIM), "-ldl"]
+        compile_native(shim, wrapper.environment)
+
+    sources = [
+        *_sources(),
+        *(header for room in _ROOMS for header in sorted((native_dir() / room).glob("*.h*"))),
+        *sorted(include_dir().glob("*.h")),
+        _shim_source(),
+        _core_library(),
+    ]
+    name = f"runtime-{digest_of([*_FLAGS, *_SHIM_FLAGS, wrapper.identity], sources)}"
+    home = build_once(name, (_SHIM, _LIBRARY), build)
+    return Runtime(home / _SHIM, home / _LIBRARY, wrapper.mpi)
 
 
-def library_version(wrapper: str, environment: dict[str, str]) -> str:
-    """How MPI_Get_library_version begins in a process that uses this MPI: family and major version."""
-    probe = "#include <mpi.h>\n"
-    try:
-        done = subprocess.run(
-            [wrapper, "-E", "-dM", "-x", "c++", "-"],
-            input=probe,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=environment,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise MissingToolError(
-            f"{wrapper} does not run: {error}", remedy="check the MPI installation"
-        ) from None
-    macros = dict(re.findall(r'^#define (\w+) "?([^"\n]*)"?$', done.stdout, re.MULTILINE))
-    if "OMPI_MAJOR_VERSION" in macros:
-        return f"Open MPI v{macros['OMPI_MAJOR_VERSION']}."
-    if "MPICH_VERSION" in macros:
-        return f"MPICH Version: {macros['MPICH_VERSION'].split('.')[0]}."
-    raise MissingToolError(
-        f"{wrapper} belongs to no MPI that Hocket knows",
-        remedy="use MPICH (or one derived from it) or Open MPI"
-        + (f"; it said: {done.stderr.strip()[:200]}" if done.stderr else ""),
-    )
+def digest_of(texts: Iterable[str], files: Iterable[Path]) -> str:
+    """Tells builds apart."""
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def compile_native(command: list[str], environment: dict[str, str]) -> None:
+    """Raises MissingToolError, with the first thing the compiler complains of, if this does not compile."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_BUILD_SECONDS, env=environment, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MissingToolError(f"{command[0]} does not run: {error}", remedy="check the compiler") from None
-    if done.returncode != 0:
-        first = next(
-            (line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip()[:300]
-        )
-        raise MissingToolError(
-            f"building the runtime failed: {first}", remedy=f"try by hand: {' '.join(command)}"
-        )
+    if done.returncode == 0:
+        return
+    lines = done.stderr.splitlines()
+    for full in ("No space left on device", "Disk quota exceeded", "File too large"):
+        if full in done.stderr:
+            output = Path(command[command.index("-o") + 1]).parent
+            raise HocketError(
+                f"building the runtime failed: {full}",
+                remedy=f"free some space in {output} and {tempfile.gettempdir()}, or set XDG_CACHE_HOME and TMPDIR",
+            )
+    first = next((line for line in lines if "error" in line), done.stderr.strip()[:300])
+    raise MissingToolError(
+        f"building the runtime failed: {first}", remedy=f"try by hand: {' '.join(command)}"
+    )
 
 
-def _digest(wrapper: str, compiler: str, mpi: str, files: list[Path]) -> str:
-    digest = hashlib.sha256()
-    for text in (str(Path(wrapper).resolve()), wrapper, compiler, mpi, *_FLAGS):
-        digest.update(text.encode() + b"\0")
-    for file in [
-        *files,
-        *(header for room in _ROOMS for header in sorted((native_dir() / room).glob("*.h*"))),
-        native_dir() / "runtime" / "shim.c",
-        *sorted(include_dir().glob("*.h")),
-    ]:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+def _shim_source() -> Path:
+    return native_dir() / "runtime" / "shim.c"
+
+
+def _core_library() -> Path:
+    return native_dir() / "libhocket_core.a"
+
+
+def _sources() -> list[Path]:
+    return [source for room in _ROOMS for source in sorted((native_dir() / room).glob("*.cpp"))]
+
+
+def _compile_library(wrapper: Wrapper, library: Path) -> None:
+    """Objects lie where temporary files do: they need more room than what is kept of them."""
+    folders = [native_dir() / "include", include_dir(), *(native_dir() / room for room in _ROOMS)]
+    compiling = [wrapper.path, *_FLAGS, *(argument for folder in folders for argument in ("-I", str(folder)))]
+    with tempfile.TemporaryDirectory(prefix="hocket-", ignore_cleanup_errors=True) as work:
+        common = _precompile(wrapper, compiling, Path(work))
+        objects = {source: f"{work}/{source.parent.name}-{source.stem}.o" for source in _sources()}
+        commands = [[*compiling, *common, "-c", str(source), "-o", made] for source, made in objects.items()]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda command: compile_native(command, wrapper.environment), commands))
+        linking = [
+            wrapper.path,
+            *_FLAGS,
+            "-shared",
+            *objects.values(),
+            str(_core_library()),
+            "-o",
+            str(library),
+        ]
+        compile_native(linking, wrapper.environment)
+
+
+def _precompile(wrapper: Wrapper, compiling: list[str], work: Path) -> list[str]:
+    """Reads the common headers once. Returns the options that make use of this.
+
+    A compiler behind ccache is left alone: compiles with precompiled headers are not found there again.
+    """
+    if Path(wrapper.compiler).resolve().name == "ccache":
+        return []
+    header = work / "common.hpp"
+    header.write_text("".join(f"#include <{name}>\n" for name in _COMMON_HEADERS))
+    compile_native([*compiling, "-x", "c++-header", str(header), "-o", f"{header}.gch"], wrapper.environment)
+    return ["-include", str(header)]

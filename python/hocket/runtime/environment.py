@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hocket import _core
-from hocket.errors import HocketError, PlanError, UsageError
-from hocket.runtime.build import build_runtime, cache_dir
+from hocket.errors import PlanError, UsageError
+from hocket.runtime.build import build_runtime
+from hocket.runtime.cache import keep
 from hocket.runtime.placement import hosts_by_coordinates
 
 MOST_PLANNED_RANKS = 2048  # larger networks travel without rows: ranks plan what they use
@@ -24,13 +23,16 @@ _GATHER_WINDOW = 2
 
 _FLOWS = ("token", "barrier", "free")
 
+# Rules for where ranks are, and what HOCKET_PLACEMENT says for them.
+_PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
+
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOptions:
     """What a user may say about a run; None leaves the runtime's own choice.
 
-    ``placement`` is ``names`` (processor names), ``order`` (rank i on the i-th place of the
-    network) or a file with one host name per rank, or one host's coordinates where the network is a
+    ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i on the
+    i-th place of the network) or a file with one host name per rank, or one host's coordinates where the network is a
     torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes. ``scheduler``: of
     irregular exchanges.
     """
@@ -81,22 +83,22 @@ class RuntimeOptions:
         return self.scheduler
 
     def where_ranks_are(self, network: _core.Network, ranks: int) -> str:
-        """What HOCKET_PLACEMENT says when this many ranks start: nothing, ``order``, or a file of host names.
+        """What HOCKET_PLACEMENT says when this many ranks start: nothing, a rule, or a file of host names.
 
         Coordinates become names, in a file of the cache.
         """
-        if self.placement in ("names", "order"):
-            return "" if self.placement == "names" else "order"
+        if self.placement in _PLACEMENTS:
+            return _PLACEMENTS[self.placement]
         path = Path(self.placement)
         if not path.is_file():
             raise UsageError(
                 f"no placement file '{self.placement}'",
-                remedy="give names, order, or a file with one host name, or one host's coordinates, per rank",
+                remedy="give names, slurm, order, or a file with one host name, or one host's coordinates, per rank",
             )
         hosts = hosts_by_coordinates(path, network, ranks)
         if hosts is None:
             return str(path.resolve())
-        return str(_kept("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
+        return str(keep("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
 
 
 def scheduled_environment(
@@ -115,7 +117,7 @@ def scheduled_environment(
     environment = options.environment()
     paths: dict[str, Path] = {}
     for path in plans:
-        plan = _read_plan(path)
+        plan = read_plan(path)
         if (pattern := plan.header.demand.pattern) in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
         if pattern not in PATTERNS:
@@ -133,7 +135,8 @@ def scheduled_environment(
     return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
 
-def _read_plan(path: Path) -> _core.Plan:
+def read_plan(path: Path) -> _core.Plan:
+    """Raises PlanError for a file that cannot be read or is damaged."""
     if ":" in str(path.resolve()):
         raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
     try:
@@ -169,20 +172,4 @@ def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) 
     waits = _core.derive_waits(network, schedule, window)
     bounds = _core.lower_bounds(network, demand)
     plan = _core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0)
-    return _kept("plan", plan.encode(), ".hkt")
-
-
-def _kept(kind: str, data: bytes, suffix: str) -> Path:
-    """The file in the cache that holds this, named by its content."""
-    path = cache_dir() / f"{kind}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
-    if path.exists() and path.stat().st_size == len(data):
-        return path
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{kind}-", delete=False) as file:
-            file.write(data)
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise HocketError(
-            f"cannot write {path}: {error.strerror}", remedy="free some space in the cache"
-        ) from None
-    return path
+    return keep("plan", plan.encode(), ".hkt")

@@ -6,11 +6,12 @@ import ctypes
 import functools
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, TableError, UsageError
-from hocket.mpi import MpiFamily, find_mpi
+from hocket.mpi import Abi, MpiFamily, find_mpi
 from hocket.runtime.build import build_runtime
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class RuntimeLibrary:
         ]
 
     def handle(self, comm: MPI.Comm) -> Any:
-        """The communicator as C knows it: an int in MPICH, a pointer in Open MPI."""
+        """The communicator as C knows it: an int in MPICH, a pointer in Open MPI and in the standard's ABI."""
         from mpi4py import MPI
 
         return self._comm_type(MPI._handleof(comm))
@@ -150,39 +151,49 @@ def load_library(comm: MPI.Comm) -> RuntimeLibrary:
 
 @functools.cache
 def _library() -> RuntimeLibrary:
-    from mpi4py import MPI
-
-    version = MPI.Get_library_version()
-    family = MpiFamily.OPENMPI if version.startswith("Open MPI") else MpiFamily.MPICH
-    comm_type = ctypes.c_void_p if family is MpiFamily.OPENMPI else ctypes.c_int
-    if MPI._sizeof(MPI.Comm) != ctypes.sizeof(comm_type):
-        raise MissingToolError(
-            "this mpi4py uses the standard MPI ABI, which the runtime does not speak",
-            remedy="install an mpi4py for MPICH or Open MPI: pip install 'hocket[mpi4py]'",
-        )
-    path = _of_hocket_run(version) or str(build_runtime(_mpicc(family)).library)
+    mpi = _process_mpi()
+    path = _of_hocket_run(mpi) or str(build_runtime(_mpicc(mpi)).library)
     try:
-        return RuntimeLibrary(path, comm_type)
+        return RuntimeLibrary(path, ctypes.c_int if mpi.handles_are_ints else ctypes.c_void_p)
     except OSError as error:
         raise MissingToolError(
             f"cannot load the runtime: {error}", remedy="check the MPI installation"
         ) from None
 
 
-def _of_hocket_run(version: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _ProcessMpi:
+    """The MPI that mpi4py runs on. ``name``: as runtime/which_mpi.h compares it."""
+
+    name: str
+    abi: Abi
+    family: MpiFamily
+    handles_are_ints: bool
+
+
+def _process_mpi() -> _ProcessMpi:
+    from mpi4py import MPI
+
+    version = MPI.Get_library_version()
+    family = MpiFamily.OPENMPI if version.startswith("Open MPI") else MpiFamily.MPICH
+    abi = getattr(MPI, "Get_abi_version", lambda: (-1, -1))()[0]  # of mpi4py 4.1
+    name, speaks = (f"MPI ABI {abi}.", Abi.STANDARD) if abi > 0 else (version, Abi.NATIVE)
+    return _ProcessMpi(name, speaks, family, MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int))
+
+
+def _of_hocket_run(mpi: _ProcessMpi) -> str | None:
     """The library that ``hocket run`` has started this process with, if it is for this MPI."""
     path, built_for = os.environ.get("HOCKET_RUNTIME"), os.environ.get("HOCKET_RUNTIME_MPI")
-    if path and built_for and "".join(version.split()).startswith("".join(built_for.split())):
+    if path and built_for and "".join(mpi.name.split()).startswith("".join(built_for.split())):
         return path
     return None
 
 
-def _mpicc(family: MpiFamily) -> str:
+def _mpicc(mpi: _ProcessMpi) -> str:
     """The compiler wrapper beside the MPI library that this process has loaded, or the first one found."""
+    library, wrapper = ("libmpi_abi.so", "mpicc_abi") if mpi.abi is Abi.STANDARD else ("libmpi.so", "mpicc")
     for line in Path("/proc/self/maps").read_text().splitlines():
-        path = Path(line.partition("/")[2])
-        if path.name.startswith("libmpi.so"):
-            wrapper = Path("/") / path.parent.parent / "bin" / "mpicc"
-            if wrapper.exists():
-                return str(wrapper)
-    return find_mpi(family.value).mpicc
+        path = Path("/") / line.partition("/")[2]
+        if path.name.startswith(library) and (beside := path.parent.parent / "bin" / wrapper).exists():
+            return str(beside)
+    return replace(find_mpi(mpi.family.value), abi=mpi.abi).mpicc

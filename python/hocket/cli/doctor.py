@@ -1,0 +1,77 @@
+"""``hocket doctor``: does it work here, and what to do if not."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from hocket.cli.launching import hostfile_option, mpi_option
+from hocket.cli.options import json_option
+
+_COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
+
+
+@click.command()
+@click.option("--network", metavar="NETWORK", help="Topology file or short form that programs will run with.")
+@click.option("-n", "ranks", type=click.IntRange(min=1), help="How many ranks to start; else few.")
+@mpi_option
+@click.option("--abi", type=click.Choice(["native", "standard"]), default="native", show_default=True,
+              help="standard: examine what programs compiled with mpicc_abi need.")  # fmt: skip
+@click.option("--placement", metavar="HOW", default="names", show_default=True, help="As of 'hocket run'.")
+@click.option(
+    "--plan",
+    "plans",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A plan made before; several times.",
+)
+@hostfile_option
+@click.option("--seconds", type=click.FloatRange(min=1, max=600), default=60.0, show_default=True,
+              help="The longest that one start of ranks may take.")  # fmt: skip
+@json_option
+def doctor(
+    network: str | None,
+    ranks: int | None,
+    mpi_name: str | None,
+    abi: str,
+    placement: str,
+    plans: tuple[Path, ...],
+    hostfile: str | None,
+    seconds: float,
+    as_json: bool,
+) -> None:
+    """Examine this installation, and say what to do about each problem.
+
+    Looks at the package, the compiler, the cache, the MPI, the environment and, if given, the network, plans and
+    placement; builds the runtime; starts a few ranks with and without Hocket and checks every byte of their
+    all-to-all. Exit code 1 if there are problems.
+    """
+    from hocket.doctor import Case, Finding, Level, examine
+    from hocket.mpi import Abi
+
+    case = Case(os.environ, network, mpi_name, Abi(abi), placement, ranks, hostfile, plans, seconds)
+    findings: list[Finding] = []
+    for finding in examine(case):
+        findings.append(finding)
+        if not as_json:
+            _show(finding)
+    problems = sum(finding.level is Level.PROBLEM for finding in findings)
+    if as_json:
+        document = {"problems": problems, "findings": [asdict(finding) for finding in findings]}
+        click.echo(json.dumps(document, indent=2))
+    else:
+        click.echo(f"{problems or 'no'} problem{'' if problems == 1 else 's'}")
+    sys.exit(1 if problems else 0)
+
+
+def _show(finding: Finding) -> None:
+    """One line, and its remedy below."""
+    level = click.style(f"{finding.level:8}", fg=_COLOURS[finding.level])
+    click.echo(f"{level}{finding.topic:12}{' '.join(finding.text.split())}")
+    if finding.remedy:
+        click.echo(f"{'':20}→ {' '.join(finding.remedy.split())}")

@@ -1,0 +1,46 @@
+"""``hocket doctor``: examines an installation, an MPI, a network file and a placement, and says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from hocket.doctor.cache import check_cache
+from hocket.doctor.case import Case
+from hocket.doctor.compiler import check_compiler
+from hocket.doctor.finding import Finding, Level, problem_of
+from hocket.doctor.launcher import check_launcher
+from hocket.doctor.mpi import check_mpi
+from hocket.doctor.network import check_network, check_plans
+from hocket.doctor.package import check_package
+from hocket.doctor.placement import check_placement
+from hocket.doctor.runtime import check_runtime
+from hocket.doctor.scheduled import check_scheduled
+from hocket.doctor.variables import check_variables
+from hocket.errors import HocketError
+
+__all__ = ["Case", "Finding", "Level", "examine"]
+
+# In this order: each may use what those before have found out.
+CHECKS: Final[tuple[tuple[str, Callable[[Case], Iterator[Finding]]], ...]] = (
+    ("hocket", check_package),
+    ("environment", check_variables),
+    ("compiler", check_compiler),
+    ("cache", check_cache),
+    ("mpi", check_mpi),
+    ("network", check_network),
+    ("plan", check_plans),
+    ("launcher", check_launcher),
+    ("runtime", check_runtime),
+    ("placement", check_placement),
+    ("scheduled", check_scheduled),
+)
+
+
+def examine(case: Case) -> Iterator[Finding]:
+    """What the checks find, as they find it. A check that cannot go on says why; the next ones do what they can."""
+    for topic, check in CHECKS:
+        try:
+            yield from check(case)
+        except HocketError as error:
+            yield problem_of(topic, error)

@@ -1,0 +1,48 @@
+"""What is examined, and what the checks before have found out about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hocket import _core
+from hocket.mpi import Abi, Mpi
+from hocket.runtime.build import Runtime
+from hocket.runtime.wrapper import Wrapper
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """What a rank of the probe tells."""
+
+    rank: int
+    right: bool
+    name: str
+    slurm_name: str
+
+
+@dataclass(slots=True)
+class Case:
+    """The first part is what the user says; what stays None could not be found out.
+
+    ``environment``: of this process and so of its ranks. ``ranks`` None: as many as the network has places for,
+    but few. ``seconds``: the longest that one start of ranks may take.
+    """
+
+    environment: Mapping[str, str]
+    network_file: str | None = None
+    mpi_name: str | None = None
+    abi: Abi = Abi.NATIVE
+    placement: str = "names"
+    ranks: int | None = None
+    hostfile: str | None = None
+    plans: tuple[Path, ...] = ()
+    seconds: float = 60.0
+
+    mpi: Mpi | None = None
+    wrapper: Wrapper | None = None
+    runtime: Runtime | None = None
+    network: _core.Network | None = None
+    probe: Path | None = None
+    ranks_told: list[Rank] = field(default_factory=list)

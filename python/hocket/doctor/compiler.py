@@ -1,0 +1,31 @@
+"""The C++ compiler that builds the runtime."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+from hocket.doctor.case import Case
+from hocket.doctor.finding import Finding, ok, problem
+from hocket.runtime.wrapper import find_compiler
+
+_PROGRAM = "#include <concepts>\n#include <span>\nstatic_assert(__cplusplus >= 202002L);\n"
+
+
+def check_compiler(case: Case) -> Iterator[Finding]:
+    compiler = find_compiler()
+    new = "install GCC 12 or Clang 15, or later, and set CXX if it is not c++"
+    try:
+        told = subprocess.run(
+            [compiler, "--version"], capture_output=True, text=True, timeout=case.seconds, check=False
+        )
+        tried = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=_PROGRAM,
+                               capture_output=True, text=True, timeout=case.seconds, check=False)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield problem("compiler", f"{compiler} does not run: {error}", new)
+        return
+    if tried.returncode != 0:
+        complaint = (tried.stderr.strip() or "it failed").splitlines()[0]
+        yield problem("compiler", f"{compiler} does not compile C++20: {complaint}", new)
+        return
+    yield ok("compiler", f"{compiler}: {(told.stdout.splitlines() or ['C++20'])[0]}")

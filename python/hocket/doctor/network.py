@@ -1,0 +1,46 @@
+"""The network file, what would be planned for it, and plans made before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hocket import _core
+from hocket.doctor.case import Case
+from hocket.doctor.finding import Finding, note, ok, problem
+from hocket.network import read_network
+from hocket.runtime.environment import MOST_PLANNED_RANKS, PATTERNS, read_plan
+
+
+def check_network(case: Case) -> Iterator[Finding]:
+    if case.network_file is None:
+        if not case.plans:
+            yield note("network", "no network was given, so it and the placement were not looked at",
+                       "give one: --network FILE")  # fmt: skip
+        return
+    network = case.network = read_network(case.network_file)
+    hosts = sum(1 for ranks in network.ranks_per_node if ranks)
+    yield ok("network", f"{case.network_file}: {hosts} hosts for {network.ranks} ranks")
+    if network.ranks > MOST_PLANNED_RANKS:
+        yield note(
+            "network", f"with more than {MOST_PLANNED_RANKS} ranks, each communicator plans what it uses"
+        )
+        return
+    for pattern in PATTERNS:
+        demand = _core.Demand(network.ranks, 1 << 20, pattern)
+        try:
+            yield ok("network", f"{pattern}: scheduler {_core.choose_scheduler(network, demand).name}")
+        except _core.InputError as error:
+            yield note("network", f"{pattern}: the MPI library serves it: {error}")
+
+
+def check_plans(case: Case) -> Iterator[Finding]:
+    for path in case.plans:
+        plan = read_plan(path)
+        planned = plan.build_network()
+        if case.network is None:
+            case.network = planned
+        elif planned.names != case.network.names or planned.ranks_per_node != case.network.ranks_per_node:
+            yield problem("plan", f"{path} was made for other hosts than the network's",
+                          "plan again: hocket plan --network FILE -o PLAN")  # fmt: skip
+            continue
+        yield ok("plan", f"{path}: {plan.header.demand.pattern} of {planned.ranks} ranks")

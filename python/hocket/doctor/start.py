@@ -1,0 +1,78 @@
+"""Starting ranks of the probe for a limited time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hocket.doctor.case import Case, Rank
+from hocket.errors import HocketError, MissingToolError
+from hocket.mpi import launch_command
+from hocket.runtime.build import compile_native, digest_of
+from hocket.runtime.cache import build_once
+from hocket.runtime.wrapper import Wrapper
+
+FEW_RANKS = 16  # unless the user says how many
+_NAME = "hocket-probe"
+_SOURCE = Path(__file__).with_name("probe.c")
+
+
+def build_probe(wrapper: Wrapper) -> Path:
+    """The MPI program of probe.c, where all hosts see it."""
+
+    def build(folder: Path) -> None:
+        command = [wrapper.path, "-x", "c", "-O1", str(_SOURCE), "-o", str(folder / _NAME)]
+        compile_native(command, wrapper.environment)
+
+    return build_once(f"probe-{digest_of([wrapper.identity], [_SOURCE])}", [_NAME], build) / _NAME
+
+
+def rank_count(case: Case) -> int:
+    if case.ranks is not None:
+        return case.ranks
+    return min(case.network.ranks, FEW_RANKS) if case.network else 4
+
+
+def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Runs ``argv`` in every rank. Raises HocketError if the launcher fails or is not done in time."""
+    assert case.mpi is not None
+    count = rank_count(case)
+    command = launch_command(case.mpi, count, (), variables, argv, hostfile=case.hostfile)
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, errors="replace", start_new_session=True)  # fmt: skip
+    except OSError as error:
+        raise MissingToolError(f"{command[0]} does not start: {error.strerror}",
+                               remedy="check the MPI installation") from None  # fmt: skip
+    try:
+        out, err = process.communicate(timeout=case.seconds)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise HocketError(
+            f"{count} ranks of {Path(argv[0]).name} were not done in {case.seconds:g} s",
+            remedy="check that the hosts can be reached without a password and that their names resolve; try by hand: "
+            + " ".join(command[:2]) + f" … -n {count} {argv[0]}",
+        ) from None  # fmt: skip
+    if process.returncode != 0:
+        last = [line for line in (err.strip() or out.strip()).splitlines() if line.strip(" -=")]
+        raise HocketError(
+            f"{Path(command[0]).name} failed with code {process.returncode}: {' '.join(last[:3])[:300]}",
+            remedy=f"make this work first: {command[0]} -n {count} {argv[0]}",
+        )
+    return subprocess.CompletedProcess(command, 0, out, err)
+
+
+def ranks_in(output: str) -> list[Rank]:
+    """The probe's lines, in the order of the ranks; what else the launcher prints does not count."""
+    found = []
+    for line in output.splitlines():
+        fields = line.split("\t")
+        if len(fields) == 5 and fields[0] == _NAME and fields[1].isdecimal():
+            found.append(Rank(int(fields[1]), fields[2] == "right", fields[3], fields[4]))
+    return sorted(found, key=lambda rank: rank.rank)

@@ -1,0 +1,160 @@
+"""The user's cache: what was built or planned once, kept under a name that tells what it was made of.
+
+What lies there is loaded as code into the user's programs, so nobody else may be able to change it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from hocket.errors import HocketError
+
+_WORK = "build-"  # unfinished things begin with this
+_DEAD_SECONDS = 24 * 3600  # no build takes as long: what is older was left by one that died
+_LOCK_SECONDS = 900  # how long one waits for another that builds the same; then both do
+_OWN_PLACE = "set XDG_CACHE_HOME to a directory of your own"
+
+
+def cache_dir() -> Path:
+    """The cache, made if missing; refused if others can write to it, or to a directory above it."""
+    try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "hocket"
+    except RuntimeError:
+        raise HocketError("there is no home directory to keep built code in", remedy=_OWN_PLACE) from None
+    try:
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        base = base.resolve()  # what is checked is what is used, whoever may change a link
+    except OSError as error:
+        raise HocketError(
+            f"cannot use the cache directory {base}: {error.strerror}", remedy=_OWN_PLACE
+        ) from None
+    check_private(base)
+    trusted = (0, os.getuid(), Path("/").stat().st_uid)  # in a container nobody may own all that is root's
+    for folder in base.parents:
+        status = folder.stat()
+        shared = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
+        if shared or status.st_uid not in trusted:
+            raise HocketError(
+                f"other users can replace the cache {base}: {folder} belongs to them or can be written by them",
+                remedy=_OWN_PLACE,
+            )
+    return base
+
+
+def check_private(path: Path) -> None:
+    """Raises HocketError if this file or directory is not the user's own, or if others can write to it."""
+    try:
+        status = path.lstat()
+    except OSError as error:
+        raise HocketError(f"cannot use {path}: {error.strerror}", remedy="check its permissions") from None
+    if stat.S_ISLNK(status.st_mode) or status.st_uid != os.getuid():
+        what, remedy = "is a link or belongs to another user", f"remove it, or {_OWN_PLACE}"
+    elif status.st_mode & 0o022:
+        what, remedy = "can be written by other users", f"remove it, or run chmod go-w on it, or {_OWN_PLACE}"
+    else:
+        return
+    raise HocketError(f"{path} {what}, and is no place for code that will be loaded", remedy=remedy)
+
+
+def keep(kind: str, data: bytes, suffix: str) -> Path:
+    """The file in the cache that holds this, named by its content."""
+    path = cache_dir() / f"{kind}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
+    if path.exists() and path.stat().st_size == len(data):
+        check_private(path)
+        return path
+    with _said_if_full(path), _workplace(path.parent) as work:
+        made = work / path.name
+        made.write_bytes(data)
+        made.replace(path)
+    return path
+
+
+def build_once(name: str, files: Sequence[str], build: Callable[[Path], None]) -> Path:
+    """The directory ``name`` of the cache with these files; if there is none, ``build`` makes them.
+
+    It makes them elsewhere, and the whole directory gets its name at once: whoever finds it finds it whole. Of
+    several processes that want the same, one builds and the others wait for it. Raises HocketError if others
+    can write to what is there.
+    """
+    home = cache_dir() / name
+    if _whole(home, files):
+        return home
+    with _said_if_full(home), _one_at_a_time(home), _workplace(home.parent) as work:
+        if _whole(home, files):  # by the one that this process has waited for
+            return home
+        made = work / name
+        made.mkdir(mode=0o700)
+        build(made)
+        if home.exists():  # damaged, or made meanwhile by a process that this one did not see
+            with contextlib.suppress(OSError):
+                home.rename(work / "replaced")
+        try:
+            made.rename(home)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+    if not _whole(home, files):
+        raise HocketError(f"{home} is damaged", remedy="remove it and try again")
+    return home
+
+
+def _whole(home: Path, files: Sequence[str]) -> bool:
+    if not all((home / file).exists() for file in files):
+        return False
+    for path in (home, *(home / file for file in files)):
+        check_private(path)
+    return True
+
+
+@contextlib.contextmanager
+def _workplace(cache: Path) -> Iterator[Path]:
+    """A directory for unfinished things, which goes; so do those that killed processes have left."""
+    for left in cache.glob(f"{_WORK}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.lstat().st_mtime > _DEAD_SECONDS:
+                shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+    with tempfile.TemporaryDirectory(prefix=_WORK, dir=cache, ignore_cleanup_errors=True) as work:
+        yield Path(work)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(home: Path) -> Iterator[None]:
+    """Waits for a process that does the same. Some file systems have no locks: then nobody waits."""
+    lock = home.with_name(f"{home.name}.lock")
+    with lock.open("w") as file:
+        until = time.monotonic() + _LOCK_SECONDS
+        told = False
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not told:
+                    print("hocket: waiting for another process that builds the same", file=sys.stderr)
+                told = True
+                time.sleep(0.2)
+            except OSError:
+                break
+        yield
+
+
+@contextlib.contextmanager
+def _said_if_full(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HocketError(
+            f"cannot write {error.filename or path}: {error.strerror}",
+            remedy=f"free some space there, or {_OWN_PLACE}",
+        ) from None

@@ -1,0 +1,97 @@
+"""What a compiler wrapper (``mpicc``) tells of the MPI behind it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+
+from hocket.errors import MissingToolError
+
+# By the macros of its mpi.h: how MPI_Get_library_version begins in a process that uses this MPI, up to the major
+# version, and the MPI's name for people. Libraries derived from MPICH first: some keep MPICH's macro.
+_LIBRARIES = {
+    "I_MPI_VERSION": ("Intel(R) MPI Library {}", "Intel MPI"),
+    "CRAY_MPICH_VERSION": ("MPI VERSION: CRAY MPICH version {}.", "Cray MPICH"),
+    "MVAPICH2_VERSION": ("MVAPICH2 Version: {}.", "MVAPICH2"),
+    "MVAPICH_VERSION": ("MVAPICH Version: {}.", "MVAPICH"),
+    "MPICH_VERSION": ("MPICH Version: {}.", "MPICH"),
+    "OMPI_VERSION": ("Open MPI v{}.", "Open MPI"),
+}
+_OPEN_MPI = ("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION")
+_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """An MPI compiler wrapper that runs a C++ compiler.
+
+    ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's ABI,
+    else how the version text of the library begins. ``version`` is for people. ``identity`` changes whenever the
+    MPI or the compiler does. ``environment``: to run it in.
+    """
+
+    path: str
+    compiler: str
+    mpi: str
+    version: str
+    identity: str
+    environment: dict[str, str] = field(repr=False)
+
+
+def read_wrapper(mpicc: str) -> Wrapper:
+    """Raises MissingToolError if there is no such wrapper, no C++ compiler, or an MPI that Hocket does not know."""
+    path = shutil.which(mpicc)
+    if path is None:
+        raise MissingToolError(
+            f"no MPI compiler wrapper '{mpicc}'",
+            remedy="put the mpicc of your MPI beside its mpiexec, or install one: pip install mpich",
+        )
+    compiler = find_compiler()
+    environment = {**os.environ, **dict.fromkeys(("MPICH_CC", "MPICH_CXX", "OMPI_CC", "I_MPI_CC"), compiler)}
+    macros, complaint = _ask(path, ["-E", "-dM", "-x", "c++", "-"], environment)
+    headers, _ = _ask(path, ["-E", "-x", "c++", "-"], environment)
+    links, _ = _ask(path, ["-show"], environment)
+    mpi, version = _library(path, macros, complaint)
+    found = re.findall(r'^# 1 "([^"]*mpi[^"]*)"', headers, re.MULTILINE)
+    identity = hashlib.sha256("\0".join((path, compiler, macros, links, *found)).encode()).hexdigest()
+    return Wrapper(path, compiler, mpi, version, identity, environment)
+
+
+def find_compiler() -> str:
+    """The C++ compiler: ``CXX``, or the first one found."""
+    compiler = shutil.which(os.environ.get("CXX") or "c++") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        raise MissingToolError("no C++ compiler", remedy="install g++ (C++20), or set CXX")
+    return compiler
+
+
+def _ask(path: str, options: list[str], environment: dict[str, str]) -> tuple[str, str]:
+    """What it says to a program that includes mpi.h, and what it complains of."""
+    try:
+        done = subprocess.run([path, *options], input="#include <mpi.h>\n", capture_output=True, text=True,
+                              timeout=_SECONDS, env=environment, check=False)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MissingToolError(f"{path} does not run: {error}", remedy="check the MPI installation") from None
+    return done.stdout, done.stderr.strip()
+
+
+def _library(path: str, text: str, complaint: str) -> tuple[str, str]:
+    """The MPI for the shim, and for people."""
+    macros = dict(re.findall(r'^#define (\w+) "?([^"\n]*)"?$', text, re.MULTILINE))
+    if "MPI_ABI_VERSION" in macros:
+        major = macros["MPI_ABI_VERSION"]
+        return f"MPI ABI {major}.", f"the standard ABI {major}.{macros.get('MPI_ABI_SUBVERSION', '0')} of MPI"
+    if all(part in macros for part in _OPEN_MPI):
+        macros["OMPI_VERSION"] = ".".join(macros[part] for part in _OPEN_MPI)
+    for macro, (begins, name) in _LIBRARIES.items():
+        if macro in macros:
+            return begins.format(macros[macro].split(".")[0]), f"{name} {macros[macro]}"
+    raise MissingToolError(
+        f"{path} belongs to no MPI that Hocket knows",
+        remedy="use MPICH (or one derived from it), Open MPI, or a wrapper of the standard ABI"
+        + (f"; it said: {complaint[:200]}" if complaint else ""),
+    )

@@ -1,0 +1,24 @@
+/// MPI sessions, as the preloaded shim hands them over: the runtime only counts them.
+#include <mpi.h>
+
+#include "entry.hpp"
+#include "since_mpi4.hpp"
+#include "world.hpp"
+
+#ifdef MPI_SESSION_NULL
+HOCKET_CALL hocket_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+  const int code = PMPI_Session_init(info, errhandler, session);
+  if (code == MPI_SUCCESS) hocket::runtime::session_begins();
+  return code;
+}
+
+HOCKET_CALL hocket_session_finalize(MPI_Session* session) {
+  const int code = PMPI_Session_finalize(session);
+  if (code == MPI_SUCCESS) hocket::runtime::session_is_over();
+  return code;
+}
+#else
+/// The shim asks for them only if the MPI library has sessions.
+HOCKET_CALL hocket_session_init() { return MPI_ERR_OTHER; }
+HOCKET_CALL hocket_session_finalize() { return MPI_ERR_OTHER; }
+#endif

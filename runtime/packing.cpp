@@ -1,0 +1,158 @@
+#include "packing.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "mpi_call.hpp"
+#include "since_mpi4.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// What MPI's int arguments can describe, with room to spare.
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+/// How a datatype was made of others. The plain MPI function does not take types made with large counts.
+struct Made {
+  explicit Made(MPI_Datatype type) {
+    if (PMPI_Type_get_envelope_c == nullptr) {
+      check(PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
+      return;
+    }
+    MPI_Count of_each[4];
+    check(PMPI_Type_get_envelope_c(type, &of_each[0], &of_each[1], &of_each[2], &of_each[3], &combiner));
+    integers = static_cast<int>(of_each[0]);
+    addresses = static_cast<int>(of_each[1]);
+    with_large_counts = of_each[2] > 0;
+    types = static_cast<int>(of_each[3]);
+  }
+
+  /// Of MPI itself, not to be freed.
+  [[nodiscard]] bool predefined() const {
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+  }
+
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  bool with_large_counts = false;
+};
+
+/// The type that a derived one is made of.
+class Inner {
+ public:
+  Inner(MPI_Datatype type, const Made& how) {
+    std::vector<int> integers(static_cast<std::size_t>(how.integers) + 1);
+    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(how.addresses) + 1);
+    check(PMPI_Type_get_contents(type, how.integers, how.addresses, 1, integers.data(), addresses.data(), &type_));
+    count_ = integers.front();
+  }
+  Inner(const Inner&) = delete;
+  Inner& operator=(const Inner&) = delete;
+  ~Inner() {
+    if (!Made(type_).predefined()) PMPI_Type_free(&type_);
+  }
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+  /// How many of it there are in a contiguous type.
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int count_ = 0;
+};
+
+/// Whether the bytes of one element, which leave no gap, are in the order in which they are sent. What is not
+/// clear at a glance is not: such types are packed.
+bool in_order(MPI_Datatype type) {
+  const Made how(type);
+  if (how.predefined()) return true;
+  if (how.with_large_counts || how.types != 1) return false;
+  switch (how.combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+      return layout_of(Inner(type, how).get()).run;
+    case MPI_COMBINER_CONTIGUOUS:
+    case MPI_COMBINER_SUBARRAY: {  // elements in the order of their addresses, multiples of the extent
+      const Inner inner(type, how);
+      const Layout layout = layout_of(inner.get());
+      return how.combiner == MPI_COMBINER_CONTIGUOUS ? layout.runs(inner.count()) : layout.runs(2);
+    }
+    default:
+      return false;
+  }
+}
+
+/// Calls `part(offset of the elements, their number, offset of the bytes, their number)` for parts that MPI's int
+/// arguments can describe, or of one element.
+template <class Part>
+void in_parts(MPI_Count count, MPI_Datatype type, Part part) {
+  const std::size_t size = bytes_of(1, type);
+  if (size == 0) return;
+  if (!packable(type)) throw MpiFailure{MPI_ERR_COUNT};
+  MPI_Aint lower = 0, extent = 0;
+  check(PMPI_Type_get_extent(type, &lower, &extent));
+  const auto most = static_cast<MPI_Count>(std::max<std::size_t>(1, most_bytes / size));
+  MPI_Aint elements = 0;
+  std::size_t bytes = 0;
+  for (MPI_Count n = 0; count > 0; count -= n) {
+    n = std::min(count, most);
+    const std::size_t length = size * static_cast<std::size_t>(n);
+    part(elements, n, bytes, length);
+    elements += static_cast<MPI_Aint>(n) * extent;
+    bytes += length;
+  }
+}
+
+}  // namespace
+
+std::size_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  MPI_Count size = 0;
+  check(PMPI_Type_size_x(type, &size));
+  return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
+}
+
+Layout layout_of(MPI_Datatype type) {
+  Layout layout;
+  MPI_Aint lower = 0, true_extent = 0;
+  layout.size = bytes_of(1, type);
+  check(PMPI_Type_get_extent(type, &lower, &layout.extent));
+  check(PMPI_Type_get_true_extent(type, &layout.true_lower, &true_extent));
+  layout.run = true_extent == static_cast<MPI_Aint>(layout.size) && in_order(type);
+  return layout;
+}
+
+bool dense(MPI_Datatype type) {
+  const Layout layout = layout_of(type);
+  return layout.runs(2) && layout.true_lower == 0;
+}
+
+bool packable(MPI_Datatype type) { return PMPI_Pack_c != nullptr || bytes_of(1, type) <= most_bytes; }
+
+void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm) {
+  const auto* const from = static_cast<const std::byte*>(elements);
+  in_parts(count, type, [&](MPI_Aint element, MPI_Count n, std::size_t byte, std::size_t room) {
+    if (room <= most_bytes) {
+      int position = 0;
+      check(
+          PMPI_Pack(from + element, static_cast<int>(n), type, bytes + byte, static_cast<int>(room), &position, comm));
+    } else {
+      MPI_Count position = 0;
+      check(PMPI_Pack_c(from + element, n, type, bytes + byte, static_cast<MPI_Count>(room), &position, comm));
+    }
+  });
+}
+
+void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+  auto* const to = static_cast<std::byte*>(elements);
+  in_parts(count, type, [&](MPI_Aint element, MPI_Count n, std::size_t byte, std::size_t size) {
+    if (size <= most_bytes) {
+      int position = 0;
+      check(
+          PMPI_Unpack(bytes + byte, static_cast<int>(size), &position, to + element, static_cast<int>(n), type, comm));
+    } else {
+      MPI_Count position = 0;
+      check(PMPI_Unpack_c(bytes + byte, static_cast<MPI_Count>(size), &position, to + element, n, type, comm));
+    }
+  });
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,35 @@
+#pragma once
+/// Elements of any datatype as plain bytes.
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace hocket::runtime {
+
+/// Bytes that `count` elements hold; the same on both sides of every message.
+[[nodiscard]] std::size_t bytes_of(MPI_Count count, MPI_Datatype type);
+
+/// How the elements of a datatype lie in memory.
+struct Layout {
+  std::size_t size = 0;     ///< bytes that one holds
+  MPI_Aint extent = 0;      ///< from one to the next
+  MPI_Aint true_lower = 0;  ///< where its first byte lies
+  bool run = false;         ///< its bytes lie back to back, in the order in which they are sent
+
+  /// Whether `count` elements are one run, from true_lower on.
+  [[nodiscard]] bool runs(MPI_Count count) const {
+    return run && (count == 1 || extent == static_cast<MPI_Aint>(size));
+  }
+};
+
+[[nodiscard]] Layout layout_of(MPI_Datatype type);
+/// True if any number of elements is a run that begins where the first element does.
+[[nodiscard]] bool dense(MPI_Datatype type);
+
+/// False of types that this MPI cannot pack: one element has more bytes than an int can count.
+[[nodiscard]] bool packable(MPI_Datatype type);
+/// Both MPI families pack a homogeneous job's data as the bare bytes of the type map, in order.
+void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm);
+void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+
+}  // namespace hocket::runtime

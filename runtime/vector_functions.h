@@ -1,0 +1,45 @@
+#pragma once
+/* MPI's calls with messages of different sizes:
+ *
+ *   X(Name, name, reach, shape, Place)    with whom; which arguments; type of displacements
+ *
+ * Each exists as a blocking, a persistent (_init) and a nonblocking (I...) call, and all three once more with large
+ * counts (_c): MPI_Count and MPI_Aint in place of int and Place. */
+#define VECTOR_CALLS(X)                                                           \
+  X(Alltoallv, alltoallv, everybody, ONE_TYPE, int)                               \
+  X(Alltoallw, alltoallw, everybody, TYPE_EACH, int)                              \
+  X(Neighbor_allgather, neighbor_allgather, topology, SAME_TO_ALL, int)           \
+  X(Neighbor_allgatherv, neighbor_allgatherv, topology, SAME_TO_ALL_UNEQUAL, int) \
+  X(Neighbor_alltoall, neighbor_alltoall, topology, EQUAL_EACH, int)              \
+  X(Neighbor_alltoallv, neighbor_alltoallv, topology, ONE_TYPE, int)              \
+  X(Neighbor_alltoallw, neighbor_alltoallw, topology, TYPE_EACH, MPI_Aint)
+
+/* Parameters and arguments of each shape, and its two sides as a VectorSide (vector_call.hpp). */
+#define ONE_TYPE_PARAMETERS(Count, Place)                                                                     \
+  const void *sendbuf, const Count sendcounts[], const Place sdispls[], MPI_Datatype sendtype, void *recvbuf, \
+      const Count recvcounts[], const Place rdispls[], MPI_Datatype recvtype, MPI_Comm comm
+#define ONE_TYPE_ARGUMENTS sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm
+#define ONE_TYPE_SIDES several(sendbuf, sendcounts, sdispls, sendtype), several(recvbuf, recvcounts, rdispls, recvtype)
+
+#define TYPE_EACH_PARAMETERS(Count, Place)                                                                             \
+  const void *sendbuf, const Count sendcounts[], const Place sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, \
+      const Count recvcounts[], const Place rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm
+#define TYPE_EACH_ARGUMENTS sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm
+#define TYPE_EACH_SIDES \
+  several(sendbuf, sendcounts, sdispls, sendtypes), several(recvbuf, recvcounts, rdispls, recvtypes)
+
+#define EQUAL_EACH_PARAMETERS(Count, Place)                                                                           \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, MPI_Datatype recvtype, \
+      MPI_Comm comm
+#define EQUAL_EACH_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm
+#define EQUAL_EACH_SIDES equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype)
+
+#define SAME_TO_ALL_PARAMETERS EQUAL_EACH_PARAMETERS
+#define SAME_TO_ALL_ARGUMENTS EQUAL_EACH_ARGUMENTS
+#define SAME_TO_ALL_SIDES same(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype)
+
+#define SAME_TO_ALL_UNEQUAL_PARAMETERS(Count, Place)                                                    \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, const Count recvcounts[], \
+      const Place displs[], MPI_Datatype recvtype, MPI_Comm comm
+#define SAME_TO_ALL_UNEQUAL_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm
+#define SAME_TO_ALL_UNEQUAL_SIDES same(sendbuf, sendcount, sendtype), several(recvbuf, recvcounts, displs, recvtype)

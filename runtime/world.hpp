@@ -1,0 +1,21 @@
+#pragma once
+/// The processes this one was started with, also where there is no MPI_COMM_WORLD (programs that only open sessions).
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace hocket::runtime {
+
+/// Between MPI_Init and MPI_Finalize: MPI_COMM_WORLD and MPI_COMM_SELF may be used.
+[[nodiscard]] bool in_world();
+/// This process among those that the launcher started; nothing if MPI_Comm_spawn started it.
+[[nodiscard]] std::optional<int> launched_rank();
+
+/// MPI may end and begin again: handles of the runtime's own (attribute keys) live as long as one such time.
+/// Grows when the last session is finalized outside of MPI_Init and MPI_Finalize.
+[[nodiscard]] std::uint32_t mpi_times();
+void session_begins();
+/// After MPI_Session_finalize.
+void session_is_over();
+
+}  // namespace hocket::runtime

@@ -1,0 +1,18 @@
+/* Holds many communicators at once and uses all of them: MPI has few. Usage: held_comms N COUNT */
+#include "exchanges.h"
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int total = atoi(argv[1]), count = atoi(argv[2]);
+  MPI_Comm* comms = malloc(sizeof(MPI_Comm) * total);
+  for (int i = 0; i < total; ++i) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    exchange_all(comms[i], count, i);
+  }
+  for (int i = 0; i < total; ++i) {
+    exchange_all(comms[i], count, i);
+    MPI_Comm_free(&comms[i]);
+  }
+  free(comms);
+  return report();
+}

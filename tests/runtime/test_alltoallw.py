@@ -1,0 +1,48 @@
+"""MPI_Alltoallw by schedules made at run time, every byte checked; and what mistakes come to: under both MPI
+families."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import mpi_programs
+from hocket.mpi import Mpi, MpiFamily
+from irregular import ALL, scheduled
+
+Check = Callable[..., str]
+Launched = Callable[..., subprocess.CompletedProcess[str]]
+
+PROGRAM = "alltoallw_check"
+
+
+# Each part makes three calls; the first tells the ranks what the sizes are. The transposition makes six of
+# the same sizes; empty exchanges and those between two groups are left to the MPI library.
+PARTS = {"transpose": 5, "place": 2, "bottom": 2, "nulls": 2, "empty": 0, "far": 2, "part": 2, "inter": 0}
+
+
+def test_every_byte_arrives(check: Check, tmp_path: Path, mpi: Mpi) -> None:
+    trace = tmp_path / "trace"
+    parts = {part: calls for part, calls in PARTS.items() if part != "nulls" or mpi.family is MpiFamily.MPICH}
+    check(f"{PROGRAM} {' '.join(parts)}", "chain:2,2", 4, env=ALL | {"HOCKET_TRACE": str(trace)})
+    assert scheduled(trace) == sum(parts.values())
+
+
+def test_several_ranks_on_a_host(check: Check) -> None:
+    said = check(f"{PROGRAM} transpose place part", "star:3*2", 5, env=ALL | {"HOCKET_SEGMENT": "1031"})
+    assert "between 5 ranks on 3 hosts" in said
+
+
+def test_mistakes_come_to_the_same_as_without_hocket(
+    launch: Launched, compiled: Callable[[str], Path], mpi: Mpi
+) -> None:
+    def classes(output: str) -> list[str]:
+        return re.findall("^(.*: class [0-9]+)$", output, re.MULTILINE)
+
+    alone = classes(mpi_programs.mpiexec(mpi, 4, [str(compiled(PROGRAM)), "mistakes"], {}))
+    done = launch(f"{PROGRAM} mistakes", "chain:2,2", 4, env=ALL)
+    assert done.returncode == 0, done.stderr
+    assert len(alone) >= 16 and classes(done.stdout) == alone
+    assert "irregular exchange of 4 messages" in done.stderr  # the good one among them
