@@ -15,7 +15,17 @@ from case import Case, Passes
 from hocket.mpi import Mpi
 
 NAME = "mpich"
-ROOMS = ("coll", "comm", "topo", "pt2pt", "errors/coll", "threads/coll", "threads/comm", "threads/pt2pt", "io")
+ROOMS = (
+    "coll",
+    "comm",
+    "topo",
+    "pt2pt",
+    "errors/coll",
+    "threads/coll",
+    "threads/comm",
+    "threads/pt2pt",
+    "io",
+)
 _RESULT = {"TestStatus": Passes.STATUS, "TestErrFatal": Passes.FAILS}
 
 

@@ -1,9 +1,9 @@
 """Suites of MPI libraries with and without Hocket: every program must come to the same verdict.
 
-    python bench/suites/run.py mpich mpi4py --mpi mpich --mpi PATH/mpirun [--rooms coll,comm] [--only WORD]
+    python bench/suites/run.py mpich mpi4py --mpi mpich --mpi PATH/mpirun [--rooms coll,comm] [--only PATTERN]
 
-Low limits and `--placement order` make every call that can be scheduled follow a schedule. A program that comes to
-another verdict with Hocket than without is run three times more each way: what then differs is listed,
+Low limits and `--placement order` make every call that can be scheduled follow a schedule. A program that
+comes to another verdict with Hocket than without is run three times more each way: what then differs is listed,
 and beside it what does not come to the same verdict every time without Hocket either. Sources are fetched
 from Debian and PyPI into the work directory, and nothing of them comes into the project.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -46,6 +47,11 @@ class Row:
     scheduled: int
 
     @property
+    def room(self) -> str:
+        """The directory of the suite."""
+        return self.case.partition(" ")[0].rpartition("/")[0]
+
+    @property
     def kind(self) -> str:
         if self.native[0] == self.hocket[0]:
             return "same"
@@ -59,7 +65,9 @@ def compare(suite: str, case: Case, mpi: Mpi, variables: Mapping[str, str], out:
         for _ in range(AGAIN):
             native.append(run_case(case, mpi, {}))
             hocket.append(run_case(case, mpi, variables))
-    row = Row(suite, str(mpi.family.value), case.name, _verdicts(native), _verdicts(hocket), hocket[0].scheduled)
+    row = Row(
+        suite, str(mpi.family.value), case.name, _verdicts(native), _verdicts(hocket), hocket[0].scheduled
+    )
     if row.kind != "same":
         _keep(out / f"{mpi.family.value}-{case.name.replace('/', '_').replace(' ', '_')}.txt", native, hocket)
     return row
@@ -82,69 +90,89 @@ def report(rows: list[Row], missing: Mapping[str, int], settings: str) -> str:
         "",
         f"{datetime.date.today().isoformat()}, `make bench-suites`; {settings}",
         "",
-        "| suite | MPI | programs run | pass without | pass with | same verdict | unsteady | different | with scheduled calls | scheduled calls |",
+        "| suite | MPI | programs | pass without | pass with | same verdict | unsteady | different "
+        "| with scheduled calls | scheduled calls |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    groups = sorted({(row.suite, row.case.rpartition("/")[0], row.mpi) for row in rows})
-    for suite, room, mpi in groups:
-        part = [r for r in rows if (r.suite, r.case.rpartition("/")[0], r.mpi) == (suite, room, mpi)]
+    for suite, room, mpi in sorted({(row.suite, row.room, row.mpi) for row in rows}):
+        part = [row for row in rows if (row.suite, row.room, row.mpi) == (suite, room, mpi)]
         kinds = Counter(row.kind for row in part)
-        passed = [sum(v.startswith("pass") for v in column) for column in zip(*((r.native[0], r.hocket[0]) for r in part), strict=True)]
+        without, within = (
+            sum(verdicts[0].startswith("pass") for verdicts in column)
+            for column in ([row.native for row in part], [row.hocket for row in part])
+        )
         scheduled = [row.scheduled for row in part if row.scheduled]
         lines.append(
-            f"| {f'{suite} {room}'.strip()} | {mpi} | {len(part)} | {passed[0]} | {passed[1]} | {kinds['same']} "
+            f"| {f'{suite} {room}'.strip()} | {mpi} | {len(part)} | {without} | {within} | {kinds['same']} "
             f"| {kinds['unsteady']} | {kinds['different']} | {len(scheduled)} | {sum(scheduled)} |"
         )
     for kind, title in (("different", "Differences"), ("unsteady", "Unsteady")):
-        lines += ["", f"## {title}", ""]
         found = [row for row in rows if row.kind == kind]
-        lines += [f"- {r.suite}, {r.mpi}, {r.case}: without {r.native}, with {r.hocket}" for r in found] or ["None."]
-    lines += ["", "Not built (extensions that this MPI lacks): " + ", ".join(f"{mpi} {n}" for mpi, n in missing.items()) + "."]
+        lines += ["", f"## {title}", ""]
+        lines += [
+            f"- {row.suite}, {row.mpi}, {row.case}: without {row.native}, with {row.hocket}" for row in found
+        ] or ["None."]
     failing = [row for row in rows if row.kind == "same" and not row.native[0].startswith("pass")]
     lines += ["", "## Failing without Hocket and, in the same way, with it", ""]
-    lines += [f"- {r.suite}, {r.mpi}, {r.case}: {r.native[0]}" for r in failing] or ["None."]
+    lines += [f"- {row.suite}, {row.mpi}, {row.case}: {row.native[0]}" for row in failing] or ["None."]
+    absent = ", ".join(f"{count} with {mpi}" for mpi, count in missing.items())
+    lines += ["", f"Programs that do not compile, because the MPI lacks what they test: {absent or 'none'}."]
     return "\n".join(lines) + "\n"
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("suites", nargs="+", choices=[mpich_suite.NAME, mpi4py_suite.NAME])
-    parser.add_argument("--mpi", action="append", required=True, help="mpich, openmpi or the path of a launcher")
+    parser.add_argument(
+        "--mpi", action="append", required=True, help="mpich, openmpi or the path of a launcher"
+    )
     parser.add_argument("--rooms", default=",".join(mpich_suite.ROOMS), help="directories of MPICH's suite")
-    parser.add_argument("--only", default="", help="cases whose names contain this")
+    parser.add_argument("--only", default="", help="cases whose names match this pattern")
     parser.add_argument("--work", type=Path, default=Path("build/suites"), help="sources and programs")
     parser.add_argument("--jobs", type=int, default=2, help="compilations at once")
     parser.add_argument("--output", default="suites", help="name of the results")
     return parser.parse_args()
 
 
+def cases_of(suite: str, mpi: Mpi, work: Path, rooms: list[str], jobs: int) -> tuple[list[Case], int]:
+    """What can be run, and how many programs cannot be built."""
+    if suite == mpi4py_suite.NAME:
+        return mpi4py_suite.cases(mpi4py_suite.fetch(work), mpi), 0
+    built = mpich_suite.build(work, mpich_suite.fetch(work), mpi, rooms, jobs)
+    cases, absent = mpich_suite.cases(built, rooms)
+    return cases, len(absent)
+
+
 def main() -> int:
     chosen = arguments()
     work = chosen.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    rooms = chosen.rooms.split(",")
-    network = read_network(NETWORK).build() if hasattr(read_network(NETWORK), "build") else read_network(NETWORK)
+    settings = f"`{NETWORK}`, `--placement order`, " + ", ".join(
+        f"{name}={value}" for name, value in LOW.items()
+    )
     rows: list[Row] = []
     missing: dict[str, int] = {}
     for name in chosen.mpi:
         mpi = find_mpi(name)
-        variables = scheduled_environment(mpi.mpicc, network, RuntimeOptions(placement="order")) | LOW
+        variables = (
+            scheduled_environment(mpi.mpicc, read_network(NETWORK), RuntimeOptions(placement="order")) | LOW
+        )
         for suite in chosen.suites:
-            if suite == mpich_suite.NAME:
-                built = mpich_suite.build(work, mpich_suite.fetch(work), mpi, rooms, chosen.jobs)
-                cases, absent = mpich_suite.cases(built, rooms)
-                missing[mpi.family.value] = len(absent)
-            else:
-                cases = mpi4py_suite.cases(mpi4py_suite.fetch(work), mpi)
-            for case in (case for case in cases if chosen.only in case.name):
+            cases, absent = cases_of(suite, mpi, work, chosen.rooms.split(","), chosen.jobs)
+            if absent:
+                missing[mpi.family.value] = absent
+            for case in (case for case in cases if re.search(chosen.only, case.name)):
                 row = compare(suite, case, mpi, variables, work / "differences")
                 rows.append(row)
-                mark = "" if row.kind == "same" else f"  {row.native} with Hocket {row.hocket}"
-                print(f"{row.kind:9} {suite} {mpi.family.value} {case.name}: {row.hocket[0][:60]}, {row.scheduled} scheduled{mark}", flush=True)
-                settings = f"`{NETWORK}`, `--placement order`, " + ", ".join(f"{k}={v}" for k, v in LOW.items())
-                text = report(rows, missing, settings)
-                (RESULTS / f"{chosen.output}.md").write_text(text)
-                (RESULTS / f"{chosen.output}.json").write_text(json.dumps([asdict(r) for r in rows], indent=1) + "\n")
+                print(
+                    f"{row.kind}: {suite} {row.mpi} {row.case}: {row.hocket[0]}, {row.scheduled} scheduled",
+                    flush=True,
+                )
+                (RESULTS / f"{chosen.output}.md").write_text(report(rows, missing, settings))
+                data = json.dumps([asdict(row) for row in rows], indent=1)
+                (RESULTS / f"{chosen.output}.json").write_text(data + "\n")
     return int(any(row.kind == "different" for row in rows))
 
 

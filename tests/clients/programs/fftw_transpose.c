@@ -1,6 +1,6 @@
-/* Transforms and transposes of FFTW's MPI library, with estimated plans: the same in every run. Out of place and free to
- * destroy its input, FFTW transposes with MPI_Alltoall and MPI_Alltoallv; in place with MPI_Sendrecv.
- * Prints the plans and a hash of every bit of every result. */
+/* Transforms and transposes of FFTW's MPI library, with estimated plans: the same in every run. Out of place and free
+ * to destroy its input, FFTW transposes with MPI_Alltoall and MPI_Alltoallv; in place with MPI_Sendrecv. Prints the
+ * plans and a hash of every bit of every result. */
 #include <fftw3-mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,10 +41,11 @@ static fftw_plan checked(fftw_plan plan, const char* what) {
 
 static void transform(const char* what, int dimensions, const ptrdiff_t* n, int in_place) {
   ptrdiff_t rows, first, out_rows, out_first;
-  const ptrdiff_t local = fftw_mpi_local_size_transposed(dimensions, n, MPI_COMM_WORLD, &rows, &first, &out_rows, &out_first);
+  const ptrdiff_t local =
+      fftw_mpi_local_size_transposed(dimensions, n, MPI_COMM_WORLD, &rows, &first, &out_rows, &out_first);
   fftw_complex *in = fftw_alloc_complex((size_t)local), *out = in_place ? in : fftw_alloc_complex((size_t)local);
-  fftw_plan plan = checked(fftw_mpi_plan_dft(dimensions, n, in, out, MPI_COMM_WORLD, FFTW_FORWARD,
-                                             FLAGS | FFTW_MPI_TRANSPOSED_OUT), what);
+  fftw_plan plan = checked(
+      fftw_mpi_plan_dft(dimensions, n, in, out, MPI_COMM_WORLD, FFTW_FORWARD, FLAGS | FFTW_MPI_TRANSPOSED_OUT), what);
   for (int round = 0; round < 3; ++round) {
     fill(in[0], 2 * local, (unsigned)dimensions);
     fftw_execute(plan);
@@ -60,11 +61,13 @@ static void transform(const char* what, int dimensions, const ptrdiff_t* n, int 
 static void transpose(const char* what, ptrdiff_t n0, ptrdiff_t n1, ptrdiff_t howmany) {
   ptrdiff_t rows, first, out_rows, out_first;
   const ptrdiff_t n[] = {n0, n1};
-  const ptrdiff_t local = fftw_mpi_local_size_many_transposed(2, n, howmany, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK,
-                                                              MPI_COMM_WORLD, &rows, &first, &out_rows, &out_first);
+  const ptrdiff_t local =
+      fftw_mpi_local_size_many_transposed(2, n, howmany, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, MPI_COMM_WORLD,
+                                          &rows, &first, &out_rows, &out_first);
   double *in = fftw_alloc_real((size_t)local), *out = fftw_alloc_real((size_t)local);
-  fftw_plan plan = checked(fftw_mpi_plan_many_transpose(n0, n1, howmany, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, in, out,
-                                                        MPI_COMM_WORLD, FLAGS), what);
+  fftw_plan plan = checked(fftw_mpi_plan_many_transpose(n0, n1, howmany, FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK,
+                                                        in, out, MPI_COMM_WORLD, FLAGS),
+                           what);
   for (int round = 0; round < 3; ++round) {
     fill(in, rows * n1 * howmany, 7);
     fftw_execute(plan);
