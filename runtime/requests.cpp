@@ -76,6 +76,7 @@ void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, 
   auto served = std::make_shared<Served>();
   served->operation = std::move(operation);
   served->comm = comm;
+  served->followed = Followed::this_call();
   const std::lock_guard lock(mutex_);
   served_.emplace(request, std::move(served));
   ++hocket_live_requests;
@@ -87,6 +88,7 @@ void Requests::begin(std::unique_ptr<Operation> operation, MPI_Request* request)
   served->operation = std::move(operation);
   served->comm = MPI_COMM_NULL;
   served->freed = true;
+  served->followed = Followed::this_call();
   served->code_for_mpi = std::make_shared<std::atomic<int>>(MPI_SUCCESS);
   auto state = std::make_unique<Code>(served->code_for_mpi);
   check(PMPI_Grequest_start(tell_status, forget_code, refuse_to_cancel, state.get(), &served->generalized));
@@ -94,6 +96,7 @@ void Requests::begin(std::unique_ptr<Operation> operation, MPI_Request* request)
   *request = served->generalized;
   const std::lock_guard lock(mutex_);
   ++hocket_live_requests;
+  served->followed.started();
   if (failed(*served, [&] { served->operation->begin(); })) {
     finish(*served);
     return;
@@ -111,6 +114,7 @@ void Requests::finish(Served& served) {
   }
   if (served.freed) --hocket_live_requests;
   served.state = Served::State::complete;
+  served.followed.over();
 }
 
 std::shared_ptr<Served> Requests::find(MPI_Request request) const {
@@ -123,6 +127,7 @@ void Requests::start(const std::shared_ptr<Served>& served) {
   if (served->state != Served::State::inactive) throw MpiFailure{MPI_ERR_REQUEST};
   const std::lock_guard lock(mutex_);
   served->code = MPI_SUCCESS;
+  served->followed.started();
   served->operation->begin();
   active_.push_back(served);
   served->state = Served::State::active;

@@ -13,6 +13,7 @@
 #include "idle.hpp"
 #include "mpi_call.hpp"
 #include "operation.hpp"
+#include "report.hpp"
 
 namespace hocket::runtime {
 
@@ -33,6 +34,7 @@ struct Served {
   MPI_Request generalized = MPI_REQUEST_NULL;      ///< of a nonblocking call: MPI is told when it is over
   std::shared_ptr<std::atomic<int>> code_for_mpi;  ///< and how it ended
   int code = MPI_SUCCESS;  ///< of the last time, once complete
+  Followed followed;
 };
 
 class Requests {
