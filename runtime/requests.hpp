@@ -76,7 +76,7 @@ class Requests {
   void for_each_active(Call over);
   [[nodiscard]] bool any_freed() const;
 
-  mutable std::mutex mutex_;  ///< never held while waiting
+  mutable std::recursive_mutex mutex_;  ///< never held while waiting; recursive: see Inside
   std::map<MPI_Request, std::shared_ptr<Served>> served_;
   std::vector<std::shared_ptr<Served>> active_;  ///< in the order of their starts
   std::atomic<std::size_t> active_count_ = 0;
