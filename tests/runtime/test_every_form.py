@@ -1,4 +1,4 @@
-"""Blocking, nonblocking and persistent calls with counts of either size, every byte checked, under both MPI families."""
+"""Blocking, nonblocking and persistent calls with counts of either size, every byte checked."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from conftest import Launch
 
 ROUNDS = 2

@@ -35,36 +35,34 @@ static void expect(int to_all, int reverse, int salt) {
 }
 
 /* The call in the form `form`, twice: `blocking`, `nonblocking` and `init` are calls. */
-#define ROUNDS_OF(to_all, reverse, blocking, nonblocking, init)          \
-  do {                                                                   \
-    if (form == PERSISTENT) init;                                        \
-    for (int round = 0; round < ROUNDS; ++round) {                       \
-      fill_out(round);                                                   \
-      if (form == BLOCKING) blocking;                                    \
-      if (form == NONBLOCKING) nonblocking;                              \
-      if (form == PERSISTENT) MPI_Start(&request);                       \
-      if (form != BLOCKING) MPI_Wait(&request, MPI_STATUS_IGNORE);       \
-      expect(to_all, reverse, round);                                    \
-    }                                                                    \
-    if (form == PERSISTENT) MPI_Request_free(&request);                  \
+#define ROUNDS_OF(to_all, reverse, blocking, nonblocking, init)    \
+  do {                                                             \
+    if (form == PERSISTENT) init;                                  \
+    for (int round = 0; round < ROUNDS; ++round) {                 \
+      fill_out(round);                                             \
+      if (form == BLOCKING) blocking;                              \
+      if (form == NONBLOCKING) nonblocking;                        \
+      if (form == PERSISTENT) MPI_Start(&request);                 \
+      if (form != BLOCKING) MPI_Wait(&request, MPI_STATUS_IGNORE); \
+      expect(to_all, reverse, round);                              \
+    }                                                              \
+    if (form == PERSISTENT) MPI_Request_free(&request);            \
   } while (0)
 
-#define EVERY_CALL(suffix, counts, places)                                                                      \
-  for (enum form form = BLOCKING; form < FORMS; ++form) {                                                       \
-    ROUNDS_OF(1, 0, MPI_Alltoall##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD),              \
-              MPI_Ialltoall##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD, &request),         \
-              MPI_Alltoall_init##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, \
-                                        &request));                                                             \
-    ROUNDS_OF(0, 0, MPI_Allgather##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD),             \
-              MPI_Iallgather##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD, &request),        \
-              MPI_Allgather_init##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD,               \
-                                         MPI_INFO_NULL, &request));                                             \
-    ROUNDS_OF(0, 1,                                                                                             \
-              MPI_Allgatherv##suffix(out, COUNT, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD),         \
-              MPI_Iallgatherv##suffix(out, COUNT, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD,         \
-                                      &request),                                                                \
-              MPI_Allgatherv_init##suffix(out, COUNT, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD,     \
-                                          MPI_INFO_NULL, &request));                                            \
+#define EVERY_CALL(suffix, counts, places)                                                                             \
+  for (enum form form = BLOCKING; form < FORMS; ++form) {                                                              \
+    ROUNDS_OF(                                                                                                         \
+        1, 0, MPI_Alltoall##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD),                           \
+        MPI_Ialltoall##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD, &request),                      \
+        MPI_Alltoall_init##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request));  \
+    ROUNDS_OF(                                                                                                         \
+        0, 0, MPI_Allgather##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD),                          \
+        MPI_Iallgather##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD, &request),                     \
+        MPI_Allgather_init##suffix(out, COUNT, MPI_INT, in, COUNT, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request)); \
+    ROUNDS_OF(0, 1, MPI_Allgatherv##suffix(out, COUNT, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD),          \
+              MPI_Iallgatherv##suffix(out, COUNT, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD, &request),     \
+              MPI_Allgatherv_init##suffix(out, COUNT, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD,            \
+                                          MPI_INFO_NULL, &request));                                                   \
   }
 
 /* So that nonblocking calls are scheduled from the first: blocking ones, a wish for each kind, a barrier. */
