@@ -64,11 +64,11 @@ std::atomic<std::uint64_t> ended = 0;
 
 Team* Team::find(MPI_Comm comm) {
   struct Last {
-    MPI_Comm comm;
-    std::uint64_t ended;
-    Team* team;
+    MPI_Comm comm{};  // zero bits: no communicator of any MPI
+    std::uint64_t ended = 0;
+    Team* team = nullptr;
   };
-  static thread_local Last last{MPI_COMM_NULL, 0, nullptr};
+  static thread_local constinit Last last;
   const std::uint64_t now = ended.load(std::memory_order_acquire);
   if (last.comm == comm && last.ended == now) return last.team;
   if (!plain_intracommunicator(comm)) return nullptr;
