@@ -46,21 +46,25 @@ static int missing(void) {
   abort();
 }
 
+/* What the dynamic section of an object says of a table: an address, or with some C libraries still an offset. */
+static const void* table_of(const struct link_map* object, int tag) {
+  for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) {
+      const uintptr_t where = entry->d_un.d_ptr;
+      return (const void*)(where < object->l_addr ? object->l_addr + where : where);
+    }
+  return NULL;
+}
+
 /* Whether the object that holds `function` takes any MPI function by its PMPI_ name, which leads back to us. A tool
  * that asks the dynamic linker instead gets the MPI library's own. */
 static int comes_back(const void* function) {
-  Dl_info info;
   struct link_map* object = NULL;
-  if (!dladdr1(function, &info, (void**)&object, RTLD_DL_LINKMAP) || object == NULL) return 0;
-  const ElfW(Sym)* symbols = NULL;
-  const char* strings = NULL;
-  const uint32_t *hash = NULL, *gnu_hash = NULL;
-  for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym)*)entry->d_un.d_ptr;
-    if (entry->d_tag == DT_STRTAB) strings = (const char*)entry->d_un.d_ptr;
-    if (entry->d_tag == DT_HASH) hash = (const uint32_t*)entry->d_un.d_ptr;
-    if (entry->d_tag == DT_GNU_HASH) gnu_hash = (const uint32_t*)entry->d_un.d_ptr;
-  }
+  mpi_library tool = library_with(function);
+  if (tool.handle == NULL || dlinfo(tool.handle, RTLD_DI_LINKMAP, &object) != 0) return 0;
+  const ElfW(Sym)* symbols = table_of(object, DT_SYMTAB);
+  const char* strings = table_of(object, DT_STRTAB);
+  const uint32_t *gnu_hash = table_of(object, DT_GNU_HASH), *hash = table_of(object, DT_HASH);
   if (symbols == NULL || strings == NULL || (hash == NULL && gnu_hash == NULL)) return 0;
   /* What is taken from elsewhere stands before what the GNU table knows; the old table knows all. */
   const uint32_t count = gnu_hash != NULL ? gnu_hash[1] : hash[1];
@@ -113,7 +117,7 @@ static const char* why_no_runtime(void) {
   }
   const int* requests = dlsym(runtime, "hocket_live_requests");
   if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
-  live_requests = requests;
+  __atomic_store_n(&live_requests, requests, __ATOMIC_RELEASE);
   for (int call = 0; call < CALL_COUNT; ++call)
     if (of_mpi[call] != (void*)(uintptr_t)missing) of_runtime[call] = found[call];
   return NULL;
@@ -142,7 +146,9 @@ static void learn(int wanted) {
 
 static inline int knows(int wanted) { return __atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted; }
 
-static inline int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
+static inline int any_live_requests(void) {
+  return __atomic_load_n(__atomic_load_n(&live_requests, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED) != 0;
+}
 
 static void tell(int call) {
   learn(MPI_KNOWN);
