@@ -207,28 +207,30 @@ static void join(int call, word comm) {
     if (__builtin_expect(seldom, 0)) return name##_seldom(A##n);   \
     return PASS_TO(target, n);                                     \
   }
+#define TOOL(call) of_tool[CALL_##call]
 #define DEFINE_BOTH(call, n, seldom, then_do, target)  \
   DEFINE_NAME(PMPI_##call, n, seldom, then_do, target) \
-  DEFINE_NAME(MPI_##call, n, seldom, then_do, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
+  DEFINE_NAME(MPI_##call, n, seldom, then_do, TOOL(call) != NULL ? TOOL(call) : (target))
 
-/* The runtime with a report around it. The caller's address has to be taken before. */
-static _Thread_local const void* returns_to;
-#define DEFINE_REPORTED(call, n)                                     \
-  static __attribute__((noinline, cold)) int call##_reported(P##n) { \
-    call_begins(CALL_##call, returns_to, (const word[]){A##n});      \
-    const int code = PASS_TO(of_runtime[CALL_##call], n);            \
-    call_ends();                                                     \
-    return code;                                                     \
-  }
-#define REPORTED(call) (returns_to = __builtin_return_address(0), (void*)(uintptr_t)call##_reported)
-#define NOT_REPORTED __builtin_expect(call_begins == NULL, 1)
+/* Calls that the report is about. If there is one, it is told before and after the runtime does its part; that
+ * is seldom. A function that is jumped to returns where the caller called. */
+#define REPORT(call, n) \
+  if (call_begins != NULL && !FROM_MPI_LIBRARY) return call##_reported(__builtin_return_address(0), A##n)
+#define DEFINE_REPORTED(call, n, seldom, then_do, target)                                        \
+  static __attribute__((noinline, cold)) int call##_reported(const void* caller, P##n) {         \
+    call_begins(CALL_##call, caller, (const word[]){A##n});                                      \
+    const int code = PASS_TO(of_runtime[CALL_##call], n);                                        \
+    call_ends();                                                                                 \
+    return code;                                                                                 \
+  }                                                                                              \
+  DEFINE_NAME(PMPI_##call, n, (seldom) || call_begins != NULL, then_do; REPORT(call, n), target) \
+  DEFINE_NAME(MPI_##call, n, (seldom) || call_begins != NULL, then_do;                           \
+              if (TOOL(call) == NULL) REPORT(call, n), TOOL(call) != NULL ? TOOL(call) : (target))
 
-#define DEFINE_COLLECTIVE(call, runtime_name, n)         \
-  DEFINE_REPORTED(call, n)                               \
-  DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE),    \
-              FROM_MPI_LIBRARY ? of_mpi[CALL_##call]     \
-              : NOT_REPORTED   ? of_runtime[CALL_##call] \
-                               : REPORTED(call))
+#define DEFINE_COLLECTIVE(call, runtime_name, n)          \
+  DEFINE_REPORTED(call, n, !knows(ACTIVE), learn(ACTIVE), \
+                  FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
+#define DEFINE_NOTED(call, runtime_name, n) DEFINE_REPORTED(call, n, !knows(noted), learn_noted(), of_mpi[CALL_##call])
 #define DEFINE_SESSION(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE), FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
 #define DEFINE_REQUEST(call, runtime_name, n)               \
@@ -238,10 +240,6 @@ static _Thread_local const void* returns_to;
  * name and not come back. */
 #define DEFINE_WAITING(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
-#define DEFINE_NOTED(call, runtime_name, n)          \
-  DEFINE_REPORTED(call, n)                           \
-  DEFINE_BOTH(call, n, !knows(noted), learn_noted(), \
-              NOT_REPORTED || FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : REPORTED(call))
 #define DEFINE_JOINING(call, runtime_name, n)                                                             \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests() || any_wishes(), join(CALL_##call, a##n), \
               of_mpi[CALL_##call])
