@@ -14,7 +14,6 @@ from hocket.runtime import build_runtime
 from hocket.runtime.build import native_dir
 
 
-
 def table() -> list[tuple[str, str, int]]:
     """Names in MPI and in the runtime, number of arguments; what the preprocessor makes of the table."""
     done = subprocess.run(
@@ -91,4 +90,6 @@ def test_a_rank_that_waits_elsewhere_lets_the_exchange_go_on(
     check: Callable[..., str], tmp_path: Path
 ) -> None:
     """In files, windows, communicators, large counts, where all wait for one that waits for the exchange."""
-    assert "hocket: all-to-all of 4 ranks" in check(f"persistent_elsewhere {tmp_path / 'data'}", "chain:2,2", 4)
+    assert "hocket: all-to-all of 4 ranks" in check(
+        f"persistent_elsewhere {tmp_path / 'data'}", "chain:2,2", 4
+    )
