@@ -81,9 +81,7 @@ Placed = Callable[..., str]
         ("n.east,n.west;b0", ["n.west", "n.east", "b0"]),  # whole names tell apart what short ones do not
     ],
 )
-def test_names_are_found(
-    placed: Placed, network: Callable[[str], str], hosts: str, names: list[str]
-) -> None:
+def test_names_are_found(placed: Placed, network: Callable[[str], str], hosts: str, names: list[str]) -> None:
     said = placed(network(hosts), names)
     assert f"all-to-all of {len(names)} ranks on {len(set(names))} hosts" in said, said
     assert "MPI library serves" not in said
@@ -116,7 +114,9 @@ def test_what_is_not_certain_is_no_guess(
 def test_strangers_keep_their_communicators_only(placed: Placed, network: Callable[[str], str]) -> None:
     """Named once, in one line; communicators without them are scheduled."""
     said = placed(network("a[0-2];b[0-2]"), ["x.site", "y", "a0", "a1", "b0", "b1"])
-    assert said.count("hosts 'x.site' and 'y' are not in the network file; add them, or place ranks") == 1, said
+    assert said.count("hosts 'x.site' and 'y' are not in the network file; add them, or place ranks") == 1, (
+        said
+    )
     assert "all-to-all of 3 ranks on 3 hosts" in said  # the second half
     assert "all-to-all of 6 ranks" not in said and "all-to-all of 5 ranks" not in said
 

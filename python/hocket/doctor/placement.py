@@ -26,11 +26,11 @@ def check_placement(case: Case) -> Iterator[Finding]:
     hosts = sorted({_name(rank, case.placement) or "(none)" for rank in unknown})
     yield problem(
         "placement",
-        f"{len(unknown)} of {len(case.ranks_told)} ranks ({_listed([str(rank.rank) for rank in unknown])}) run on "
-        f"hosts that the network does not have: their {what} are {_listed(hosts)}; the network has "
+        f"{len(unknown)} of {len(case.ranks_told)} ranks ({_listed([str(rank.rank) for rank in unknown])}) "
+        f"run on hosts that the network does not have: their {what} are {_listed(hosts)}; the network has "
         f"{_listed(case.network.names)}",
-        "write these names into the network file; or give --placement FILE with one name of the network per rank, or "
-        "--placement order if ranks fill the network's hosts in their order",
+        "write these names into the network file; or give --placement FILE with one name of the network per "
+        "rank, or --placement order if ranks fill the network's hosts in their order",
     )
 
 

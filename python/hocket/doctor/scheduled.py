@@ -24,8 +24,11 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
     told = ranks_in(done.stdout)
     said = [line.removeprefix("hocket: ") for line in done.stderr.splitlines() if line.startswith("hocket: ")]
     if len(told) != count or not all(rank.right for rank in told):
-        yield problem("scheduled", "with Hocket the probe's all-to-all delivers wrong bytes",
-                      "do not use Hocket with this MPI, and report this with the output of 'hocket doctor --json'")  # fmt: skip
+        yield problem(
+            "scheduled",
+            "with Hocket the probe's all-to-all delivers wrong bytes",
+            "do not use Hocket with this MPI, and report this with what 'hocket doctor --json' prints",
+        )
         return
     on = " on an invented network" if invented else ""
     for line in said:
@@ -42,5 +45,8 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
         yield note("scheduled", "all ranks are on one host, so there was nothing to schedule",
                    "start them on several: --hostfile FILE")  # fmt: skip
     else:
-        yield problem("scheduled", "the MPI library served the all-to-all, and the preload library said nothing",
-                      "check that the launcher hands LD_PRELOAD to its ranks, and that the probe is not setuid")  # fmt: skip
+        yield problem(
+            "scheduled",
+            "the MPI library served the all-to-all, and the preload library said nothing",
+            "check that the launcher hands LD_PRELOAD to its ranks",
+        )

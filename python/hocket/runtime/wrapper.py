@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from hocket.errors import MissingToolError
 
-# By the macros of its mpi.h: how MPI_Get_library_version begins in a process that uses this MPI, up to the major
-# version, and the MPI's name for people. Libraries derived from MPICH first: some keep MPICH's macro.
+# By the macros of its mpi.h: how MPI_Get_library_version begins in a process that uses this MPI, up to the
+# major version, and the MPI's name for people. What is derived from MPICH first: some keep MPICH's macro.
 _LIBRARIES = {
     "I_MPI_VERSION": ("Intel(R) MPI Library {}", "Intel MPI"),
     "CRAY_MPICH_VERSION": ("MPI VERSION: CRAY MPICH version {}.", "Cray MPICH"),
@@ -29,9 +29,9 @@ _SECONDS = 60
 class Wrapper:
     """An MPI compiler wrapper that runs a C++ compiler.
 
-    ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's ABI,
-    else how the version text of the library begins. ``version`` is for people. ``identity`` changes whenever the
-    MPI or the compiler does. ``environment``: to run it in.
+    ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's
+    ABI, else how the version text of the library begins. ``version`` is for people. ``identity`` changes
+    whenever the MPI or the compiler does. ``environment``: to run it in.
     """
 
     path: str
@@ -43,7 +43,7 @@ class Wrapper:
 
 
 def read_wrapper(mpicc: str) -> Wrapper:
-    """Raises MissingToolError if there is no such wrapper, no C++ compiler, or an MPI that Hocket does not know."""
+    """Raises MissingToolError if there is no such wrapper, no C++ compiler, or an unknown MPI behind it."""
     path = shutil.which(mpicc)
     if path is None:
         raise MissingToolError(
