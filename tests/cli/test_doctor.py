@@ -72,7 +72,7 @@ def test_hosts_that_the_network_does_not_know(mpi: Mpi, tmp_path: Path) -> None:
     assert "4 of 4 ranks (0, 1, 2, 3) run on hosts that the network does not have" in placement["text"]
     assert "elsewhere0" in placement["text"] and "--placement" in placement["remedy"]
     assert topics["scheduled"][0]["level"] == "problem"  # the native call served, and the runtime said why
-    assert "is not in the network file" in topics["scheduled"][0]["text"]
+    assert "not in the network file" in topics["scheduled"][0]["text"]
 
 
 def test_problems_do_not_hide_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_launcher_and_a_wrapper_of_two_mpis(tmp_path: Path) -> None:
         "echo '#define OMPI_RELEASE_VERSION 1'",
     )
     (found,) = problems(check_mpi, Case({}, mpi_name=launcher))
-    assert "belongs to mpich, but the wrapper" in found.text and "Open MPI 5.0.1" in found.text
+    assert "belongs to mpich, but " in found.text and "Open MPI 5.0.1" in found.text
 
 
 def test_networks_and_plans(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hocket import _core
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
 from hocket.doctor.start import rank_count, ranks_in, start
@@ -35,8 +36,11 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
         if line.startswith("all-to-all of "):
             yield ok("scheduled", f"{line}{on}, every byte right")
             return
-    if said:
-        yield problem("scheduled", f"the MPI library served the all-to-all: {said[0]}", "see the lines above")
+    told_before = _core.wrong_variables([f"{name}={value}" for name, value in case.environment.items()])
+    reasons = [line for line in said if line not in told_before]
+    if reasons:
+        yield problem("scheduled", f"the MPI library served the all-to-all: {reasons[0]}",
+                      "do what this line and those above say")  # fmt: skip
     elif count < 3:
         yield note(
             "scheduled", "with fewer than three ranks there is nothing to schedule", "give more: -n RANKS"
