@@ -169,5 +169,9 @@ def _precompile(wrapper: Wrapper, compiling: list[str], work: Path) -> list[str]
         return []
     header = work / "common.hpp"
     header.write_text("".join(f"#include <{name}>\n" for name in _COMMON_HEADERS))
-    compile_native([*compiling, "-x", "c++-header", str(header), "-o", f"{header}.gch"], wrapper.environment)
+    command = [*compiling, "-x", "c++-header", "-c", str(header), "-o", f"{header}.gch"]
+    try:
+        compile_native(command, wrapper.environment)
+    except MissingToolError:
+        return []  # it only takes longer
     return ["-include", str(header)]
