@@ -26,6 +26,8 @@ _FLAGS = [
     "-O2",
     "-fPIC",
     "-fvisibility=hidden",
+    "-DOMPI_SKIP_MPICXX=1",  # the old C++ bindings, for which ranks have no library loaded
+    "-DMPICH_SKIP_MPICXX=1",
     "-static-libgcc",
     "-static-libstdc++",
 ]
