@@ -33,8 +33,8 @@ class RuntimeOptions:
 
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
-    where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes. ``scheduler``: of
-    irregular exchanges.
+    where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes
+    are bytes. ``scheduler``: of irregular exchanges.
     """
 
     placement: str = "names"
