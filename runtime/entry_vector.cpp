@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "entry.hpp"
+#include "nonblocking.hpp"
 #include "report.hpp"
 #include "requests.hpp"
 #include "since_mpi4.hpp"
@@ -44,20 +45,11 @@ struct Sides {
   }
 };
 
-/// The team of a communicator some of whose calls may be scheduled, or why none may; the same on all ranks.
-struct Ground {
-  Team* team = nullptr;
-  Why why = Why::few_ranks;
-};
-
-Ground ground_of(MPI_Comm comm) {
-  if (!plain_intracommunicator(comm)) return {nullptr, Why::intercommunicator};
-  int size = 0;
-  check(PMPI_Comm_size(comm, &size));
-  if (size < 3) return {};
-  Team& team = Team::of(comm);
-  if (team.could_collide()) return {&team};
-  return {nullptr, team.hosts() == 0 ? Why::no_place : Why::few_ranks};
+/// Why no call of a communicator may be scheduled; the same on all ranks.
+std::optional<Why> why_native(const Team* team) {
+  if (team == nullptr) return Why::intercommunicator;
+  if (!team->could_collide()) return team->why_native();
+  return std::nullopt;
 }
 
 std::uint64_t bytes_to_others(const std::optional<Volumes>& volumes) {
@@ -80,9 +72,9 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, Why why) {
 
 /// Runs the call by its plan, and returns nothing; or returns why the MPI library is to serve it.
 std::optional<Why> run(MPI_Comm comm, const Sides& sides) {
-  const Ground ground = ground_of(comm);
-  if (ground.team == nullptr) return ground.why;
-  VectorExchanges& vectors = ground.team->vectors();
+  Team* const team = Team::of_any(comm);
+  if (const std::optional<Why> why = why_native(team)) return why;
+  VectorExchanges& vectors = team->vectors();
   if (!vectors.asks()) return Why::not_asked;
   const Neighbours* const neighbours = vectors.neighbours(comm, sides.reach);
   if (neighbours == nullptr) return Why::topology;
@@ -101,6 +93,7 @@ std::optional<Why> run(MPI_Comm comm, const Sides& sides) {
 template <class Native>
 int blocking(MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
+    fulfil_wishes(comm);
     const std::optional<Why> why = run(comm, sides);
     if (!why) return MPI_SUCCESS;
     note_passed_on(comm, sides, *why);
@@ -111,14 +104,14 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
 
 /// `code`: what the MPI library said when it made the request.
 std::optional<Why> take_over(MPI_Comm comm, const Sides& sides, MPI_Request* request, int code) {
-  const Ground ground = ground_of(comm);
-  if (ground.team == nullptr) return ground.why;
-  const Neighbours* const neighbours = ground.team->vectors().neighbours(comm, sides.reach);
+  Team* const team = Team::of_any(comm);
+  if (const std::optional<Why> why = why_native(team)) return why;
+  const Neighbours* const neighbours = team->vectors().neighbours(comm, sides.reach);
   if (neighbours == nullptr) return Why::topology;
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<Volumes> volumes;
   if (code == MPI_SUCCESS) volumes = call.volumes();
-  PersistentVector made = persistent_operation(*ground.team, call, volumes);
+  PersistentVector made = persistent_operation(*team, call, volumes);
   if (made.operation == nullptr) return made.why;
   note_scheduled(made.operation->exchange(), bytes_to_others(volumes));
   Requests::instance().serve(*request, std::move(made.operation), comm);

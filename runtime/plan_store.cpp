@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "hocket/environment/variables.hpp"
+#include "hocket/schedule/bounds.hpp"
+#include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedulers/scheduler.hpp"
+#include "report.hpp"
 #include "settings.hpp"
 
 namespace hocket::runtime {
@@ -34,6 +37,9 @@ std::uint64_t digest_of(const Settings& s) {
   for (const std::uint64_t value : s.alike) out.fixed(value);
   return checksum(out.bytes());
 }
+
+/// One rank of a communicator computes what the report says of a plan: it takes the whole of it.
+bool tells_figures(Rank rank) { return reporting && rank == 0; }
 
 /// Throws InputError if there is no such file. A pipe or a device might never end.
 Bytes contents(const std::string& path) {
@@ -89,6 +95,8 @@ Planned PlanStore::program(Pattern pattern, std::span<const std::uint32_t> ranks
   if (planned_for) {
     const PlanHeader& header = stored->header;
     planned = {PlanFile(stored->bytes).program(rank), header.demand, header.phases, header.window};
+    if (tells_figures(rank))
+      planned.figures = {lockstep_seconds(*network_, PlanFile(stored->bytes).plan().schedule), header.bound_seconds};
   } else {
     planned = make(pattern, ranks_per_node, rank);
   }
@@ -105,7 +113,10 @@ Planned PlanStore::make(Pattern pattern, std::span<const std::uint32_t> ranks_pe
   const Demand demand{pattern, part.ranks(), gather ? gather_bytes : 1};
   const Schedule schedule = choose_scheduler(part, demand).make(part, demand, {});
   const std::uint32_t chosen = window(pattern);
-  return {rank_program(schedule, derive_waits(part, schedule, chosen), rank), demand, schedule.phases(), chosen};
+  Planned planned{rank_program(schedule, derive_waits(part, schedule, chosen), rank), demand, schedule.phases(),
+                  chosen};
+  if (tells_figures(rank)) planned.figures = {lockstep_seconds(part, schedule), lower_bounds(part, demand).seconds};
+  return planned;
 }
 
 /// What the launcher was told stands in the plans that it made; it makes none for irregular exchanges.

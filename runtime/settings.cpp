@@ -75,6 +75,7 @@ Settings read_environment() {
   s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US"));
   s.shared_ranks = static_cast<int>(number("HOCKET_SHARED_RANKS"));
   s.log = static_cast<int>(number("HOCKET_LOG"));
+  s.report = text("HOCKET_REPORT");
   s.trace = text("HOCKET_TRACE");
   s.flow = flow();
   std::vector<std::string> environment;

@@ -29,6 +29,7 @@ def compiled(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
             subprocess.run(
                 [
                     mpi.mpicc,
+                    "-g",
                     "-O1",
                     "-Wall",
                     "-Werror",

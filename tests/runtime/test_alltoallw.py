@@ -10,7 +10,7 @@ from pathlib import Path
 
 import mpi_programs
 from hocket.mpi import Mpi, MpiFamily
-from irregular import ALL, scheduled
+from scheduled_calls import ALL, scheduled
 
 Check = Callable[..., str]
 Launched = Callable[..., subprocess.CompletedProcess[str]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hocket.mpi import Mpi, MpiFamily
-from irregular import ALL, scheduled
+from scheduled_calls import ALL, scheduled
 
 Check = Callable[..., str]
 

@@ -31,7 +31,7 @@ _FLAGS = [
     "-static-libstdc++",
     *shlex.split(os.environ.get("HOCKET_CXXFLAGS", "")),  # sanitizers, say
 ]
-_SHIM_FLAGS = ["-x", "c", "-O2", "-fPIC", "-shared"]
+_SHIM_FLAGS = ["-x", "c", "-std=gnu17", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]
 _BUILD_SECONDS = 300
 _ROOMS = ("runtime", "sort")  # what is compiled with the MPI at hand
 _SHIM, _LIBRARY = "libhocket_shim.so", "libhocket_runtime.so"
@@ -52,8 +52,11 @@ class Runtime:
     mpi: str
 
     def environment(self) -> dict[str, str]:
-        """The variables that switch the runtime on in every rank."""
-        preload = ":".join(filter(None, [str(self.shim), os.environ.get("LD_PRELOAD", "")]))
+        """The variables that switch the runtime on in every rank.
+
+        Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket.
+        """
+        preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD", ""), str(self.shim)]))
         return {"LD_PRELOAD": preload, "HOCKET_RUNTIME": str(self.library), "HOCKET_RUNTIME_MPI": self.mpi}
 
 
@@ -78,8 +81,7 @@ def build_runtime(mpicc: str) -> Runtime:
     def build(folder: Path) -> None:
         print(f"hocket: building the runtime for {wrapper.version} (once)", file=sys.stderr)
         _compile_library(wrapper, folder / _LIBRARY)
-        shim = [wrapper.compiler, *_SHIM_FLAGS, str(_shim_source()), "-o", str(folder / _SHIM), "-ldl"]
-        compile_native(shim, wrapper.environment)
+        _compile_shim(wrapper, folder / _SHIM)
 
     sources = [
         *_sources(),
@@ -159,6 +161,27 @@ def _compile_library(wrapper: Wrapper, library: Path) -> None:
             str(library),
         ]
         compile_native(linking, wrapper.environment)
+
+
+def _compile_shim(wrapper: Wrapper, shim: Path) -> None:
+    """It shows the names that this MPI has: a program that looks for others must not find them here."""
+    with tempfile.TemporaryDirectory(prefix="hocket-", ignore_cleanup_errors=True) as work:
+        shown = Path(work) / "shown.h"
+        visible = '__attribute__((visibility("default")))'
+        shown.write_text("".join(f"{visible} int {name}();\n" for name in sorted(wrapper.functions)))
+        compile_native(
+            [
+                wrapper.compiler,
+                *_SHIM_FLAGS,
+                "-include",
+                str(shown),
+                str(_shim_source()),
+                "-o",
+                str(shim),
+                "-ldl",
+            ],
+            wrapper.environment,
+        )
 
 
 def _precompile(wrapper: Wrapper, compiling: list[str], work: Path) -> list[str]:

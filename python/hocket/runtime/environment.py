@@ -33,8 +33,9 @@ class RuntimeOptions:
 
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
-    where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes
-    are bytes. ``scheduler``: of irregular exchanges.
+    where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are
+    bytes. ``scheduler``: of irregular exchanges. ``report``: directory that all hosts see, for what the ranks
+    tell of their calls.
     """
 
     placement: str = "names"
@@ -46,6 +47,7 @@ class RuntimeOptions:
     segment: int | None = None
     early: int | None = None
     log: int = 0
+    report: Path | None = None
 
     @property
     def window(self) -> int:
@@ -71,6 +73,7 @@ class RuntimeOptions:
             "HOCKET_SEGMENT": self.segment,
             "HOCKET_EARLY": self.early,
             "HOCKET_LOG": self.log or None,
+            "HOCKET_REPORT": self.report,
         }
         return {name: str(value) for name, value in values.items() if value not in (None, "")}
 

@@ -31,7 +31,7 @@ class Wrapper:
 
     ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's ABI,
     else how the version text of the library begins. ``version`` is for people. ``identity`` changes whenever the
-    MPI or the compiler does. ``environment``: to run it in.
+    MPI or the compiler does. ``functions`` are those that mpi.h declares. ``environment``: to run it in.
     """
 
     path: str
@@ -39,6 +39,7 @@ class Wrapper:
     mpi: str
     version: str
     identity: str
+    functions: frozenset[str] = field(repr=False)
     environment: dict[str, str] = field(repr=False)
 
 
@@ -58,7 +59,8 @@ def read_wrapper(mpicc: str) -> Wrapper:
     mpi, version = _library(path, macros, complaint)
     found = re.findall(r'^# 1 "([^"]*mpi[^"]*)"', headers, re.MULTILINE)
     identity = hashlib.sha256("\0".join((path, compiler, macros, links, *found)).encode()).hexdigest()
-    return Wrapper(path, compiler, mpi, version, identity, environment)
+    functions = frozenset(re.findall(r"\bP?MPI_\w+(?=\s*\()", headers))
+    return Wrapper(path, compiler, mpi, version, identity, functions, environment)
 
 
 def find_compiler() -> str:

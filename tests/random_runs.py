@@ -1,0 +1,290 @@
+"""Random MPI programs without and with the preload library: launched, compared and shrunk.
+
+The programs are those of tests/random_programs/program, each drawn from its seed; a launch runs several.
+How many ranks there are, of which network, and the runtime's settings are drawn from the launch's first seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from hocket.mpi import Mpi, launch_command
+
+SOURCES: Final = Path(__file__).parent / "random_programs" / "program"
+LONGEST: Final = 120.0  # seconds of a launch
+
+# Networks and how many ranks they have places for.
+NETWORKS: Final = (
+    ("star:9", 9),
+    ("star:4*2", 8),
+    ("star:3*3", 9),
+    ("chain:2,2", 4),
+    ("chain:3,3", 6),
+    ("chain:3,2,4", 9),
+    ("chain:2,1*3", 9),
+    ("tree:(2,(3),(4))", 9),
+    ("torus:3x3", 9),
+    ("torus:4x2", 8),
+    ("mesh:3x3", 9),
+    ("mesh:3x2", 6),
+    ("hypercube:3", 8),
+    ("fat-tree:k=4", 16),
+)
+FLOWS: Final = ("token", "token", "token", "window:2", "barrier", "free")
+EVERYTHING: Final = {
+    name: "1"
+    for name in (
+        "HOCKET_MIN_BYTES",
+        "HOCKET_MIN_GATHER_BYTES",
+        "HOCKET_MIN_VECTOR_BYTES",
+        "HOCKET_MIN_FLOWS",
+        "HOCKET_MIN_SENDERS",
+    )
+}
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Some programs, one after the other, and where they run."""
+
+    first: int
+    count: int
+    ranks: int
+    network: str
+    threads: int = 1
+    flow: str = "token"
+    settings: dict[str, str] = field(default_factory=dict)
+    left_out: tuple[int, ...] = ()
+
+    @classmethod
+    def draw(cls, first: int, count: int) -> Launch:
+        lot = random.Random(first)
+        network, places = lot.choice(NETWORKS)
+        settings = dict(EVERYTHING) if lot.random() < 0.9 else {}
+        settings["HOCKET_SEGMENT"] = lot.choice(["1024", "1031", "4096", "16384"])
+        settings["HOCKET_EARLY"] = lot.choice(["0", "0", "2000"])
+        settings["HOCKET_AHEAD"] = lot.choice(["1", "4", "32"])
+        settings["HOCKET_SPIN_US"] = lot.choice(["0", "20"])
+        settings["HOCKET_SCHEDULER"] = lot.choice(["", "", "LP", "RS_NLH"])
+        ranks = lot.choice([places, lot.randint(2, places)])
+        return cls(
+            first, count, min(ranks, 9), network, lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), settings
+        )
+
+    @property
+    def seeds(self) -> range:
+        return range(self.first, self.first + self.count)
+
+    def arguments(self, directory: str, log: str | None) -> list[str]:
+        given = ["--directory", directory]
+        if self.threads > 1:
+            given += ["--threads", str(self.threads)]
+        if self.left_out:
+            given += ["--leave-out", ",".join(map(str, self.left_out))]
+        if log:
+            given += ["--log", log]
+        return [*given, str(self.first), str(self.count)]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the programs of a launch printed: a digest of all that was received, by seed."""
+
+    digests: dict[int, str]
+    operations: int
+    code: int  # exit code; 124: it did not end in time
+    said: str
+    scheduled: int = 0  # calls that followed a schedule, counted on every rank
+
+
+def compile_programs(mpi: Mpi, out: Path) -> Path:
+    """The generator of programs, for this MPI."""
+    sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
+    flags = [*os.environ.get("RANDOM_CFLAGS", "").split(), "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    subprocess.run([mpi.mpicc, *flags, *sources, "-o", str(out)], check=True, timeout=300)
+    return out
+
+
+def run_native(mpi: Mpi, program: Path, launch: Launch, log: str | None = None) -> Outcome:
+    """Without Hocket."""
+    with tempfile.TemporaryDirectory() as directory:
+        argv = [str(program), *launch.arguments(directory, log)]
+        return _outcome(launch_command(mpi, launch.ranks, (), {}, argv), {})
+
+
+def run_with_hocket(
+    mpi: Mpi,
+    program: Path,
+    launch: Launch,
+    log: str | None = None,
+    exports: Sequence[str] = (),
+) -> Outcome:
+    """By ``hocket run``. ``exports`` (NAME=VALUE) change in the ranks what it has set."""
+    with tempfile.TemporaryDirectory() as directory:
+        trace = Path(directory) / "trace"
+        done = _outcome(
+            [*hocket_command(mpi, launch), "env", *exports, str(program), *launch.arguments(directory, log)],
+            {**launch.settings, "HOCKET_TRACE": str(trace)},
+        )
+        return replace(done, scheduled=_scheduled(trace))
+
+
+def hocket_command(mpi: Mpi, launch: Launch) -> list[str]:
+    where = ["--network", launch.network, "-n", str(launch.ranks), "--placement", "order"]
+    return [
+        sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, *where, "--flow", launch.flow, "--",
+    ]  # fmt: skip
+
+
+def _scheduled(trace: Path) -> int:
+    """The calls that ranks have begun, by what they wrote down."""
+    begins = re.compile(r"^(?:all-to-all|all-gather|irregular) ", re.MULTILINE)
+    return sum(len(begins.findall(path.read_text())) for path in trace.parent.glob(trace.name + ".*"))
+
+
+def _outcome(command: Sequence[str], env: dict[str, str]) -> Outcome:
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(LONGEST)
+        except subprocess.TimeoutExpired:
+            code = 124
+            _end(process)
+        output.seek(0)
+        said = output.read()
+    found = re.findall(r"^program (\d+) ([0-9a-f]{16}), (\d+) operations$", said, re.MULTILINE)
+    digests = {int(seed): digest for seed, digest, _ in found}
+    return Outcome(digests, sum(int(n) for _, _, n in found), code, said)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The launcher ends its ranks when it is asked to; when it does not, all of its session ends."""
+    for which in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
+        os.killpg(process.pid, which)
+        try:
+            process.wait(5)
+            return
+        except subprocess.TimeoutExpired:
+            pass
+    process.wait()
+
+
+def differing(launch: Launch, native: Outcome, with_hocket: Outcome) -> int | None:
+    """The first program that does not do the same; None if all do and both launches end well."""
+    for seed in launch.seeds:
+        if native.digests.get(seed) != with_hocket.digests.get(seed) or seed not in native.digests:
+            return seed
+    return None if native.code == with_hocket.code == 0 else launch.seeds[-1]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A program that does something else with Hocket, as small as was found in a few tries."""
+
+    mpi: Mpi
+    launch: Launch
+    native: Outcome
+    with_hocket: Outcome
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mpi.family.value}: {self.launch}\n"
+            f"reproduce: python bench/random_programs/run.py {reproduction(self.mpi, self.launch)}\n"
+            f"without Hocket: exit code {self.native.code}, {self.native.digests}\n{self.native.said[-600:]}\n"
+            f"with it: exit code {self.with_hocket.code}, {self.with_hocket.digests}\n{self.with_hocket.said[-1500:]}"
+        )
+
+
+def reproduction(mpi: Mpi, launch: Launch) -> str:
+    """The options of bench/random_programs/run.py for a launch."""
+    text = f"--mpi {mpi.mpiexec} --alone {launch.first} --like {_like(launch)}"
+    return text + (f" --leave-out {','.join(map(str, launch.left_out))}" if launch.left_out else "")
+
+
+def _like(launch: Launch) -> str:
+    return ";".join(
+        [
+            f"ranks={launch.ranks}",
+            f"network={launch.network}",
+            f"threads={launch.threads}",
+            f"flow={launch.flow}",
+            *(f"{name}={value}" for name, value in launch.settings.items()),
+        ]
+    ).join("''")
+
+
+def alike(text: str, first: int, left_out: tuple[int, ...]) -> Launch:
+    """The launch of one program that ``--like`` describes."""
+    given = dict(item.split("=", 1) for item in text.split(";"))
+    ranks, network, threads, flow = (given.pop(name) for name in ("ranks", "network", "threads", "flow"))
+    return Launch(first, 1, int(ranks), network, int(threads), flow, given, left_out)
+
+
+def compare(
+    mpi: Mpi, program: Path, launch: Launch, exports: Sequence[str] = ()
+) -> tuple[Failure | None, Outcome]:
+    """Both ways; what differs, if anything does, and what was seen with Hocket."""
+    native = run_native(mpi, program, launch)
+    with_hocket = run_with_hocket(mpi, program, launch, exports=exports)
+    if differing(launch, native, with_hocket) is None:
+        return None, with_hocket
+    return Failure(mpi, launch, native, with_hocket), with_hocket
+
+
+def shrink(
+    failure: Failure, program: Path, exports: Sequence[str] = (), tries: int = 2, most_launches: int = 60
+) -> Failure:
+    """The same failure with one program and fewer operations, if it fails alone.
+
+    Leaves out halves, quarters, … of the operations as long as the rest still fails in one of ``tries``.
+    """
+    launches = 0
+
+    def fails(candidate: Launch) -> Failure | None:
+        nonlocal launches
+        for _ in range(tries):
+            if launches >= most_launches:
+                return None
+            launches += 1
+            found, _ = compare(failure.mpi, program, candidate, exports)
+            if found and set(found.native.digests) == set(candidate.seeds):
+                return found
+        return None
+
+    seed = differing(failure.launch, failure.native, failure.with_hocket)
+    assert seed is not None
+    best = fails(replace(failure.launch, first=seed, count=1))
+    if best is None:
+        return failure
+    kept = list(range(best.native.operations))
+    share = max(1, len(kept) // 2)
+    while True:
+        at = 0
+        while at < len(kept):
+            rest = kept[:at] + kept[at + share :]
+            left_out = tuple(sorted(set(range(best.native.operations)) - set(rest)))
+            smaller = fails(replace(best.launch, left_out=left_out))
+            if smaller:
+                best, kept = smaller, rest
+            else:
+                at += share
+        if share == 1:
+            return best
+        share //= 2
