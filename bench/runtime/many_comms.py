@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench" / "irregular"), str(ROOT / "tests" / "runtime")]
+sys.path[:0] = [str(ROOT / "bench" / "irregular"), str(ROOT / "tests")]
 
 from records import keep, measured  # noqa: E402
 
 from hocket.mpi import Mpi, find_mpi, launch_command  # noqa: E402
 from hocket.network import read_network  # noqa: E402
 from hocket.runtime import RuntimeOptions, scheduled_environment  # noqa: E402
-from irregular import EVERYTHING  # noqa: E402
+from scheduled_calls import EVERYTHING  # noqa: E402
 
 COMMAND: Final = shlex.join(["python", *sys.argv]).replace(f"{ROOT}/", "")
 PROGRAM: Final = ROOT / "tests" / "runtime" / "programs" / "many_comms.c"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from irregular import EVERYTHING
+from scheduled_calls import EVERYTHING
 
 Check = Callable[..., str]
 
@@ -23,7 +23,7 @@ def test_children_are_placed_by_name(check: Check, names_library: Path) -> None:
         "chain:3,3",
         3,
         placement="names",
-        exports={**EVERYTHING, "LD_PRELOAD": f"$LD_PRELOAD:{names_library}", "HOCKET_TEST_NAME": "n#"},
+        env={**EVERYTHING, "LD_PRELOAD": str(names_library), "HOCKET_TEST_NAME": "n#"},
     )
     assert said.count("all-to-all of 3 ranks on 3 hosts") == 2, said  # parents, children
     assert "all-to-all of 6 ranks" not in said  # together: nobody knows whether others have the runtime
