@@ -18,7 +18,9 @@ def events(check: Check, tmp_path: Path) -> Events:
 
     def run(case: str, ranks: int = 4, env: Mapping[str, str] | None = None) -> list[Counter[str]]:
         trace = tmp_path / "trace"
-        check(f"nonblocking_check {case}", "chain:2,2", ranks, env={"HOCKET_TRACE": str(trace), **(env or {})})
+        check(
+            f"nonblocking_check {case}", "chain:2,2", ranks, env={"HOCKET_TRACE": str(trace), **(env or {})}
+        )
         return [counted(trace.with_name(f"trace.{rank}")) for rank in range(ranks)]
 
     return run

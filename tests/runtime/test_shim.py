@@ -13,7 +13,6 @@ from hocket.runtime import build_runtime
 from hocket.runtime.build import native_dir
 
 
-
 def table() -> list[tuple[str, str, int]]:
     """Names in MPI and in the runtime, number of arguments; what the preprocessor makes of the table."""
     done = subprocess.run(
