@@ -13,6 +13,7 @@
 #include "plan_store.hpp"
 #include "requests.hpp"
 #include "vector_exchanges.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -57,6 +58,9 @@ bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) 
   return false;
 }
 
+/// Whether some rank was started apart from the others: nobody knows whether it has this runtime, too.
+bool joins_worlds(MPI_Comm comm) { return in_world() && std::ranges::count(world_ranks(comm), MPI_UNDEFINED) > 0; }
+
 /// Grows when a team ends: its communicator's handle may come again.
 std::atomic<std::uint64_t> ended = 0;
 
@@ -89,7 +93,7 @@ Team::~Team() { ++ended; }
 Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
-  if (size_ < 3) return;
+  if (size_ < 3 || joins_worlds(comm)) return;
   const std::vector<Vote> votes = exchange_votes(comm, size_);
 
   // From here on every rank knows the same and decides the same.
