@@ -20,7 +20,7 @@ NATIVE := $(shell find core bindings runtime sort -type f 2>/dev/null) CMakeList
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize clean $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
+.PHONY: help setup demo test lint format sanitize sanitize-runtime tsan clean clients $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -85,6 +85,12 @@ sanitize: setup ## tests of the core under ASan and UBSan
 	  PYTHONPATH="$(SANITIZE)/site:$$($(PYTHON_OF_VENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
 	  $(PYTHON_OF_VENV) -S -m pytest -p no:cacheprovider --ignore-glob='*smpi*' --ignore-glob='*formula_grid*' \
 	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/gossip tests/elements) $(PYTEST_ARGS)
+
+tsan: setup ## the MPI runtime under ThreadSanitizer, several threads at once
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) tests/runtime/sanitize.py thread
+
+sanitize-runtime: setup ## the MPI runtime under ASan, UBSan and LeakSanitizer
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) tests/runtime/sanitize.py address
 
 bench-memory-model: setup ## the copy-transfer model against measurement, every operation and step (3 min)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/memory/model_error.py
@@ -169,6 +175,18 @@ bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothin
 
 bench-lab-elements: setup ## sorts and permutations of elements in the lab (root; 4 min, nothing else running)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/elements.py
+
+bench-communicators: setup ## memory of 10,000 communicators used and freed, with both MPIs: bench/results/communicators.{json,md} (10 min)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/many_comms.py $(LAB_MPIS)
+
+clients: setup ## mpi4py-fft for tests/clients (FFTW's headers needed), then these tests
+	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpi4py-fft>=2.0.6'
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest tests/clients
+
+bench-suites: setup ## suites of MPI libraries with and without Hocket, both MPIs: bench/results/suites.{json,md} (hours)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/suites/run.py mpich mpi4py $(LAB_MPIS)
 
 bench-sort-cases: setup ## 10,000 random sorts and permutations with both MPIs, against numpy (8 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup

@@ -14,10 +14,11 @@ void bind_environment(nb::module_& m) {
       .def_ro("name", &Variable::name)
       .def_ro("meaning", &Variable::meaning)
       .def_ro("alike", &Variable::alike, "Must be the same on all ranks.")
-      .def_prop_ro("kind",
-                   [](const Variable& v) {
-                     return v.kind == Variable::Kind::number ? "number" : v.kind == Variable::Kind::word ? "word" : "text";
-                   })
+      .def_prop_ro(
+          "kind",
+          [](const Variable& v) {
+            return v.kind == Variable::Kind::number ? "number" : v.kind == Variable::Kind::word ? "word" : "text";
+          })
       .def_ro("fallback", &Variable::fallback)
       .def_ro("least", &Variable::least)
       .def_ro("most", &Variable::most)

@@ -22,6 +22,7 @@ NB_MODULE(_core, m) {
   // Kept alive by the module; the translator needs plain pointers.
   static PyObject* input_error = make_exception(m, "InputError", PyExc_ValueError).ptr();
   static PyObject* network_problem = make_exception(m, "NetworkProblem", input_error).ptr();
+  m.attr("__version__") = HOCKET_VERSION;
   static PyObject* route_problem = make_exception(m, "RouteProblem", network_problem).ptr();
   static PyObject* plan_problem = make_exception(m, "PlanProblem", input_error).ptr();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {

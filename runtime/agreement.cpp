@@ -22,10 +22,10 @@ void warn(MPI_Comm comm, int source, const std::string& text) {
   char line[1024] = "";
   text.copy(line, sizeof line - 1);
   check(PMPI_Bcast(line, sizeof line, MPI_CHAR, source, comm));
-  if (rank == 0)
-    say_once(line);
-  else
-    heard(line);
+  const int known = heard(line) ? 1 : 0;
+  int known_to_any = 0;
+  check(PMPI_Allreduce(&known, &known_to_any, 1, MPI_INT, MPI_MAX, comm));
+  if (rank == 0 && !known_to_any) say(line);
 }
 
 void tell_complaints(MPI_Comm comm, std::span<const std::uint64_t> digests) {

@@ -15,8 +15,8 @@ namespace hocket::runtime {
 /// MPI_Allreduce of a few values, without taking the processor from ranks that have work.
 void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
-/// What rank `source` has to say. The first rank of the communicator says it, unless it has said or heard it before:
-/// most communicators share ranks, so a job hears little twice. Collective.
+/// What rank `source` has to say. The first rank of the communicator says it, unless one of them has said or heard it
+/// before: most communicators of a job share ranks, so it is said once. Collective.
 void warn(MPI_Comm comm, int source, const std::string& text);
 /// What the ranks find wrong with their environments. `digests`: Settings::complaints_digest of every rank. Collective.
 void tell_complaints(MPI_Comm comm, std::span<const std::uint64_t> digests);

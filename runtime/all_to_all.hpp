@@ -1,34 +1,63 @@
 #pragma once
-/// MPI_Alltoall and MPI_Alltoall_init as an operation.
+/// MPI_Alltoall, blocking, nonblocking and persistent, as an operation.
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "blocks.hpp"
+#include "held_type.hpp"
 #include "scheduled_operation.hpp"
 
 namespace hocket::runtime {
 
+class AllToAll;
+class OwnTypes;
+class Team;
+
 struct AllToAllCall {
+  using Operation = AllToAll;
+  using Own = OwnTypes;
+  static constexpr Pattern pattern = Pattern::all_to_all;
+
   const void* sendbuf;
-  int sendcount;
+  MPI_Count sendcount;
   MPI_Datatype sendtype;
   void* recvbuf;
-  int recvcount;
+  MPI_Count recvcount;
   MPI_Datatype recvtype;
   MPI_Comm comm;
 
   /// Arguments that the standard calls erroneous are left to the MPI library, which knows what to say.
-  [[nodiscard]] bool well_formed() const;
-  /// The signature (count × type) of every message is the same on all ranks, so this is too.
-  [[nodiscard]] std::size_t message_bytes() const;
+  [[nodiscard]] bool well_formed(const Team& team) const;
+  /// False of buffers and types that must be left to it, too.
+  [[nodiscard]] bool usable(const Team& team) const;
+  /// Of every message. Its signature (count × type) is the same on all ranks, so this is too.
+  [[nodiscard]] std::size_t message_bytes(const Team& team) const;
+  /// Calls with smaller messages are left to the MPI library, and those without any.
+  [[nodiscard]] static std::size_t least_bytes(const Team& team);
+  [[nodiscard]] static bool suits(const Planned&, const Team&) { return true; }
+  /// What this rank sends to others.
+  [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
 };
 
-/// What a call of this kind on its communicator is scheduled by; made collectively. Null if the MPI
-/// library is to serve it.
-[[nodiscard]] Exchange* exchange_for(const AllToAllCall& call);
+/// What the program may free while the call is under way.
+class OwnTypes {
+ public:
+  OwnTypes(const AllToAllCall& call, const Team&)
+      : send_(call.sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : call.sendtype), receive_(call.recvtype) {}
+
+  [[nodiscard]] AllToAllCall instead_of(AllToAllCall call) const {
+    call.sendtype = send_.get();
+    call.recvtype = receive_.get();
+    return call;
+  }
+
+ private:
+  HeldType send_, receive_;
+};
 
 class AllToAll : public ScheduledOperation {
  public:
@@ -40,6 +69,7 @@ class AllToAll : public ScheduledOperation {
 
   AllToAllCall call_;
   int size_ = 0, rank_ = 0;
+  std::size_t bytes_;  ///< of a message
   std::optional<SendBlocks> send_;
   std::vector<std::byte> copy_;  ///< MPI_IN_PLACE: what is sent
   std::optional<ReceiveBlocks> receive_;

@@ -1,64 +1,42 @@
 #include "blocks.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "mpi_call.hpp"
 
 namespace hocket::runtime {
-namespace {
 
-MPI_Aint extent_of(MPI_Datatype type) {
-  MPI_Aint lower = 0, extent = 0;
-  check(PMPI_Type_get_extent(type, &lower, &extent));
-  return extent;
-}
-
-std::byte* block_at(void* buffer, int i, int count, MPI_Datatype type) {
-  return static_cast<std::byte*>(buffer) + static_cast<MPI_Aint>(i) * count * extent_of(type);
-}
-
-std::vector<Block> blocks_at(void* buffer, const std::vector<int>& counts, const std::vector<MPI_Aint>& displacements,
-                             MPI_Datatype type) {
-  const MPI_Aint extent = extent_of(type);
-  std::vector<Block> blocks;
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    blocks.push_back({moved(buffer, displacements[i] * extent), counts[i], type});
-  return blocks;
-}
-
-}  // namespace
-
-SendBlocks::SendBlocks(const void* buffer, int count, MPI_Datatype type, int n, MPI_Comm comm)
-    : data_(static_cast<const std::byte*>(buffer)) {
-  if (dense(type)) return;
-  const std::size_t bytes = bytes_of(count, type);
-  copy_.resize(bytes * static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i)
-    pack(block_at(const_cast<void*>(buffer), i, count, type), count, type,
-         copy_.data() + bytes * static_cast<std::size_t>(i), comm);
+SendBlocks::SendBlocks(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+  const Layout layout = layout_of(type);
+  if (layout.runs(count)) {
+    data_ = moved(const_cast<void*>(buffer), layout.true_lower);  // only read
+    return;
+  }
+  copy_.resize(layout.size * static_cast<std::size_t>(count));
+  pack(buffer, count, type, copy_.data(), comm);
   data_ = copy_.data();
 }
 
-ReceiveBlocks::ReceiveBlocks(void* buffer, int count, MPI_Datatype type, int n, MPI_Comm comm)
-    : buffer_(buffer), count_(count), type_(type), n_(n), comm_(comm), data_(static_cast<std::byte*>(buffer)) {
-  if (dense(type)) return;
-  copy_.resize(bytes_of(count, type) * static_cast<std::size_t>(n));
+ReceiveBlocks::ReceiveBlocks(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
+    : buffer_(buffer), count_(count), type_(type), comm_(comm) {
+  const Layout layout = layout_of(type);
+  if (layout.runs(count)) {
+    data_ = moved(buffer, layout.true_lower);
+    return;
+  }
+  copy_.resize(layout.size * static_cast<std::size_t>(count));
   data_ = copy_.data();
 }
 
 void ReceiveBlocks::finish() {
-  if (copy_.empty()) return;
-  const std::size_t bytes = bytes_of(count_, type_);
-  for (int i = 0; i < n_; ++i)
-    unpack(copy_.data() + bytes * static_cast<std::size_t>(i), block_at(buffer_, i, count_, type_), count_, type_,
-           comm_);
+  if (!copy_.empty()) unpack(copy_.data(), buffer_, count_, type_, comm_);
 }
 
-GatherBlocks::GatherBlocks(void* buffer, const std::vector<int>& counts, const std::vector<MPI_Aint>& displacements,
-                           MPI_Datatype type, MPI_Comm comm)
-    : placed_(blocks_at(buffer, counts, displacements, type), comm), comm_(comm), there_(counts.size()) {}
+GatherBlocks::GatherBlocks(std::vector<Block> contributions, MPI_Comm comm)
+    : placed_(std::move(contributions), comm), comm_(comm), there_(placed_.blocks().size()) {}
 
-void GatherBlocks::contribute(std::size_t rank, const void* buffer, int count, MPI_Datatype type) {
+void GatherBlocks::contribute(std::size_t rank, const void* buffer, MPI_Count count, MPI_Datatype type) {
   const Span& block = blocks()[rank];
   if (buffer == MPI_IN_PLACE) {
     placed_.pack(rank);
@@ -67,8 +45,9 @@ void GatherBlocks::contribute(std::size_t rank, const void* buffer, int count, M
   }
   if ((count > 0 ? bytes_of(count, type) : 0) != block.length) throw MpiFailure{MPI_ERR_TRUNCATE};
   if (block.length == 0) return;
-  if (dense(type))
-    std::memcpy(block.at, buffer, block.length);
+  const Layout layout = layout_of(type);
+  if (layout.runs(count))
+    std::memmove(block.at, moved(const_cast<void*>(buffer), layout.true_lower), block.length);  // only read
   else
     pack(buffer, count, type, block.at, comm_);
 }
@@ -76,6 +55,13 @@ void GatherBlocks::contribute(std::size_t rank, const void* buffer, int count, M
 void GatherBlocks::finish() {
   for (std::size_t i = 0; i < blocks().size(); ++i)
     if (i != there_) placed_.unpack(i);
+}
+
+bool usable(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  if (buffer != MPI_BOTTOM && packable(type)) return true;
+  const Layout layout = layout_of(type);
+  if (moved(const_cast<void*>(buffer), layout.true_lower) == nullptr) return false;
+  return packable(type) || layout.runs(count);
 }
 
 }  // namespace hocket::runtime

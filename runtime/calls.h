@@ -2,12 +2,14 @@
 /* Every MPI call that is intercepted: name in MPI, name in the runtime, number of arguments. */
 
 /* They may follow schedules. */
-#define COLLECTIVE_CALLS(X)          \
-  X(Alltoall, alltoall, 7)           \
-  X(Allgather, allgather, 7)         \
-  X(Allgatherv, allgatherv, 8)       \
-  X(Alltoall_init, alltoall_init, 9) \
+#define COLLECTIVE_CALLS(X)                \
+  EVERY_FORM(X, Alltoall, alltoall, 7, 8, 9)       \
+  EVERY_FORM(X, Allgather, allgather, 7, 8, 9)     \
+  EVERY_FORM(X, Allgatherv, allgatherv, 8, 9, 10)  \
   IRREGULAR_CALLS(BLOCKING_AND_PERSISTENT, X)
+#define EVERY_FORM(X, Name, name, n, n_nonblocking, n_persistent)        \
+  BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
+  NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent)
 /* The MPI library always serves them; of interest only to the report. */
 #define NOTED_CALLS(X) IRREGULAR_CALLS(NONBLOCKING, X)
 /* Each with the number of arguments of its blocking, nonblocking and persistent form. */
@@ -71,16 +73,12 @@
 /* Likewise; the runtime is told, and then the MPI library serves the call. */
 #define WAITING_CALLS(X)                                           \
   /* collectives */                                                \
-  X(Barrier, let_go, 1)                                            \
   X(Bcast, let_go, 5)                                              \
   X(Gather, let_go, 8)                                             \
   X(Gatherv, let_go, 9)                                            \
   X(Scatter, let_go, 8)                                            \
   X(Scatterv, let_go, 9)                                           \
   X(Reduce, let_go, 7)                                             \
-  X(Allreduce, let_go, 6)                                          \
-  X(Reduce_scatter, let_go, 6)                                     \
-  X(Reduce_scatter_block, let_go, 6)                               \
   X(Scan, let_go, 6)                                               \
   X(Exscan, let_go, 6)                                             \
   X(Bcast_c, let_go, 5)                                            \
@@ -89,9 +87,6 @@
   X(Scatter_c, let_go, 8)                                          \
   X(Scatterv_c, let_go, 9)                                         \
   X(Reduce_c, let_go, 7)                                           \
-  X(Allreduce_c, let_go, 6)                                        \
-  X(Reduce_scatter_c, let_go, 6)                                   \
-  X(Reduce_scatter_block_c, let_go, 6)                             \
   X(Scan_c, let_go, 6)                                             \
   X(Exscan_c, let_go, 6)                                           \
   /* persistent ones may wait for each other when they are made */ \
@@ -223,4 +218,16 @@
   /* asked again and again */                                      \
   X(Win_test, progress, 2)                                         \
   X(Parrived, progress, 3)
-#define CALLS(X) COLLECTIVE_CALLS(X) NOTED_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X)
+/* Likewise. All ranks of the communicator, which is the last argument, wait for each other: what its nonblocking calls
+ * have wished for can be made here. */
+#define JOINING_CALLS(X)             \
+  X(Barrier, join, 1)                \
+  X(Allreduce, join, 6)              \
+  X(Allreduce_c, join, 6)            \
+  X(Reduce_scatter, join, 6)         \
+  X(Reduce_scatter_c, join, 6)       \
+  X(Reduce_scatter_block, join, 6)   \
+  X(Reduce_scatter_block_c, join, 6)
+#define CALLS(X)                                                                        \
+  COLLECTIVE_CALLS(X) NOTED_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) \
+      WAITING_CALLS(X) JOINING_CALLS(X)

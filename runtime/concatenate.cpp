@@ -1,8 +1,10 @@
 #include "concatenate.hpp"
 
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "agreement.hpp"
 #include "hocket/error.hpp"
 #include "mpi_call.hpp"
 
@@ -42,7 +44,13 @@ TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
     total += of_rank;
     if (total > std::numeric_limits<int>::max()) throw InputError("an exchange of more than 2^31 - 1 messages");
   }
-  std::vector<Message> all(static_cast<std::size_t>(total));
+  std::vector<Message> all;
+  std::string problem;
+  attempt(problem, [&] { all.resize(static_cast<std::size_t>(total)); });
+  const int fits = problem.empty() ? 1 : 0;
+  int fits_everywhere = 0;
+  reduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_MIN, comm);
+  if (!fits_everywhere) throw InputError("no memory to say who sends how much to whom");
   const MessageType type;
   check(PMPI_Allgatherv(row.data(), length, type.get(), all.data(), lengths.data(), places.data(), type.get(), comm));
   return {static_cast<std::uint32_t>(size), std::move(all)};

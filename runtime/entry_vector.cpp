@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "entry.hpp"
+#include "nonblocking.hpp"
 #include "report.hpp"
 #include "requests.hpp"
 #include "since_mpi4.hpp"
@@ -92,6 +93,7 @@ std::optional<Why> run(MPI_Comm comm, const Sides& sides) {
 template <class Native>
 int blocking(MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
+    fulfil_wishes(comm);
     const std::optional<Why> why = run(comm, sides);
     if (!why) return MPI_SUCCESS;
     note_passed_on(comm, sides, *why);

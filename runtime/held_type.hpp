@@ -3,23 +3,30 @@
 #include <mpi.h>
 
 #include "mpi_call.hpp"
+#include "packing.hpp"
 
 namespace hocket::runtime {
 
+/// Keeps the type alive by making one of it: a duplicate would copy the program's attributes, and call the functions
+/// that it has given for that.
 class HeldType {
  public:
-  explicit HeldType(MPI_Datatype type) {
-    if (type != MPI_DATATYPE_NULL) check(PMPI_Type_dup(type, &type_));
+  explicit HeldType(MPI_Datatype type) : type_(type) {
+    if (type == MPI_DATATYPE_NULL || is_predefined(type)) return;
+    check(PMPI_Type_contiguous(1, type, &type_));
+    own_ = true;
+    check(PMPI_Type_commit(&type_));
   }
   HeldType(const HeldType&) = delete;
   HeldType& operator=(const HeldType&) = delete;
   ~HeldType() {
-    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+    if (own_) PMPI_Type_free(&type_);
   }
   [[nodiscard]] MPI_Datatype get() const { return type_; }
 
  private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Datatype type_;
+  bool own_ = false;
 };
 
 }  // namespace hocket::runtime

@@ -96,7 +96,7 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
   check(PMPI_Comm_rank(comm, &own));
   Scheduled made;
   Schedule schedule(demand.ranks, demand.bytes);
-  double seconds = std::numeric_limits<double>::infinity();
+  double seconds = std::numeric_limits<double>::infinity(), bound = 0;
   int drawn_by = -1;
   const Scheduler* chosen = nullptr;
   const auto draw = [&](int by) {
@@ -109,13 +109,15 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
     chosen = &scheduler(demand);
     made.scheduler = chosen->name;
     draw(0);
-    if (seconds > near_enough * lower_bounds(part_, demand).seconds) draw(own);
+    bound = lower_bounds(part_, demand).seconds;
+    if (seconds > near_enough * bound) draw(own);
   });
   const int winner = fastest(comm, problem.empty() ? seconds : std::numeric_limits<double>::infinity(), own);
   attempt(problem, [&] {
     draw(winner);
     made.lockstep_seconds = lockstep_seconds(part_, schedule);
     made.planned = program(demand, schedule, numbering_.network_rank[static_cast<std::size_t>(own)]);
+    made.planned.figures = {made.lockstep_seconds, bound};
     check_tags(made.planned, comm);
   });
   return made;

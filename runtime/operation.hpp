@@ -16,6 +16,9 @@ class Operation {
   /// The rank is about to wait inside the MPI library, where nobody advances this: hands over all that
   /// is left, so that the other ranks can finish. advance() goes on afterwards.
   virtual void let_go() = 0;
+  /// Whether no other rank needs this one to advance it. False, even after let_go(), of what must be forwarded when it
+  /// comes in.
+  [[nodiscard]] virtual bool handed_over() const = 0;
 };
 
 }  // namespace hocket::runtime

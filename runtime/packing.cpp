@@ -110,6 +110,8 @@ std::size_t bytes_of(MPI_Count count, MPI_Datatype type) {
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
 }
 
+bool is_predefined(MPI_Datatype type) { return Made(type).predefined(); }
+
 Layout layout_of(MPI_Datatype type) {
   Layout layout;
   MPI_Aint lower = 0, true_extent = 0;

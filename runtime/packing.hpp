@@ -9,6 +9,9 @@ namespace hocket::runtime {
 /// Bytes that `count` elements hold; the same on both sides of every message.
 [[nodiscard]] std::size_t bytes_of(MPI_Count count, MPI_Datatype type);
 
+/// Of MPI itself: nobody can free it.
+[[nodiscard]] bool is_predefined(MPI_Datatype type);
+
 /// How the elements of a datatype lie in memory.
 struct Layout {
   std::size_t size = 0;     ///< bytes that one holds

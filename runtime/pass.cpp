@@ -145,6 +145,7 @@ void Pass::let_go() {
       if (receive_missing_[r] > missing_at_release(r)) release(r);
   while (admit()) {
   }
+  if (signals()) expect_acknowledgements(program_.sends.size());
   for (const std::size_t lane : active_) {
     while (push(lane) == Push::moved) {
     }
@@ -152,6 +153,10 @@ void Pass::let_go() {
     signals_.insert(signals_.end(), tokens.begin(), tokens.end());
     tokens.clear();
   }
+}
+
+bool Pass::handed_over() const {
+  return let_go_ || stage_ == Stage::acknowledgements || stage_ == Stage::signals || stage_ == Stage::over;
 }
 
 std::size_t Pass::add_slot() {

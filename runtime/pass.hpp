@@ -27,6 +27,9 @@ class Pass {
   /// Gives up the order and hands MPI all that is left, so that nobody waits for this rank's next step
   /// while it waits inside the MPI library. Not for exchanges that forward.
   void let_go();
+  /// Everything is with MPI: nobody waits for this rank's next step, and another pass may begin on the same
+  /// communicator.
+  [[nodiscard]] bool handed_over() const;
 
  private:
   static constexpr std::size_t receive_slots = 128;  ///< segments with a buffer waiting for them

@@ -10,12 +10,13 @@ namespace hocket::runtime {
 
 /// What a persistent request has to itself: others may be under way at once, and what the program gave
 /// when it made the request may be gone when it starts again. `Arguments`, made of the call, holds all of
-/// that but the communicator and the buffers, and puts it into the call: instead_of(call).
+/// that but the communicator and the buffers, and puts it into the call: instead_of(call). `more` is what it needs to
+/// know besides the call.
 template <class Arguments>
 struct Own {
-  template <class Call>
-  Own(PrivateComms::Lease&& leased, Planned planned, const Call& call)
-      : lease(std::move(leased)), exchange(lease.comm(), std::move(planned), settings()), arguments(call) {}
+  template <class Call, class... More>
+  Own(PrivateComms::Lease&& leased, Planned planned, const Call& call, const More&... more)
+      : lease(std::move(leased)), exchange(lease.comm(), std::move(planned), settings()), arguments(call, more...) {}
 
   template <class Call>
   [[nodiscard]] Call instead_of(const Call& call) const {
@@ -32,9 +33,9 @@ struct Own {
 template <class Scheduled, class Arguments>
 class Persistent final : private Own<Arguments>, public Scheduled {
  public:
-  template <class Call>
-  Persistent(PrivateComms::Lease&& leased, Planned planned, const Call& call)
-      : Own<Arguments>(std::move(leased), std::move(planned), call),
+  template <class Call, class... More>
+  Persistent(PrivateComms::Lease&& leased, Planned planned, const Call& call, const More&... more)
+      : Own<Arguments>(std::move(leased), std::move(planned), call, more...),
         Scheduled(Own<Arguments>::exchange, Own<Arguments>::instead_of(call)) {}
 };
 

@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "hocket/environment/variables.hpp"
+#include "hocket/schedule/bounds.hpp"
+#include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedulers/scheduler.hpp"
+#include "report.hpp"
 #include "settings.hpp"
 
 namespace hocket::runtime {
@@ -35,6 +38,9 @@ std::uint64_t digest_of(const Settings& s) {
   return checksum(out.bytes());
 }
 
+/// One rank of a communicator computes what the report says of a plan: it takes the whole of it.
+bool tells_figures(Rank rank) { return reporting && rank == 0; }
+
 /// Throws InputError if there is no such file. A pipe or a device might never end.
 Bytes contents(const std::string& path) {
   std::error_code error;
@@ -47,12 +53,11 @@ Bytes contents(const std::string& path) {
 }  // namespace
 
 const PlanStore& PlanStore::instance() {
-  static const PlanStore store;
+  static const PlanStore store(settings());
   return store;
 }
 
-PlanStore::PlanStore() : digest_(digest_of(settings())) {
-  const Settings& s = settings();
+PlanStore::PlanStore(const Settings& s) : digest_(digest_of(s)) {
   try {
     if (s.plan_paths.empty()) throw InputError("HOCKET_PLAN is not set; start the program with 'hocket run'");
     for (const std::string& path : s.plan_paths) read_file(path);
@@ -90,6 +95,8 @@ Planned PlanStore::program(Pattern pattern, std::span<const std::uint32_t> ranks
   if (planned_for) {
     const PlanHeader& header = stored->header;
     planned = {PlanFile(stored->bytes).program(rank), header.demand, header.phases, header.window};
+    if (tells_figures(rank))
+      planned.figures = {lockstep_seconds(*network_, PlanFile(stored->bytes).plan().schedule), header.bound_seconds};
   } else {
     planned = make(pattern, ranks_per_node, rank);
   }
@@ -106,7 +113,10 @@ Planned PlanStore::make(Pattern pattern, std::span<const std::uint32_t> ranks_pe
   const Demand demand{pattern, part.ranks(), gather ? gather_bytes : 1};
   const Schedule schedule = choose_scheduler(part, demand).make(part, demand, {});
   const std::uint32_t chosen = window(pattern);
-  return {rank_program(schedule, derive_waits(part, schedule, chosen), rank), demand, schedule.phases(), chosen};
+  Planned planned{rank_program(schedule, derive_waits(part, schedule, chosen), rank), demand, schedule.phases(),
+                  chosen};
+  if (tells_figures(rank)) planned.figures = {lockstep_seconds(part, schedule), lower_bounds(part, demand).seconds};
+  return planned;
 }
 
 /// What the launcher was told stands in the plans that it made; it makes none for irregular exchanges.

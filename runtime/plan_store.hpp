@@ -17,6 +17,7 @@ class PlanStore {
  public:
   /// Read on first use. Never throws: a problem is kept and the node is unknown.
   static const PlanStore& instance();
+  explicit PlanStore(const Settings& settings);
 
   /// Where this process is, or why nobody knows; a plan that cannot be used counts as that, too.
   [[nodiscard]] const Placement& placement() const { return placement_; }
@@ -39,7 +40,6 @@ class PlanStore {
     PlanHeader header;
   };
 
-  PlanStore();
   void read_file(const std::string& path);
   [[nodiscard]] Planned make(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const;
 

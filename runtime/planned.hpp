@@ -7,11 +7,18 @@
 
 namespace hocket::runtime {
 
+/// What the model says of a plan, in seconds for what it was made for; 0: not known on this rank.
+struct Figures {
+  double predicted = 0;  ///< its phases, one after the other
+  double bound = 0;      ///< no schedule is faster
+};
+
 struct Planned {
   RankProgram program;
   Demand demand;  ///< what was planned for; actual sizes may differ
   std::uint64_t phases = 0;
   std::uint32_t window = 1;  ///< messages of a rank that may be unacknowledged
+  Figures figures = {};      ///< for the report
 };
 
 /// Throws InputError unless `rank` by this program sends only what it holds and gets everything

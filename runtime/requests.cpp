@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi_call.hpp"
+#include "stand_in.hpp"
 #include "world.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
@@ -23,6 +24,26 @@ void close_at_finalize() {
   check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_requests, &keyval, nullptr));
   check(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr));
 }
+
+// What MPI asks about a generalized request. The state is a shared pointer to the code with which the operation ended.
+
+using Code = std::shared_ptr<std::atomic<int>>;
+
+int tell_status(void* state, MPI_Status* status) {
+  MPI_Status_set_elements(status, MPI_BYTE, 0);
+  MPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  return **static_cast<Code*>(state);
+}
+
+int forget_code(void* state) {
+  delete static_cast<Code*>(state);
+  return MPI_SUCCESS;
+}
+
+/// The program must not cancel a collective operation.
+int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
 /// Keeps what `call` throws as the way in which the operation ends.
 template <class Call>
@@ -45,15 +66,55 @@ Requests& Requests::instance() {
   return requests;
 }
 
-void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm) {
+void Requests::prepare_close() {
   static std::once_flag once;
   if (in_world()) std::call_once(once, close_at_finalize);
+}
+
+void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm) {
+  prepare_close();
   auto served = std::make_shared<Served>();
   served->operation = std::move(operation);
   served->comm = comm;
+  served->followed = Followed::this_call();
   const std::lock_guard lock(mutex_);
   served_.emplace(request, std::move(served));
   ++hocket_live_requests;
+}
+
+void Requests::begin(std::unique_ptr<Operation> operation, MPI_Request* request) {
+  prepare_close();
+  auto served = std::make_shared<Served>();
+  served->operation = std::move(operation);
+  served->comm = MPI_COMM_NULL;
+  served->freed = true;
+  served->followed = Followed::this_call();
+  served->code_for_mpi = std::make_shared<std::atomic<int>>(MPI_SUCCESS);
+  auto state = std::make_unique<Code>(served->code_for_mpi);
+  check(PMPI_Grequest_start(tell_status, forget_code, refuse_to_cancel, state.get(), &served->generalized));
+  (void)state.release();
+  *request = served->generalized;
+  const std::lock_guard lock(mutex_);
+  ++hocket_live_requests;
+  served->followed.started();
+  if (failed(*served, [&] { served->operation->begin(); })) {
+    finish(*served);
+    return;
+  }
+  active_.push_back(served);
+  served->state = Served::State::active;
+  active_count_ = active_.size();
+}
+
+/// Takes note that an operation is over.
+void Requests::finish(Served& served) {
+  if (served.generalized != MPI_REQUEST_NULL) {
+    *served.code_for_mpi = served.code;
+    PMPI_Grequest_complete(served.generalized);
+  }
+  if (served.freed) --hocket_live_requests;
+  served.state = Served::State::complete;
+  served.followed.over();
 }
 
 std::shared_ptr<Served> Requests::find(MPI_Request request) const {
@@ -66,6 +127,7 @@ void Requests::start(const std::shared_ptr<Served>& served) {
   if (served->state != Served::State::inactive) throw MpiFailure{MPI_ERR_REQUEST};
   const std::lock_guard lock(mutex_);
   served->code = MPI_SUCCESS;
+  served->followed.started();
   served->operation->begin();
   active_.push_back(served);
   served->state = Served::State::active;
@@ -78,8 +140,7 @@ void Requests::for_each_active(Call over) {
   const std::lock_guard lock(mutex_);
   std::erase_if(active_, [&](const std::shared_ptr<Served>& served) {
     if (!over(*served)) return false;
-    if (served->freed) --hocket_live_requests;
-    served->state = Served::State::complete;
+    finish(*served);
     return true;
   });
   active_count_ = active_.size();
@@ -97,7 +158,15 @@ bool Requests::progress() {
 }
 
 void Requests::let_go() {
+  if (!any_active()) return;
   for_each_active([](Served& served) { return failed(served, [&] { served.operation->let_go(); }); });
+  if (is_needed()) StandIn::instance().take_over();
+}
+
+bool Requests::is_needed() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(active_.begin(), active_.end(),
+                     [](const auto& served) { return !served->operation->handed_over(); });
 }
 
 void Requests::forget(MPI_Request request) {
@@ -119,6 +188,7 @@ void Requests::close() {
     if (!any_freed()) return Progress::over;
     return moved ? Progress::some : Progress::none;
   });
+  StandIn::instance().end();
   const std::lock_guard lock(mutex_);
   active_.clear();
   served_.clear();

@@ -1,5 +1,5 @@
 #pragma once
-/// The persistent requests that the runtime serves in place of the MPI library.
+/// The requests that the runtime serves in place of the MPI library.
 #include <mpi.h>
 
 #include <atomic>
@@ -13,10 +13,11 @@
 #include "idle.hpp"
 #include "mpi_call.hpp"
 #include "operation.hpp"
+#include "report.hpp"
 
 namespace hocket::runtime {
 
-/// A request as the program sees it. To the MPI library it is a persistent request for the same
+/// A persistent request as the program sees it, or a nonblocking operation. To the MPI library it is a persistent request for the same
 /// collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
 /// which does not come through the C functions can use. The library is not asked about it: MPICH
 /// 5.0.2 waits forever for an inactive persistent collective.
@@ -29,8 +30,11 @@ struct Served {
   std::unique_ptr<Operation> operation;
   MPI_Comm comm;  ///< whose error handler hears of failures
   std::atomic<State> state = State::inactive;
-  bool freed = false;
+  bool freed = false;                              ///< no handle of the program stands for it: nobody collects it
+  MPI_Request generalized = MPI_REQUEST_NULL;      ///< of a nonblocking call: MPI is told when it is over
+  std::shared_ptr<std::atomic<int>> code_for_mpi;  ///< and how it ended
   int code = MPI_SUCCESS;  ///< of the last time, once complete
+  Followed followed;
 };
 
 class Requests {
@@ -39,7 +43,10 @@ class Requests {
 
   /// From now on `request`, just made and inactive, stands for `operation`.
   void serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm);
-  /// Null if the request is the program's own.
+  /// Begins a nonblocking operation, and makes the request that stands for it. That is a generalized request, which
+  /// MPI itself knows how to test, wait for and free, among others of any kind, once it is told that it is over.
+  void begin(std::unique_ptr<Operation> operation, MPI_Request* request);
+  /// Null if the request is the program's own, or of a nonblocking operation.
   [[nodiscard]] std::shared_ptr<Served> find(MPI_Request request) const;
   /// Throws MpiFailure if it has been started and not completed.
   void start(const std::shared_ptr<Served>& served);
@@ -52,6 +59,8 @@ class Requests {
     served.state = Served::State::inactive;
     return served.code;
   }
+  /// Whether other ranks need this one to go on with something, although it has let go.
+  [[nodiscard]] bool is_needed() const;
   [[nodiscard]] bool any_active() const { return active_count_ > 0; }
   /// The program frees the request. What is active goes on to its end.
   void forget(MPI_Request request);
@@ -60,6 +69,8 @@ class Requests {
 
  private:
   Requests() = default;
+  static void prepare_close();
+  static void finish(Served& served);
   /// `over` returns true of those that are.
   template <class Call>
   void for_each_active(Call over);
@@ -103,6 +114,6 @@ inline void wait_until_done(MPI_Request& request) {
 
 }  // namespace hocket::runtime
 
-/// Requests that are served, freed ones until they are over. While there is none the shim passes calls
+/// Persistent requests that are served, freed ones until they are over, and nonblocking operations under way. While there is none the shim passes calls
 /// straight to the MPI library.
 extern "C" std::atomic<int> hocket_live_requests;

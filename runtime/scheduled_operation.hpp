@@ -22,6 +22,7 @@ class ScheduledOperation : public Operation {
   void let_go() final {
     if (pass_) pass_->let_go();
   }
+  [[nodiscard]] bool handed_over() const final { return !pass_ || pass_->handed_over(); }
 
  protected:
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }

@@ -75,6 +75,7 @@ Settings read_environment() {
   s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US"));
   s.shared_ranks = static_cast<int>(number("HOCKET_SHARED_RANKS"));
   s.log = static_cast<int>(number("HOCKET_LOG"));
+  s.report = text("HOCKET_REPORT");
   s.trace = text("HOCKET_TRACE");
   s.flow = flow();
   std::vector<std::string> environment;
@@ -84,14 +85,6 @@ Settings read_environment() {
   for (const Variable& variable : variables())
     if (variable.alike) s.alike.push_back(digest_of(variable));
   return s;
-}
-
-std::mutex said_mutex;
-std::set<std::string> said;
-
-bool is_new(const std::string& text) {
-  const std::lock_guard lock(said_mutex);
-  return said.insert(text).second;
 }
 
 }  // namespace
@@ -110,10 +103,15 @@ std::vector<std::string_view> alike_variables() {
 
 void say(const std::string& text) { std::fprintf(stderr, "hocket: %s\n", text.c_str()); }
 
-void say_once(const std::string& text) {
-  if (is_new(text)) say(text);
+bool heard(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> known;
+  const std::lock_guard lock(mutex);
+  return !known.insert(text).second;
 }
 
-void heard(const std::string& text) { (void)is_new(text); }
+void say_once(const std::string& text) {
+  if (!heard(text)) say(text);
+}
 
 }  // namespace hocket::runtime

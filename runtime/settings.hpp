@@ -32,7 +32,8 @@ struct Settings {
   unsigned sleep_us;             ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
   Flow flow;                     ///< HOCKET_FLOW: token, barrier, free
   int shared_ranks;              ///< HOCKET_SHARED_RANKS: most ranks that share memory to permute and sort; 0: a host's
-  int log;                       ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does
+  int log;                       ///< HOCKET_LOG: 0 warnings only, 1 what each communicator does, 2 and each call site
+  std::string report;            ///< HOCKET_REPORT: directory for what each rank has to tell of its calls
   std::string trace;             ///< HOCKET_TRACE: where each rank writes down what it does, for debugging
   std::vector<std::string> complaints;  ///< what is wrong with the environment, a line each
   std::uint64_t complaints_digest;      ///< 0: there are none
@@ -48,7 +49,7 @@ struct Settings {
 void say(const std::string& text);
 /// A warning, each text once per process.
 void say_once(const std::string& text);
-/// A warning that another rank says: this one will not repeat it.
-void heard(const std::string& text);
+/// A warning that some rank says: whether this one has said or heard it before. Now it has.
+[[nodiscard]] bool heard(const std::string& text);
 
 }  // namespace hocket::runtime

@@ -32,13 +32,21 @@ static const struct {
  * none; to a tool behind us, or null. */
 static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT], *of_tool[CALL_COUNT];
 static mpi_library mpi;
+/* Hear of every call that the runtime gets: its number, where it returns to, its arguments; and that it is over.
+ * Null unless somebody wants a report. */
+static void (*call_begins)(int, const void*, const word*);
+static void (*call_ends)(void);
 /* How many requests of the program the runtime serves. */
 static const int no_requests = 0;
 static const int* live_requests = &no_requests;
+/* How many communicators have nonblocking calls that the runtime could serve if it were let prepare for them. */
+static const int* wishes = &no_requests;
 
 /* What has been found out so far. Programs that make no call that could be scheduled never load the runtime. */
 enum { NOTHING, MPI_KNOWN, ACTIVE };
 static int known = NOTHING;
+/* What calls need that are of interest to the report only. */
+static int noted = MPI_KNOWN;
 static pthread_once_t mpi_once = PTHREAD_ONCE_INIT, runtime_once = PTHREAD_ONCE_INIT;
 
 static int missing(void) {
@@ -69,7 +77,13 @@ static int comes_back(const void* function) {
   return 0;
 }
 
+static int report_wanted(void) {
+  const char *directory = getenv("HOCKET_REPORT"), *log = getenv("HOCKET_LOG");
+  return (directory != NULL && *directory) || (log != NULL && strcmp(log, "2") == 0);
+}
+
 static void find_mpi(void) {
+  if (report_wanted()) noted = ACTIVE;
   mpi = find_mpi_library(dlsym(RTLD_NEXT, HOCKET_LANDMARK));
   for (int call = 0; call < CALL_COUNT; ++call) {
     void* own = own_function(&mpi, names[call].pmpi);
@@ -113,7 +127,19 @@ static const char* why_no_runtime(void) {
   }
   const int* requests = dlsym(runtime, "hocket_live_requests");
   if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
+  const int* wished = dlsym(runtime, "hocket_wishes");
+  if (wished == NULL) return "the runtime lacks its number of wishes; run 'hocket run' again to rebuild it";
+  int (*reporting)(void) = (int (*)(void))(uintptr_t)dlsym(runtime, "hocket_reporting");
+  void* begins = dlsym(runtime, "hocket_call_begins");
+  void* ends = dlsym(runtime, "hocket_call_ends");
+  if (reporting == NULL || begins == NULL || ends == NULL)
+    return "the runtime lacks its report; run 'hocket run' again to rebuild it";
+  if (reporting()) {
+    call_begins = (void (*)(int, const void*, const word*))(uintptr_t)begins;
+    call_ends = (void (*)(void))(uintptr_t)ends;
+  }
   live_requests = requests;
+  wishes = wished;
   for (int call = 0; call < CALL_COUNT; ++call)
     if (of_mpi[call] != (void*)(uintptr_t)missing) of_runtime[call] = found[call];
   return NULL;
@@ -140,13 +166,24 @@ static void learn(int wanted) {
   if (wanted == ACTIVE) pthread_once(&runtime_once, start_runtime);
 }
 
+static void learn_noted(void) {
+  learn(MPI_KNOWN);
+  learn(noted);
+}
+
 static inline int knows(int wanted) { return __atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted; }
 
 static inline int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
+static inline int any_wishes(void) { return __atomic_load_n(wishes, __ATOMIC_RELAXED) != 0; }
 
 static void tell(int call) {
   learn(MPI_KNOWN);
   if (any_live_requests()) ((int (*)(void))(uintptr_t)of_runtime[call])();
+}
+
+static void join(int call, word comm) {
+  learn(MPI_KNOWN);
+  if (any_live_requests() || any_wishes()) ((int (*)(word))(uintptr_t)of_runtime[call])(comm);
 }
 
 /* What the MPI library calls of itself by these names (MPI-IO does) is not scheduled. */
@@ -167,7 +204,25 @@ static void tell(int call) {
   DEFINE_NAME(PMPI_##call, n, seldom, then_do, target) \
   DEFINE_NAME(MPI_##call, n, seldom, then_do, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
 
-#define DEFINE_COLLECTIVE(call, runtime_name, n) \
+/* The runtime with a report around it. The caller's address has to be taken before. */
+static _Thread_local const void* returns_to;
+#define DEFINE_REPORTED(call, n)                                     \
+  static __attribute__((noinline, cold)) int call##_reported(P##n) { \
+    call_begins(CALL_##call, returns_to, (const word[]){A##n});      \
+    const int code = PASS_TO(of_runtime[CALL_##call], n);            \
+    call_ends();                                                     \
+    return code;                                                     \
+  }
+#define REPORTED(call) (returns_to = __builtin_return_address(0), (void*)(uintptr_t)call##_reported)
+#define NOT_REPORTED __builtin_expect(call_begins == NULL, 1)
+
+#define DEFINE_COLLECTIVE(call, runtime_name, n)         \
+  DEFINE_REPORTED(call, n)                               \
+  DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE),    \
+              FROM_MPI_LIBRARY ? of_mpi[CALL_##call]     \
+              : NOT_REPORTED   ? of_runtime[CALL_##call] \
+                               : REPORTED(call))
+#define DEFINE_SESSION(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE), FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
 #define DEFINE_REQUEST(call, runtime_name, n)               \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), \
@@ -176,11 +231,17 @@ static void tell(int call) {
  * name and not come back. */
 #define DEFINE_WAITING(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
-#define DEFINE_NOTED(call, runtime_name, n) \
-  DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), of_mpi[CALL_##call])
+#define DEFINE_NOTED(call, runtime_name, n)          \
+  DEFINE_REPORTED(call, n)                           \
+  DEFINE_BOTH(call, n, !knows(noted), learn_noted(), \
+              NOT_REPORTED || FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : REPORTED(call))
+#define DEFINE_JOINING(call, runtime_name, n)                                                             \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests() || any_wishes(), join(CALL_##call, a##n), \
+              of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
 NOTED_CALLS(DEFINE_NOTED)
-SESSION_CALLS(DEFINE_COLLECTIVE)
+SESSION_CALLS(DEFINE_SESSION)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
 WAITING_CALLS(DEFINE_WAITING)
+JOINING_CALLS(DEFINE_JOINING)

@@ -3,13 +3,19 @@
 /// if the MPI library has it.
 #include <mpi.h>
 
+#include "equal_functions.h"
 #include "vector_functions.h"
 
 extern "C" {
 // MPI-4.0
-__attribute__((weak)) int PMPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                             MPI_Request* request);
+#define DECLARE_LATE(Name, name, Call, shape)                                                                      \
+  __attribute__((weak)) int PMPI_##Name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint));                              \
+  __attribute__((weak)) int PMPI_##Name##_init(shape##_PARAMETERS(int, int), MPI_Info info, MPI_Request* request); \
+  __attribute__((weak)) int PMPI_##Name##_init_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Info info,           \
+                                                 MPI_Request* request);                                            \
+  __attribute__((weak)) int PMPI_I##name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Request* request);
+EQUAL_CALLS(DECLARE_LATE)
+#undef DECLARE_LATE
 #define DECLARE_LATE(Name, name, reach, shape, Place)                                                                \
   __attribute__((weak)) int PMPI_##Name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint));                                \
   __attribute__((weak)) int PMPI_##Name##_init(shape##_PARAMETERS(int, Place), MPI_Info info, MPI_Request* request); \

@@ -62,7 +62,7 @@ std::atomic<std::uint64_t> ended = 0;
 
 }  // namespace
 
-Team* Team::of_any(MPI_Comm comm) {
+Team* Team::find(MPI_Comm comm) {
   struct Last {
     MPI_Comm comm;
     std::uint64_t ended;
@@ -72,13 +72,16 @@ Team* Team::of_any(MPI_Comm comm) {
   const std::uint64_t now = ended.load(std::memory_order_acquire);
   if (last.comm == comm && last.ended == now) return last.team;
   if (!plain_intracommunicator(comm)) return nullptr;
-  Team* team = Attached<Team>::find(comm);
-  if (team == nullptr) {
-    Requests::instance().let_go();
-    team = &Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
-  }
-  last = {comm, now, team};
+  Team* const team = Attached<Team>::find(comm);
+  if (team != nullptr) last = {comm, now, team};
   return team;
+}
+
+Team* Team::of_any(MPI_Comm comm) {
+  if (Team* const team = find(comm)) return team;
+  if (!plain_intracommunicator(comm)) return nullptr;
+  Requests::instance().let_go();
+  return &Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
 }
 
 Team::~Team() { ++ended; }

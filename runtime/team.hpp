@@ -24,6 +24,8 @@ class Team {
   [[nodiscard]] static Team& of(MPI_Comm comm) { return *of_any(comm); }
   /// Likewise, of any communicator: null for an intercommunicator and for none.
   [[nodiscard]] static Team* of_any(MPI_Comm comm);
+  /// Likewise, but null also if no team has been made. Local.
+  [[nodiscard]] static Team* find(MPI_Comm comm);
 
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;

@@ -44,10 +44,4 @@ Traffic all_gather_traffic(const Planned& planned, const std::vector<Span>& bloc
   return traffic;
 }
 
-bool fits(const Demand& demand, const std::vector<int>& counts) {
-  for (Rank origin = 0; origin < demand.ranks; ++origin)
-    if (demand.contribution(origin) == 0 && counts[origin] > 0) return false;
-  return true;
-}
-
 }  // namespace hocket::runtime

@@ -25,8 +25,4 @@ struct Traffic {
 /// must give the same lengths.
 [[nodiscard]] Traffic all_gather_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t rank);
 
-/// True when a plan can carry what the ranks contribute (elements): where it plans for nothing there
-/// may be nothing.
-[[nodiscard]] bool fits(const Demand& demand, const std::vector<int>& counts);
-
 }  // namespace hocket::runtime

@@ -88,7 +88,7 @@ PersistentVector persistent_operation(Team& team, const VectorCall& call, const 
   VectorExchanges::Made made = team.vectors().plan(call.comm, *volumes);
   if (!made.planned) return {nullptr, made.why};
   std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
-  if (!lease) return {};
+  if (!lease) return {nullptr, Why::no_plan};
   return {std::make_unique<Persistent<VectorOperation, OwnSides>>(std::move(*lease), std::move(*made.planned), call)};
 }
 

@@ -16,7 +16,8 @@ from hocket.errors import HocketError
 from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
 
 
-def _installation(family: str) -> Mpi:
+def installation(family: str) -> Mpi:
+    """Open MPI's directory comes from HOCKET_TEST_OPENMPI or PATH."""
     if family == "openmpi" and (where := os.environ.get("HOCKET_TEST_OPENMPI")):
         return find_mpi(str(Path(where) / "mpirun"))
     return find_mpi(family)
@@ -24,9 +25,9 @@ def _installation(family: str) -> Mpi:
 
 @pytest.fixture(params=["mpich", "openmpi"], scope="session")
 def mpi(request: pytest.FixtureRequest) -> Mpi:
-    """Each MPI family in turn; Open MPI's directory comes from HOCKET_TEST_OPENMPI or PATH."""
+    """Each MPI family in turn."""
     try:
-        return _installation(request.param)
+        return installation(request.param)
     except HocketError as error:
         pytest.skip(f"no {request.param}: {error}")
 

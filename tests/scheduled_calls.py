@@ -7,6 +7,8 @@ from pathlib import Path
 
 #: Limits so low that all are scheduled.
 ALL = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_VECTOR_BYTES": "1"}
+#: And exchanges of equal sizes, too.
+EVERYTHING = {**ALL, "HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
 
 
 def scheduled(trace: Path) -> int:

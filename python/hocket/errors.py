@@ -50,6 +50,10 @@ class TableError(HocketError):
     """A saved scheduling table that cannot be read, is damaged, or was made for another exchange."""
 
 
+class ReportError(HocketError):
+    """What a rank has told of its calls, damaged or of another version."""
+
+
 class ArrayError(HocketError):
     """An array file that is damaged, or of a kind that cannot be sorted."""
 

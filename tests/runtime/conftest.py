@@ -27,7 +27,17 @@ def compiled(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
         if name not in built:
             out = tmp_path_factory.mktemp(mpi.family.value) / name
             subprocess.run(
-                [mpi.mpicc, "-O1", "-Wall", "-Werror", str(PROGRAMS / f"{name}.c"), "-o", str(out)],
+                [
+                    mpi.mpicc,
+                    "-g",
+                    "-O1",
+                    "-Wall",
+                    "-Werror",
+                    "-pthread",
+                    str(PROGRAMS / f"{name}.c"),
+                    "-o",
+                    str(out),
+                ],
                 check=True,
                 timeout=120,
             )
@@ -35,6 +45,15 @@ def compiled(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
         return built[name]
 
     return compile_program
+
+
+@pytest.fixture(scope="session")
+def names_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Preloaded, gives a rank the processor name in its HOCKET_TEST_NAME."""
+    library = tmp_path_factory.mktemp("names") / "names.so"
+    source = PROGRAMS / "processor_names.c"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True, timeout=60)
+    return library
 
 
 class Launch(Protocol):

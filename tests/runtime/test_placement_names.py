@@ -1,9 +1,8 @@
-"""Which rank is where: processor names, Slurm's names, order and files, and what ranks without a place get."""
+"""Which rank is where: processor names and Slurm's names, and what ranks without a place get."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -23,14 +22,6 @@ def warnings(said: str) -> list[str]:
 def by_rank(values: list[str]) -> str:
     """As the wrapper's shell understands it: each rank's own."""
     return f"$(echo {' '.join(values)} | cut -d' ' -f$(({RANK} + 1)))"
-
-
-@pytest.fixture(scope="session")
-def names_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    source = Path(__file__).parent / "programs" / "processor_names.c"
-    library = tmp_path_factory.mktemp("names") / "names.so"
-    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True, timeout=60)
-    return library
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -16,7 +17,20 @@ from hocket.cli.launching import (
     mpi_option,
     scheduling_options,
 )
-from hocket.errors import MissingToolError
+from hocket.errors import MissingToolError, UsageError
+
+_ON_STDERR = Path("-")  # the report as a table only
+
+
+def _report_file(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
+    if file not in (None, _ON_STDERR) and file.suffix != ".json":
+        raise UsageError(
+            f"--report={file}: no JSON file",
+            remedy="name it FILE.json; put -- between --report and the program",
+        )
+    if file is not None and not file.parent.is_dir():
+        raise UsageError(f"--report={file}: no such directory", remedy=f"make {file.parent}")
+    return file
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -42,7 +56,16 @@ from hocket.errors import MissingToolError
     "--min-vector-bytes", metavar="SIZE", help="So do irregular exchanges with smaller messages on average."
 )
 @hostfile_option
-@click.option("-v", "--verbose", is_flag=True, help="Say what each communicator does.")
+@click.option(
+    "--report",
+    metavar="[=FILE.json]",
+    type=click.Path(path_type=Path, dir_okay=False),
+    is_flag=False,
+    flag_value=_ON_STDERR,
+    callback=_report_file,
+    help="Say at the end what became of the collective calls.",
+)
+@click.option("-v", "--verbose", count=True, help="Say what each communicator does; -vv: and each call site.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
     network: str,
@@ -57,31 +80,39 @@ def run(
     min_vector_bytes: str | None,
     scheduler: str | None,
     hostfile: str | None,
-    verbose: bool,
+    report: Path | None,
+    verbose: int,
     program: tuple[str, ...],
 ) -> None:
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
+    from hocket.calls import kept_reports, tell
     from hocket.mpi import launch_command
     from hocket.network import read_network
     from hocket.runtime import RuntimeOptions, scheduled_environment
+    from hocket.runtime.cache import cache_dir
     from hocket.units import parse_bytes
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
-    options = RuntimeOptions(
-        placement=placement,
-        flow=flow,
-        min_bytes=parse_bytes(min_bytes) if min_bytes else None,
-        min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
-        min_vector_bytes=parse_bytes(min_vector_bytes) if min_vector_bytes else None,
-        scheduler=scheduler,
-        log=int(verbose),
-    )
     built = read_network(network)
     check_places(built, network, ranks, placement)
-    env = scheduled_environment(mpi.mpicc, built, options, plans, ranks)
-    command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
-    try:
-        done = subprocess.run(command, check=False)
-    except OSError as error:
-        raise MissingToolError(f"{mpi.mpiexec} does not start: {error.strerror}") from None
+    with ExitStack() as stack:
+        directory = stack.enter_context(kept_reports(cache_dir())) if report else None
+        options = RuntimeOptions(
+            placement=placement,
+            flow=flow,
+            min_bytes=parse_bytes(min_bytes) if min_bytes else None,
+            min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
+            min_vector_bytes=parse_bytes(min_vector_bytes) if min_vector_bytes else None,
+            scheduler=scheduler,
+            log=min(verbose, 2),
+            report=directory,
+        )
+        env = scheduled_environment(mpi.mpicc, built, options, plans, ranks)
+        command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
+        if directory is not None:
+            stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report)
+        try:
+            done = subprocess.run(command, check=False)
+        except OSError as error:
+            raise MissingToolError(f"{mpi.mpiexec} does not start: {error.strerror}") from None
     sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)

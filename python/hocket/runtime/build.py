@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,7 @@ _FLAGS = [
     "-fvisibility=hidden",
     "-static-libgcc",
     "-static-libstdc++",
+    *shlex.split(os.environ.get("HOCKET_CXXFLAGS", "")),  # sanitizers, say
 ]
 _SHIM_FLAGS = ["-x", "c", "-std=gnu17", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]
 _BUILD_SECONDS = 300

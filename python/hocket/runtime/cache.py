@@ -147,6 +147,7 @@ def _one_at_a_time(home: Path) -> Iterator[None]:
             except OSError:
                 break
         yield
+        lock.unlink(missing_ok=True)  # who waits for it finds what has been built
 
 
 @contextlib.contextmanager

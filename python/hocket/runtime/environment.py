@@ -31,10 +31,11 @@ _PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
 class RuntimeOptions:
     """What a user may say about a run; None leaves the runtime's own choice.
 
-    ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i on the
-    i-th place of the network) or a file with one host name per rank, or one host's coordinates where the network is a
-    torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are bytes. ``scheduler``: of
-    irregular exchanges.
+    ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
+    on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
+    where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are
+    bytes. ``scheduler``: of irregular exchanges. ``report``: directory that all hosts see, for what the ranks
+    tell of their calls.
     """
 
     placement: str = "names"
@@ -46,6 +47,7 @@ class RuntimeOptions:
     segment: int | None = None
     early: int | None = None
     log: int = 0
+    report: Path | None = None
 
     @property
     def window(self) -> int:
@@ -71,6 +73,7 @@ class RuntimeOptions:
             "HOCKET_SEGMENT": self.segment,
             "HOCKET_EARLY": self.early,
             "HOCKET_LOG": self.log or None,
+            "HOCKET_REPORT": self.report,
         }
         return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
@@ -93,7 +96,8 @@ class RuntimeOptions:
         if not path.is_file():
             raise UsageError(
                 f"no placement file '{self.placement}'",
-                remedy="give names, slurm, order, or a file with one host name, or one host's coordinates, per rank",
+                remedy="give names, slurm, order, or a file with one host name, or one host's coordinates, "
+                "per rank",
             )
         hosts = hosts_by_coordinates(path, network, ranks)
         if hosts is None:

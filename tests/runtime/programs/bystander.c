@@ -34,11 +34,11 @@ static void wildcards(MPI_Comm comm) {
   MPI_Status status;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &n);
-  for (int i = 0; i < receives; ++i)
-    MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &requests[i]);
+  for (int i = 0; i < receives; ++i) MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &requests[i]);
   for (int round = 0; round < 3; ++round) exchange_all(comm, 300 + round, round);
   MPI_Testsome(receives, requests, &flag, got, MPI_STATUSES_IGNORE);
   check(flag == 0);
+  MPI_Barrier(comm);
   for (int i = 0; i < receives; ++i) {
     const int out = element(rank, i, 0, 77);
     MPI_Send(&out, 1, MPI_INT, (rank + 1) % n, i, comm);

@@ -47,10 +47,13 @@ int main(int argc, char** argv) {
     tell(comm, "gather: negative count", MPI_Allgather(out, count, MPI_INT, in, -1, MPI_INT, comm));
     tell(comm, "gather: no communicator", MPI_Allgather(out, count, MPI_INT, in, count, MPI_INT, MPI_COMM_NULL));
     for (int j = 0; j < n; ++j) counts[j] = count, places[j] = j * count;
-    tell(comm, "vector: no type", MPI_Alltoallv(out, counts, places, MPI_DATATYPE_NULL, in, counts, places, MPI_INT, comm));
-    tell(comm, "vector: no communicator", MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_NULL));
+    tell(comm, "vector: no type",
+         MPI_Alltoallv(out, counts, places, MPI_DATATYPE_NULL, in, counts, places, MPI_INT, comm));
+    tell(comm, "vector: no communicator",
+         MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_NULL));
     counts[n - 1] = -3;
-    tell(comm, "vector: negative count", MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));
+    tell(comm, "vector: negative count",
+         MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));
     exchange_all(comm, count, 1);
     MPI_Comm_free(&comm);
   }

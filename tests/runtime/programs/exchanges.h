@@ -15,7 +15,8 @@ static inline void exchange_all(MPI_Comm comm, int count, int salt) {
   MPI_Comm_size(comm, &n);
   const size_t most = (size_t)count * 2 * n + 1;
   int *out = malloc(sizeof(int) * most), *in = malloc(sizeof(int) * most);
-  int *counts = malloc(sizeof(int) * 4 * n), *places = counts + n, *in_counts = counts + 2 * n, *in_places = counts + 3 * n;
+  int *counts = malloc(sizeof(int) * 4 * n), *places = counts + n, *in_counts = counts + 2 * n,
+      *in_places = counts + 3 * n;
 
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < count; ++i) out[(size_t)j * count + i] = element(rank, j, i, salt);

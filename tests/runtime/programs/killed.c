@@ -1,4 +1,5 @@
-/* All ranks exchange without end until the last one dies in the midst of it. Usage: killed kill|exit|abort|mpi_abort|segv */
+/* All ranks exchange without end until the last one dies in the midst of it. Usage: killed
+ * kill|exit|abort|mpi_abort|segv */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

@@ -19,10 +19,10 @@ int main(int argc, char** argv) {
   const int count = argc > 1 ? atoi(argv[1]) : 300;
   exchange_all(MPI_COMM_WORLD, count, 0);
   exchange_all(MPI_COMM_SELF, count, 1);
-  of_split(0, -rank, count, 2);                               /* the other way round */
-  of_split(rank % 2, rank * 5 % 7, count, 3);                 /* every second rank, in no order */
-  of_split(rank < n / 2 ? 0 : 1, rank, count, 4);             /* neighbours */
-  of_split(rank == 0 ? MPI_UNDEFINED : 1, rank, count, 5);    /* all but the first */
+  of_split(0, -rank, count, 2);                            /* the other way round */
+  of_split(rank % 2, rank * 5 % 7, count, 3);              /* every second rank, in no order */
+  of_split(rank < n / 2 ? 0 : 1, rank, count, 4);          /* neighbours */
+  of_split(rank == 0 ? MPI_UNDEFINED : 1, rank, count, 5); /* all but the first */
   of_split(rank == n - 1 ? MPI_UNDEFINED : 1, -rank, count, 6);
   exchange_all(MPI_COMM_WORLD, count, 7);
   return report();

@@ -1,0 +1,30 @@
+#pragma once
+/// A thread that goes on with what is active while the program's own thread waits inside the MPI library.
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace hocket::runtime {
+
+/// An all-gather's ranks forward what comes in, so there is nothing that they could hand to MPI in advance. Only for
+/// processes whose threads may all call MPI at any time.
+class StandIn {
+ public:
+  static StandIn& instance();
+  /// Whether this process may have one.
+  [[nodiscard]] static bool allowed();
+  /// Until no other rank needs this one any more. Does not block.
+  void take_over();
+  /// Waits for the thread. There may be another one later.
+  void end();
+
+ private:
+  void work();
+
+  std::mutex mutex_;  ///< never held while waiting for anything but work
+  std::condition_variable wake_;
+  bool needed_ = false, ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace hocket::runtime

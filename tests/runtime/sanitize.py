@@ -1,0 +1,118 @@
+"""The runtime under a sanitizer: what is reported about its own code fails.
+
+    python tests/runtime/sanitize.py thread|address [--mpi mpich]
+
+``thread`` is ThreadSanitizer; ``address`` AddressSanitizer with UndefinedBehaviorSanitizer and
+LeakSanitizer. The MPI library is not instrumented: what it does is not looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from irregular import EVERYTHING
+
+PROGRAMS = Path(__file__).parent / "programs"
+RUNS = ("threads 4 3 100", "many_comms 20 50", "subsets 300", "bystander", "persistent_check")
+
+
+@dataclass(frozen=True)
+class Sanitizer:
+    flags: str
+    library: str
+    environment: dict[str, str]
+
+
+SANITIZERS = {
+    "thread": Sanitizer(
+        "-fsanitize=thread -g -O1",
+        "libtsan.so",
+        {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 exitcode=0 report_thread_leaks=0 log_path={log}"},
+    ),
+    "address": Sanitizer(
+        "-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g -O1",
+        "libasan.so",
+        {
+            "ASAN_OPTIONS": "detect_leaks=1 exitcode=0 log_path={log}",
+            "UBSAN_OPTIONS": "print_stacktrace=1 log_path={log}",
+            "LSAN_OPTIONS": "exitcode=0 report_objects=0",
+        },
+    ),
+}
+
+
+def ours(report: str) -> bool:
+    """Whether a report is about our code: its first frame outside of the sanitizer and of the language."""
+    frames = re.findall(r"^\s+#\d+ (?:0x\w+ in )?(.*)$", report, re.MULTILINE)
+    not_theirs = [frame for frame in frames if not re.search(r"libsanitizer|libasan|libtsan|/c\+\+/", frame)]
+    if report.lstrip().startswith(("Direct leak", "Indirect leak")):
+        return bool(not_theirs) and "hocket" in not_theirs[0]
+    return any("hocket" in frame for frame in not_theirs)
+
+
+def reports(text: str) -> list[str]:
+    """What a log file holds, one report each."""
+    starts = r"(?m)^(?==+$|Direct leak|Indirect leak|.*runtime error:|=+\d+=+ERROR)"
+    return [part for part in re.split(starts, text) if "#0" in part or "runtime error:" in part]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sanitizer", choices=SANITIZERS)
+    parser.add_argument("--mpi", default="mpich")
+    options = parser.parse_args()
+    sanitizer = SANITIZERS[options.sanitizer]
+    os.environ["HOCKET_CXXFLAGS"] = sanitizer.flags
+
+    from hocket.mpi import find_mpi, launch_command
+    from hocket.network import read_network
+    from hocket.runtime import RuntimeOptions, scheduled_environment
+
+    mpi = find_mpi(options.mpi)
+    library = subprocess.run(
+        ["c++", f"-print-file-name={sanitizer.library}"], capture_output=True, text=True, check=True
+    )
+    env = scheduled_environment(mpi.mpicc, read_network("chain:2,2"), RuntimeOptions(placement="order"))
+    env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
+    bad: list[str] = []
+    with tempfile.TemporaryDirectory() as work:
+        env |= {name: value.format(log=f"{work}/log") for name, value in sanitizer.environment.items()}
+        for run in RUNS:
+            name, *arguments = run.split()
+            program = f"{work}/{name}"
+            source = str(PROGRAMS / f"{name}.c")
+            flags = sanitizer.flags.split()
+            subprocess.run([mpi.mpicc, *flags, "-pthread", source, "-o", program], check=True)
+            command = launch_command(mpi, 4, [], env, [program, *arguments])
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+            found = [
+                report
+                for log in Path(work).glob("log*")
+                for report in reports(log.read_text(errors="replace"))
+            ]
+            for log in Path(work).glob("log*"):
+                log.unlink()
+            mine = [report for report in found if ours(report)]
+            print(
+                f"{run}: exit code {done.returncode}, {len(found)} reports, {len(mine)} of them about Hocket",
+                flush=True,
+            )
+            if done.returncode != 0 or " 0 wrong" not in done.stdout:
+                mine.append(done.stdout + done.stderr)
+            bad += mine
+    for report in bad[:5]:
+        print(report)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""Several threads at once: first uses of communicators, collectives, persistent requests."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from irregular import EVERYTHING
+
+Launched = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("arguments", ["2 3 300", "6 2 50"])
+def test_threads_with_communicators_of_their_own(launch: Launched, arguments: str) -> None:
+    done = launch(f"threads {arguments}", "chain:2,2", 4, env=EVERYTHING)
+    assert done.returncode == 0, done.stdout + done.stderr
+    if "no threads" in done.stdout:
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    assert " 0 wrong" in done.stdout, done.stdout + done.stderr
+    communicators = done.stderr.count("all-to-all of 4 ranks on 4 hosts")
+    threads, rounds, _ = map(int, arguments.split())
+    assert communicators == threads * (1 + rounds), done.stderr
