@@ -17,8 +17,8 @@
 
 namespace hocket::runtime {
 
-/// A persistent request as the program sees it, or a nonblocking operation. To the MPI library it is a persistent request for the same
-/// collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
+/// A persistent request as the program sees it, or a nonblocking operation. To the MPI library it is a persistent
+/// request for the same collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
 /// which does not come through the C functions can use. The library is not asked about it: MPICH
 /// 5.0.2 waits forever for an inactive persistent collective.
 struct Served {
@@ -33,7 +33,7 @@ struct Served {
   bool freed = false;                              ///< no handle of the program stands for it: nobody collects it
   MPI_Request generalized = MPI_REQUEST_NULL;      ///< of a nonblocking call: MPI is told when it is over
   std::shared_ptr<std::atomic<int>> code_for_mpi;  ///< and how it ended
-  int code = MPI_SUCCESS;  ///< of the last time, once complete
+  int code = MPI_SUCCESS;                          ///< of the last time, once complete
   Followed followed;
 };
 
@@ -76,7 +76,7 @@ class Requests {
   void for_each_active(Call over);
   [[nodiscard]] bool any_freed() const;
 
-  mutable std::mutex mutex_;  ///< never held while waiting
+  mutable std::recursive_mutex mutex_;  ///< never held while waiting; recursive: see Inside
   std::map<MPI_Request, std::shared_ptr<Served>> served_;
   std::vector<std::shared_ptr<Served>> active_;  ///< in the order of their starts
   std::atomic<std::size_t> active_count_ = 0;
@@ -114,6 +114,6 @@ inline void wait_until_done(MPI_Request& request) {
 
 }  // namespace hocket::runtime
 
-/// Persistent requests that are served, freed ones until they are over, and nonblocking operations under way. While there is none the shim passes calls
-/// straight to the MPI library.
+/// Persistent requests that are served, freed ones until they are over, and nonblocking operations under way. While
+/// there is none the shim passes calls straight to the MPI library.
 extern "C" std::atomic<int> hocket_live_requests;

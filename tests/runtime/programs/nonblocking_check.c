@@ -19,7 +19,9 @@ struct call {
 
 static int is_gather(enum kind kind) { return kind >= GATHER; }
 
-static int count_of(const struct call* c, int origin) { return c->kind == GATHERV ? c->count + 100 * origin : c->count; }
+static int count_of(const struct call* c, int origin) {
+  return c->kind == GATHERV ? c->count + 100 * origin : c->count;
+}
 
 static int place_of(const struct call* c, int origin) {
   return c->kind == GATHERV ? (c->n - 1 - origin) * (c->count + 100 * c->n) : origin * c->count;
@@ -166,7 +168,8 @@ static void among_blocking_calls(void) {
   know_each_other(MPI_COMM_WORLD);
   for (int round = 0; round < 9; ++round) {
     struct call calls[] = {post(TO_ALL, MPI_COMM_WORLD, 9000, round), post(GATHER, MPI_COMM_WORLD, 9000, round),
-                           post(TO_ALL, MPI_COMM_WORLD, 30000, round), post(TO_ALL_IN_PLACE, MPI_COMM_WORLD, 4100, round),
+                           post(TO_ALL, MPI_COMM_WORLD, 30000, round),
+                           post(TO_ALL_IN_PLACE, MPI_COMM_WORLD, 4100, round),
                            post(GATHERV, MPI_COMM_WORLD, 30000, round)};
     const int before = (rank + round) % 3 == 0;
     int one = 1, sum = 0, turn = round;
@@ -204,7 +207,7 @@ static void outlived(void) {
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     know_each_other(copy);
     int *in = calloc(2 * (size_t)count * (n + 1), sizeof(int)), *out = calloc(2 * (size_t)count * (n + 1), sizeof(int));
-    int *gathered = calloc(2 * (size_t)count * (n + 1), sizeof(int));
+    int* gathered = calloc(2 * (size_t)count * (n + 1), sizeof(int));
     MPI_Aint in_at, out_at, half = (MPI_Aint)sizeof(int) * count, extent = 2 * half;
     MPI_Get_address(in, &in_at);
     MPI_Get_address(out, &out_at);
