@@ -192,6 +192,10 @@ bench-sort-cases: setup ## 10,000 random sorts and permutations with both MPIs, 
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/sort/run_cases.py $(LAB_MPIS)
 
+bench-random-programs: setup ## 1,000 random MPI programs with both MPIs, with and without the preload library (half an hour; goes on where it was cut off)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/random_programs/run.py $(LAB_MPIS)
+
 clean: ## removes everything that make has made
 	rm -rf $(VENV) $(VENV_OPENMPI) build demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
