@@ -3,8 +3,8 @@
     python bench/suites/run.py mpich mpi4py --mpi mpich --mpi PATH/mpirun [--rooms coll,comm] [--only PATTERN]
 
 Low limits and `--placement order` make every call that can be scheduled follow a schedule. A program that
-comes to another verdict with Hocket than without is run three times more each way: what then differs is listed,
-and beside it what does not come to the same verdict every time without Hocket either. Sources are fetched
+comes to another verdict with Hocket than without is run three times more each way: what then differs is
+listed, and beside it what does not come to the same verdict every time. Sources are fetched
 from Debian and PyPI into the work directory, and nothing of them comes into the project.
 """
 
