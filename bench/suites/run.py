@@ -140,8 +140,9 @@ def cases_of(suite: str, mpi: Mpi, work: Path, rooms: list[str], jobs: int) -> t
     """What can be run, and how many programs cannot be built."""
     if suite == mpi4py_suite.NAME:
         return mpi4py_suite.cases(mpi4py_suite.fetch(work), mpi), 0
-    built = mpich_suite.build(work, mpich_suite.fetch(work), mpi, rooms, jobs)
-    cases, absent = mpich_suite.cases(built, rooms)
+    source = mpich_suite.fetch(work)
+    built = mpich_suite.build(work, source, mpi, rooms, jobs)
+    cases, absent = mpich_suite.cases(source, built, rooms)
     return cases, len(absent)
 
 
