@@ -2,10 +2,10 @@
 /* Every MPI call that is intercepted: name in MPI, name in the runtime, number of arguments. */
 
 /* They may follow schedules. */
-#define COLLECTIVE_CALLS(X)                \
-  EVERY_FORM(X, Alltoall, alltoall, 7, 8, 9)       \
-  EVERY_FORM(X, Allgather, allgather, 7, 8, 9)     \
-  EVERY_FORM(X, Allgatherv, allgatherv, 8, 9, 10)  \
+#define COLLECTIVE_CALLS(X)                       \
+  EVERY_FORM(X, Alltoall, alltoall, 7, 8, 9)      \
+  EVERY_FORM(X, Allgather, allgather, 7, 8, 9)    \
+  EVERY_FORM(X, Allgatherv, allgatherv, 8, 9, 10) \
   IRREGULAR_CALLS(BLOCKING_AND_PERSISTENT, X)
 #define EVERY_FORM(X, Name, name, n, n_nonblocking, n_persistent)        \
   BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
@@ -220,14 +220,14 @@
   X(Parrived, progress, 3)
 /* Likewise. All ranks of the communicator, which is the last argument, wait for each other: what its nonblocking calls
  * have wished for can be made here. */
-#define JOINING_CALLS(X)             \
-  X(Barrier, join, 1)                \
-  X(Allreduce, join, 6)              \
-  X(Allreduce_c, join, 6)            \
-  X(Reduce_scatter, join, 6)         \
-  X(Reduce_scatter_c, join, 6)       \
-  X(Reduce_scatter_block, join, 6)   \
+#define JOINING_CALLS(X)           \
+  X(Barrier, join, 1)              \
+  X(Allreduce, join, 6)            \
+  X(Allreduce_c, join, 6)          \
+  X(Reduce_scatter, join, 6)       \
+  X(Reduce_scatter_c, join, 6)     \
+  X(Reduce_scatter_block, join, 6) \
   X(Reduce_scatter_block_c, join, 6)
-#define CALLS(X)                                                                        \
-  COLLECTIVE_CALLS(X) NOTED_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) \
-      WAITING_CALLS(X) JOINING_CALLS(X)
+#define CALLS(X)      \
+  COLLECTIVE_CALLS(X) \
+  NOTED_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)
