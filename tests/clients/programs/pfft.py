@@ -1,7 +1,7 @@
 """Transforms of mpi4py-fft on slabs and pencils; prints a hash of every bit of every result.
 
-It redistributes its arrays with MPI_Alltoallw and subarray types. FFTW would choose its plans anew in every run,
-so numpy transforms the rows.
+It redistributes its arrays with MPI_Alltoallw and subarray types. FFTW would choose its plans anew in every
+run, so numpy transforms the rows.
 """
 
 import hashlib
