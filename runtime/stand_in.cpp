@@ -38,12 +38,12 @@ void StandIn::work() {
   Requests& requests = Requests::instance();
   for (std::unique_lock lock(mutex_);; lock.lock()) {
     wake_.wait(lock, [&] { return needed_ || ending_; });
-    if (!needed_) return;
+    if (ending_) return;
     needed_ = false;
     lock.unlock();
     wait_for([&] {
       const bool moved = requests.progress();
-      if (!requests.is_needed()) return Progress::over;
+      if (ending_ || !requests.is_needed()) return Progress::over;
       return moved ? Progress::some : Progress::none;
     });
   }

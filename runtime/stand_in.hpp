@@ -1,5 +1,6 @@
 #pragma once
 /// A thread that goes on with what is active while the program's own thread waits inside the MPI library.
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -23,7 +24,8 @@ class StandIn {
 
   std::mutex mutex_;  ///< never held while waiting for anything but work
   std::condition_variable wake_;
-  bool needed_ = false, ending_ = false;
+  bool needed_ = false;
+  std::atomic<bool> ending_ = false;
   std::thread thread_;
 };
 

@@ -53,7 +53,7 @@ def test_neighbours(check: Check) -> None:
 def calls_of(
     launch: Launched, program: str, network: str = "chain:2,2", **env: str
 ) -> list[tuple[int, int, int, int]]:
-    """Per call: bytes asked for, the reductions and bytes in them, and matrices of all sizes, that it made."""
+    """Per call: bytes asked for, and the reductions, bytes in them and matrices of sizes that it made."""
     done = launch(f"{ROUNDS} {program}", network, 4, env={**ALL, **env})
     assert done.returncode == 0 and "ok 0 wrong" in done.stdout, done.stdout + done.stderr
     found = re.findall(r"call (\d+) reductions (\d+) bytes (\d+) matrices (\d+)", done.stdout)

@@ -1,4 +1,4 @@
-"""Nonblocking all-to-alls and all-gathers among all sorts of calls, every byte checked, under both MPI families."""
+"""Nonblocking all-to-alls and all-gathers among all sorts of calls, every byte checked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def counted(trace: Path) -> Counter[str]:
 
 @pytest.mark.parametrize(("threads", "gathers"), [("", 0), (" threads", 3)])
 def test_many_at_once_waited_for_in_every_way(events: Events, threads: str, gathers: int) -> None:
-    """All-gathers forward: scheduled only where another thread can do that while the program waits elsewhere."""
+    """All-gathers forward: scheduled only where a thread can do that while the program waits elsewhere."""
     for rank in events("several" + threads):
         assert rank["all-to-all"] == 6 * (2 * 4 + 1)  # and a persistent one
         assert rank["all-gather"] == 6 * 2 * gathers
@@ -55,6 +55,11 @@ def test_every_flow_control(events: Events, flow: str) -> None:
 def test_what_the_program_frees_while_calls_are_under_way(events: Events) -> None:
     for rank in events("outlived threads"):
         assert (rank["all-to-all"], rank["all-gather"]) == (3, 3)
+
+
+def test_a_request_freed_while_active(events: Events) -> None:
+    for rank in events("freed"):
+        assert rank["all-to-all"] == 2
 
 
 def test_communicators_come_and_go(events: Events) -> None:

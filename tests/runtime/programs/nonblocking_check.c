@@ -19,7 +19,9 @@ struct call {
 
 static int is_gather(enum kind kind) { return kind >= GATHER; }
 
-static int count_of(const struct call* c, int origin) { return c->kind == GATHERV ? c->count + 100 * origin : c->count; }
+static int count_of(const struct call* c, int origin) {
+  return c->kind == GATHERV ? c->count + 100 * origin : c->count;
+}
 
 static int place_of(const struct call* c, int origin) {
   return c->kind == GATHERV ? (c->n - 1 - origin) * (c->count + 100 * c->n) : origin * c->count;
@@ -166,7 +168,8 @@ static void among_blocking_calls(void) {
   know_each_other(MPI_COMM_WORLD);
   for (int round = 0; round < 9; ++round) {
     struct call calls[] = {post(TO_ALL, MPI_COMM_WORLD, 9000, round), post(GATHER, MPI_COMM_WORLD, 9000, round),
-                           post(TO_ALL, MPI_COMM_WORLD, 30000, round), post(TO_ALL_IN_PLACE, MPI_COMM_WORLD, 4100, round),
+                           post(TO_ALL, MPI_COMM_WORLD, 30000, round),
+                           post(TO_ALL_IN_PLACE, MPI_COMM_WORLD, 4100, round),
                            post(GATHERV, MPI_COMM_WORLD, 30000, round)};
     const int before = (rank + round) % 3 == 0;
     int one = 1, sum = 0, turn = round;
@@ -204,7 +207,7 @@ static void outlived(void) {
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     know_each_other(copy);
     int *in = calloc(2 * (size_t)count * (n + 1), sizeof(int)), *out = calloc(2 * (size_t)count * (n + 1), sizeof(int));
-    int *gathered = calloc(2 * (size_t)count * (n + 1), sizeof(int));
+    int* gathered = calloc(2 * (size_t)count * (n + 1), sizeof(int));
     MPI_Aint in_at, out_at, half = (MPI_Aint)sizeof(int) * count, extent = 2 * half;
     MPI_Get_address(in, &in_at);
     MPI_Get_address(out, &out_at);
@@ -257,6 +260,16 @@ static void outlived(void) {
     free(out);
     free(gathered);
   }
+}
+
+/* An error by the standard, which many programs make: the exchange must go on for the others. */
+static void freed_while_active(void) {
+  know_each_other(MPI_COMM_WORLD);
+  struct call freed = post(TO_ALL, MPI_COMM_WORLD, 5000, 1), other = post(TO_ALL, MPI_COMM_WORLD, 5000, 2);
+  if (rank == 0) MPI_Request_free(&freed.request);
+  check(completed(&other));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank > 0) check(completed(&freed));
 }
 
 /* Communicators come and go. */
@@ -343,6 +356,7 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "blocking")) among_blocking_calls();
   if (!strcmp(what, "outlived")) outlived();
   if (!strcmp(what, "passed")) passed_on();
+  if (!strcmp(what, "freed")) freed_while_active();
   if (!strcmp(what, "made")) made_and_freed(40);
   if (!strcmp(what, "threads") && provided == MPI_THREAD_MULTIPLE) threads();
   return report();
