@@ -24,18 +24,19 @@ static void write_and_read(int salt) {
   MPI_File_write_at_all(file, rank, &mine, 1, MPI_INT, MPI_STATUS_IGNORE);
   MPI_File_sync(file);
   MPI_File_read_at_all(file, rank, &found, 1, MPI_INT, MPI_STATUS_IGNORE);
-#ifndef OPEN_MPI /* 5.0.11 at times reads something else, also without Hocket */
   check(found == mine);
-#endif
 }
 
+#ifndef OPEN_MPI /* split access of 5.0.11 hangs at times, also without Hocket */
 static void split_write(int salt) {
   int mine = value(rank, 1, 0, salt), found = 0;
   MPI_File_write_at_all_begin(file, rank, &mine, 1, MPI_INT);
   MPI_File_write_at_all_end(file, &mine, MPI_STATUS_IGNORE);
-  MPI_File_read_at(file, rank, &found, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_read_at_all_begin(file, rank, &found, 1, MPI_INT);
+  MPI_File_read_at_all_end(file, &found, MPI_STATUS_IGNORE);
   check(found == mine);
 }
+#endif
 
 static void close_file(int salt) {
   (void)salt;
@@ -100,7 +101,12 @@ static void large_counts(int salt) {
 
 int main(int argc, char** argv) {
   static void (*const calls[])(int) = {
-      open_and_close, open_file,     write_and_read, split_write, close_file, make_a_persistent_bcast,
+      open_and_close, open_file,
+      write_and_read,
+#ifndef OPEN_MPI
+      split_write,
+#endif
+      close_file,     make_a_persistent_bcast,
       windows,        communicators,
 #if MPI_VERSION >= 4
       large_counts,
