@@ -72,7 +72,7 @@ def test_what_only_the_mpi_library_can_judge(events: Events) -> None:
 
 
 def test_small_messages_are_passed_on(events: Events) -> None:
-    assert events("several", env={"HOCKET_MIN_BYTES": "1000000"}) == [Counter()] * 4
+    assert all(rank["all-to-all"] == 0 for rank in events("made", env={"HOCKET_MIN_BYTES": "1000000"}))
 
 
 def test_several_threads(events: Events) -> None:

@@ -48,7 +48,7 @@ def forms_of(mpi: Mpi) -> list[str]:
 def test_every_form(check: Check, tmp_path: Path, mpi: Mpi, mode: str, calls: int) -> None:
     trace = tmp_path / "trace"
     forms = forms_of(mpi)
-    check(f"forms_check {mode} {' '.join(forms)}", "chain:3,3", 6, env=ALL | {"HOCKET_TRACE": str(trace)})
+    check(f"irregular_forms_check {mode} {' '.join(forms)}", "chain:3,3", 6, env=ALL | {"HOCKET_TRACE": str(trace)})
     assert scheduled(trace) == calls * len(forms)
 
 
@@ -56,5 +56,5 @@ def test_several_ranks_on_a_host(check: Check, tmp_path: Path, mpi: Mpi) -> None
     """On neighbourhoods of a part of the hosts, in small pieces."""
     trace = tmp_path / "trace"
     env = ALL | {"HOCKET_TRACE": str(trace), "HOCKET_SEGMENT": "1031"}
-    check(f"forms_check blocking {' '.join(FORMS)}", "star:4*2", 5, env=env)
+    check(f"irregular_forms_check blocking {' '.join(FORMS)}", "star:4*2", 5, env=env)
     assert scheduled(trace) == (ROUNDS - 1) * len(FORMS)

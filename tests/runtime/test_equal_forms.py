@@ -20,7 +20,7 @@ def test_every_form_is_scheduled(launch: Launch, tmp_path: Path, threads: str) -
     """All-gathers that go on beside the program only where all ranks have MPI_THREAD_MULTIPLE."""
     trace = tmp_path / "trace"
     env = {"HOCKET_TRACE": str(trace)}
-    done = launch(f"forms_check{threads}", "chain:2,2", 4, env=env)
+    done = launch(f"equal_forms_check{threads}", "chain:2,2", 4, env=env)
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
     widths = 2 if "large counts: 1" in done.stdout else 1
     gathers = 2 * (BLOCKING + (NONBLOCKING + PERSISTENT if threads else 0))

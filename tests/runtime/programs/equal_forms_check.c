@@ -1,5 +1,5 @@
 /* Every form of the calls whose sizes all ranks know, every byte checked. Knows nothing of Hocket.
- * Usage: forms_check [threads] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
+ * Usage: equal_forms_check [threads] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
