@@ -21,7 +21,7 @@ from typing import Final
 from hocket.mpi import Mpi, launch_command
 
 SOURCES: Final = Path(__file__).parent / "random_programs" / "program"
-LONGEST: Final = 120.0  # seconds of a launch
+LONGEST: Final = 60.0  # seconds of a launch
 
 # Networks and how many ranks they have places for.
 NETWORKS: Final = (
@@ -86,7 +86,7 @@ class Launch:
         return range(self.first, self.first + self.count)
 
     def arguments(self, directory: str, log: str | None) -> list[str]:
-        given = ["--directory", directory]
+        given = ["--limit", str(round(LONGEST) + 10), "--directory", directory]
         if self.threads > 1:
             given += ["--threads", str(self.threads)]
         if self.left_out:
@@ -110,7 +110,7 @@ class Outcome:
 def compile_programs(mpi: Mpi, out: Path) -> Path:
     """The generator of programs, for this MPI."""
     sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
-    flags = [*os.environ.get("RANDOM_CFLAGS", "").split(), "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
     subprocess.run([mpi.mpicc, *flags, *sources, "-o", str(out)], check=True, timeout=300)
     return out
 
@@ -166,6 +166,7 @@ def _outcome(command: Sequence[str], env: dict[str, str]) -> Outcome:
             code = process.wait(LONGEST)
         except subprocess.TimeoutExpired:
             code = 124
+        finally:  # also when this process is to end
             _end(process)
         output.seek(0)
         said = output.read()
@@ -176,6 +177,8 @@ def _outcome(command: Sequence[str], env: dict[str, str]) -> Outcome:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """The launcher ends its ranks when it is asked to; when it does not, all of its session ends."""
+    if process.poll() is not None:
+        return
     for which in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
         os.killpg(process.pid, which)
         try:

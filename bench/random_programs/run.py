@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -107,6 +108,7 @@ def main() -> None:
     parser.add_argument("--no-shrinking", action="store_true")
     parser.add_argument("--output", default="random-programs", help="name under bench/results/, or - for none")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends what it has launched, too
     mpis = [find_mpi(name) for name in arguments.mpi or ["mpich"]]
     for mpi in mpis:
         build_runtime(mpi.mpicc)

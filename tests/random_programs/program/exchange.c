@@ -14,9 +14,6 @@
 #define MAY_FREE_TYPES(x) 1
 #endif
 
-#ifndef MAY_BE_ABSOLUTE
-#define MAY_BE_ABSOLUTE 1
-#endif
 enum { UNIT = 12, MOST_EDGES = 64 };
 
 /* How much goes from whom to whom: every rank can tell it of every pair. */
@@ -172,7 +169,7 @@ static void draw_side(Program* p, Work* w, Side* side, const Sizes* sizes, const
   side->base = draw_memory(p, w, from, to);
   for (int i = 0; i < side->blocks; ++i)
     if (!equal && side->counts[i] == 0 && chance(&p->own, 20)) side->places[i] = INT_MAX;
-  if (MAY_BE_ABSOLUTE && unit > 1 && chance(&p->own, 10)) {
+  if (unit > 1 && chance(&p->own, 10)) {
     side->type = absolute(w, side->type, side->base);
     side->base = MPI_BOTTOM;
   }
@@ -180,7 +177,7 @@ static void draw_side(Program* p, Work* w, Side* side, const Sizes* sizes, const
 
 static void draw_typed_side(Program* p, Work* w, Side* side, const Sizes* sizes, const int* lengths) {
   MPI_Aint end = 0, before = 0;
-  const int at_bottom = MAY_BE_ABSOLUTE && chance(&p->own, 10);
+  const int at_bottom = chance(&p->own, 10);
   for (int i = 0; i < side->blocks; ++i) {
     const int unit = draw_unit(&p->own, sizes);
     MPI_Aint from, to;

@@ -60,7 +60,14 @@ void erroneous(Program* p) {
   if (own_handler) MPI_Comm_create_errhandler(count_error, &handler);
   MPI_Comm_set_errhandler(s->comm, handler);
   handled = 0;
-  for (int i = between(&p->draw, 1, 3); i > 0; --i) look_at_error(p, make_mistake(below(&p->draw, MISTAKES), s));
+  for (int i = between(&p->draw, 1, 3); i > 0; --i) {
+    const int mistake = below(&p->draw, MISTAKES);
+    const int code = make_mistake(mistake, s);
+    int class;
+    MPI_Error_class(code, &class);
+    look_at(p, (uint64_t)class);
+    note(p, "  mistake %d: class %d, %d handled", mistake, class, handled);
+  }
   if (own_handler) look_at(p, (uint64_t)handled);
   MPI_Comm_set_errhandler(s->comm, before);
   if (own_handler) MPI_Errhandler_free(&handler);

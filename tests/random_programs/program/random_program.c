@@ -3,6 +3,7 @@
  *   --threads N      each is N programs in as many threads
  *   --leave-out A,B  operations not to be run, by number (of all threads)
  *   --log PREFIX     every rank writes the operations that it begins, and its digest after them, to PREFIX.RANK
+ *   --limit S        the rank ends after so many seconds, whatever becomes of its launcher
  *   --directory DIR  for files; without it none are written
  * Rank 0 prints "program SEED DIGEST, N operations" for each. */
 #include <inttypes.h>
@@ -94,6 +95,7 @@ static void read_arguments(int argc, char** argv, int rank) {
     char* value = argv[at + 1];
     if (strcmp(argv[at], "--threads") == 0) settings.threads = atoi(value);
     if (strcmp(argv[at], "--directory") == 0) directory = value;
+    if (strcmp(argv[at], "--limit") == 0) alarm((unsigned)atoi(value));
     if (strcmp(argv[at], "--leave-out") == 0)
       for (char* item = strtok(value, ","); item != NULL; item = strtok(NULL, ",")) settings.left_out[atoi(item)] = 1;
     if (strcmp(argv[at], "--log") == 0) {
