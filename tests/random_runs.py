@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -41,16 +42,8 @@ NETWORKS: Final = (
     ("fat-tree:k=4", 16),
 )
 FLOWS: Final = ("token", "token", "token", "window:2", "barrier", "free")
-EVERYTHING: Final = {
-    name: "1"
-    for name in (
-        "HOCKET_MIN_BYTES",
-        "HOCKET_MIN_GATHER_BYTES",
-        "HOCKET_MIN_VECTOR_BYTES",
-        "HOCKET_MIN_FLOWS",
-        "HOCKET_MIN_SENDERS",
-    )
-}
+LIMITS: Final = ("MIN_BYTES", "MIN_GATHER_BYTES", "MIN_VECTOR_BYTES", "MIN_FLOWS", "MIN_SENDERS")
+EVERYTHING: Final = {f"HOCKET_{limit}": "1" for limit in LIMITS}  # is scheduled
 
 
 @dataclass(frozen=True)
@@ -207,11 +200,12 @@ class Failure:
     with_hocket: Outcome
 
     def __str__(self) -> str:
+        native, with_hocket = self.native, self.with_hocket
         return (
             f"{self.mpi.family.value}: {self.launch}\n"
             f"reproduce: python bench/random_programs/run.py {reproduction(self.mpi, self.launch)}\n"
-            f"without Hocket: exit code {self.native.code}, {self.native.digests}\n{self.native.said[-600:]}\n"
-            f"with it: exit code {self.with_hocket.code}, {self.with_hocket.digests}\n{self.with_hocket.said[-1500:]}"
+            f"without Hocket: exit code {native.code}, {native.digests}\n{native.said[-600:]}\n"
+            f"with it: exit code {with_hocket.code}, {with_hocket.digests}\n{with_hocket.said[-1500:]}"
         )
 
 
@@ -222,15 +216,13 @@ def reproduction(mpi: Mpi, launch: Launch) -> str:
 
 
 def _like(launch: Launch) -> str:
-    return ";".join(
-        [
-            f"ranks={launch.ranks}",
-            f"network={launch.network}",
-            f"threads={launch.threads}",
-            f"flow={launch.flow}",
-            *(f"{name}={value}" for name, value in launch.settings.items()),
-        ]
-    ).join("''")
+    places = {
+        "ranks": launch.ranks,
+        "network": launch.network,
+        "threads": launch.threads,
+        "flow": launch.flow,
+    }
+    return shlex.quote(";".join(f"{name}={value}" for name, value in (places | launch.settings).items()))
 
 
 def alike(text: str, first: int, left_out: tuple[int, ...]) -> Launch:

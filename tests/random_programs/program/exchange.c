@@ -245,9 +245,9 @@ void exchange(Program* p) {
   const int calls = chance(d, 50) ? 1 : between(d, 2, 4), early = chance(&p->own, 30);
   if (slot->comm == MPI_COMM_NULL) return;
   Work* w = new_work(p);
-  note(p, "  slot %d of %d, kind %d, form %d%s%s, pattern %d of %d x %d, element %d, %d calls%s", (int)(slot - p->slots),
-       slot->n, x.kind, x.form, x.large ? ", large" : "", x.in_place ? ", in place" : "", sizes.pattern, sizes.most,
-       sizes.unit, sizes.element, calls, early ? ", types freed" : "");
+  note(p, "  slot %d of %d, kind %d, form %d%s%s, pattern %d of %d x %d, element %d, %d calls%s",
+       (int)(slot - p->slots), slot->n, x.kind, x.form, x.large ? ", large" : "", x.in_place ? ", in place" : "",
+       sizes.pattern, sizes.most, sizes.unit, sizes.element, calls, early ? ", types freed" : "");
   set_peers(w, &x, slot);
   draw_both_sides(p, w, &x, &sizes, slot);
   note(p, "  sends %d x %d%s, receives %d x %d%s", x.send.blocks, x.send.blocks ? x.send.counts[0] : 0,

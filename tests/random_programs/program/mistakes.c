@@ -10,8 +10,19 @@ static void count_error(MPI_Comm* comm, int* code, ...) {
   ++handled;
 }
 
-enum { NEGATIVE_COUNT, NO_TYPE, UNCOMMITTED, NEGATIVE_COUNTS, NONBLOCKING_COUNT, PERSISTENT_COUNT, GATHER_TYPE, NO_TOPOLOGY,
-       WRONG_RANK, TRUNCATED, MISTAKES };
+enum {
+  NEGATIVE_COUNT,
+  NO_TYPE,
+  UNCOMMITTED,
+  NEGATIVE_COUNTS,
+  NONBLOCKING_COUNT,
+  PERSISTENT_COUNT,
+  GATHER_TYPE,
+  NO_TOPOLOGY,
+  WRONG_RANK,
+  TRUNCATED,
+  MISTAKES
+};
 
 static int make_mistake(int which, const Slot* s) {
   int out[MOST_RANKS * 2] = {0}, in[MOST_RANKS * 2] = {0}, counts[MOST_RANKS], places[MOST_RANKS], code;

@@ -70,7 +70,8 @@ static void run_program(uint64_t seed) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   for (int i = 0; i < settings.threads; ++i) {
-    programs[i] = (Program){.seed = i == 0 ? seed : mixed(seed, (uint64_t)i), .rank = rank, .n = n, .world = MPI_COMM_WORLD};
+    programs[i] =
+        (Program){.seed = i == 0 ? seed : mixed(seed, (uint64_t)i), .rank = rank, .n = n, .world = MPI_COMM_WORLD};
     programs[i].threads = settings.threads;
     if (settings.threads > 1) MPI_Comm_dup(MPI_COMM_WORLD, &programs[i].world);
   }
