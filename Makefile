@@ -87,10 +87,10 @@ sanitize: setup ## tests of the core under ASan and UBSan
 	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/gossip tests/elements) $(PYTEST_ARGS)
 
 tsan: setup ## the MPI runtime under ThreadSanitizer, several threads at once
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) tests/runtime/sanitize.py thread
+	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=tests $(PYTHON_OF_VENV) tests/runtime/sanitize.py thread
 
 sanitize-runtime: setup ## the MPI runtime under ASan, UBSan and LeakSanitizer
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) tests/runtime/sanitize.py address
+	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=tests $(PYTHON_OF_VENV) tests/runtime/sanitize.py address
 
 bench-memory-model: setup ## the copy-transfer model against measurement, every operation and step (3 min)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/memory/model_error.py

@@ -11,7 +11,7 @@ namespace hocket::runtime {
 namespace detail {
 /// The predefined type that this thread asked about last. A derived one may be freed, and its handle become another's.
 struct KnownSize {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Datatype type{};  ///< zero bits: no type of any MPI. MPI_DATATYPE_NULL is no constant in Open MPI
   std::size_t bytes = 0;
 };
 inline thread_local constinit KnownSize last_size;

@@ -182,6 +182,10 @@ HOCKET_CALL hocket_startall(int count, MPI_Request* requests) {
 }
 
 HOCKET_CALL hocket_request_free(MPI_Request* request) {
+  if (request != nullptr && Requests::instance().free_later(*request)) {
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
   if (request != nullptr && Requests::instance().find(*request)) Requests::instance().forget(*request);
   return PMPI_Request_free(request);
 }

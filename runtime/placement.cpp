@@ -91,8 +91,9 @@ Placement by_file(const Network& network, const std::string& path, int rank) {
   constexpr std::uintmax_t most_bytes = 1 << 28;  // a million ranks with names of 255 letters
   const std::string file_name = shown(path);
   std::error_code error;
-  std::ifstream file(path);
-  if (!std::filesystem::is_regular_file(path, error) || !file)  // anything else may never end
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, error)) file.open(path);  // opening anything else may never end
+  if (!file.is_open())
     return {.problem = "cannot read the placement file '" + file_name + "' (HOCKET_PLACEMENT)"};
   if (std::filesystem::file_size(path, error) > most_bytes)
     return {.problem = file_name + ": too large for a placement file; write one host name per rank"};

@@ -44,9 +44,9 @@ bool tells_figures(Rank rank) { return reporting && rank == 0; }
 /// Throws InputError if there is no such file. A pipe or a device might never end.
 Bytes contents(const std::string& path) {
   std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path, error) || !file)
-    throw InputError("cannot read the plan '" + shown(path) + "' (HOCKET_PLAN)");
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, error)) file.open(path, std::ios::binary);
+  if (!file.is_open()) throw InputError("cannot read the plan '" + shown(path) + "' (HOCKET_PLAN)");
   return Bytes(std::istreambuf_iterator<char>(file), {});
 }
 

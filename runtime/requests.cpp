@@ -123,6 +123,7 @@ void Requests::finish(Served& served) {
   if (served.generalized != MPI_REQUEST_NULL) {
     *served.code_for_mpi = served.code;
     PMPI_Grequest_complete(served.generalized);
+    if (served.free_when_over) PMPI_Request_free(&served.generalized);
   }
   if (served.freed) --hocket_live_requests;
   served.state = Served::State::complete;
@@ -180,6 +181,13 @@ bool Requests::is_needed() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(active_.begin(), active_.end(),
                      [](const auto& served) { return !served->operation->handed_over(); });
+}
+
+bool Requests::free_later(MPI_Request request) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(active_, request, [](const auto& served) { return served->generalized; });
+  if (request == MPI_REQUEST_NULL || found == active_.end()) return false;
+  return (*found)->free_when_over = true;
 }
 
 void Requests::forget(MPI_Request request) {

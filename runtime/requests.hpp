@@ -32,6 +32,7 @@ struct Served {
   std::atomic<State> state = State::inactive;
   bool freed = false;                              ///< no handle of the program stands for it: nobody collects it
   MPI_Request generalized = MPI_REQUEST_NULL;      ///< of a nonblocking call: MPI is told when it is over
+  bool free_when_over = false;                     ///< that request
   std::shared_ptr<std::atomic<int>> code_for_mpi;  ///< and how it ended
   int code = MPI_SUCCESS;                          ///< of the last time, once complete
   Followed followed;
@@ -62,6 +63,9 @@ class Requests {
   /// Whether other ranks need this one to go on with something, although it has let go.
   [[nodiscard]] bool is_needed() const;
   [[nodiscard]] bool any_active() const { return active_count_ > 0; }
+  /// The program frees the request of a nonblocking operation, which is an error unless it is over. False if it is not
+  /// one under way; else it goes on to its end, and then frees the request: MPICH could not complete a freed one.
+  [[nodiscard]] bool free_later(MPI_Request request);
   /// The program frees the request. What is active goes on to its end.
   void forget(MPI_Request request);
   /// At MPI_Finalize: ends what was freed while active, and drops everything.

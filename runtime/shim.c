@@ -54,21 +54,25 @@ static int missing(void) {
   abort();
 }
 
+/* What the dynamic section of an object says of a table: an address, or with some C libraries still an offset. */
+static const void* table_of(const struct link_map* object, int tag) {
+  for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) {
+      const uintptr_t where = entry->d_un.d_ptr;
+      return (const void*)(where < object->l_addr ? object->l_addr + where : where);
+    }
+  return NULL;
+}
+
 /* Whether the object that holds `function` takes any MPI function by its PMPI_ name, which leads back to us. A tool
  * that asks the dynamic linker instead gets the MPI library's own. */
 static int comes_back(const void* function) {
-  Dl_info info;
   struct link_map* object = NULL;
-  if (!dladdr1(function, &info, (void**)&object, RTLD_DL_LINKMAP) || object == NULL) return 0;
-  const ElfW(Sym)* symbols = NULL;
-  const char* strings = NULL;
-  const uint32_t *hash = NULL, *gnu_hash = NULL;
-  for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym)*)entry->d_un.d_ptr;
-    if (entry->d_tag == DT_STRTAB) strings = (const char*)entry->d_un.d_ptr;
-    if (entry->d_tag == DT_HASH) hash = (const uint32_t*)entry->d_un.d_ptr;
-    if (entry->d_tag == DT_GNU_HASH) gnu_hash = (const uint32_t*)entry->d_un.d_ptr;
-  }
+  mpi_library tool = library_with(function);
+  if (tool.handle == NULL || dlinfo(tool.handle, RTLD_DI_LINKMAP, &object) != 0) return 0;
+  const ElfW(Sym)* symbols = table_of(object, DT_SYMTAB);
+  const char* strings = table_of(object, DT_STRTAB);
+  const uint32_t *gnu_hash = table_of(object, DT_GNU_HASH), *hash = table_of(object, DT_HASH);
   if (symbols == NULL || strings == NULL || (hash == NULL && gnu_hash == NULL)) return 0;
   /* What is taken from elsewhere stands before what the GNU table knows; the old table knows all. */
   const uint32_t count = gnu_hash != NULL ? gnu_hash[1] : hash[1];
@@ -138,8 +142,8 @@ static const char* why_no_runtime(void) {
     call_begins = (void (*)(int, const void*, const word*))(uintptr_t)begins;
     call_ends = (void (*)(void))(uintptr_t)ends;
   }
-  live_requests = requests;
-  wishes = wished;
+  __atomic_store_n(&live_requests, requests, __ATOMIC_RELEASE);
+  __atomic_store_n(&wishes, wished, __ATOMIC_RELEASE);
   for (int call = 0; call < CALL_COUNT; ++call)
     if (of_mpi[call] != (void*)(uintptr_t)missing) of_runtime[call] = found[call];
   return NULL;
@@ -173,8 +177,11 @@ static void learn_noted(void) {
 
 static inline int knows(int wanted) { return __atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted; }
 
-static inline int any_live_requests(void) { return __atomic_load_n(live_requests, __ATOMIC_RELAXED) != 0; }
-static inline int any_wishes(void) { return __atomic_load_n(wishes, __ATOMIC_RELAXED) != 0; }
+static inline int any(const int* const* number) {
+  return __atomic_load_n(__atomic_load_n(number, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED) != 0;
+}
+static inline int any_live_requests(void) { return any(&live_requests); }
+static inline int any_wishes(void) { return any(&wishes); }
 
 static void tell(int call) {
   learn(MPI_KNOWN);
@@ -200,28 +207,30 @@ static void join(int call, word comm) {
     if (__builtin_expect(seldom, 0)) return name##_seldom(A##n);   \
     return PASS_TO(target, n);                                     \
   }
+#define TOOL(call) of_tool[CALL_##call]
 #define DEFINE_BOTH(call, n, seldom, then_do, target)  \
   DEFINE_NAME(PMPI_##call, n, seldom, then_do, target) \
-  DEFINE_NAME(MPI_##call, n, seldom, then_do, of_tool[CALL_##call] != NULL ? of_tool[CALL_##call] : (target))
+  DEFINE_NAME(MPI_##call, n, seldom, then_do, TOOL(call) != NULL ? TOOL(call) : (target))
 
-/* The runtime with a report around it. The caller's address has to be taken before. */
-static _Thread_local const void* returns_to;
-#define DEFINE_REPORTED(call, n)                                     \
-  static __attribute__((noinline, cold)) int call##_reported(P##n) { \
-    call_begins(CALL_##call, returns_to, (const word[]){A##n});      \
-    const int code = PASS_TO(of_runtime[CALL_##call], n);            \
-    call_ends();                                                     \
-    return code;                                                     \
-  }
-#define REPORTED(call) (returns_to = __builtin_return_address(0), (void*)(uintptr_t)call##_reported)
-#define NOT_REPORTED __builtin_expect(call_begins == NULL, 1)
+/* Calls that the report is about. If there is one, it is told before and after the runtime does its part; that
+ * is seldom. A function that is jumped to returns where the caller called. */
+#define REPORT(call, n) \
+  if (call_begins != NULL && !FROM_MPI_LIBRARY) return call##_reported(__builtin_return_address(0), A##n)
+#define DEFINE_REPORTED(call, n, seldom, then_do, target)                                        \
+  static __attribute__((noinline, cold)) int call##_reported(const void* caller, P##n) {         \
+    call_begins(CALL_##call, caller, (const word[]){A##n});                                      \
+    const int code = PASS_TO(of_runtime[CALL_##call], n);                                        \
+    call_ends();                                                                                 \
+    return code;                                                                                 \
+  }                                                                                              \
+  DEFINE_NAME(PMPI_##call, n, (seldom) || call_begins != NULL, then_do; REPORT(call, n), target) \
+  DEFINE_NAME(MPI_##call, n, (seldom) || call_begins != NULL, then_do;                           \
+              if (TOOL(call) == NULL) REPORT(call, n), TOOL(call) != NULL ? TOOL(call) : (target))
 
-#define DEFINE_COLLECTIVE(call, runtime_name, n)         \
-  DEFINE_REPORTED(call, n)                               \
-  DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE),    \
-              FROM_MPI_LIBRARY ? of_mpi[CALL_##call]     \
-              : NOT_REPORTED   ? of_runtime[CALL_##call] \
-                               : REPORTED(call))
+#define DEFINE_COLLECTIVE(call, runtime_name, n)          \
+  DEFINE_REPORTED(call, n, !knows(ACTIVE), learn(ACTIVE), \
+                  FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
+#define DEFINE_NOTED(call, runtime_name, n) DEFINE_REPORTED(call, n, !knows(noted), learn_noted(), of_mpi[CALL_##call])
 #define DEFINE_SESSION(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE), FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
 #define DEFINE_REQUEST(call, runtime_name, n)               \
@@ -231,10 +240,6 @@ static _Thread_local const void* returns_to;
  * name and not come back. */
 #define DEFINE_WAITING(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
-#define DEFINE_NOTED(call, runtime_name, n)          \
-  DEFINE_REPORTED(call, n)                           \
-  DEFINE_BOTH(call, n, !knows(noted), learn_noted(), \
-              NOT_REPORTED || FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : REPORTED(call))
 #define DEFINE_JOINING(call, runtime_name, n)                                                             \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests() || any_wishes(), join(CALL_##call, a##n), \
               of_mpi[CALL_##call])

@@ -13,6 +13,7 @@
 #include "plan_store.hpp"
 #include "requests.hpp"
 #include "vector_exchanges.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -57,6 +58,9 @@ bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) 
   return false;
 }
 
+/// Whether some rank was started apart from the others: nobody knows whether it has this runtime, too.
+bool joins_worlds(MPI_Comm comm) { return in_world() && std::ranges::count(world_ranks(comm), MPI_UNDEFINED) > 0; }
+
 /// Grows when a team ends: its communicator's handle may come again.
 std::atomic<std::uint64_t> ended = 0;
 
@@ -64,11 +68,11 @@ std::atomic<std::uint64_t> ended = 0;
 
 Team* Team::find(MPI_Comm comm) {
   struct Last {
-    MPI_Comm comm;
-    std::uint64_t ended;
-    Team* team;
+    MPI_Comm comm{};  // zero bits: no communicator of any MPI
+    std::uint64_t ended = 0;
+    Team* team = nullptr;
   };
-  static thread_local Last last{MPI_COMM_NULL, 0, nullptr};
+  static thread_local constinit Last last;
   const std::uint64_t now = ended.load(std::memory_order_acquire);
   if (last.comm == comm && last.ended == now) return last.team;
   if (!plain_intracommunicator(comm)) return nullptr;
@@ -89,7 +93,7 @@ Team::~Team() { ++ended; }
 Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
-  if (size_ < 3) return;
+  if (size_ < 3 || joins_worlds(comm)) return;
   const std::vector<Vote> votes = exchange_votes(comm, size_);
 
   // From here on every rank knows the same and decides the same.

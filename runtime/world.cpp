@@ -2,8 +2,10 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <numeric>
 #include <string_view>
 
 #include "mpi_call.hpp"
@@ -43,6 +45,20 @@ std::optional<int> launched_rank() {
   int rank = 0;
   check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
   return rank;
+}
+
+std::vector<int> world_ranks(MPI_Comm comm) {
+  int size = 0;
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  check(PMPI_Comm_group(comm, &group));
+  check(PMPI_Comm_group(MPI_COMM_WORLD, &world));
+  check(PMPI_Group_size(group, &size));
+  std::vector<int> ranks(static_cast<std::size_t>(size)), of_world(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  check(PMPI_Group_translate_ranks(group, size, ranks.data(), world, of_world.data()));
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return of_world;
 }
 
 std::uint32_t mpi_times() { return times; }

@@ -1,8 +1,10 @@
 #pragma once
 /// The processes this one was started with, also where there is no MPI_COMM_WORLD (programs that only open sessions).
-#include <atomic>
+#include <mpi.h>
+
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace hocket::runtime {
 
@@ -10,6 +12,10 @@ namespace hocket::runtime {
 [[nodiscard]] bool in_world();
 /// This process among those that the launcher started; nothing if MPI_Comm_spawn started it.
 [[nodiscard]] std::optional<int> launched_rank();
+
+/// The ranks of a communicator as MPI_COMM_WORLD numbers them; MPI_UNDEFINED of processes that were started apart from
+/// this one. Only in_world().
+[[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm);
 
 /// MPI may end and begin again: handles of the runtime's own (attribute keys) live as long as one such time.
 /// Grows when the last session is finalized outside of MPI_Init and MPI_Finalize.

@@ -10,6 +10,7 @@
 #include "agreement.hpp"
 #include "hocket/elements/move.hpp"
 #include "requests.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -47,20 +48,6 @@ struct Allocations {
     return nobody;
   }
 };
-
-std::vector<int> world_ranks(MPI_Comm comm) {
-  int size = 0;
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  check(PMPI_Comm_group(comm, &group));
-  check(PMPI_Comm_group(MPI_COMM_WORLD, &world));
-  check(PMPI_Group_size(group, &size));
-  std::vector<int> ranks(static_cast<std::size_t>(size)), of_world(ranks.size());
-  for (int rank = 0; rank < size; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
-  check(PMPI_Group_translate_ranks(group, size, ranks.data(), world, of_world.data()));
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
-  return of_world;
-}
 
 std::uint64_t largest(Workplace& place, std::uint64_t own) {
   std::uint64_t all = 0;

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench" / "irregular"), str(ROOT / "tests" / "runtime")]
+sys.path[:0] = [str(ROOT / "bench" / "irregular"), str(ROOT / "tests")]
 
 from records import keep, measured  # noqa: E402
 
 from hocket.mpi import Mpi, find_mpi, launch_command  # noqa: E402
 from hocket.network import read_network  # noqa: E402
 from hocket.runtime import RuntimeOptions, scheduled_environment  # noqa: E402
-from irregular import EVERYTHING  # noqa: E402
+from scheduled_calls import EVERYTHING  # noqa: E402
 
 COMMAND: Final = shlex.join(["python", *sys.argv]).replace(f"{ROOT}/", "")
 PROGRAM: Final = ROOT / "tests" / "runtime" / "programs" / "many_comms.c"
@@ -53,9 +53,10 @@ def table(report: dict[str, Any]) -> str:
         "# Communicators that come and go",
         "",
         f"`{report['command']}`, {report['date']}, {report['machine']}.",
-        f"{NETWORK}, 3 ranks on this one machine. Each communicator: all-to-all, all-gather and irregular",
-        f"all-to-all of {COUNT} ints per message, twice, checked; then it is freed. Under Hocket all of these",
-        "are scheduled, on a private communicator each. Resident memory of the largest rank, KiB, when so many are through.",
+        f"{NETWORK}, 3 ranks on this one machine. Each communicator: all-to-all, all-gather and",
+        f"irregular all-to-all of {COUNT} ints per message, twice, checked; then it is freed. Under Hocket",
+        "all of these are scheduled, on a private communicator each. Resident memory of the largest rank, KiB,",
+        "when so many are through.",
         "",
         f"| MPI | | {' | '.join(f'{int(step):,}' for step in steps)} |",
         "|---" * (len(steps) + 2) + "|",

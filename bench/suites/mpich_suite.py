@@ -75,13 +75,18 @@ def build(work: Path, source: Path, mpi: Mpi, rooms: Sequence[str], jobs: int) -
     return built
 
 
-def cases(built: Path, rooms: Sequence[str]) -> tuple[list[Case], list[str]]:
-    """What the lists of these rooms name and, beside it, what could not be built."""
+def cases(source: Path, built: Path, rooms: Sequence[str]) -> tuple[list[Case], list[str]]:
+    """What the lists of these rooms name and, beside it, what could not be built.
+
+    Configuring makes some of the lists; the others stay with the sources.
+    """
     found: dict[str, Case] = {}
     missing: list[str] = []
     for room in rooms:
         directory = built / room
-        for line in (directory / "testlist").read_text().splitlines():
+        lists = (folder / room / "testlist" for folder in (built, source))
+        text = next((path.read_text() for path in lists if path.exists()), "")
+        for line in text.splitlines():
             words = shlex.split(line.partition("#")[0])
             if not words:
                 continue

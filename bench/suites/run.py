@@ -3,8 +3,8 @@
     python bench/suites/run.py mpich mpi4py --mpi mpich --mpi PATH/mpirun [--rooms coll,comm] [--only PATTERN]
 
 Low limits and `--placement order` make every call that can be scheduled follow a schedule. A program that
-comes to another verdict with Hocket than without is run three times more each way: what then differs is listed,
-and beside it what does not come to the same verdict every time without Hocket either. Sources are fetched
+comes to another verdict with Hocket than without is run three times more each way: what then differs is
+listed, and beside it what does not come to the same verdict every time. Sources are fetched
 from Debian and PyPI into the work directory, and nothing of them comes into the project.
 """
 
@@ -140,8 +140,9 @@ def cases_of(suite: str, mpi: Mpi, work: Path, rooms: list[str], jobs: int) -> t
     """What can be run, and how many programs cannot be built."""
     if suite == mpi4py_suite.NAME:
         return mpi4py_suite.cases(mpi4py_suite.fetch(work), mpi), 0
-    built = mpich_suite.build(work, mpich_suite.fetch(work), mpi, rooms, jobs)
-    cases, absent = mpich_suite.cases(built, rooms)
+    source = mpich_suite.fetch(work)
+    built = mpich_suite.build(work, source, mpi, rooms, jobs)
+    cases, absent = mpich_suite.cases(source, built, rooms)
     return cases, len(absent)
 
 

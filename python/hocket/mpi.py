@@ -37,7 +37,7 @@ class Abi(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mpi:
-    """An MPI installation, known by its launcher. ``major`` is the version that the launcher tells, 0 if none."""
+    """An MPI installation, known by its launcher. ``major``: the version that it tells, 0 if none."""
 
     family: MpiFamily
     mpiexec: str

@@ -65,6 +65,14 @@ def test_sizes_of_another_order_have_lines_of_their_own() -> None:
     assert all(line.calls == 2 for line in found)
 
 
+def test_places_that_are_one_to_people_share_lines() -> None:
+    unrolled = replace(LARGE, site=replace(SITE, offset=5000))
+    reports = [rank(0, LARGE, unrolled), rank(1, unrolled, LARGE)]
+    assert len(merge(reports, 2).lines) == 2
+    (line,) = merge(reports, 2, same={unrolled.site: SITE}).lines
+    assert (line.site, line.calls, line.bytes, line.mean) == (SITE, 4, 4 * 16384, 2.0)
+
+
 def test_sizes_that_differ_between_ranks_share_a_line() -> None:
     (line,) = lines(rank(0, LARGE), rank(1, replace(LARGE, least=100, most=100)))
     assert (line.least, line.most, line.calls) == (100, 4096, 2)

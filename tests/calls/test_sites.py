@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hocket.calls import Site
-from hocket.calls.sites import Place, places
+from hocket.calls.sites import Place, places, same_places
 
 
 def test_debug_information_names_function_and_line(tmp_path: Path) -> None:
@@ -47,3 +47,10 @@ def test_what_is_no_program_is_left_alone(tmp_path: Path) -> None:
     damaged.write_bytes(b"\x7fELF" + bytes(range(60)))
     site = Site(str(damaged), 7, "turn", 0)
     assert places([site]) == {site: Place("turn")}
+
+
+def test_calls_of_one_line_are_one_place() -> None:
+    first, second, other, unknown, stripped = (Site("/bin/x", offset, "", 0) for offset in range(5))
+    line = Place("turn", "x.c", 7)
+    found = {first: line, second: line, other: Place("turn", "x.c", 8), unknown: Place(), stripped: Place()}
+    assert same_places(found) == {first: first, second: first, other: other}

@@ -1,6 +1,6 @@
 """The runtime under a sanitizer: what is reported about its own code fails.
 
-    python tests/runtime/sanitize.py thread|address [--mpi mpich]
+    PYTHONPATH=tests python tests/runtime/sanitize.py thread|address [--mpi mpich]
 
 ``thread`` is ThreadSanitizer; ``address`` AddressSanitizer with UndefinedBehaviorSanitizer and
 LeakSanitizer. The MPI library is not instrumented: what it does is not looked at.
@@ -17,7 +17,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from irregular import EVERYTHING
+from scheduled_calls import EVERYTHING
 
 PROGRAMS = Path(__file__).parent / "programs"
 RUNS = ("threads 4 3 100", "many_comms 20 50", "subsets 300", "bystander", "persistent_check")

@@ -40,7 +40,7 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "HOCKET_WHATEVER_THIS_IS": "1",
         "HOCKET_MIN_BYTES": "-1",
     }
-    said = check(SUBSETS, "chain:2,2", 4, env=wrong)
+    said = check(SUBSETS, "chain:2,2", 4, exports=wrong)  # hocket run sets some itself
     for line in (
         "HOCKET_SLEEP_US='soon' is not a whole number from 0 to 100000; using 200",
         "HOCKET_FLOW='fast' is not token, barrier or free; using token",

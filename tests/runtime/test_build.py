@@ -23,9 +23,9 @@ def test_built_once_per_mpi(mpi: Mpi) -> None:
 
 def test_a_full_disk_is_said_while_compiling(tmp_path: Path) -> None:
     """As compilers and assemblers say it."""
-    command = ["sh", "-c", "echo 'as: cannot write x.o: No space left on device' >&2; exit 1", "-o", str(tmp_path / "x")]
+    compiler = ["sh", "-c", "echo 'as: cannot write x.o: No space left on device' >&2; exit 1"]
     with pytest.raises(HocketError, match=rf"No space left on device; free some space in {tmp_path}.*TMPDIR"):
-        compile_native(command, {})
+        compile_native([*compiler, "-o", str(tmp_path / "x")], {})
 
 
 @pytest.mark.parametrize("flow", ["window:0", "window:x", "tokens", "window:"])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
-from conftest import Launch
+Launch = Callable[..., CompletedProcess[str]]
 
 ROUNDS = 2
 BLOCKING, PERSISTENT, NONBLOCKING = ROUNDS, ROUNDS, ROUNDS

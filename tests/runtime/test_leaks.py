@@ -6,7 +6,7 @@ import re
 import subprocess
 from collections.abc import Callable
 
-from irregular import EVERYTHING
+from scheduled_calls import EVERYTHING
 
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 

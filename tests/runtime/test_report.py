@@ -87,6 +87,29 @@ def test_persistent_exchanges_count_from_start_to_end(report: Callable[..., Told
     assert line["seconds"]["least"] > 0
 
 
+def test_all_gathers(report: Callable[..., Told]) -> None:
+    told = report("report_calls gathers", "chain:2,2", 4, "--min-gather-bytes", "1")
+    equal = told.line(call="MPI_Allgather")
+    assert (equal["served"], equal["calls"], equal["bytes"]) == ("scheduled", 4, 4 * 4 * 3 * 4096)
+    # Each host gets three contributions through its link.
+    assert equal["bound_seconds"] == pytest.approx(4 * 3 * 4096 / 125e6)
+    assert equal["predicted_seconds"] >= equal["bound_seconds"] * 0.999
+    unequal = told.line(call="MPI_Allgatherv")
+    assert (unequal["served"], unequal["calls"]) == ("scheduled", 1)
+    assert unequal["bytes"] == sum(3 * (4096 // (rank + 1)) for rank in range(4))
+    assert unequal["message_bytes"] == [1024, 4096]
+    assert unequal["predicted_seconds"] > 0 and unequal["bound_seconds"] is None
+
+
+def test_nonblocking_exchanges_count_from_start_to_end(report: Callable[..., Told]) -> None:
+    told = report("report_calls ready", "chain:2,2", 4)
+    early = told.line(call="MPI_Ialltoall", served="native")
+    assert (early["why"], early["calls"], early["bytes"]) == ("not_ready", 1, 4 * 3 * 4096)
+    others = told.line(call="MPI_Ialltoall", served="scheduled")
+    assert (others["calls"], others["exchanges"], others["bytes"]) == (3, 3, 3 * 4 * 3 * 4096)
+    assert others["bound_seconds"] == pytest.approx(3 * 4 * 4096 / 125e6)
+
+
 # Of report_calls.c: what all ranks send to each other in one irregular exchange.
 IRREGULAR = sum(1024 * (1 + (rank + to) % 3) for rank in range(4) for to in range(4) if to != rank)
 

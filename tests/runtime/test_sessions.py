@@ -7,16 +7,19 @@ from collections.abc import Callable
 
 import pytest
 
-from irregular import EVERYTHING
+from hocket.mpi import Mpi, MpiFamily
+from scheduled_calls import EVERYTHING
 
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_sessions_one_after_the_other(launch: Launched) -> None:
-    done = launch("sessions 3", "chain:2,2", 4, env={**EVERYTHING, "HOCKET_SLEEP_US": "soon"})
+def test_sessions_one_after_the_other(mpi: Mpi, launch: Launched) -> None:
+    rounds = 3 if mpi.family is MpiFamily.MPICH else 1  # Open MPI 5.0 does not survive more
+    wrong = {"HOCKET_SLEEP_US": "soon"}
+    done = launch(f"sessions {rounds}", "chain:2,2", 4, env={**EVERYTHING, **wrong})
     if "no sessions" in done.stdout:
         pytest.skip("this MPI has no sessions")
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
-    # Two communicators in each of three rounds, placed by the launcher's ranks.
-    assert done.stderr.count("all-to-all of 4 ranks on 4 hosts") == 6, done.stderr
+    # Two communicators in each round, placed by the launcher's ranks.
+    assert done.stderr.count("all-to-all of 4 ranks on 4 hosts") == 2 * rounds, done.stderr
     assert done.stderr.count("HOCKET_SLEEP_US") == 1

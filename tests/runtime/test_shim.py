@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from hocket.mpi import Mpi
 from hocket.runtime import build_runtime
 from hocket.runtime.build import native_dir
-
 
 
 def table() -> list[tuple[str, str, int]]:
@@ -84,3 +84,12 @@ def test_the_shim_shows_both_names_of_what_this_mpi_has(mpi: Mpi, declared: set[
     assert exported(build_runtime(mpi.mpicc).shim) == {
         f"{prefix}_{name}" for prefix in ("MPI", "PMPI") for name in names
     }
+
+
+def test_a_rank_that_waits_elsewhere_lets_the_exchange_go_on(
+    check: Callable[..., str], tmp_path: Path
+) -> None:
+    """In files, windows, communicators, large counts, where all wait for one that waits for the exchange."""
+    assert "hocket: all-to-all of 4 ranks" in check(
+        f"persistent_elsewhere {tmp_path / 'data'}", "chain:2,2", 4
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from irregular import EVERYTHING
+from scheduled_calls import EVERYTHING
 
 Check = Callable[..., str]
 
@@ -17,14 +17,13 @@ def test_children_have_no_place_by_order(check: Check) -> None:
 
 
 def test_children_are_placed_by_name(check: Check, names_library: Path) -> None:
-    """Parents and children count from 0 alike, and so do their hosts: two ranks on each of three."""
-    name = "n${PMI_RANK:-$PMIX_RANK}"
+    """Parents and children count from 0 alike, and so do their hosts."""
     said = check(
         "spawn 3",
         "chain:3,3",
         3,
         placement="names",
-        exports={**EVERYTHING, "LD_PRELOAD": f"$LD_PRELOAD:{names_library}", "HOCKET_TEST_NAME": name},
+        env={**EVERYTHING, "LD_PRELOAD": str(names_library), "HOCKET_TEST_NAME": "n#"},
     )
     assert said.count("all-to-all of 3 ranks on 3 hosts") == 2, said  # parents, children
-    assert said.count("all-to-all of 6 ranks on 3 hosts") == 1, said
+    assert "all-to-all of 6 ranks" not in said  # together: nobody knows whether others have the runtime

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from irregular import EVERYTHING
+from scheduled_calls import EVERYTHING
 
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 

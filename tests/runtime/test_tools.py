@@ -25,7 +25,9 @@ def build(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., P
     def compile_all(name: str, *arguments: str) -> Path:
         out = tmp_path_factory.mktemp(mpi.family.value) / name
         inputs = [str(PROGRAMS / given) if given.endswith(".c") else given for given in arguments]
-        subprocess.run([mpi.mpicc, "-O1", "-Wall", "-Werror", *inputs, "-o", str(out)], check=True, timeout=120)
+        subprocess.run(
+            [mpi.mpicc, "-O1", "-Wall", "-Werror", *inputs, "-o", str(out)], check=True, timeout=120
+        )
         return out
 
     return compile_all

@@ -25,7 +25,7 @@ def fake_mpicc(folder: Path, macros: Mapping[str, str], show: str = "cc -lmpi", 
     return script(
         folder / "mpicc",
         f"case \"$*\" in *-dM*) printf '{defined}';; *-show*) echo '{show}';; "
-        f'*) echo \'# 1 "/x/{header}"\';; esac',
+        f"*) echo '# 1 \"/x/{header}\"';; esac",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hocket.calls.ranks import RankReport, RankRow, Site
@@ -96,21 +96,38 @@ def _unequal(call: str, rows_of: Sequence[Sequence[RankRow]]) -> bool:
 def _lines_of(kind: _Kind, rows_of: Sequence[Sequence[RankRow]]) -> list[Line]:
     """One line per order of size if all ranks have made the same number of calls of each, else one for all:
     messages of different sizes may be of another order on every rank."""
-    by_order = [{row.least.bit_length(): row for row in of_rank} for of_rank in rows_of]
-    calls = [{order: row.calls for order, row in of_rank.items()} for of_rank in by_order]
+    by_order = [_by_order(of_rank) for of_rank in rows_of]
+    calls = [
+        {order: sum(row.calls for row in rows) for order, rows in of_rank.items()} for of_rank in by_order
+    ]
     if any(of_rank != calls[0] for of_rank in calls):
         return [_line(kind, rows_of)]
-    return [_line(kind, [[of_rank[order]] for of_rank in by_order]) for order in calls[0]]
+    return [_line(kind, [of_rank[order] for of_rank in by_order]) for order in calls[0]]
 
 
-def merge(reports: Iterable[RankReport], ranks: int, problems: Iterable[str] = ()) -> Account:
-    """``ranks``: how many were started."""
+def _by_order(rows: Iterable[RankRow]) -> dict[int, list[RankRow]]:
+    orders: defaultdict[int, list[RankRow]] = defaultdict(list)
+    for row in rows:
+        orders[row.least.bit_length()].append(row)
+    return orders
+
+
+def merge(
+    reports: Iterable[RankReport],
+    ranks: int,
+    problems: Iterable[str] = (),
+    same: Mapping[Site, Site] | None = None,
+) -> Account:
+    """``ranks``: how many were started. ``same``: what stands for places that are one to people."""
+    same = same or {}
     reports = list(reports)
     kinds: defaultdict[_Kind, list[list[RankRow]]] = defaultdict(list)
     for report in reports:
         of_rank: defaultdict[_Kind, list[RankRow]] = defaultdict(list)
         for row in report.rows:
-            of_rank[row.call, row.site, row.communicator, row.scheduled, row.why].append(row)
+            of_rank[row.call, same.get(row.site, row.site), row.communicator, row.scheduled, row.why].append(
+                row
+            )
         for kind, rows in of_rank.items():
             kinds[kind].append(rows)
     lines = [line for kind, rows_of in kinds.items() for line in _lines_of(kind, rows_of)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,12 @@ def places(sites: Iterable[Site]) -> dict[Site, Place]:
         if path.startswith("/") and Path(path).is_file():
             found |= _asked(tool, path, of_object)
     return found
+
+
+def same_places(found: Mapping[Site, Place]) -> dict[Site, Site]:
+    """One site for all on the same line: compilers unroll loops."""
+    first: dict[Place, Site] = {}
+    return {site: first.setdefault(place, site) for site, place in found.items() if place.file}
 
 
 def _asked(tool: str, path: str, sites: list[Site]) -> dict[Site, Place]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from hocket.calls.advice import REASONS, advice
 from hocket.calls.merge import Account, Line, merge
 from hocket.calls.ranks import Site, read_ranks
-from hocket.calls.sites import Place, places
+from hocket.calls.sites import Place, places, same_places
 from hocket.errors import HocketError
 from hocket.units import format_bytes, format_time, format_total
 
@@ -45,8 +45,8 @@ def tell(directory: Path, ranks: int, file: Path | None = None) -> None:
     """
     try:
         reports, problems = read_ranks(directory)
-        account = merge(reports, ranks, problems)
-        found = places(line.site for line in account.lines)
+        found = places(row.site for report in reports for row in report.rows)
+        account = merge(reports, ranks, problems, same_places(found))
         _print(account, found)
         if file is not None:
             text = json.dumps(document(account, found, ranks), indent=1, ensure_ascii=False)

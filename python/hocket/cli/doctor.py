@@ -7,11 +7,15 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hocket.cli.launching import hostfile_option, mpi_option
 from hocket.cli.options import json_option
+
+if TYPE_CHECKING:
+    from hocket.doctor import Finding
 
 _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
@@ -47,11 +51,11 @@ def doctor(
 ) -> None:
     """Examine this installation, and say what to do about each problem.
 
-    Looks at the package, the compiler, the cache, the MPI, the environment and, if given, the network, plans and
-    placement; builds the runtime; starts a few ranks with and without Hocket and checks every byte of their
-    all-to-all. Exit code 1 if there are problems.
+    Looks at the package, the compiler, the cache, the MPI, the environment and, if given, the network, plans
+    and placement; builds the runtime; starts a few ranks with and without Hocket and checks every byte of
+    their all-to-all. Exit code 1 if there are problems.
     """
-    from hocket.doctor import Case, Finding, Level, examine
+    from hocket.doctor import Case, Level, examine
     from hocket.mpi import Abi
 
     case = Case(os.environ, network, mpi_name, Abi(abi), placement, ranks, hostfile, plans, seconds)

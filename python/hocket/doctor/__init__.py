@@ -1,4 +1,4 @@
-"""``hocket doctor``: examines an installation, an MPI, a network file and a placement, and says what to do."""
+"""``hocket doctor``: looks at installation, MPI, network file and placement, and says what to do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHECKS: Final[tuple[tuple[str, Callable[[Case], Iterator[Finding]]], ...]] = (
 
 
 def examine(case: Case) -> Iterator[Finding]:
-    """What the checks find, as they find it. A check that cannot go on says why; the next ones do what they can."""
+    """What the checks find, as they find it. One that cannot go on says why; the next do what they can."""
     for topic, check in CHECKS:
         try:
             yield from check(case)

@@ -26,8 +26,8 @@ class Rank:
 class Case:
     """The first part is what the user says; what stays None could not be found out.
 
-    ``environment``: of this process and so of its ranks. ``ranks`` None: as many as the network has places for,
-    but few. ``seconds``: the longest that one start of ranks may take.
+    ``environment``: of this process and so of its ranks. ``ranks`` None: as many as the network has places
+    for, but few. ``seconds``: the longest that one start of ranks may take.
     """
 
     environment: Mapping[str, str]

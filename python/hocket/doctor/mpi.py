@@ -19,7 +19,7 @@ def check_mpi(case: Case) -> Iterator[Finding]:
     if not speaks_standard and family is not mpi.family:
         yield problem(
             "mpi",
-            f"{mpi.mpiexec} belongs to {mpi.family.value}, but the wrapper {wrapper.path} to {wrapper.version}",
+            f"{mpi.mpiexec} belongs to {mpi.family.value}, but {wrapper.path} to {wrapper.version}",
             "give the path of an mpiexec with its own mpicc beside it: --mpi /path/to/mpiexec",
         )
         return

@@ -16,7 +16,9 @@ def check_placement(case: Case) -> Iterator[Finding]:
         return
     if case.placement not in ("names", "slurm"):
         return  # 'hocket run' checks files and order before anything starts, and so does the probe
-    names = set(case.network.names)
+    network = case.network
+    hosts_known = [name for name, ranks in zip(network.names, network.ranks_per_node, strict=True) if ranks]
+    names = set(hosts_known)
     short = {_short(name) for name in names}
     unknown = [rank for rank in case.ranks_told if not _known(rank, case.placement, names, short)]
     if not unknown:
@@ -26,11 +28,11 @@ def check_placement(case: Case) -> Iterator[Finding]:
     hosts = sorted({_name(rank, case.placement) or "(none)" for rank in unknown})
     yield problem(
         "placement",
-        f"{len(unknown)} of {len(case.ranks_told)} ranks ({_listed([str(rank.rank) for rank in unknown])}) run on "
-        f"hosts that the network does not have: their {what} are {_listed(hosts)}; the network has "
-        f"{_listed(case.network.names)}",
-        "write these names into the network file; or give --placement FILE with one name of the network per rank, or "
-        "--placement order if ranks fill the network's hosts in their order",
+        f"{len(unknown)} of {len(case.ranks_told)} ranks ({_listed([str(rank.rank) for rank in unknown])}) "
+        f"run on hosts that the network does not have: their {what} are {_listed(hosts)}; the network has "
+        f"{_listed(hosts_known)}",
+        "write these names into the network file; or give --placement FILE with one name of the network per "
+        "rank, or --placement order if ranks fill the network's hosts in their order",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hocket import _core
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
 from hocket.doctor.start import rank_count, ranks_in, start
@@ -24,16 +25,22 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
     told = ranks_in(done.stdout)
     said = [line.removeprefix("hocket: ") for line in done.stderr.splitlines() if line.startswith("hocket: ")]
     if len(told) != count or not all(rank.right for rank in told):
-        yield problem("scheduled", "with Hocket the probe's all-to-all delivers wrong bytes",
-                      "do not use Hocket with this MPI, and report this with the output of 'hocket doctor --json'")  # fmt: skip
+        yield problem(
+            "scheduled",
+            "with Hocket the probe's all-to-all delivers wrong bytes",
+            "do not use Hocket with this MPI, and report this with what 'hocket doctor --json' prints",
+        )
         return
     on = " on an invented network" if invented else ""
     for line in said:
         if line.startswith("all-to-all of "):
             yield ok("scheduled", f"{line}{on}, every byte right")
             return
-    if said:
-        yield problem("scheduled", f"the MPI library served the all-to-all: {said[0]}", "see the lines above")
+    told_before = _core.wrong_variables([f"{name}={value}" for name, value in case.environment.items()])
+    reasons = [line for line in said if line not in told_before]
+    if reasons:
+        yield problem("scheduled", f"the MPI library served the all-to-all: {reasons[0]}",
+                      "do what this line and those above say")  # fmt: skip
     elif count < 3:
         yield note(
             "scheduled", "with fewer than three ranks there is nothing to schedule", "give more: -n RANKS"
@@ -42,5 +49,8 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
         yield note("scheduled", "all ranks are on one host, so there was nothing to schedule",
                    "start them on several: --hostfile FILE")  # fmt: skip
     else:
-        yield problem("scheduled", "the MPI library served the all-to-all, and the preload library said nothing",
-                      "check that the launcher hands LD_PRELOAD to its ranks, and that the probe is not setuid")  # fmt: skip
+        yield problem(
+            "scheduled",
+            "the MPI library served the all-to-all, and the preload library said nothing",
+            "check that the launcher hands LD_PRELOAD to its ranks",
+        )

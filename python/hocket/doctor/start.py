@@ -43,8 +43,15 @@ def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> subp
     count = rank_count(case)
     command = launch_command(case.mpi, count, (), variables, argv, hostfile=case.hostfile)
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, errors="replace", start_new_session=True)  # fmt: skip
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
     except OSError as error:
         raise MissingToolError(f"{command[0]} does not start: {error.strerror}",
                                remedy="check the MPI installation") from None  # fmt: skip
@@ -56,9 +63,9 @@ def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> subp
         process.communicate()
         raise HocketError(
             f"{count} ranks of {Path(argv[0]).name} were not done in {case.seconds:g} s",
-            remedy="check that the hosts can be reached without a password and that their names resolve; try by hand: "
-            + " ".join(command[:2]) + f" … -n {count} {argv[0]}",
-        ) from None  # fmt: skip
+            remedy="check that the hosts can be reached without a password and that their names resolve; "
+            f"try by hand: {command[0]} -n {count} {argv[0]}; or give more time: --seconds",
+        ) from None
     if process.returncode != 0:
         last = [line for line in (err.strip() or out.strip()).splitlines() if line.strip(" -=")]
         raise HocketError(

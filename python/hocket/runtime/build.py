@@ -27,6 +27,8 @@ _FLAGS = [
     "-O2",
     "-fPIC",
     "-fvisibility=hidden",
+    "-DOMPI_SKIP_MPICXX=1",  # the old C++ bindings, for which ranks have no library loaded
+    "-DMPICH_SKIP_MPICXX=1",
     "-static-libgcc",
     "-static-libstdc++",
     *shlex.split(os.environ.get("HOCKET_CXXFLAGS", "")),  # sanitizers, say
@@ -38,8 +40,8 @@ _SHIM, _LIBRARY = "libhocket_shim.so", "libhocket_runtime.so"
 
 # What most sources include and what takes most of the compiler's time: read once for all of them.
 _COMMON_HEADERS = (
-    "mpi.h", "algorithm", "array", "atomic", "chrono", "cstdint", "cstring", "fstream", "limits", "map", "memory",
-    "mutex", "numeric", "optional", "span", "sstream", "string", "utility", "vector",
+    "mpi.h", "algorithm", "array", "atomic", "chrono", "cstdint", "cstring", "fstream", "limits", "map",
+    "memory", "mutex", "numeric", "optional", "span", "sstream", "string", "utility", "vector",
 )  # fmt: skip
 
 
@@ -73,8 +75,8 @@ def include_dir() -> Path:
 def build_runtime(mpicc: str) -> Runtime:
     """The runtime for the MPI behind ``mpicc``; compiled on first use.
 
-    Raises MissingToolError if there is no such compiler wrapper or no C++20 compiler, HocketError if the cache
-    cannot be used.
+    Raises MissingToolError if there is no such compiler wrapper or no C++20 compiler, HocketError if the
+    cache cannot be used.
     """
     wrapper = read_wrapper(mpicc)
 
@@ -119,9 +121,10 @@ def compile_native(command: list[str], environment: dict[str, str]) -> None:
     for full in ("No space left on device", "Disk quota exceeded", "File too large"):
         if full in done.stderr:
             output = Path(command[command.index("-o") + 1]).parent
+            places = f"{output} and {tempfile.gettempdir()}"
             raise HocketError(
                 f"building the runtime failed: {full}",
-                remedy=f"free some space in {output} and {tempfile.gettempdir()}, or set XDG_CACHE_HOME and TMPDIR",
+                remedy=f"free some space in {places}, or set XDG_CACHE_HOME and TMPDIR",
             )
     first = next((line for line in lines if "error" in line), done.stderr.strip()[:300])
     raise MissingToolError(
@@ -193,5 +196,9 @@ def _precompile(wrapper: Wrapper, compiling: list[str], work: Path) -> list[str]
         return []
     header = work / "common.hpp"
     header.write_text("".join(f"#include <{name}>\n" for name in _COMMON_HEADERS))
-    compile_native([*compiling, "-x", "c++-header", str(header), "-o", f"{header}.gch"], wrapper.environment)
+    command = [*compiling, "-x", "c++-header", "-c", str(header), "-o", f"{header}.gch"]
+    try:
+        compile_native(command, wrapper.environment)
+    except MissingToolError:
+        return []  # it only takes longer
     return ["-include", str(header)]

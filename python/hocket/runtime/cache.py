@@ -46,7 +46,7 @@ def cache_dir() -> Path:
         shared = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
         if shared or status.st_uid not in trusted:
             raise HocketError(
-                f"other users can replace the cache {base}: {folder} belongs to them or can be written by them",
+                f"other users can replace the cache {base}: {folder} is theirs, or they can write to it",
                 remedy=_OWN_PLACE,
             )
     return base
@@ -83,9 +83,9 @@ def keep(kind: str, data: bytes, suffix: str) -> Path:
 def build_once(name: str, files: Sequence[str], build: Callable[[Path], None]) -> Path:
     """The directory ``name`` of the cache with these files; if there is none, ``build`` makes them.
 
-    It makes them elsewhere, and the whole directory gets its name at once: whoever finds it finds it whole. Of
-    several processes that want the same, one builds and the others wait for it. Raises HocketError if others
-    can write to what is there.
+    It makes them elsewhere, and the whole directory gets its name at once: whoever finds it finds it whole.
+    Of several processes that want the same, one builds and the others wait for it. Raises HocketError if
+    others can write to what is there.
     """
     home = cache_dir() / name
     if _whole(home, files):

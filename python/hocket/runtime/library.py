@@ -78,7 +78,7 @@ class RuntimeLibrary:
         ]
 
     def handle(self, comm: MPI.Comm) -> Any:
-        """The communicator as C knows it: an int in MPICH, a pointer in Open MPI and in the standard's ABI."""
+        """The communicator as C knows it: an int in MPICH, a pointer in Open MPI and the standard ABI."""
         from mpi4py import MPI
 
         return self._comm_type(MPI._handleof(comm))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from hocket.errors import MissingToolError
 
-# By the macros of its mpi.h: how MPI_Get_library_version begins in a process that uses this MPI, up to the major
-# version, and the MPI's name for people. Libraries derived from MPICH first: some keep MPICH's macro.
+# By the macros of its mpi.h: how MPI_Get_library_version begins in a process that uses this MPI, up to the
+# major version, and the MPI's name for people. What is derived from MPICH first: some keep MPICH's macro.
 _LIBRARIES = {
     "I_MPI_VERSION": ("Intel(R) MPI Library {}", "Intel MPI"),
     "CRAY_MPICH_VERSION": ("MPI VERSION: CRAY MPICH version {}.", "Cray MPICH"),
@@ -44,7 +44,7 @@ class Wrapper:
 
 
 def read_wrapper(mpicc: str) -> Wrapper:
-    """Raises MissingToolError if there is no such wrapper, no C++ compiler, or an MPI that Hocket does not know."""
+    """Raises MissingToolError if there is no such wrapper, no C++ compiler, or an unknown MPI behind it."""
     path = shutil.which(mpicc)
     if path is None:
         raise MissingToolError(

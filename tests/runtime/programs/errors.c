@@ -42,10 +42,12 @@ int main(int argc, char** argv) {
     tell(comm, "loose type", MPI_Alltoall(out, count / 2, loose, in, count, MPI_INT, comm));
     tell(comm, "negative count", MPI_Alltoall(out, -1, MPI_INT, in, count, MPI_INT, comm));
     tell(comm, "one buffer", MPI_Alltoall(in, count, MPI_INT, in, count, MPI_INT, comm));
+#ifndef OPEN_MPI /* 5.0 does not look before it uses them */
     tell(comm, "gather: no type", MPI_Allgather(out, count, MPI_DATATYPE_NULL, in, count, MPI_INT, comm));
+    tell(comm, "gather: no communicator", MPI_Allgather(out, count, MPI_INT, in, count, MPI_INT, MPI_COMM_NULL));
+#endif
     tell(comm, "gather: loose type", MPI_Allgather(out, count / 2, loose, in, count, MPI_INT, comm));
     tell(comm, "gather: negative count", MPI_Allgather(out, count, MPI_INT, in, -1, MPI_INT, comm));
-    tell(comm, "gather: no communicator", MPI_Allgather(out, count, MPI_INT, in, count, MPI_INT, MPI_COMM_NULL));
     for (int j = 0; j < n; ++j) counts[j] = count, places[j] = j * count;
     tell(comm, "vector: no type",
          MPI_Alltoallv(out, counts, places, MPI_DATATYPE_NULL, in, counts, places, MPI_INT, comm));

@@ -262,6 +262,16 @@ static void outlived(void) {
   }
 }
 
+/* An error by the standard, which many programs make: the exchange must go on for the others. */
+static void freed_while_active(void) {
+  know_each_other(MPI_COMM_WORLD);
+  struct call freed = post(TO_ALL, MPI_COMM_WORLD, 5000, 1), other = post(TO_ALL, MPI_COMM_WORLD, 5000, 2);
+  if (rank == 0) MPI_Request_free(&freed.request);
+  check(completed(&other));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank > 0) check(completed(&freed));
+}
+
 /* Communicators come and go. */
 static void made_and_freed(int times) {
   for (int i = 0; i < times; ++i) {
@@ -346,6 +356,7 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "blocking")) among_blocking_calls();
   if (!strcmp(what, "outlived")) outlived();
   if (!strcmp(what, "passed")) passed_on();
+  if (!strcmp(what, "freed")) freed_while_active();
   if (!strcmp(what, "made")) made_and_freed(40);
   if (!strcmp(what, "threads") && provided == MPI_THREAD_MULTIPLE) threads();
   return report();

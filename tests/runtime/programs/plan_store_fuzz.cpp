@@ -10,9 +10,12 @@
 
 #include "hocket/error.hpp"
 #include "plan_store.hpp"
+#include "report.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
+
+const bool hocket::runtime::reporting = false;  // in place of report.cpp
 
 namespace {
 

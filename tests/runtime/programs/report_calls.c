@@ -70,6 +70,29 @@ static void nonblocking(void) {
   }
 }
 
+static void gathers(void) {
+  int rank, n, counts[MOST], at[MOST];
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  for (int i = 0; i < n; ++i) counts[i] = LARGE / (i + 1), at[i] = i * LARGE;
+  for (int i = 0; i < 4; ++i) MPI_Allgather(out, LARGE, MPI_BYTE, in, LARGE, MPI_BYTE, MPI_COMM_WORLD);
+  MPI_Allgatherv(out, counts[rank], MPI_BYTE, in, counts, at, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void in_background(void) {
+  MPI_Request request;
+  MPI_Ialltoall(out, LARGE, MPI_BYTE, in, LARGE, MPI_BYTE, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The first is too early; the barrier makes the communicator ready for the others. */
+static void ready(void) {
+  exchange(MPI_COMM_WORLD, LARGE);
+  in_background();
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 3; ++i) in_background();
+}
+
 static void* in_thread(void* comm) {
   static _Thread_local unsigned char own_out[MOST * SMALL], own_in[MOST * SMALL];
   for (int i = 0; i < 100; ++i)
@@ -114,7 +137,8 @@ static const struct {
   const char* name;
   void (*run)(void);
 } parts[] = {{"calls", calls},     {"pairs", pairs},   {"persistent", persistent},   {"vectors", vectors},
-             {"threads", threads}, {"killed", killed}, {"without_one", without_one}, {"nonblocking", nonblocking}};
+             {"threads", threads}, {"killed", killed}, {"without_one", without_one}, {"nonblocking", nonblocking},
+             {"gathers", gathers}, {"ready", ready}};
 
 int main(int argc, char** argv) {
   int provided;
