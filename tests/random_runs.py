@@ -6,6 +6,7 @@ How many ranks there are, of which network, and the runtime's settings are drawn
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -57,6 +59,7 @@ class Launch:
     threads: int = 1
     flow: str = "token"
     settings: dict[str, str] = field(default_factory=dict)
+    reports: bool = True  # asks what became of the calls
     left_out: tuple[int, ...] = ()
 
     @classmethod
@@ -70,9 +73,8 @@ class Launch:
         settings["HOCKET_SPIN_US"] = lot.choice(["0", "20"])
         settings["HOCKET_SCHEDULER"] = lot.choice(["", "", "LP", "RS_NLH"])
         ranks = lot.choice([places, lot.randint(2, places)])
-        return cls(
-            first, count, min(ranks, 9), network, lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), settings
-        )
+        threads, flow, reports = lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), lot.random() < 0.5
+        return cls(first, count, min(ranks, 9), network, threads, flow, settings, reports)
 
     @property
     def seeds(self) -> range:
@@ -97,7 +99,11 @@ class Outcome:
     operations: int
     code: int  # exit code; 124: it did not end in time
     said: str
-    scheduled: int = 0  # calls that followed a schedule, counted on every rank
+    calls: Counter[str] = field(default_factory=Counter)  # "Alltoall scheduled", "Alltoall small": of a rank
+
+    @property
+    def scheduled(self) -> int:
+        return sum(count for what, count in self.calls.items() if what.endswith(" scheduled"))
 
 
 def compile_programs(mpi: Mpi, out: Path) -> Path:
@@ -124,25 +130,29 @@ def run_with_hocket(
 ) -> Outcome:
     """By ``hocket run``. ``exports`` (NAME=VALUE) change in the ranks what it has set."""
     with tempfile.TemporaryDirectory() as directory:
-        trace = Path(directory) / "trace"
-        done = _outcome(
-            [*hocket_command(mpi, launch), "env", *exports, str(program), *launch.arguments(directory, log)],
-            {**launch.settings, "HOCKET_TRACE": str(trace)},
-        )
-        return replace(done, scheduled=_scheduled(trace))
+        report = Path(directory) / "calls.json"
+        command = hocket_command(mpi, launch, report)
+        argv = ["env", *exports, str(program), *launch.arguments(directory, log)]
+        return replace(_outcome([*command, *argv], launch.settings), calls=_reported(report))
 
 
-def hocket_command(mpi: Mpi, launch: Launch) -> list[str]:
+def hocket_command(mpi: Mpi, launch: Launch, report: Path) -> list[str]:
     where = ["--network", launch.network, "-n", str(launch.ranks), "--placement", "order"]
-    return [
-        sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, *where, "--flow", launch.flow, "--",
-    ]  # fmt: skip
+    asks = [f"--report={report}"] if launch.reports else []
+    how = ["--mpi", mpi.mpiexec, *where, "--flow", launch.flow, *asks, "--"]
+    return [sys.executable, "-m", "hocket.cli", "run", *how]
 
 
-def _scheduled(trace: Path) -> int:
-    """The calls that ranks have begun, by what they wrote down."""
-    begins = re.compile(r"^(?:all-to-all|all-gather|irregular) ", re.MULTILINE)
-    return sum(len(begins.findall(path.read_text())) for path in trace.parent.glob(trace.name + ".*"))
+def _reported(report: Path) -> Counter[str]:
+    """What became of the calls; nothing if nobody asked or the ranks did not come to their end."""
+    calls: Counter[str] = Counter()
+    for line in json.loads(report.read_text())["lines"] if report.exists() else ():
+        scheduled = line["served"] == "scheduled"
+        name = line["call"].removeprefix("MPI_")
+        calls[f"{name} {'scheduled' if scheduled else line['why']}"] += line[
+            "exchanges" if scheduled else "calls"
+        ]
+    return calls
 
 
 def _outcome(command: Sequence[str], env: dict[str, str]) -> Outcome:
@@ -229,7 +239,7 @@ def alike(text: str, first: int, left_out: tuple[int, ...]) -> Launch:
     """The launch of one program that ``--like`` describes."""
     given = dict(item.split("=", 1) for item in text.split(";"))
     ranks, network, threads, flow = (given.pop(name) for name in ("ranks", "network", "threads", "flow"))
-    return Launch(first, 1, int(ranks), network, int(threads), flow, given, left_out)
+    return Launch(first, 1, int(ranks), network, int(threads), flow, given, left_out=left_out)
 
 
 def compare(

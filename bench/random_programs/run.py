@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,23 +46,28 @@ def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shri
         "flow": launch.flow,
         "settings": launch.settings,
         "operations": outcome.operations,
-        "scheduled": outcome.scheduled,
+        "calls": outcome.calls,
         "different": failure is not None,
         "seconds": round(time.monotonic() - began, 1),
     }
 
 
 def table(rows: list[Row]) -> str:
-    """Sums for each MPI, as Markdown."""
-    lines = [
-        "| MPI | programs | launches | operations | scheduled calls (of all ranks) | launches that differ |",
-        "|---|---|---|---|---|---|",
-    ]
+    """Sums for each MPI, and what became of its calls, as Markdown."""
+    lines = ["| MPI | programs | launches | operations | launches that differ |", "|---|---|---|---|---|"]
+    calls: dict[str, Counter[str]] = {}
     for name in sorted({row["mpi"] for row in rows}):
         of_mpi = [row for row in rows if row["mpi"] == name]
-        sums = [f"{sum(row[key] for row in of_mpi):,}" for key in ("operations", "scheduled", "different")]
-        programs = sum(row["programs"] for row in of_mpi)
-        lines.append(f"| {name} | {programs:,} | {len(of_mpi)} | {sums[0]} | {sums[1]} | {sums[2]} |")
+        sums = [f"{sum(row[key] for row in of_mpi):,}" for key in ("programs", "operations", "different")]
+        lines.append(f"| {name} | {sums[0]} | {len(of_mpi)} | {sums[1]} | {sums[2]} |")
+        for row in of_mpi:
+            for what, count in row["calls"].items():
+                call, outcome = what.split(" ")
+                calls.setdefault(call, Counter())[outcome] += count
+    lines += ["", "| call | scheduled | served by the MPI library |", "|---|---|---|"]
+    for call, outcomes in sorted(calls.items()):
+        native = ", ".join(f"{why} {n:,}" for why, n in outcomes.most_common() if why != "scheduled")
+        lines.append(f"| {call} | {outcomes['scheduled']:,} | {native} |")
     return "\n".join(lines)
 
 
@@ -79,8 +85,8 @@ def write(rows: list[Row], first: int, output: str) -> None:
     (results / f"{output}.md").write_text(
         f"# Random MPI programs with and without the preload library, {date}\n\n"
         f"`python bench/random_programs/run.py`, seeds {first} to {last}. A launch differs if a rank of one "
-        "of its programs received other bytes, another status or error than without Hocket, or did not end.\n\n"
-        f"{table(rows)}\n\nNetworks: {settings}. Flow control: {flows}. Ranks: {min(ranks)} to {max(ranks)}. "
+        "of its programs received other bytes, another status or error than without it, or did not end.\n\n"
+        f"{table(rows)}\n\nCalls: of a rank, in the half of the launches that asked (`--report`). Networks: {settings}. Flow control: {flows}. Ranks: {min(ranks)} to {max(ranks)}. "
         f"Programs with several threads: {threaded:,}. The settings of each launch: {output}.json.\n"
     )
 
