@@ -6,13 +6,16 @@ How many ranks there are, of which network, and the runtime's settings are drawn
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +24,7 @@ from typing import Final
 from hocket.mpi import Mpi, launch_command
 
 SOURCES: Final = Path(__file__).parent / "random_programs" / "program"
-LONGEST: Final = 120.0  # seconds of a launch
+LONGEST: Final = 60.0  # seconds of a launch
 
 # Networks and how many ranks they have places for.
 NETWORKS: Final = (
@@ -41,16 +44,8 @@ NETWORKS: Final = (
     ("fat-tree:k=4", 16),
 )
 FLOWS: Final = ("token", "token", "token", "window:2", "barrier", "free")
-EVERYTHING: Final = {
-    name: "1"
-    for name in (
-        "HOCKET_MIN_BYTES",
-        "HOCKET_MIN_GATHER_BYTES",
-        "HOCKET_MIN_VECTOR_BYTES",
-        "HOCKET_MIN_FLOWS",
-        "HOCKET_MIN_SENDERS",
-    )
-}
+LIMITS: Final = ("MIN_BYTES", "MIN_GATHER_BYTES", "MIN_VECTOR_BYTES", "MIN_FLOWS", "MIN_SENDERS")
+EVERYTHING: Final = {f"HOCKET_{limit}": "1" for limit in LIMITS}  # is scheduled
 
 
 @dataclass(frozen=True)
@@ -64,6 +59,7 @@ class Launch:
     threads: int = 1
     flow: str = "token"
     settings: dict[str, str] = field(default_factory=dict)
+    reports: bool = True  # asks what became of the calls
     left_out: tuple[int, ...] = ()
 
     @classmethod
@@ -77,16 +73,15 @@ class Launch:
         settings["HOCKET_SPIN_US"] = lot.choice(["0", "20"])
         settings["HOCKET_SCHEDULER"] = lot.choice(["", "", "LP", "RS_NLH"])
         ranks = lot.choice([places, lot.randint(2, places)])
-        return cls(
-            first, count, min(ranks, 9), network, lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), settings
-        )
+        threads, flow, reports = lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), lot.random() < 0.5
+        return cls(first, count, min(ranks, 9), network, threads, flow, settings, reports)
 
     @property
     def seeds(self) -> range:
         return range(self.first, self.first + self.count)
 
     def arguments(self, directory: str, log: str | None) -> list[str]:
-        given = ["--directory", directory]
+        given = ["--limit", str(round(LONGEST) + 10), "--directory", directory]
         if self.threads > 1:
             given += ["--threads", str(self.threads)]
         if self.left_out:
@@ -104,13 +99,17 @@ class Outcome:
     operations: int
     code: int  # exit code; 124: it did not end in time
     said: str
-    scheduled: int = 0  # calls that followed a schedule, counted on every rank
+    calls: Counter[str] = field(default_factory=Counter)  # "Alltoall scheduled", "Alltoall small": of a rank
+
+    @property
+    def scheduled(self) -> int:
+        return sum(count for what, count in self.calls.items() if what.endswith(" scheduled"))
 
 
 def compile_programs(mpi: Mpi, out: Path) -> Path:
     """The generator of programs, for this MPI."""
     sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
-    flags = [*os.environ.get("RANDOM_CFLAGS", "").split(), "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
     subprocess.run([mpi.mpicc, *flags, *sources, "-o", str(out)], check=True, timeout=300)
     return out
 
@@ -131,25 +130,29 @@ def run_with_hocket(
 ) -> Outcome:
     """By ``hocket run``. ``exports`` (NAME=VALUE) change in the ranks what it has set."""
     with tempfile.TemporaryDirectory() as directory:
-        trace = Path(directory) / "trace"
-        done = _outcome(
-            [*hocket_command(mpi, launch), "env", *exports, str(program), *launch.arguments(directory, log)],
-            {**launch.settings, "HOCKET_TRACE": str(trace)},
-        )
-        return replace(done, scheduled=_scheduled(trace))
+        report = Path(directory) / "calls.json"
+        command = hocket_command(mpi, launch, report)
+        argv = ["env", *exports, str(program), *launch.arguments(directory, log)]
+        return replace(_outcome([*command, *argv], launch.settings), calls=_reported(report))
 
 
-def hocket_command(mpi: Mpi, launch: Launch) -> list[str]:
+def hocket_command(mpi: Mpi, launch: Launch, report: Path) -> list[str]:
     where = ["--network", launch.network, "-n", str(launch.ranks), "--placement", "order"]
-    return [
-        sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, *where, "--flow", launch.flow, "--",
-    ]  # fmt: skip
+    asks = [f"--report={report}"] if launch.reports else []
+    how = ["--mpi", mpi.mpiexec, *where, "--flow", launch.flow, *asks, "--"]
+    return [sys.executable, "-m", "hocket.cli", "run", *how]
 
 
-def _scheduled(trace: Path) -> int:
-    """The calls that ranks have begun, by what they wrote down."""
-    begins = re.compile(r"^(?:all-to-all|all-gather|irregular) ", re.MULTILINE)
-    return sum(len(begins.findall(path.read_text())) for path in trace.parent.glob(trace.name + ".*"))
+def _reported(report: Path) -> Counter[str]:
+    """What became of the calls; nothing if nobody asked or the ranks did not come to their end."""
+    calls: Counter[str] = Counter()
+    for line in json.loads(report.read_text())["lines"] if report.exists() else ():
+        scheduled = line["served"] == "scheduled"
+        name = line["call"].removeprefix("MPI_")
+        calls[f"{name} {'scheduled' if scheduled else line['why']}"] += line[
+            "exchanges" if scheduled else "calls"
+        ]
+    return calls
 
 
 def _outcome(command: Sequence[str], env: dict[str, str]) -> Outcome:
@@ -166,6 +169,7 @@ def _outcome(command: Sequence[str], env: dict[str, str]) -> Outcome:
             code = process.wait(LONGEST)
         except subprocess.TimeoutExpired:
             code = 124
+        finally:  # also when this process is to end
             _end(process)
         output.seek(0)
         said = output.read()
@@ -176,6 +180,8 @@ def _outcome(command: Sequence[str], env: dict[str, str]) -> Outcome:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """The launcher ends its ranks when it is asked to; when it does not, all of its session ends."""
+    if process.poll() is not None:
+        return
     for which in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
         os.killpg(process.pid, which)
         try:
@@ -204,11 +210,12 @@ class Failure:
     with_hocket: Outcome
 
     def __str__(self) -> str:
+        native, with_hocket = self.native, self.with_hocket
         return (
             f"{self.mpi.family.value}: {self.launch}\n"
             f"reproduce: python bench/random_programs/run.py {reproduction(self.mpi, self.launch)}\n"
-            f"without Hocket: exit code {self.native.code}, {self.native.digests}\n{self.native.said[-600:]}\n"
-            f"with it: exit code {self.with_hocket.code}, {self.with_hocket.digests}\n{self.with_hocket.said[-1500:]}"
+            f"without Hocket: exit code {native.code}, {native.digests}\n{native.said[-600:]}\n"
+            f"with it: exit code {with_hocket.code}, {with_hocket.digests}\n{with_hocket.said[-1500:]}"
         )
 
 
@@ -219,22 +226,20 @@ def reproduction(mpi: Mpi, launch: Launch) -> str:
 
 
 def _like(launch: Launch) -> str:
-    return ";".join(
-        [
-            f"ranks={launch.ranks}",
-            f"network={launch.network}",
-            f"threads={launch.threads}",
-            f"flow={launch.flow}",
-            *(f"{name}={value}" for name, value in launch.settings.items()),
-        ]
-    ).join("''")
+    places = {
+        "ranks": launch.ranks,
+        "network": launch.network,
+        "threads": launch.threads,
+        "flow": launch.flow,
+    }
+    return shlex.quote(";".join(f"{name}={value}" for name, value in (places | launch.settings).items()))
 
 
 def alike(text: str, first: int, left_out: tuple[int, ...]) -> Launch:
     """The launch of one program that ``--like`` describes."""
     given = dict(item.split("=", 1) for item in text.split(";"))
     ranks, network, threads, flow = (given.pop(name) for name in ("ranks", "network", "threads", "flow"))
-    return Launch(first, 1, int(ranks), network, int(threads), flow, given, left_out)
+    return Launch(first, 1, int(ranks), network, int(threads), flow, given, left_out=left_out)
 
 
 def compare(

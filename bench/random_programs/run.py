@@ -3,7 +3,8 @@
     python bench/random_programs/run.py [--programs 1000] [--first 1] [--mpi mpich --mpi PATH/mpirun]
 
 A launch runs several programs. What differs is shrunk and printed with a line that runs it again. Finished
-launches are kept in a file beside the results; a run that was cut off goes on after them. Results go to bench/results/.
+launches are kept in a file beside the results; a run that was cut off goes on after them. Results go to
+bench/results/.
 """
 
 from __future__ import annotations
@@ -11,19 +12,20 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from random_runs import Launch, alike, compare, compile_programs, shrink  # noqa: E402
-
 from hocket.mpi import Mpi, find_mpi  # noqa: E402
 from hocket.runtime import build_runtime  # noqa: E402
+from random_runs import Launch, alike, compare, compile_programs, shrink  # noqa: E402
 
 Row = dict[str, Any]
 
@@ -44,25 +46,28 @@ def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shri
         "flow": launch.flow,
         "settings": launch.settings,
         "operations": outcome.operations,
-        "scheduled": outcome.scheduled,
+        "calls": outcome.calls,
         "different": failure is not None,
         "seconds": round(time.monotonic() - began, 1),
     }
 
 
 def table(rows: list[Row]) -> str:
-    """Sums for each MPI, as Markdown."""
-    lines = [
-        "| MPI | programs | launches | operations | scheduled calls (of all ranks) | launches that differ |",
-        "|---|---|---|---|---|---|",
-    ]
+    """Sums for each MPI, and what became of its calls, as Markdown."""
+    lines = ["| MPI | programs | launches | operations | launches that differ |", "|---|---|---|---|---|"]
+    calls: dict[str, Counter[str]] = {}
     for name in sorted({row["mpi"] for row in rows}):
         of_mpi = [row for row in rows if row["mpi"] == name]
-        sums = [
-            f"{sum(row[key] for row in of_mpi):,}" for key in ("operations", "scheduled", "different")
-        ]
-        programs = sum(row["programs"] for row in of_mpi)
-        lines.append(f"| {name} | {programs:,} | {len(of_mpi)} | {sums[0]} | {sums[1]} | {sums[2]} |")
+        sums = [f"{sum(row[key] for row in of_mpi):,}" for key in ("programs", "operations", "different")]
+        lines.append(f"| {name} | {sums[0]} | {len(of_mpi)} | {sums[1]} | {sums[2]} |")
+        for row in of_mpi:
+            for what, count in row["calls"].items():
+                call, outcome = what.split(" ")
+                calls.setdefault(call, Counter())[outcome] += count
+    lines += ["", "| call | scheduled | served by the MPI library |", "|---|---|---|"]
+    for call, outcomes in sorted(calls.items()):
+        native = ", ".join(f"{why} {n:,}" for why, n in outcomes.most_common() if why != "scheduled")
+        lines.append(f"| {call} | {outcomes['scheduled']:,} | {native} |")
     return "\n".join(lines)
 
 
@@ -79,9 +84,9 @@ def write(rows: list[Row], first: int, output: str) -> None:
     ranks = [row["ranks"] for row in rows]
     (results / f"{output}.md").write_text(
         f"# Random MPI programs with and without the preload library, {date}\n\n"
-        f"`python bench/random_programs/run.py`, seeds {first} to {last}. A launch differs if a rank of one of its "
-        "programs received other bytes, another status or error than without Hocket, or did not end.\n\n"
-        f"{table(rows)}\n\nNetworks: {settings}. Flow control: {flows}. Ranks: {min(ranks)} to {max(ranks)}. "
+        f"`python bench/random_programs/run.py`, seeds {first} to {last}. A launch differs if a rank of one "
+        "of its programs received other bytes, another status or error than without it, or did not end.\n\n"
+        f"{table(rows)}\n\nCalls: of a rank, in the half of the launches that asked (`--report`). Networks: {settings}. Flow control: {flows}. Ranks: {min(ranks)} to {max(ranks)}. "
         f"Programs with several threads: {threaded:,}. The settings of each launch: {output}.json.\n"
     )
 
@@ -105,8 +110,11 @@ def main() -> None:
     parser.add_argument("--leave-out", default="", help="numbers of operations, separated by commas")
     parser.add_argument("--export", action="append", default=[], help="NAME=VALUE, in ranks with Hocket")
     parser.add_argument("--no-shrinking", action="store_true")
-    parser.add_argument("--output", default="random-programs", help="name under bench/results/, or - for none")
+    parser.add_argument(
+        "--output", default="random-programs", help="name under bench/results/, or - for none"
+    )
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends what it has launched, too
     mpis = [find_mpi(name) for name in arguments.mpi or ["mpich"]]
     for mpi in mpis:
         build_runtime(mpi.mpicc)

@@ -1,4 +1,4 @@
-"""Random MPI programs receive the same bytes with and without the preload library, under both MPI families."""
+"""Random MPI programs receive the same bytes with and without the preload library, under both MPIs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,21 @@
 /* Collectives other than exchanges, blocking and not. */
 #include "program.h"
 
-typedef enum { BARRIER, ALLREDUCE, BCAST, REDUCE, GATHER, SCATTER, GATHERV, SCATTERV, SCAN, EXSCAN, REDUCE_SCATTER,
-               REDUCE_SCATTER_BLOCK, COLLECTIVES } Name;
+typedef enum {
+  BARRIER,
+  ALLREDUCE,
+  BCAST,
+  REDUCE,
+  GATHER,
+  SCATTER,
+  GATHERV,
+  SCATTERV,
+  SCAN,
+  EXSCAN,
+  REDUCE_SCATTER,
+  REDUCE_SCATTER_BLOCK,
+  COLLECTIVES
+} Name;
 
 /* The arguments of all of them; counts and places of each rank's part. */
 typedef struct {

@@ -14,9 +14,6 @@
 #define MAY_FREE_TYPES(x) 1
 #endif
 
-#ifndef MAY_BE_ABSOLUTE
-#define MAY_BE_ABSOLUTE 1
-#endif
 enum { UNIT = 12, MOST_EDGES = 64 };
 
 /* How much goes from whom to whom: every rank can tell it of every pair. */
@@ -172,7 +169,7 @@ static void draw_side(Program* p, Work* w, Side* side, const Sizes* sizes, const
   side->base = draw_memory(p, w, from, to);
   for (int i = 0; i < side->blocks; ++i)
     if (!equal && side->counts[i] == 0 && chance(&p->own, 20)) side->places[i] = INT_MAX;
-  if (MAY_BE_ABSOLUTE && unit > 1 && chance(&p->own, 10)) {
+  if (unit > 1 && chance(&p->own, 10)) {
     side->type = absolute(w, side->type, side->base);
     side->base = MPI_BOTTOM;
   }
@@ -180,7 +177,7 @@ static void draw_side(Program* p, Work* w, Side* side, const Sizes* sizes, const
 
 static void draw_typed_side(Program* p, Work* w, Side* side, const Sizes* sizes, const int* lengths) {
   MPI_Aint end = 0, before = 0;
-  const int at_bottom = MAY_BE_ABSOLUTE && chance(&p->own, 10);
+  const int at_bottom = chance(&p->own, 10);
   for (int i = 0; i < side->blocks; ++i) {
     const int unit = draw_unit(&p->own, sizes);
     MPI_Aint from, to;
@@ -248,9 +245,9 @@ void exchange(Program* p) {
   const int calls = chance(d, 50) ? 1 : between(d, 2, 4), early = chance(&p->own, 30);
   if (slot->comm == MPI_COMM_NULL) return;
   Work* w = new_work(p);
-  note(p, "  slot %d of %d, kind %d, form %d%s%s, pattern %d of %d x %d, element %d, %d calls%s", (int)(slot - p->slots),
-       slot->n, x.kind, x.form, x.large ? ", large" : "", x.in_place ? ", in place" : "", sizes.pattern, sizes.most,
-       sizes.unit, sizes.element, calls, early ? ", types freed" : "");
+  note(p, "  slot %d of %d, kind %d, form %d%s%s, pattern %d of %d x %d, element %d, %d calls%s",
+       (int)(slot - p->slots), slot->n, x.kind, x.form, x.large ? ", large" : "", x.in_place ? ", in place" : "",
+       sizes.pattern, sizes.most, sizes.unit, sizes.element, calls, early ? ", types freed" : "");
   set_peers(w, &x, slot);
   draw_both_sides(p, w, &x, &sizes, slot);
   note(p, "  sends %d x %d%s, receives %d x %d%s", x.send.blocks, x.send.blocks ? x.send.counts[0] : 0,

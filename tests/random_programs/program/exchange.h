@@ -21,9 +21,9 @@ typedef enum { BLOCKING, NONBLOCKING, PERSISTENT } Form;
 /* What a rank sends, or receives: `blocks` of them, to or from these peers. */
 typedef struct {
   int blocks;
-  int *peers, *edges;       /* which of several edges between two ranks */
-  int *counts, *places;     /* of `type`, in its extents; or of each block's `types`, in bytes */
-  MPI_Count* wide_counts;   /* the same, for calls that want these */
+  int *peers, *edges;     /* which of several edges between two ranks */
+  int *counts, *places;   /* of `type`, in its extents; or of each block's `types`, in bytes */
+  MPI_Count* wide_counts; /* the same, for calls that want these */
   MPI_Aint* wide_places;
   MPI_Datatype type, *types;
   void* base;

@@ -8,15 +8,15 @@
 #else
 #define INIT(name, suffix, ...) (abort(), MPI_ERR_OTHER)
 #endif
-#define CASE(kind, name, lower_name, suffix, ...)                    \
-  case kind:                                                         \
-    switch (x->form) {                                               \
-      case BLOCKING:                                                 \
-        return MPI_##name##suffix(__VA_ARGS__);                      \
-      case NONBLOCKING:                                              \
-        return MPI_I##lower_name##suffix(__VA_ARGS__, request);      \
-      default:                                                       \
-        return INIT(name, suffix, __VA_ARGS__);                      \
+#define CASE(kind, name, lower_name, suffix, ...)               \
+  case kind:                                                    \
+    switch (x->form) {                                          \
+      case BLOCKING:                                            \
+        return MPI_##name##suffix(__VA_ARGS__);                 \
+      case NONBLOCKING:                                         \
+        return MPI_I##lower_name##suffix(__VA_ARGS__, request); \
+      default:                                                  \
+        return INIT(name, suffix, __VA_ARGS__);                 \
     }
 
 /* Arguments: equal blocks, blocks of any size, with types of their own; the same for all-gathers. */
@@ -45,8 +45,8 @@ int call_exchange(const Exchange* x, MPI_Request* request) {
   }
   const MPI_Aint *const from = s->wide_places, *const to = r->wide_places;
   switch (x->kind) {
-    CASE(NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, neighbor_alltoallw, , out, s->counts, from, s->types, in, r->counts, to,
-         r->types, x->comm)
+    CASE(NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, neighbor_alltoallw, , out, s->counts, from, s->types, in, r->counts,
+         to, r->types, x->comm)
     default:
       return MPI_ERR_OTHER;
   }

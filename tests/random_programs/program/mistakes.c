@@ -10,8 +10,19 @@ static void count_error(MPI_Comm* comm, int* code, ...) {
   ++handled;
 }
 
-enum { NEGATIVE_COUNT, NO_TYPE, UNCOMMITTED, NEGATIVE_COUNTS, NONBLOCKING_COUNT, PERSISTENT_COUNT, GATHER_TYPE, NO_TOPOLOGY,
-       WRONG_RANK, TRUNCATED, MISTAKES };
+enum {
+  NEGATIVE_COUNT,
+  NO_TYPE,
+  UNCOMMITTED,
+  NEGATIVE_COUNTS,
+  NONBLOCKING_COUNT,
+  PERSISTENT_COUNT,
+  GATHER_TYPE,
+  NO_TOPOLOGY,
+  WRONG_RANK,
+  TRUNCATED,
+  MISTAKES
+};
 
 static int make_mistake(int which, const Slot* s) {
   int out[MOST_RANKS * 2] = {0}, in[MOST_RANKS * 2] = {0}, counts[MOST_RANKS], places[MOST_RANKS], code;
@@ -60,7 +71,14 @@ void erroneous(Program* p) {
   if (own_handler) MPI_Comm_create_errhandler(count_error, &handler);
   MPI_Comm_set_errhandler(s->comm, handler);
   handled = 0;
-  for (int i = between(&p->draw, 1, 3); i > 0; --i) look_at_error(p, make_mistake(below(&p->draw, MISTAKES), s));
+  for (int i = between(&p->draw, 1, 3); i > 0; --i) {
+    const int mistake = below(&p->draw, MISTAKES);
+    const int code = make_mistake(mistake, s);
+    int class;
+    MPI_Error_class(code, &class);
+    look_at(p, (uint64_t)class);
+    note(p, "  mistake %d: class %d, %d handled", mistake, class, handled);
+  }
   if (own_handler) look_at(p, (uint64_t)handled);
   MPI_Comm_set_errhandler(s->comm, before);
   if (own_handler) MPI_Errhandler_free(&handler);

@@ -56,7 +56,7 @@ typedef struct {
   int operation;
   MPI_Comm world;
   int rank, n;
-  int threads; /* how many programs this process runs at once */
+  int threads;    /* how many programs this process runs at once */
   int unexpected; /* calls that failed and should not */
   uint64_t digest;
   Slot slots[MOST_SLOTS];

@@ -3,6 +3,7 @@
  *   --threads N      each is N programs in as many threads
  *   --leave-out A,B  operations not to be run, by number (of all threads)
  *   --log PREFIX     every rank writes the operations that it begins, and its digest after them, to PREFIX.RANK
+ *   --limit S        the rank ends after so many seconds, whatever becomes of its launcher
  *   --directory DIR  for files; without it none are written
  * Rank 0 prints "program SEED DIGEST, N operations" for each. */
 #include <inttypes.h>
@@ -69,7 +70,8 @@ static void run_program(uint64_t seed) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   for (int i = 0; i < settings.threads; ++i) {
-    programs[i] = (Program){.seed = i == 0 ? seed : mixed(seed, (uint64_t)i), .rank = rank, .n = n, .world = MPI_COMM_WORLD};
+    programs[i] =
+        (Program){.seed = i == 0 ? seed : mixed(seed, (uint64_t)i), .rank = rank, .n = n, .world = MPI_COMM_WORLD};
     programs[i].threads = settings.threads;
     if (settings.threads > 1) MPI_Comm_dup(MPI_COMM_WORLD, &programs[i].world);
   }
@@ -94,6 +96,7 @@ static void read_arguments(int argc, char** argv, int rank) {
     char* value = argv[at + 1];
     if (strcmp(argv[at], "--threads") == 0) settings.threads = atoi(value);
     if (strcmp(argv[at], "--directory") == 0) directory = value;
+    if (strcmp(argv[at], "--limit") == 0) alarm((unsigned)atoi(value));
     if (strcmp(argv[at], "--leave-out") == 0)
       for (char* item = strtok(value, ","); item != NULL; item = strtok(NULL, ",")) settings.left_out[atoi(item)] = 1;
     if (strcmp(argv[at], "--log") == 0) {

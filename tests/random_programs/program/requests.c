@@ -19,7 +19,7 @@ enum { MOST_WAITED = 24 };
 /* Requests of one call: those of works, inactive ones, and null ones. */
 typedef struct {
   int n, left;
-  int ignores; /* statuses, where they are of no interest */
+  int ignores;              /* statuses, where they are of no interest */
   Work* works[MOST_WAITED]; /* null: a null request */
   MPI_Request requests[MOST_WAITED];
   MPI_Status statuses[MOST_WAITED];
@@ -132,8 +132,7 @@ static void test_some(Array* a) { some(a, MPI_Testsome); }
 static void look_at_all(Array* a) {
   int n, i, indices[MOST_WAITED];
   for (int done = 0; !done; sched_yield()) MPI_Request_get_status_any(a->n, a->requests, &i, &done, MPI_STATUS_IGNORE);
-  for (n = 0; n == 0; sched_yield())
-    MPI_Request_get_status_some(a->n, a->requests, &n, indices, MPI_STATUSES_IGNORE);
+  for (n = 0; n == 0; sched_yield()) MPI_Request_get_status_some(a->n, a->requests, &n, indices, MPI_STATUSES_IGNORE);
   for (int done = 0; may_test_all(a) && !done; sched_yield())
     MPI_Request_get_status_all(a->n, a->requests, &done, statuses_of(a));
   wait_all(a);
@@ -141,7 +140,7 @@ static void look_at_all(Array* a) {
 #endif
 
 static void (*const ways[])(Array*) = {
-    wait_each, test_each, look_at_each, wait_all, test_all, wait_any, test_any, wait_some, test_some,
+    wait_each,   test_each, look_at_each, wait_all, test_all, wait_any, test_any, wait_some, test_some,
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
     look_at_all,
 #endif

@@ -42,8 +42,23 @@ static int draw_slot(Program* p, int intra) {
 int any_slot(Program* p) { return draw_slot(p, 0); }
 int intra_slot(Program* p) { return draw_slot(p, 1); }
 
-typedef enum { DUP, DUP_WITH_INFO, IDUP, SPLIT, SPLIT_TYPE, CREATE, CREATE_GROUP, CART, CART_SUB, GRAPH, ADJACENT, ONE_TELLS_ALL,
-               INTER, MERGE, MAKERS } Maker;
+typedef enum {
+  DUP,
+  DUP_WITH_INFO,
+  IDUP,
+  SPLIT,
+  SPLIT_TYPE,
+  CREATE,
+  CREATE_GROUP,
+  CART,
+  CART_SUB,
+  GRAPH,
+  ADJACENT,
+  ONE_TELLS_ALL,
+  INTER,
+  MERGE,
+  MAKERS
+} Maker;
 
 static MPI_Comm split(Program* p, const Slot* from) {
   MPI_Comm made;
@@ -220,11 +235,11 @@ void create_communicator(Program* p) {
   if (from.comm != MPI_COMM_NULL) made = make(p, maker, &from, &side);
   const int is_inter = maker == INTER || (maker == DUP && from.inter);
   set(&p->slots[place], made, is_inter, side);
-  p->slots[place].topology = maker == CART || maker == CART_SUB                  ? MPI_CART
-                             : maker == GRAPH                                    ? MPI_GRAPH
-                             : maker == ADJACENT || maker == ONE_TELLS_ALL       ? MPI_DIST_GRAPH
+  p->slots[place].topology = maker == CART || maker == CART_SUB                        ? MPI_CART
+                             : maker == GRAPH                                          ? MPI_GRAPH
+                             : maker == ADJACENT || maker == ONE_TELLS_ALL             ? MPI_DIST_GRAPH
                              : maker == DUP || maker == IDUP || maker == DUP_WITH_INFO ? from.topology
-                                                                                 : MPI_UNDEFINED;
+                                                                                       : MPI_UNDEFINED;
   look_at(p, (uint64_t)p->slots[place].n * 100 + (uint64_t)p->slots[place].rank);
 }
 

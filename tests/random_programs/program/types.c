@@ -17,8 +17,7 @@ static MPI_Datatype draw_pair(Work* w, Draw* draw) {
 }
 
 static MPI_Datatype element_type(Work* w, Draw* draw, Element element) {
-  const MPI_Datatype types[] = {MPI_BYTE,  MPI_CHAR,   MPI_SHORT,   MPI_INT,
-                                MPI_FLOAT, MPI_DOUBLE, MPI_INT64_T, MPI_2INT};
+  const MPI_Datatype types[] = {MPI_BYTE, MPI_CHAR, MPI_SHORT, MPI_INT, MPI_FLOAT, MPI_DOUBLE, MPI_INT64_T, MPI_2INT};
   return element == PAIR ? draw_pair(w, draw) : types[element];
 }
 
@@ -41,7 +40,20 @@ static MPI_Datatype resized(MPI_Datatype type, MPI_Aint before, MPI_Aint after) 
   return wider;
 }
 
-enum { CONTIGUOUS, DUPLICATE, VECTOR, HVECTOR, INDEXED, HINDEXED, BLOCKS, STRUCT, BACKWARDS, SUBARRAY, RESIZED, LAYOUTS };
+enum {
+  CONTIGUOUS,
+  DUPLICATE,
+  VECTOR,
+  HVECTOR,
+  INDEXED,
+  HINDEXED,
+  BLOCKS,
+  STRUCT,
+  BACKWARDS,
+  SUBARRAY,
+  RESIZED,
+  LAYOUTS
+};
 
 /* `n` elements, at most 64 of them. */
 static MPI_Datatype draw_layout(Draw* draw, MPI_Datatype element, int n) {
