@@ -93,8 +93,7 @@ Placement by_file(const Network& network, const std::string& path, int rank) {
   std::error_code error;
   std::ifstream file;
   if (std::filesystem::is_regular_file(path, error)) file.open(path);  // opening anything else may never end
-  if (!file.is_open())
-    return {.problem = "cannot read the placement file '" + file_name + "' (HOCKET_PLACEMENT)"};
+  if (!file.is_open()) return {.problem = "cannot read the placement file '" + file_name + "' (HOCKET_PLACEMENT)"};
   if (std::filesystem::file_size(path, error) > most_bytes)
     return {.problem = file_name + ": too large for a placement file; write one host name per rank"};
   std::string line;

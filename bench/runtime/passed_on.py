@@ -2,8 +2,9 @@
 
     python bench/runtime/passed_on.py [--mpi mpich --mpi PATH/mpirun] [--pairs 25]
 
-Pairs of the same job without and with the preload library, in turn, each first in every second pair: two ranks
-on this host that call MPI_Alltoall with 8 bytes, a plan set; MPI_Init and MPI_Finalize; a program without MPI.
+Pairs of the same job without and with the preload library, in turn, each first in every second pair: two
+ranks on this host that call MPI_Alltoall with 8 bytes, a plan set; MPI_Init and MPI_Finalize; a program
+without MPI.
 For a machine that does nothing else. Writes bench/results/passed-on.{json,md}.
 """
 
@@ -103,10 +104,10 @@ def table(report: dict[str, Any]) -> str:
         "# What Hocket costs where it does not help",
         "",
         f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
-        f"{report['pairs']} pairs of jobs in turn, without and with the preload library ({report['network']},",
-        f"a plan set). 8-byte all-to-all: {RANKS} ranks on one host; a job's figure is the median of",
-        f"{report['batches']} batches of {report['calls']} calls. Init and finalize: {RANKS} ranks that call nothing",
-        "else, launcher included. No MPI:",
+        f"{report['pairs']} pairs of jobs in turn, without and with the preload library",
+        f"({report['network']}, a plan set). 8-byte all-to-all: {RANKS} ranks on one host; a job's figure is the median of",
+        f"{report['batches']} batches of {report['calls']} calls. Init and finalize: {RANKS} ranks that call",
+        "nothing else, launcher included. No MPI:",
         f"`{NO_MPI}`. With against without: median over the pairs (quartiles).",
         "",
         "| MPI | what | without | with | with against without | target |",

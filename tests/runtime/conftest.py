@@ -19,32 +19,26 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 @pytest.fixture(scope="session")
-def compiled(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
+    """Compiles a test program with a compiler wrapper, once per session."""
+    programs: dict[tuple[str, str], Path] = {}
+
+    def build(mpicc: str, name: str) -> Path:
+        if (mpicc, name) not in programs:
+            out = tmp_path_factory.mktemp("programs") / name
+            source = PROGRAMS / f"{name}.c"
+            flags = ["-g", "-O1", "-Wall", "-Werror", "-pthread"]
+            subprocess.run([mpicc, *flags, str(source), "-o", str(out)], check=True, timeout=120)
+            programs[mpicc, name] = out
+        return programs[mpicc, name]
+
+    return build
+
+
+@pytest.fixture
+def compiled(mpi: Mpi, built: Callable[[str, str], Path]) -> Callable[[str], Path]:
     """Compiles tests/runtime/programs/NAME.c with the mpicc of the MPI at hand."""
-    built: dict[str, Path] = {}
-
-    def compile_program(name: str) -> Path:
-        if name not in built:
-            out = tmp_path_factory.mktemp(mpi.family.value) / name
-            subprocess.run(
-                [
-                    mpi.mpicc,
-                    "-g",
-                    "-O1",
-                    "-Wall",
-                    "-Werror",
-                    "-pthread",
-                    str(PROGRAMS / f"{name}.c"),
-                    "-o",
-                    str(out),
-                ],
-                check=True,
-                timeout=120,
-            )
-            built[name] = out
-        return built[name]
-
-    return compile_program
+    return lambda name: built(mpi.mpicc, name)
 
 
 @pytest.fixture(scope="session")

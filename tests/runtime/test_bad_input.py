@@ -117,17 +117,17 @@ def test_no_plan_for_this(check: Check, tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_any_damage(mpi: Mpi, tmp_path: Path) -> None:
-    """Some hundred damaged plans, read as a rank reads its own: refused with a message, or as good as ever."""
+    """Some hundred damaged plans, read as a rank reads its own: refused with a message, or as good as new."""
     native = native_dir()
     names = ("plan_store", "placement", "planned", "settings", "world")
     program = tmp_path / "plan_store_fuzz"
-    subprocess.run(
-        [mpi.mpicc, "-std=c++20", "-O0", "-I", str(native / "include"), "-I", str(native / "runtime"), "-x", "c++",
-         str(Path(__file__).parent / "programs" / "plan_store_fuzz.cpp"),
-         *(str(native / "runtime" / f"{name}.cpp") for name in names),
-         "-x", "none", str(native / "libhocket_core.a"), "-lstdc++", "-lm", "-o", str(program)],
-        check=True, timeout=300, env={**os.environ, "MPICH_CC": "c++"},
-    )  # fmt: skip
+    includes = ["-I", str(native / "include"), "-I", str(native / "runtime")]
+    sources = [str(Path(__file__).parent / "programs" / "plan_store_fuzz.cpp")]
+    sources += [str(native / "runtime" / f"{name}.cpp") for name in names]
+    libraries = ["-x", "none", str(native / "libhocket_core.a"), "-lstdc++", "-lm"]
+    compiler = [mpi.mpicc, "-std=c++20", "-O0", *includes, "-x", "c++", *sources, *libraries]
+    environment = {**os.environ, "MPICH_CC": "c++"}
+    subprocess.run([*compiler, "-o", str(program)], check=True, timeout=300, env=environment)
     plan = plan_of("chain:3,2", tmp_path / "plan.hkt")
     done = subprocess.run(
         [program, str(plan), str(tmp_path / "damaged.hkt"), "500"],

@@ -48,7 +48,12 @@ def forms_of(mpi: Mpi) -> list[str]:
 def test_every_form(check: Check, tmp_path: Path, mpi: Mpi, mode: str, calls: int) -> None:
     trace = tmp_path / "trace"
     forms = forms_of(mpi)
-    check(f"irregular_forms_check {mode} {' '.join(forms)}", "chain:3,3", 6, env=ALL | {"HOCKET_TRACE": str(trace)})
+    check(
+        f"irregular_forms_check {mode} {' '.join(forms)}",
+        "chain:3,3",
+        6,
+        env=ALL | {"HOCKET_TRACE": str(trace)},
+    )
     assert scheduled(trace) == calls * len(forms)
 
 

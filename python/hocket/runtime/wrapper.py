@@ -29,9 +29,10 @@ _SECONDS = 60
 class Wrapper:
     """An MPI compiler wrapper that runs a C++ compiler.
 
-    ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's ABI,
-    else how the version text of the library begins. ``version`` is for people. ``identity`` changes whenever the
-    MPI or the compiler does. ``functions`` are those that mpi.h declares. ``environment``: to run it in.
+    ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's
+    ABI, else how the version text of the library begins. ``version`` is for people. ``identity`` changes
+    whenever the MPI or the compiler does. ``functions`` are those that mpi.h declares. ``environment``: to
+    run it in.
     """
 
     path: str
