@@ -86,7 +86,8 @@ def write(rows: list[Row], first: int, output: str) -> None:
         f"# Random MPI programs with and without the preload library, {date}\n\n"
         f"`python bench/random_programs/run.py`, seeds {first} to {last}. A launch differs if a rank of one "
         "of its programs received other bytes, another status or error than without it, or did not end.\n\n"
-        f"{table(rows)}\n\nCalls: of a rank, in the half of the launches that asked (`--report`). Networks: {settings}. Flow control: {flows}. Ranks: {min(ranks)} to {max(ranks)}. "
+        f"{table(rows)}\n\nCalls: of a rank, in the half of the launches that asked (`--report`). "
+        f"Networks: {settings}. Flow control: {flows}. Ranks: {min(ranks)} to {max(ranks)}. "
         f"Programs with several threads: {threaded:,}. The settings of each launch: {output}.json.\n"
     )
 
