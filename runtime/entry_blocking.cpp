@@ -47,13 +47,6 @@ int exchanged(Send send, Receive receive, MPI_Status* status) {
   return received != MPI_SUCCESS ? received : sent;
 }
 
-/// `post` is null if this MPI has no nonblocking form of the call.
-template <class Native, class Post, class... Arguments>
-int replace(Native native, Post post, MPI_Status* status, Arguments... arguments) {
-  if (post == nullptr) Requests::instance().let_go();
-  return receive(native, post, status, arguments...);
-}
-
 }  // namespace
 
 /// Before the shim calls the MPI library.
@@ -113,12 +106,6 @@ HOCKET_CALL hocket_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sen
       status);
 }
 
-HOCKET_CALL hocket_sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source,
-                                    int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return replace(PMPI_Sendrecv_replace, PMPI_Isendrecv_replace, status, buf, count, type, dest, sendtag, source,
-                 recvtag, comm);
-}
-
 HOCKET_CALL hocket_recv_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                           MPI_Status* status) {
   return receive(PMPI_Recv_c, PMPI_Irecv_c, status, buf, count, type, source, tag, comm);
@@ -138,12 +125,6 @@ HOCKET_CALL hocket_sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Data
       [&](MPI_Request* request) { return PMPI_Isend_c(sendbuf, sendcount, sendtype, dest, sendtag, comm, request); },
       [&](MPI_Request* request) { return PMPI_Irecv_c(recvbuf, recvcount, recvtype, source, recvtag, comm, request); },
       status);
-}
-
-HOCKET_CALL hocket_sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source,
-                                      int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return replace(PMPI_Sendrecv_replace_c, PMPI_Isendrecv_replace_c, status, buf, count, type, dest, sendtag, source,
-                 recvtag, comm);
 }
 
 HOCKET_CALL hocket_probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {

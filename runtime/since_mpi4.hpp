@@ -24,8 +24,6 @@ EQUAL_CALLS(DECLARE_LATE)
   __attribute__((weak)) int PMPI_I##name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Request* request);
 VECTOR_CALLS(DECLARE_LATE)
 #undef DECLARE_LATE
-__attribute__((weak)) int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag,
-                                                 int source, int recvtag, MPI_Comm comm, MPI_Request* request);
 __attribute__((weak)) int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
                                       MPI_Count outsize, MPI_Count* position, MPI_Comm comm);
 __attribute__((weak)) int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
@@ -37,8 +35,6 @@ __attribute__((weak)) int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Co
 __attribute__((weak)) int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
 __attribute__((weak)) int PMPI_Session_finalize(MPI_Session* session);
 #endif
-__attribute__((weak)) int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag,
-                                                   int source, int recvtag, MPI_Comm comm, MPI_Request* request);
 __attribute__((weak)) int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
                                       MPI_Comm comm);
 __attribute__((weak)) int PMPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
@@ -62,8 +58,6 @@ __attribute__((weak)) int PMPI_Imrecv_c(void* buf, MPI_Count count, MPI_Datatype
 __attribute__((weak)) int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                                           int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                           int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-__attribute__((weak)) int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag,
-                                                  int source, int recvtag, MPI_Comm comm, MPI_Status* status);
 // MPI-4.1
 __attribute__((weak)) int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
                                                       MPI_Status statuses[]);

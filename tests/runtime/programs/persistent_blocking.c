@@ -126,9 +126,11 @@ static void in_a_row(void) {
     if (rank + 1 < n) pass_on(round, round);
   }
   int mine = rank;
+  MPI_Status status;
   fill(&x, 6);
   MPI_Start(&x.request);
-  MPI_Sendrecv_replace(&mine, 1, MPI_INT, (rank + 1) % n, 3, (rank + n - 1) % n, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv_replace(&mine, 1, MPI_INT, (rank + 1) % n, 3, (rank + n - 1) % n, 3, MPI_COMM_WORLD, &status);
+  check(status.MPI_SOURCE == (rank + n - 1) % n && status.MPI_TAG == 3);
   check(mine == (rank + n - 1) % n);
   MPI_Wait(&x.request, MPI_STATUS_IGNORE);
   check(right(&x, 6));

@@ -210,6 +210,27 @@ static void mixtures(void) {
   release(&m.idle);
 }
 
+/* A persistent receive beside an exchange has its status. */
+static void persistent_receive(void) {
+  struct exchange x = make(MPI_COMM_WORLD, 5000);
+  int out = rank, in = -1;
+  const int before = (rank + n - 1) % n;
+  MPI_Request requests[3] = {x.request};
+  MPI_Status statuses[3];
+  MPI_Recv_init(&in, 1, MPI_INT, before, 12, MPI_COMM_WORLD, &requests[1]);
+  MPI_Send_init(&out, 1, MPI_INT, (rank + 1) % n, 12, MPI_COMM_WORLD, &requests[2]);
+  for (int round = 0; round < 4; ++round) {
+    fill(&x, round);
+    MPI_Startall(3, requests);
+    MPI_Waitall(3, requests, statuses);
+    check(right(&x, round) && in == before);
+    check(statuses[1].MPI_SOURCE == before && statuses[1].MPI_TAG == 12);
+  }
+  MPI_Request_free(&requests[1]);
+  MPI_Request_free(&requests[2]);
+  release(&x);
+}
+
 /* A datatype and a communicator that are gone when the request starts; every second int. */
 static void outlived(int in_place) {
   const int count = 5000;
@@ -332,6 +353,7 @@ int main(int argc, char** argv) {
     inactive();
     several_at_once();
     mixtures();
+    persistent_receive();
     outlived(0);
     outlived(1);
     never_freed();
