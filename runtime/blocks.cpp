@@ -58,6 +58,7 @@ void GatherBlocks::finish() {
 }
 
 bool usable(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  if (!committed(type)) return false;
   if (buffer != MPI_BOTTOM && packable(type)) return true;
   const Layout layout = layout_of(type);
   if (moved(const_cast<void*>(buffer), layout.true_lower) == nullptr) return false;

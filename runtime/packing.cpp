@@ -5,6 +5,7 @@
 
 #include "mpi_call.hpp"
 #include "since_mpi4.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -140,6 +141,21 @@ std::size_t bytes_of(MPI_Count count, MPI_Datatype type) {
 }
 
 bool is_predefined(MPI_Datatype type) { return Made(type).predefined(); }
+
+/// No function says so, but one that packs nothing looks at the type first. It needs a communicator whose errors the
+/// program does not hear of; programs that only open sessions have none to make one of.
+bool committed(MPI_Datatype type) {
+  if (!in_world() || is_predefined(type)) return true;
+  static const MPI_Comm own = [] {
+    MPI_Comm fresh = MPI_COMM_NULL;
+    check(PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &fresh));
+    check(PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN));
+    return fresh;
+  }();
+  char nothing = 0;
+  int position = 0;
+  return PMPI_Pack(&nothing, 0, type, &nothing, 0, &position, own) == MPI_SUCCESS;
+}
 
 Layout layout_of(MPI_Datatype type) {
   Layout layout;

@@ -12,6 +12,9 @@ namespace hocket::runtime {
 /// Of MPI itself: nobody can free it.
 [[nodiscard]] bool is_predefined(MPI_Datatype type);
 
+/// False of types that the program has made and not committed, as far as MPI tells.
+[[nodiscard]] bool committed(MPI_Datatype type);
+
 /// How the elements of a datatype lie in memory.
 struct Layout {
   std::size_t size = 0;     ///< bytes that one holds
