@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from hocket.mpi import Mpi, MpiFamily
 from scheduled_calls import EVERYTHING
 
 Check = Callable[..., str]
 
 
-def test_children_have_no_place_by_order(check: Check) -> None:
+def children_with_hocket(mpi: Mpi) -> int:
+    """Open MPI's launcher keeps the variables that it was given from processes that the program starts."""
+    return int(mpi.family is MpiFamily.MPICH)
+
+
+def test_children_have_no_place_by_order(check: Check, mpi: Mpi) -> None:
     said = check("spawn 3", "chain:3,3", 3, env=EVERYTHING)
     assert said.count("all-to-all of 3 ranks on 3 hosts") == 1, said  # the parents
-    assert said.count("processes that the program spawns have no place") == 1, said
+    assert said.count("processes that the program spawns have no place") == children_with_hocket(mpi), said
 
 
-def test_children_are_placed_by_name(check: Check, names_library: Path) -> None:
+def test_children_are_placed_by_name(check: Check, mpi: Mpi, names_library: Path) -> None:
     """Parents and children count from 0 alike, and so do their hosts."""
     said = check(
         "spawn 3",
@@ -25,5 +31,5 @@ def test_children_are_placed_by_name(check: Check, names_library: Path) -> None:
         placement="names",
         env={**EVERYTHING, "LD_PRELOAD": str(names_library), "HOCKET_TEST_NAME": "n#"},
     )
-    assert said.count("all-to-all of 3 ranks on 3 hosts") == 2, said  # parents, children
+    assert said.count("all-to-all of 3 ranks on 3 hosts") == 1 + children_with_hocket(mpi), said
     assert "all-to-all of 6 ranks" not in said  # together: nobody knows whether others have the runtime
