@@ -11,7 +11,6 @@ import os
 import random
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from hocket.launched import end
 from hocket.mpi import Mpi, launch_command
 
 SOURCES: Final = Path(__file__).parent / "random_programs" / "program"
@@ -171,26 +171,12 @@ def _outcome(command: Sequence[str], env: dict[str, str]) -> Outcome:
         except subprocess.TimeoutExpired:
             code = 124
         finally:  # also when this process is to end
-            _end(process)
+            end(process)
         output.seek(0)
         said = output.read()
     found = re.findall(r"^program (\d+) ([0-9a-f]{16}), (\d+) operations$", said, re.MULTILINE)
     digests = {int(seed): digest for seed, digest, _ in found}
     return Outcome(digests, sum(int(n) for _, _, n in found), code, said)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """The launcher ends its ranks when it is asked to; when it does not, all of its session ends."""
-    if process.poll() is not None:
-        return
-    for which in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
-        os.killpg(process.pid, which)
-        try:
-            process.wait(5)
-            return
-        except subprocess.TimeoutExpired:
-            pass
-    process.wait()
 
 
 def differing(launch: Launch, native: Outcome, with_hocket: Outcome) -> int | None:

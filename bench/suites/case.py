@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from hocket.launched import end
 from hocket.mpi import Mpi, launch_command
 
 # Ranks outnumber cores: MPICH's give theirs up at once.
@@ -80,13 +80,7 @@ def _run(command: list[str], cwd: Path, env: Mapping[str, str], seconds: int) ->
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             code = None
-            for number in (signal.SIGTERM, signal.SIGKILL):
-                os.killpg(process.pid, number)
-                try:
-                    process.wait(5)
-                    break
-                except subprocess.TimeoutExpired:
-                    continue
+            end(process)
         output.seek(0)
         return code, output.read()
 

@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from hocket.errors import HocketError, MissingToolError
 
@@ -38,7 +38,7 @@ def started(command: list[str], errors: IO[bytes] | None) -> Iterator[subprocess
         try:
             yield process
         finally:
-            _end(process)
+            end(process)
 
 
 def lines(process: subprocess.Popen[str], patience: float) -> Iterator[str]:
@@ -69,11 +69,14 @@ def complaints(said: IO[bytes]) -> list[str]:
     return [line for line in told if any(map(str.isalpha, line))]
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def end(process: subprocess.Popen[Any]) -> None:
+    """Ends a session of its own. A launcher that is asked to ends its ranks; killed at once it may leave them."""
     if process.poll() is not None:
         return
-    process.terminate()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)
     with suppress(ProcessLookupError):  # what it has left behind
         os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

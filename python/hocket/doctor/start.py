@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hocket.doctor.case import Case, Rank
-from hocket.errors import HocketError, MissingToolError
+from hocket.errors import HocketError
+from hocket.launched import started
 from hocket.mpi import launch_command
 from hocket.runtime.build import compile_native, digest_of
 from hocket.runtime.cache import build_once
@@ -42,30 +41,17 @@ def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> subp
     assert case.mpi is not None
     count = rank_count(case)
     command = launch_command(case.mpi, count, (), variables, argv, hostfile=case.hostfile)
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise MissingToolError(f"{command[0]} does not start: {error.strerror}",
-                               remedy="check the MPI installation") from None  # fmt: skip
-    try:
-        out, err = process.communicate(timeout=case.seconds)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise HocketError(
-            f"{count} ranks of {Path(argv[0]).name} were not done in {case.seconds:g} s",
-            remedy="check that the hosts can be reached without a password and that their names resolve; "
-            f"try by hand: {command[0]} -n {count} {argv[0]}; or give more time: --seconds",
-        ) from None
+    with tempfile.TemporaryFile() as said, started(command, said) as process:
+        try:
+            out, _ = process.communicate(timeout=case.seconds)
+        except subprocess.TimeoutExpired:
+            raise HocketError(
+                f"{count} ranks of {Path(argv[0]).name} were not done in {case.seconds:g} s",
+                remedy="check that the hosts can be reached without a password and that their names resolve; "
+                f"try by hand: {command[0]} -n {count} {argv[0]}; or give more time: --seconds",
+            ) from None
+        said.seek(0)
+        err = said.read().decode(errors="replace")
     if process.returncode != 0:
         last = [line for line in (err.strip() or out.strip()).splitlines() if line.strip(" -=")]
         raise HocketError(
