@@ -14,7 +14,7 @@ struct KnownSize {
   MPI_Datatype type{};  ///< zero bits: no type of any MPI. MPI_DATATYPE_NULL is no constant in Open MPI
   std::size_t bytes = 0;
 };
-inline thread_local constinit KnownSize last_size;
+[[gnu::tls_model("initial-exec")]] inline thread_local constinit KnownSize last_size;
 std::size_t ask_size(MPI_Datatype type);
 }  // namespace detail
 

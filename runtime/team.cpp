@@ -72,7 +72,7 @@ Team* Team::find(MPI_Comm comm) {
     std::uint64_t ended = 0;
     Team* team = nullptr;
   };
-  static thread_local constinit Last last;
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit Last last;
   const std::uint64_t now = ended.load(std::memory_order_acquire);
   if (last.comm == comm && last.ended == now) return last.team;
   if (!plain_intracommunicator(comm)) return nullptr;

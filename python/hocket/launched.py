@@ -70,7 +70,7 @@ def complaints(said: IO[bytes]) -> list[str]:
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """Ends a session of its own. A launcher that is asked to ends its ranks; killed at once it may leave them."""
+    """A launcher that is asked to ends its ranks; killed at once it may leave them."""
     if process.poll() is not None:
         return
     with suppress(ProcessLookupError):
