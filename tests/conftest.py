@@ -1,7 +1,13 @@
-"""Tests are seeded: the same examples on every machine."""
+"""Tests are seeded: the same examples on every machine. Several processes run them."""
 
 from __future__ import annotations
 
+import fcntl
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -12,3 +18,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("seeded")
+
+
+@pytest.fixture(autouse=True)
+def one_lab_at_a_time(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests marked ``lab`` look for what labs have left on this machine."""
+    if request.node.get_closest_marker("lab") is None:
+        yield
+        return
+    with (Path(tempfile.gettempdir()) / "hocket-test-lab.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
