@@ -3,7 +3,7 @@
 
 #include "program.h"
 
-static int handled; /* errors */
+static _Thread_local int handled; /* errors */
 
 static void count_error(MPI_Comm* comm, int* code, ...) {
   (void)comm, (void)code;
