@@ -245,7 +245,7 @@ void exchange(Program* p) {
   x.in_place = x.kind < NEIGHBOR_ALLTOALL && !slot->inter && chance(d, 15);
   const Sizes sizes = draw_sizes(p, x.kind, x.in_place);
   const int calls = chance(d, 50) ? 1 : between(d, 2, 4), early = chance(&p->own, 30);
-  if (slot->comm == MPI_COMM_NULL || (slot->n == 1 && !CAN_COPY)) return;
+  if (slot->comm == MPI_COMM_NULL || (slot->n == 1 && !slot->inter && !CAN_COPY)) return;
   Work* w = new_work(p);
   note(p, "  slot %d of %d, kind %d, form %d%s%s, pattern %d of %d x %d, element %d, %d calls%s",
        (int)(slot - p->slots), slot->n, x.kind, x.form, x.large ? ", large" : "", x.in_place ? ", in place" : "",
