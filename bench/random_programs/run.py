@@ -47,6 +47,7 @@ def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shri
         "settings": launch.settings,
         "operations": outcome.operations,
         "calls": outcome.calls,
+        "failed_natively": outcome.failed_natively,
         "different": failure is not None,
         "seconds": round(time.monotonic() - began, 1),
     }
@@ -54,12 +55,18 @@ def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shri
 
 def table(rows: list[Row]) -> str:
     """Sums for each MPI, and what became of its calls, as Markdown."""
-    lines = ["| MPI | programs | launches | operations | launches that differ |", "|---|---|---|---|---|"]
+    lines = [
+        "| MPI | programs | launches | operations | launches that differ | failed without Hocket, repeated |",
+        "|---|---|---|---|---|---|",
+    ]
     calls: dict[str, Counter[str]] = {}
     for name in sorted({row["mpi"] for row in rows}):
         of_mpi = [row for row in rows if row["mpi"] == name]
-        sums = [f"{sum(row[key] for row in of_mpi):,}" for key in ("programs", "operations", "different")]
-        lines.append(f"| {name} | {sums[0]} | {len(of_mpi)} | {sums[1]} | {sums[2]} |")
+        programs, operations, different, failed = (
+            f"{sum(row[key] for row in of_mpi):,}"
+            for key in ("programs", "operations", "different", "failed_natively")
+        )
+        lines.append(f"| {name} | {programs} | {len(of_mpi)} | {operations} | {different} | {failed} |")
         for row in of_mpi:
             for what, count in row["calls"].items():
                 call, outcome = what.split(" ")

@@ -35,7 +35,8 @@ SANITIZERS = {
         "-fsanitize=thread -g -O1",
         "libtsan.so",
         {
-            "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 exitcode=0 report_thread_leaks=0 log_path={log}",
+            "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 exitcode=0 report_thread_leaks=0 "
+            "log_path={log}",
             # UCX catches what a thread does after ThreadSanitizer has let go of it.
             "UCX_MEM_EVENTS": "no",
             "UCX_MEM_MMAP_HOOK_MODE": "none",
