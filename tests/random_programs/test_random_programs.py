@@ -30,6 +30,7 @@ def test_the_same_twice(mpi: Mpi, program: Path) -> None:
     assert differing(launch, run_native(mpi, program, launch), run_native(mpi, program, launch)) is None
 
 
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # it starts faster
 def test_one_wrong_byte_is_found(mpi: Mpi, program: Path, tmp_path: Path) -> None:
     library = tmp_path / "wrong_byte.so"
     source = Path(__file__).with_name("wrong_byte.c")
