@@ -39,7 +39,7 @@ def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shri
     return {
         "mpi": mpi.family.value,
         "first": launch.first,
-        "programs": launch.count,
+        "programs": outcome.compared,
         "ranks": launch.ranks,
         "network": launch.network,
         "threads": launch.threads,
