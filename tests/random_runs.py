@@ -101,9 +101,8 @@ class Outcome:
     operations: int
     code: int  # exit code; 124: it did not end in time
     said: str
-    failed_natively: int = (
-        0  # launches without Hocket that did not come to their end: the MPI library's own errors
-    )
+    failed_natively: int = 0  # launches without Hocket that did not end well
+    compared: int = 0  # programs
     calls: Counter[str] = field(default_factory=Counter)  # "Alltoall scheduled", "Alltoall small": of a rank
 
     @property
