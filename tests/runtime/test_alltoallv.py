@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hocket.mpi import Mpi, MpiFamily
 from scheduled_calls import ALL, scheduled
 
 Check = Callable[..., str]
@@ -135,7 +136,9 @@ def test_an_unknown_scheduler_is_one_warning(check: Check) -> None:
     assert said.count("no irregular scheduler is called 'fastest'") == 1
 
 
-def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(launch: Launched) -> None:
+def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(launch: Launched, mpi: Mpi) -> None:
     done = launch("alltoallv_check 30000 truncate", "chain:2,2@1Mbit", 4, env=ALL)
     assert done.returncode not in (0, 1)
-    assert done.stderr.count("the MPI library serves this exchange") == 1
+    said = done.stderr.count("the MPI library serves this exchange")
+    # Open MPI's launcher may lose what a rank says while another ends the job.
+    assert said == 1 or (said == 0 and mpi.family is MpiFamily.OPENMPI)
