@@ -51,23 +51,21 @@
   X(Request_get_status_any, request_get_status_any, 5) \
   X(Request_get_status_some, request_get_status_some, 5)
 /* Likewise: in these a rank may wait for another one that waits for a persistent request. */
-#define BLOCKING_CALLS(X)       \
-  X(Send, send, 6)              \
-  X(Ssend, ssend, 6)            \
-  X(Rsend, rsend, 6)            \
-  X(Recv, recv, 7)              \
-  X(Sendrecv, sendrecv, 12)     \
-  X(Probe, probe, 4)            \
-  X(Iprobe, iprobe, 5)          \
-  X(Mprobe, mprobe, 5)          \
-  X(Improbe, improbe, 6)        \
-  X(Mrecv, mrecv, 5)            \
-  X(Send_c, send_c, 6)          \
-  X(Ssend_c, ssend_c, 6)        \
-  X(Rsend_c, rsend_c, 6)        \
-  X(Recv_c, recv_c, 7)          \
-  X(Sendrecv_c, sendrecv_c, 12) \
-  X(Mrecv_c, mrecv_c, 5)
+#define BLOCKING_CALLS(X)   \
+  X(Send, send, 6)          \
+  X(Ssend, ssend, 6)        \
+  X(Rsend, rsend, 6)        \
+  X(Recv, recv, 7)          \
+  X(Sendrecv, sendrecv, 12) \
+  X(Probe, probe, 4)        \
+  X(Iprobe, iprobe, 5)      \
+  X(Mprobe, mprobe, 5)      \
+  X(Improbe, improbe, 6)    \
+  X(Send_c, send_c, 6)      \
+  X(Ssend_c, ssend_c, 6)    \
+  X(Rsend_c, rsend_c, 6)    \
+  X(Recv_c, recv_c, 7)      \
+  X(Sendrecv_c, sendrecv_c, 12)
 /* Likewise; the runtime is told, and then the MPI library serves the call. */
 #define WAITING_CALLS(X)                                           \
   /* MPI_Isendrecv_replace of MPICH 5.0.2 has a wrong status */    \

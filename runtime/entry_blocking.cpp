@@ -7,6 +7,7 @@
 #include "entry.hpp"
 #include "requests.hpp"
 #include "since_mpi4.hpp"
+#include "stand_in.hpp"
 
 using namespace hocket::runtime;
 
@@ -14,37 +15,42 @@ namespace {
 
 bool nothing_active() { return !Requests::instance().any_active(); }
 
-/// `post(request)` is the nonblocking form of the call.
-template <class Post>
-int completed(Post post, MPI_Status* status) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (const int code = post(&request); code != MPI_SUCCESS) return code;
+/// Waits for a send that has begun.
+int sent(MPI_Request& request) {
   int done = 0;
-  return until(done, [&] { return PMPI_Test(&request, &done, status); });
+  return until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); });
 }
 
 /// `native` is the call itself, `post` its nonblocking form.
 template <class Native, class Post, class... Arguments>
 int send(Native native, Post post, Arguments... arguments) {
   if (nothing_active()) return native(arguments...);
-  return completed([&](MPI_Request* request) { return post(arguments..., request); }, MPI_STATUS_IGNORE);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = post(arguments..., &request);
+  return code == MPI_SUCCESS ? sent(request) : code;
 }
 
-template <class Native, class Post, class... Arguments>
-int receive(Native native, Post post, MPI_Status* status, Arguments... arguments) {
-  if (nothing_active()) return native(arguments..., status);
-  return completed([&](MPI_Request* request) { return post(arguments..., request); }, status);
+/// False of a receive that fails without a message.
+bool receivable(MPI_Count count, MPI_Datatype type) { return count >= 0 && type != MPI_DATATYPE_NULL; }
+
+/// `receive` is the call itself, as soon as it finds its message. So what goes wrong with that is its own: MPICH's
+/// MPI_Test would tell another communicator's error handler.
+template <class Receive>
+int receive(int source, int tag, MPI_Comm comm, Receive receive) {
+  int found = 0;
+  const int code = until(found, [&] { return PMPI_Iprobe(source, tag, comm, &found, MPI_STATUS_IGNORE); });
+  if (code != MPI_SUCCESS) return code;
+  if (StandIn::allowed()) Requests::instance().let_go();  // another thread may have taken the message
+  return receive();
 }
 
-/// `send` and `receive` post.
+/// `send` posts, `received` is a receive().
 template <class Send, class Receive>
-int exchanged(Send send, Receive receive, MPI_Status* status) {
+int exchanged(Send send, Receive received) {
   MPI_Request sending = MPI_REQUEST_NULL;
   if (const int code = send(&sending); code != MPI_SUCCESS) return code;
-  const int received = completed(receive, status);
-  int done = 0;
-  const int sent = until(done, [&] { return PMPI_Test(&sending, &done, MPI_STATUS_IGNORE); });
-  return received != MPI_SUCCESS ? received : sent;
+  const int code = received(), code_of_send = sent(sending);
+  return code != MPI_SUCCESS ? code : code_of_send;
 }
 
 }  // namespace
@@ -87,44 +93,42 @@ HOCKET_CALL hocket_rsend_c(const void* buf, MPI_Count count, MPI_Datatype type, 
 
 HOCKET_CALL hocket_recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                         MPI_Status* status) {
-  return receive(PMPI_Recv, PMPI_Irecv, status, buf, count, type, source, tag, comm);
-}
-
-HOCKET_CALL hocket_mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  return receive(PMPI_Mrecv, PMPI_Imrecv, status, buf, count, type, message);
+  if (nothing_active() || !receivable(count, type)) return PMPI_Recv(buf, count, type, source, tag, comm, status);
+  return receive(source, tag, comm, [&] { return PMPI_Recv(buf, count, type, source, tag, comm, status); });
 }
 
 HOCKET_CALL hocket_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                             MPI_Status* status) {
-  if (nothing_active())
+  if (nothing_active() || !receivable(recvcount, recvtype))
     return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
                          comm, status);
   return exchanged(
       [&](MPI_Request* request) { return PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, request); },
-      [&](MPI_Request* request) { return PMPI_Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, request); },
-      status);
+      [&] {
+        return receive(source, recvtag, comm,
+                       [&] { return PMPI_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
+      });
 }
 
 HOCKET_CALL hocket_recv_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                           MPI_Status* status) {
-  return receive(PMPI_Recv_c, PMPI_Irecv_c, status, buf, count, type, source, tag, comm);
-}
-
-HOCKET_CALL hocket_mrecv_c(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  return receive(PMPI_Mrecv_c, PMPI_Imrecv_c, status, buf, count, type, message);
+  if (nothing_active() || !receivable(count, type)) return PMPI_Recv_c(buf, count, type, source, tag, comm, status);
+  return receive(source, tag, comm, [&] { return PMPI_Recv_c(buf, count, type, source, tag, comm, status); });
 }
 
 HOCKET_CALL hocket_sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                               void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                               MPI_Comm comm, MPI_Status* status) {
-  if (nothing_active())
+  if (nothing_active() || !receivable(recvcount, recvtype))
     return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
                            comm, status);
   return exchanged(
       [&](MPI_Request* request) { return PMPI_Isend_c(sendbuf, sendcount, sendtype, dest, sendtag, comm, request); },
-      [&](MPI_Request* request) { return PMPI_Irecv_c(recvbuf, recvcount, recvtype, source, recvtag, comm, request); },
-      status);
+      [&] {
+        return receive(source, recvtag, comm,
+                       [&] { return PMPI_Recv_c(recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
+      });
 }
 
 HOCKET_CALL hocket_probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {

@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from hocket.mpi import Mpi
 from mpi_programs import mpiexec
 from scheduled_calls import EVERYTHING
@@ -19,3 +21,11 @@ def test_errors_are_the_librarys(mpi: Mpi, launch: Launched, compiled: Callable[
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == native
     assert "all-to-all of 4 ranks on 4 hosts" in done.stderr
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # Open MPI's MPI_Sendrecv says nothing
+def test_a_message_cut_off_while_an_exchange_is_active(launch: Launched) -> None:
+    done = launch("truncated", "chain:2,2", 4, "--min-bytes", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "ok"
+    assert "all-to-all of 4 ranks" in done.stderr
