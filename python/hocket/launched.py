@@ -33,7 +33,9 @@ def started(command: list[str], errors: IO[bytes] | None) -> Iterator[subprocess
             start_new_session=True,
         )
     except OSError as error:
-        raise MissingToolError(f"{command[0]} does not start: {error.strerror}") from None
+        raise MissingToolError(
+            f"{command[0]} does not start: {error.strerror}", remedy="check the MPI installation"
+        ) from None
     with process:
         try:
             yield process

@@ -21,6 +21,7 @@ LAUNCHES = [
 def test_the_same_with_and_without(mpi: Mpi, program: Path, launch: Launch) -> None:
     failure, outcome = compare(mpi, program, launch)
     assert failure is None, str(failure)
+    assert outcome.compared == launch.count  # all of them end without Hocket
     assert outcome.scheduled > 3 * launch.ranks
 
 
