@@ -60,7 +60,8 @@ class Mpi:
 
 
 def mpi_of(mpiexec: str) -> Mpi | None:
-    """The MPI of a launcher by what ``--version`` prints; None when it is none of those understood."""
+    """The MPI of the launcher at a path by what ``--version`` prints; None if it is none understood."""
+    mpiexec = str(Path(mpiexec).absolute())  # it may be started from elsewhere
     try:
         done = subprocess.run(
             [mpiexec, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False

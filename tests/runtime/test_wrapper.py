@@ -106,6 +106,14 @@ def test_launchers(tmp_path: Path, says: str, family: MpiFamily, major: int, prr
     assert (found.family, found.major, found.prrte) == (family, major, prrte)
 
 
+def test_a_launcher_by_a_relative_path_starts_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(tmp_path / "mpiexec", "echo 'mpirun (Open MPI) 5.0.8'")
+    monkeypatch.chdir(tmp_path)
+    assert find_mpi("./mpiexec").mpiexec == str(tmp_path / "mpiexec")
+
+
 def test_wrappers_beside_launchers(tmp_path: Path) -> None:
     """Debian's are called mpicc.mpich and mpicc.openmpi, beside a mpicc of whichever."""
     launcher = str(tmp_path / "mpiexec.hydra")
