@@ -30,6 +30,12 @@ def test_every_byte_arrives(check: Check, tmp_path: Path, mpi: Mpi) -> None:
     assert scheduled(trace) == sum(parts.values())
 
 
+def test_what_one_rank_alone_has_wrong(check: Check, tmp_path: Path, mpi: Mpi) -> None:
+    trace = tmp_path / "trace"
+    check(f"{PROGRAM} alone", "chain:2,2", 4, env=ALL | {"HOCKET_TRACE": str(trace)})
+    assert scheduled(trace) == (0 if mpi.family is MpiFamily.MPICH else 2)
+
+
 def test_several_ranks_on_a_host(check: Check) -> None:
     said = check(f"{PROGRAM} transpose place part", "star:3*2", 5, env=ALL | {"HOCKET_SEGMENT": "1031"})
     assert "between 5 ranks on 3 hosts" in said

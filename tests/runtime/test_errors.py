@@ -21,6 +21,7 @@ def test_errors_are_the_librarys(mpi: Mpi, launch: Launched, compiled: Callable[
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == native
     assert "all-to-all of 4 ranks on 4 hosts" in done.stderr
+    assert "irregular exchange of 12 messages" in done.stderr
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # Open MPI's MPI_Sendrecv says nothing

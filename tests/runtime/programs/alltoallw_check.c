@@ -203,6 +203,37 @@ static void inter(void) {
   MPI_Comm_free(&half);
 }
 
+/* Rank 0 alone sends itself less than it expects, which MPICH lets pass; then it alone makes a mistake in a call
+ * that waits for nobody. */
+static void alone(void) {
+  enum { INTS = 1000 };
+  int counts[MOST], expected[MOST], at[MOST];
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int *out = malloc(sizeof(int) * INTS * (size_t)n), *in = malloc(sizeof(int) * INTS * (size_t)n);
+  for (int i = 0; i < n; ++i) counts[i] = expected[i] = INTS, at[i] = INTS * i;
+#ifdef MPICH_VERSION
+  if (rank == 0) counts[0] = INTS / 2;
+#endif
+  for (int round = 0; round < ROUNDS; ++round) {
+    for (int i = 0; i < INTS * n; ++i) out[i] = value(rank, i / INTS, i % INTS, round), in[i] = -1;
+    check(MPI_Alltoallv(out, counts, at, MPI_INT, in, expected, at, MPI_INT, comm) == MPI_SUCCESS);
+    for (int i = 0; i < INTS * n; ++i)
+      check(in[i] == (rank == 0 && i >= counts[0] && i < INTS ? -1 : value(i / INTS, rank, i % INTS, round)));
+  }
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank == 0) counts[0] = -1;
+  const int code =
+      MPI_Alltoallv_init(out, counts, at, MPI_INT, in, expected, at, MPI_INT, comm, MPI_INFO_NULL, &request);
+  check((code == MPI_SUCCESS) == (rank != 0));
+  if (code == MPI_SUCCESS) MPI_Request_free(&request);
+#endif
+  free(out), free(in);
+  MPI_Comm_free(&comm);
+}
+
 static void said(const char* what, int code) {
   int class = code;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
@@ -253,9 +284,9 @@ static void mistakes(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} parts[] = {{"transpose", transpose}, {"place", place}, {"bottom", bottom},
-             {"nulls", nulls},         {"empty", empty}, {"far", far},
-             {"part", part},           {"inter", inter}, {"mistakes", mistakes}};
+} parts[] = {{"transpose", transpose}, {"place", place},      {"bottom", bottom}, {"nulls", nulls},
+             {"empty", empty},         {"far", far},          {"part", part},     {"inter", inter},
+             {"alone", alone},         {"mistakes", mistakes}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

@@ -53,6 +53,12 @@ int main(int argc, char** argv) {
          MPI_Alltoallv(out, counts, places, MPI_DATATYPE_NULL, in, counts, places, MPI_INT, comm));
     tell(comm, "vector: no communicator",
          MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_NULL));
+    for (int round = 0; round < 3; ++round)
+      tell(comm, "vector: right", MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));
+#ifndef OPEN_MPI /* does not look */
+    tell(comm, "vector: one buffer", MPI_Alltoallv(in, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));
+    tell(comm, "vector: no buffer", MPI_Alltoallv(NULL, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));
+#endif
     counts[n - 1] = -3;
     tell(comm, "vector: negative count",
          MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));

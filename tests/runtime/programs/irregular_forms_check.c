@@ -258,6 +258,7 @@ static void rounds(const Form* f, MPI_Comm comm, const int* sources, int in, con
   MPI_Comm_rank(comm, &rank);
   Side send = side_of(f, rank, destinations, out, 1), receive = side_of(f, rank, sources, in, 0);
   MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Datatype others[2 * MOST];
   for (int round = 0; round < ROUNDS; ++round) {
     fill(&send, f, rank, round, send.memory);
     memset(receive.memory, 0xAB, receive.room);
@@ -266,6 +267,8 @@ static void rounds(const Form* f, MPI_Comm comm, const int* sources, int in, con
       make_call(f, &send, &receive, &s, &r, comm, &request);
       for (int m = 0; m < send.n; ++m) MPI_Type_free(&s.types[m]);
       for (int m = 0; m < receive.n; ++m) MPI_Type_free(&r.types[m]);
+      /* in their places */
+      for (int m = 0; m < send.n + receive.n; ++m) others[m] = type_of(2, 8, &(int){0});
       if (f->mode == NONBLOCKING) MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     if (f->mode == PERSISTENT) {
@@ -273,6 +276,8 @@ static void rounds(const Form* f, MPI_Comm comm, const int* sources, int in, con
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     compare(&receive, f, rank, round);
+    if (round == ROUNDS - 1 || f->mode != PERSISTENT)
+      for (int m = 0; m < send.n + receive.n; ++m) MPI_Type_free(&others[m]);
   }
   if (f->mode == PERSISTENT) MPI_Request_free(&request);
   drop(&send);
