@@ -34,6 +34,10 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, by ? own : MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, by ? own : MPI_ERRORS_RETURN);
+    MPI_Request request; /* of a communicator that has no plan yet */
+    tell(comm, "begun", MPI_Ialltoall(out, count, MPI_INT, in, count, MPI_INT, comm, &request));
+    tell(comm, "barrier of none", MPI_Barrier(MPI_COMM_NULL));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     exchange_all(comm, count, 0);
     tell(comm, "right", MPI_Alltoall(out, count, MPI_INT, in, count, MPI_INT, comm));
     tell(comm, "no communicator", MPI_Alltoall(out, count, MPI_INT, in, count, MPI_INT, MPI_COMM_NULL));
