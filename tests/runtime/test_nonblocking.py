@@ -40,6 +40,12 @@ def test_many_at_once_waited_for_in_every_way(events: Events, threads: str, gath
         assert rank["all-gather"] == 6 * 2 * gathers
 
 
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)  # MPICH 5.0.2 fails by itself
+def test_some_ranks_without_threads(events: Events) -> None:
+    for rank in events("several mixed"):
+        assert (rank["all-to-all"], rank["all-gather"]) == (6 * (2 * 4 + 1), 0)
+
+
 @pytest.mark.parametrize("threads", ["", " threads"])
 def test_ranks_that_wait_for_each_other_elsewhere(events: Events, threads: str) -> None:
     for rank in events("blocking" + threads):

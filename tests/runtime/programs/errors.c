@@ -66,6 +66,13 @@ int main(int argc, char** argv) {
     counts[n - 1] = -3;
     tell(comm, "vector: negative count",
          MPI_Alltoallv(out, counts, places, MPI_INT, in, counts, places, MPI_INT, comm));
+#if MPI_VERSION >= 4
+    MPI_Alltoall_init(out, count, MPI_INT, in, count, MPI_INT, comm, MPI_INFO_NULL, &request);
+    tell(comm, "started", MPI_Start(&request));
+    if (!by) tell(comm, "started twice", MPI_Start(&request)); /* MPICH hides it after a handler */
+    tell(comm, "over", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI_Request_free(&request);
+#endif
     exchange_all(comm, count, 1);
     MPI_Comm_free(&comm);
   }

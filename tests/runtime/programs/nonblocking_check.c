@@ -346,11 +346,17 @@ static void threads(void) {
   }
 }
 
+/* The level of `threads`; with `mixed`, every other rank has it. */
+static int wanted(const char* threads) {
+  const char *of_mpich = getenv("PMI_RANK"), *own = of_mpich ? of_mpich : getenv("OMPI_COMM_WORLD_RANK");
+  const int has = !strcmp(threads, "threads") || (!strcmp(threads, "mixed") && own != NULL && atoi(own) % 2);
+  return has ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
-  const int wanted = argc > 2 && !strcmp(argv[2], "threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
   int provided;
-  MPI_Init_thread(&argc, &argv, wanted, &provided);
+  MPI_Init_thread(&argc, &argv, wanted(argc > 2 ? argv[2] : ""), &provided);
   know_ranks();
   if (!strcmp(what, "several")) several_at_once();
   if (!strcmp(what, "blocking")) among_blocking_calls();
