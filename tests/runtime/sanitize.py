@@ -20,7 +20,19 @@ from pathlib import Path
 from scheduled_calls import EVERYTHING
 
 PROGRAMS = Path(__file__).parent / "programs"
-RUNS = ("threads 4 3 100", "many_comms 20 50", "subsets 300", "bystander", "persistent_check")
+RUNS = (
+    "threads 4 3 100",
+    "many_comms 20 50",
+    "subsets 300",
+    "bystander",
+    "persistent_check",
+    "persistent_check threads",
+    "nonblocking_check several threads",
+    "nonblocking_check threads threads",
+    "alltoallw_check transpose place bottom part alone",
+    "irregular_forms_check blocking alltoallv neighbor_allgatherv:ring neighbor_alltoallw:grid",
+    "irregular_forms_check persistent alltoallw neighbor_alltoallv:ring neighbor_allgather:edges",
+)
 
 
 @dataclass(frozen=True)
