@@ -38,7 +38,7 @@ RUNS = (
 @dataclass(frozen=True)
 class Sanitizer:
     flags: str
-    library: str
+    preload: str
     environment: dict[str, str]
 
 
@@ -97,7 +97,7 @@ def main() -> None:
 
     mpi = find_mpi(options.mpi)
     library = subprocess.run(
-        ["c++", f"-print-file-name={sanitizer.library}"], capture_output=True, text=True, check=True
+        ["c++", f"-print-file-name={sanitizer.preload}"], capture_output=True, text=True, check=True
     )
     env = scheduled_environment(mpi.mpicc, read_network("chain:2,2"), RuntimeOptions(placement="order"))
     env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
