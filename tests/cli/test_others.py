@@ -121,7 +121,17 @@ def test_generate(hocket, tmp_path: Path) -> None:
 def test_schedulers(hocket) -> None:
     listed = hocket("schedulers", "--json").out
     assert '"tree"' in listed and '"packing"' in listed
-    assert "Faraj and Yuan" in hocket("schedulers").out
+    assert "Faraj and Yuan" in hocket("schedulers", "tree").out
+    unknown = hocket("schedulers", "packin")
+    assert unknown.code == 2 and "did you mean 'packing'?" in unknown.err
+
+
+@pytest.mark.parametrize("columns", [80, 110, 200])
+def test_schedulers_fit_the_terminal(hocket, monkeypatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = hocket("schedulers").out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert sum(line.startswith("all-to-all") for line in lines) == 8
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
