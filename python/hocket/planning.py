@@ -87,7 +87,7 @@ class PlannedExchange:
         )
 
     def report(self) -> dict[str, Any]:
-        """The object that ``hocket plan --json`` prints."""
+        """The object that ``hocket plan … --json`` prints."""
         irregular = self.demand.pattern == IRREGULAR
         return {
             "pattern": self.demand.pattern,
