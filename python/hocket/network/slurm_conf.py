@@ -76,10 +76,10 @@ def _read_line(source: Source, defaults: Defaults, line: int, text: str, result:
     if values.get("nodes"):
         for host in expand(values["nodes"], source, line):
             result.add_host(host, defaults.ranks, where)
-            result.links.append(Link(name, host, defaults.rate, defaults.latency, where))
+            result.links.append(Link(name, host, defaults.rate, defaults.latency, where, False))
     if values.get("switches"):
         for switch in expand(values["switches"], source, line):
-            result.links.append(Link(name, switch, defaults.rate, defaults.latency, where))
+            result.links.append(Link(name, switch, defaults.rate, defaults.latency, where, False))
 
 
 def _pairs(source: Source, line: int, text: str) -> dict[str, str]:
