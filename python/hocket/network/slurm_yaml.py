@@ -1,4 +1,4 @@
-"""Slurm's ``topology.yaml`` (since 25.05): ``tree`` and ``flat`` topologies.
+"""Slurm's ``topology.yaml`` (since 25.05): ``tree`` topologies.
 
 A ``flat`` topology says nothing about hosts, so it is refused with the way out, as is ``block``.
 """
