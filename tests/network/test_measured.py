@@ -108,7 +108,7 @@ def test_what_a_file_states_is_more_than_a_measurement(cluster: Cluster, tmp_pat
         (8.3, 8, 8, True),  # never above what the pairs could show
         (15.1, 16, 16, True),
         (3.9, 8, 4, False),
-        (5.2, 16, 16 / 3, False),
+        (5.3, 16, 16 / 3, False),
         (7.3, 16, 7, False),
         (0.97, 8, 1, False),
         (0.4, 8, 0.4, False),

@@ -123,12 +123,14 @@ def settle(width: float, pairs: int) -> Width:
     """The width that a measurement stands for.
 
     Measured widths lie somewhat beside those of the wires, mostly below: what comes within 8 % of a usual
-    share of the pairs, or else of a whole number of hosts' links, is taken for it. Without this a tree of
+    share of the pairs or of a whole number of hosts' links is taken for the nearest. Without this a tree of
     full bisection would be one of 0.97.
     """
     if width >= pairs * (1 - _NOISE):
         return Width(float(pairs), pairs, at_least=True)
-    for usual in [pairs / share for share in _SHARES] + [float(round(width))]:
-        if usual > 0 and abs(width - usual) <= _NOISE * usual:
-            return Width(usual, pairs, at_least=False)
+    usual = min(
+        [*(pairs / share for share in _SHARES), float(round(width))], key=lambda usual: abs(width - usual)
+    )
+    if abs(width - usual) <= _NOISE * usual:
+        return Width(usual, pairs, at_least=False)
     return Width(float(f"{width:.2g}"), pairs, at_least=False)

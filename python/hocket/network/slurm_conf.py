@@ -1,8 +1,8 @@
 """Slurm's ``topology.conf`` for topology/tree, and what ``scontrol show topology`` prints of it.
 
 ``LinkSpeed`` is that of the links which a line names: from the switch to its ``Nodes`` or ``Switches``. Its
-unit is arbitrary (topology.conf(5)), so it only tells rates in proportion, and nothing where all are the same.
-Unlike Slurm, a switch may have ``Nodes`` and ``Switches`` at once.
+unit is arbitrary (topology.conf(5)), so it only tells rates in proportion, and nothing where
+all are the same. Unlike Slurm, a switch may have ``Nodes`` and ``Switches`` at once.
 """
 
 from __future__ import annotations
