@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "mpi_call.hpp"
-#include "pass.hpp"
-#include "requests.hpp"
 
 namespace hocket::runtime {
 
@@ -44,12 +42,6 @@ void Exchange::order_receives(std::size_t ranks) {
     group_of_last[receives[r].src] = group_begin_.size();
   }
   group_begin_.push_back(receives.size());
-}
-
-void Exchange::run(const Traffic& traffic) const {
-  Pass pass(*this, traffic);
-  pass.begin();
-  finish(pass);
 }
 
 }  // namespace hocket::runtime

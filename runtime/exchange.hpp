@@ -9,7 +9,6 @@
 #include "planned.hpp"
 #include "settings.hpp"
 #include "trace.hpp"
-#include "traffic.hpp"
 
 namespace hocket::runtime {
 
@@ -29,8 +28,6 @@ class Exchange {
   Exchange(MPI_Comm comm, Planned planned, const Settings& settings);
 
   [[nodiscard]] const Planned& planned() const { return planned_; }
-  /// As many messages as the program has sends and receives, of the same sizes on both sides.
-  void run(const Traffic& traffic) const;
 
  private:
   friend class Pass;

@@ -13,8 +13,8 @@
 
 #include "exchange.hpp"
 #include "operation.hpp"
+#include "outcome.hpp"
 #include "private_comms.hpp"
-#include "report.hpp"
 
 namespace hocket::runtime {
 

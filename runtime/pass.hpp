@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "traffic.hpp"
 
 namespace hocket::runtime {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "exchange.hpp"
-#include "report.hpp"
+#include "outcome.hpp"
 #include "volumes.hpp"
 
 namespace hocket::runtime {

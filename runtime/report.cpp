@@ -14,6 +14,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "exchange.hpp"
 #include "mpi_call.hpp"
 #include "report_file.hpp"
 #include "report_table.hpp"

@@ -7,18 +7,10 @@
 #include <string_view>
 
 #include "call_site.hpp"
+#include "outcome.hpp"
 #include "planned.hpp"
-#include "report.hpp"
 
 namespace hocket::runtime {
-
-/// Scheduled, or why not.
-struct Outcome {
-  enum class Kind : std::uint8_t { untold, native, scheduled };
-  Kind kind = Kind::untold;
-  Why why = {};  ///< of native calls
-  auto operator<=>(const Outcome&) const = default;
-};
 
 /// "small", "few_ranks", …; empty for calls that are scheduled.
 [[nodiscard]] std::string_view reason(Outcome outcome);

@@ -174,7 +174,12 @@ bool Requests::progress() {
 void Requests::let_go() {
   if (!any_active()) return;
   for_each_active([](Served& served) { return failed(served, [&] { served.operation->let_go(); }); });
-  if (is_needed()) StandIn::instance().take_over();
+  if (!is_needed()) return;
+  StandIn::instance().take_over([this] {
+    const bool moved = progress();
+    if (!is_needed()) return Progress::over;
+    return moved ? Progress::some : Progress::none;
+  });
 }
 
 bool Requests::is_needed() const {

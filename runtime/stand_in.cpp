@@ -2,8 +2,7 @@
 
 #include <mpi.h>
 
-#include "idle.hpp"
-#include "requests.hpp"
+#include <utility>
 
 namespace hocket::runtime {
 
@@ -17,9 +16,9 @@ bool StandIn::allowed() {
   return PMPI_Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE;
 }
 
-void StandIn::take_over() {
+void StandIn::take_over(std::function<Progress()> step) {
   const std::lock_guard lock(mutex_);
-  needed_ = true;
+  step_ = std::move(step);
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   wake_.notify_one();
 }
@@ -35,17 +34,12 @@ void StandIn::end() {
 }
 
 void StandIn::work() {
-  Requests& requests = Requests::instance();
   for (std::unique_lock lock(mutex_);; lock.lock()) {
-    wake_.wait(lock, [&] { return needed_ || ending_; });
+    wake_.wait(lock, [&] { return step_ || ending_; });
     if (ending_) return;
-    needed_ = false;
+    const std::function<Progress()> step = std::exchange(step_, nullptr);
     lock.unlock();
-    wait_for([&] {
-      const bool moved = requests.progress();
-      if (ending_ || !requests.is_needed()) return Progress::over;
-      return moved ? Progress::some : Progress::none;
-    });
+    wait_for([&] { return ending_ ? Progress::over : step(); });
   }
 }
 

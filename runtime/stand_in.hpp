@@ -2,8 +2,11 @@
 /// A thread that goes on with what is active while the program's own thread waits inside the MPI library.
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
+
+#include "idle.hpp"
 
 namespace hocket::runtime {
 
@@ -14,8 +17,8 @@ class StandIn {
   static StandIn& instance();
   /// Whether this process may have one.
   [[nodiscard]] static bool allowed();
-  /// Until no other rank needs this one any more. Does not block.
-  void take_over();
+  /// Repeats `step` until it is over. Does not block. The same work every time.
+  void take_over(std::function<Progress()> step);
   /// Waits for the thread. There may be another one later.
   void end();
 
@@ -24,7 +27,7 @@ class StandIn {
 
   std::mutex mutex_;  ///< never held while waiting for anything but work
   std::condition_variable wake_;
-  bool needed_ = false;
+  std::function<Progress()> step_;  ///< of what it is needed for; empty: nothing
   std::atomic<bool> ending_ = false;
   std::thread thread_;
 };

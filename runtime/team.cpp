@@ -169,7 +169,9 @@ MPI_Comm Team::private_comm(MPI_Comm comm) {
 }
 
 VectorExchanges& Team::vectors() {
-  if (!vectors_) vectors_ = std::make_unique<VectorExchanges>(*this);
+  if (!vectors_)
+    vectors_ = std::make_unique<VectorExchanges>(VectorExchanges::Members{
+        rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); }});
   return *vectors_;
 }
 

@@ -9,8 +9,8 @@
 
 #include "exchange.hpp"
 #include "numbering.hpp"
+#include "outcome.hpp"
 #include "private_comms.hpp"
-#include "report.hpp"
 
 namespace hocket::runtime {
 

@@ -10,7 +10,6 @@
 #include "plan_store.hpp"
 #include "requests.hpp"
 #include "settings.hpp"
-#include "team.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -71,9 +70,9 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
   Recognition::Known* known = recognition_.find(common);
   if (known != nullptr && known->server != Server::undecided) return known;
   if (known == nullptr) {
-    const Extent all = extent_of(comm, *volumes, team_.size());
+    const Extent all = extent_of(comm, *volumes, members_.size);
     known = &recognition_.add(std::move(*volumes));
-    known->large = is_large(all, team_.size());
+    known->large = is_large(all, members_.size);
     if (too_small(all)) {
       known->server = Server::mpi;
       known->why = Why::small;
@@ -85,7 +84,7 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
   Made made = plan(comm, known->volumes);
   known->why = made.why;
   if (made.planned) {
-    const MPI_Comm own = team_.private_comm(comm);
+    const MPI_Comm own = members_.private_comm(comm);
     if (own == MPI_COMM_NULL) return known;
     known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
     known->server = Server::schedule;
@@ -97,17 +96,17 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
 VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const Volumes& volumes) {
   try {
     // What is thrown here is thrown on all ranks alike.
-    if (!planner_) planner_ = std::make_unique<Planner>(team_.numbering());
+    if (!planner_) planner_ = std::make_unique<Planner>(members_.numbering);
     const Demand demand = planner_->demand(comm, volumes);
     if (!planner_->worth(demand)) return {std::nullopt, Why::not_worth};
     std::optional<Planned> planned = planner_->plan(comm, volumes, demand);
-    if (planned && team_.rank() == 0 && settings().log > 0)
+    if (planned && members_.rank == 0 && settings().log > 0)
       say("irregular exchange of " + std::to_string(demand.messages()) + " messages between " +
-          std::to_string(team_.size()) + " ranks on " + std::to_string(team_.hosts()) +
+          std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
           " hosts: " + std::to_string(planned->phases) + " phases");
     return {std::move(planned), Why::no_plan};
   } catch (const InputError& error) {
-    if (team_.rank() == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
+    if (members_.rank == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
     return {};
   }
 }

@@ -3,22 +3,28 @@
 #include <mpi.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "irregular.hpp"
 #include "neighbours.hpp"
+#include "numbering.hpp"
+#include "outcome.hpp"
 #include "recognition.hpp"
-#include "report.hpp"
 
 namespace hocket::runtime {
 
-class Team;
-
 class VectorExchanges {
  public:
-  /// Belongs to the team.
-  explicit VectorExchanges(Team& team) : team_(team) {}
+  /// The communicator's ranks, and what makes its private communicator on first use (Team::private_comm).
+  struct Members {
+    int rank = 0, size = 0, hosts = 0;
+    const Numbering& numbering;
+    std::function<MPI_Comm(MPI_Comm)> private_comm;
+  };
+  explicit VectorExchanges(Members members) : members_(std::move(members)) {}
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
   [[nodiscard]] bool asks() { return patience_.asks(); }
@@ -45,7 +51,7 @@ class VectorExchanges {
  private:
   [[nodiscard]] Recognition::Known* recognised(MPI_Comm comm, std::optional<Volumes> volumes);
 
-  Team& team_;
+  Members members_;
   std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach; asked for, and found
   std::unique_ptr<Planner> planner_;
   Recognition recognition_;

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "report.hpp"
+#include "outcome.hpp"
 #include "scheduled_operation.hpp"
 #include "team.hpp"
 #include "vector_call.hpp"

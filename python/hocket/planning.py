@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hocket import _core
-from hocket.errors import PlanError
+from hocket.errors import PlanError, UsageError
 
 AUTO: Final = "auto"
 ALL_TO_ALL: Final = "all-to-all"
@@ -316,7 +316,18 @@ def check(
 
 def _candidates(network: _core.Network, demand: _core.Demand, scheduler: str) -> Sequence[_core.Scheduler]:
     if scheduler != AUTO:
-        return [_core.find_scheduler(scheduler, demand.pattern)]
+        named = _core.find_scheduler(scheduler, demand.pattern)
+        if why_not := named.why_not(network, demand):
+            able = [
+                s.name
+                for s in _core.schedulers()
+                if s.pattern == demand.pattern and not s.why_not(network, demand)
+            ]
+            raise UsageError(
+                f"--scheduler {scheduler} cannot serve this: {why_not}",
+                remedy=f"give auto, or one of those that can: {', '.join(able)}",
+            )
+        return [named]
     first = _core.choose_scheduler(network, demand)
     if demand.pattern == ALL_GATHER:
         if demand.messages > MOST_COMPARED:

@@ -13,16 +13,7 @@ import pytest
 
 from hocket.cli.work import write_atomically
 from hocket.errors import HocketError
-
-
-def refused(answer, *says: str) -> None:
-    assert answer.code == 2, answer
-    assert answer.out == ""
-    assert answer.err.startswith("hocket: ") and answer.err.count("\n") == 1
-    assert "Traceback" not in answer.err
-    for part in says:
-        assert part in answer.err
-
+from refusals import refused
 
 TWICE = '[[switch]]\nname = "s0"\nhosts = ["a", "b"]\n[[switch]]\nname = "s1"\nuplink = "s0"\nhosts = ["a"]\n'
 
@@ -89,17 +80,6 @@ def test_bad_requests(
     monkeypatch.chdir(tmp_path)
     refused(hocket(*arguments))
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [("plan",), ("plan", "all-to-all"), ("fly",), ("--fast",), ("verify",), ("completion", "tcsh"),
-     ("plan", "all-to-all", "--network", "star:4", "--window", "0")],
-    ids=" ".join,
-)  # fmt: skip
-def test_usage(program, arguments: tuple[str, ...]) -> None:
-    answer = program(*arguments)
-    assert answer.code == 2 and "Traceback" not in answer.err
 
 
 def test_places_that_cannot_be_written(program, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ class Wiring {
   [[nodiscard]] std::uint32_t links() const { return first_ejection_ + ports_; }
   [[nodiscard]] std::uint32_t channels() const { return channels_; }
   [[nodiscard]] std::uint32_t width() const { return width_; }
-  [[nodiscard]] bool is_injection(std::uint32_t link) const { return link >= channels_ && link < first_ejection_; }
   [[nodiscard]] bool is_ejection(std::uint32_t link) const { return link >= first_ejection_; }
   [[nodiscard]] double rate(std::uint32_t link) const;     ///< bytes/s
   [[nodiscard]] double latency(std::uint32_t link) const;  ///< s until the head is at the far end, hop included

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import click
 
-from hocket.cli.failure import Failure, NobodyReadsError, failures
+from hocket.cli.failure import Failure, NobodyReadsError, describe, failures
+from hocket.cli.streams import prepare_streams
 from hocket.errors import MissingToolError
 
 
@@ -78,6 +79,12 @@ class LazyGroup(click.Group):
             if name.startswith(incomplete)
         ] + click.Command.shell_complete(self, ctx, incomplete)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with failures():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         with failures():
             return super().invoke(ctx)
@@ -102,6 +109,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code: 0 done, 1 a check said no, 2 bad input or usage."""
+    prepare_streams()
     try:
         result = cli.main(arguments, prog_name="hocket", standalone_mode=False)
         sys.stdout.flush()
@@ -116,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:  # from flushing stdout
-        Failure(str(error)).show()
+        Failure(describe(error)).show()
         return 2
 
 

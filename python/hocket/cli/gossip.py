@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli.options import bytes_option, json_option, load_network, network_option, parse_size
-from hocket.cli.work import with_spinner
+from hocket.cli.options import Number, bytes_option, json_option, load_network, network_option, parse_size
+from hocket.cli.work import check_writable, with_spinner
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # A step list of more processors takes seconds to execute.
 MOST_PROVED: Final = 4096
+MOST_RATIO: Final = 10**12
 LENGTHS: Final = tuple(2**i for i in range(4, 21))
 RATIOS: Final = tuple(2.0**i for i in range(-2, 13))
 SIDES: Final = {
@@ -32,7 +33,12 @@ SIDES: Final = {
     "--startup", default="10us", show_default=True, metavar="TIME",
     help="What a message costs besides its transfer (t_s).",
 )  # fmt: skip
-@click.option("--ratio", type=float, metavar="R", help="r = t_s / (L·t_l), instead of --bytes and --startup.")
+@click.option(
+    "--ratio",
+    type=Number(min=0, max=MOST_RATIO),
+    metavar="R",
+    help="r = t_s / (L·t_l), instead of --bytes and --startup.",
+)
 @click.option("--half-duplex", is_flag=True, help="A processor sends or receives one message at a time.")
 @click.option("--times", metavar="FILE", help="Draw time per byte against message length (svg, png or pdf).")
 @click.option("--regions", metavar="FILE", help="Draw which algorithm wins where in the plane of n and r.")
@@ -63,10 +69,13 @@ def gossip(
             from hocket.report import style
 
             style.check(path)
+            check_writable(path)
     seconds = parse_time(startup)
     r = ratio if ratio is not None else seconds * network.host_rate / parse_size(size)
-    if not 0 <= r < 1e12:
-        raise UsageError(f"a ratio of {r:g}", remedy="give 0 or more")
+    if r > MOST_RATIO:
+        raise UsageError(
+            f"--startup is {r:g} times what --bytes take", remedy="give less, or larger messages"
+        )
     models = {
         "strict": _core.gossip.candidates(sides, r, wraparound=wraparound, half_duplex=half_duplex),
         "shared": [

@@ -10,10 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
-from hocket.cli.launching import mpi_option
-from hocket.cli.options import uplink_options
+from hocket.cli.launching import check_program, mpi_option
+from hocket.cli.options import Number, uplink_options
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
+from hocket.lab.cluster import check_network
+from hocket.lab.options import check_ranks
 from hocket.lab.state import LabState
 from hocket.network import NetworkDescription, read_network_description
 from hocket.network.source import STDIN
@@ -86,19 +88,24 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
         click.echo(f"  hocket lab run --id {cluster.id} -- PROGRAM    hocket lab down {cluster.id}")
 
 
-@lab.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@lab.command(context_settings={"allow_interspersed_args": False})
 @click.option(
     "--network", metavar="NETWORK", help="Build this network for the run, and remove it afterwards."
 )
 @click.option("--id", "lab_id", metavar="ID", help="Use a lab that is up.")
 @mpi_option
-@click.option("-n", "ranks", type=int, help="Number of ranks. [default: all that the hosts hold]")
+@click.option(
+    "-n", "ranks", type=click.IntRange(min=1), help="Number of ranks. [default: all that the hosts hold]"
+)
 @_wire_options
 @click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")
 @click.option("--shuffle", type=int, metavar="SEED", help="Place the ranks on the hosts in a random order.")
 @click.option("--flow", default="token", show_default=True, help="token, window:K, barrier or free.")
 @click.option(
-    "--timeout", type=float, metavar="SECONDS", help="Stop the program after this time (exit code 124)."
+    "--timeout",
+    type=Number(min=0),
+    metavar="SECONDS",
+    help="Stop the program after this time (exit code 124).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, the program's output in it.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -122,9 +129,13 @@ def run(
         )
     options = _options(**wires)
     mpi = find_mpi(mpi_name)
+    check_program(program[0], mpi)
+    description = read_network_description(network) if network is not None else None
+    if description is not None:
+        check_network(description)
+        check_ranks(ranks, sum(node.ranks for node in description.nodes))
     with as_exceptions(), ExitStack() as stack:
-        if network is not None:
-            description = read_network_description(network)
+        if description is not None:
             cluster = stack.enter_context(Lab.up(description, options))
         else:
             cluster = Lab.attach(lab_id or "")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -67,10 +70,60 @@ def scheduling_options(function: F) -> F:
     return function
 
 
+def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        with Path(path).open("rb"):
+            return path
+    except OSError as error:
+        raise UsageError(
+            f"--hostfile {path}: {error.strerror}", remedy="name a file that lists hosts, one on each line"
+        ) from None
+
+
 def hostfile_option(function: F) -> F:
-    return click.option("--hostfile", metavar="FILE", help="Passed to mpiexec: the hosts to start on.")(
-        function
-    )
+    return click.option(
+        "--hostfile",
+        metavar="FILE",
+        type=click.Path(),
+        callback=_readable_hostfile,
+        help="Passed to mpiexec: the hosts to start on.",
+    )(function)
+
+
+def check_program(program: str, mpi: Mpi, elsewhere: bool = False) -> None:
+    """Raises UsageError where the launcher would find nothing to start under this name.
+
+    A name without a slash is looked up on PATH; Open MPI's launcher looks in the working directory, too.
+    With ``elsewhere`` the ranks may run on other hosts, which may have what is missing here: a note, no error.
+    """
+    from hocket.mpi import MpiFamily
+
+    path = Path(program)
+    if os.sep not in program:
+        if shutil.which(program) is not None or (mpi.family is MpiFamily.OPENMPI and _executable(path)):
+            return
+        here = f"; did you mean ./{program}?" if path.is_file() else ""
+        problem, remedy = f"{program}: no such program on PATH", "give its path" + here
+    elif not path.exists():
+        problem, remedy = f"{program}: no such program", "check its path, or build it first"
+    elif path.is_dir():
+        problem, remedy = f"{program} is a directory", "name the program in it"
+    elif not _executable(path):
+        problem, remedy = (
+            f"{program} is not executable",
+            f"chmod +x {program}, or start it by its interpreter",
+        )
+    else:
+        return
+    if not elsewhere:
+        raise UsageError(problem, remedy=remedy)
+    click.echo(f"hocket: note: {problem} on this host", err=True)
+
+
+def _executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
 
 
 def check_places(network: Network, source: str, ranks: int, placement: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -25,6 +26,16 @@ MAX_SHARE: Final = 1000.0
 ALL_TO_ALL: Final = "all-to-all"
 ALL_GATHER: Final = "all-gather"
 IRREGULAR: Final = "irregular"
+
+
+class Number(click.FloatRange):
+    """A number within limits: neither infinite nor NaN, which no comparison refuses."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{number} is not finite", param, ctx)
+        return number
 
 
 def json_option(function: F) -> F:

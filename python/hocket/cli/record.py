@@ -24,7 +24,7 @@ MOST_LISTED = 40
 PREFIX = ".hocket-record-"
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option("-o", "--output", default="traffic.json", show_default=True, metavar="FILE",
               help="Where to write the traffic; its directory must be visible to all hosts.")  # fmt: skip
 @click.option("--mpi", "mpi_name", metavar="MPI",

@@ -13,12 +13,14 @@ import click
 from hocket.cli.launching import (
     abi_option,
     check_places,
+    check_program,
     chosen_mpi,
     hostfile_option,
     mpi_option,
     scheduling_options,
 )
 from hocket.cli.options import defaults_options, load_network, loud
+from hocket.cli.work import check_writable
 from hocket.errors import MissingToolError, UsageError
 
 if TYPE_CHECKING:
@@ -33,12 +35,12 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
             f"--report={file}: no JSON file",
             remedy="name it FILE.json; put -- between --report and the program",
         )
-    if file is not None and not file.parent.is_dir():
-        raise UsageError(f"--report={file}: no such directory", remedy=f"make {file.parent}")
+    if file not in (None, _ON_STDERR):
+        check_writable(str(file))
     return file
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option("--network", metavar="NETWORK", required=True, help="Topology file or short form.")
 @click.option("-n", "ranks", type=click.IntRange(min=1), required=True, help="Number of ranks.")
 @mpi_option
@@ -99,6 +101,7 @@ def run(
     from hocket.units import parse_bytes
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
+    check_program(program[0], mpi, elsewhere=hostfile is not None)
     known = load_network(network, defaults)
     if line := loud(known.uplinks):
         click.echo(line, err=True)

@@ -18,6 +18,7 @@ from hocket.cli.options import (
     ALL_GATHER,
     ALL_TO_ALL,
     IRREGULAR,
+    Number,
     bytes_option,
     defaults_options,
     flow_option,
@@ -66,7 +67,7 @@ PICTURES = (".svg", ".png", ".pdf")
 @startup_option("What a message costs its sender. [0]")
 @click.option("--token-cost", default="0", metavar="TIME", help="What a token costs besides latency. [0]")
 @click.option("--barrier-cost", default="0", metavar="TIME", help="What a barrier costs. [0]")
-@click.option("--overhead", type=float, default=1.0, show_default=True, metavar="X",
+@click.option("--overhead", type=Number(min=1, max=100), default=1.0, show_default=True, metavar="X",
               help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
 @packet_options
 @click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")

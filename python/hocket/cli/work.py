@@ -67,7 +67,7 @@ def write_atomically(path: str, chunks: Iterable[bytes]) -> None:
         raise
     except OSError as error:
         raise HocketError(f"cannot write {path}: {error.strerror or error}",
-                          remedy="choose another place with -o or make room") from error  # fmt: skip
+                          remedy="choose another place or make room") from error  # fmt: skip
 
 
 def _replace(target: Path, chunks: Iterable[bytes]) -> None:
@@ -101,10 +101,27 @@ def _mode(target: Path) -> int:
 
 
 def check_writable(path: str | None) -> None:
-    """Says so before the long work, not after it, when there is no such directory."""
-    if path is not None and not Path(path).absolute().parent.is_dir():
-        raise HocketError(f"cannot write {path}: there is no directory {Path(path).parent}",
-                          remedy="create it or choose another place")  # fmt: skip
+    """Says so before the long work, not after it, when nothing can be written there."""
+    if path is None:
+        return
+    target, remedy = Path(path), "create it or choose another place"
+    folder = target.absolute().parent
+    try:
+        if not folder.is_dir():
+            raise HocketError(f"cannot write {path}: there is no directory {target.parent}", remedy=remedy)
+        if target.exists() and not target.is_file():
+            if target.is_dir():
+                raise HocketError(f"cannot write {path}: it is a directory", remedy="name a file in it")
+            return  # a pipe or a device: opening it may be felt
+        # Tried, as rights are not all that can be missing: file systems are mounted for reading, or full.
+        with tempfile.NamedTemporaryFile(prefix=f".{target.name[:32]}.", dir=target.resolve().parent):
+            pass
+    except (OSError, ValueError) as error:
+        raise HocketError(f"cannot write {path}: {_why(error)}", remedy="choose another place") from error
+
+
+def _why(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def read_whole(path: str, what: str) -> bytes:

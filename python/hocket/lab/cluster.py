@@ -20,7 +20,7 @@ from types import TracebackType
 from hocket import signals
 from hocket.errors import MissingToolError, NetworkError, UsageError
 from hocket.lab import namespaces, state, watchdog, wires
-from hocket.lab.options import LabOptions, check_rate
+from hocket.lab.options import MOST_HOSTS, LabOptions, check_ranks, check_rate
 from hocket.mpi import Mpi, lab_environment, launch_command
 from hocket.network.description import NetworkDescription
 
@@ -44,6 +44,12 @@ def check_network(network: NetworkDescription) -> None:
     """Raise :class:`NetworkError` unless ``network`` is a tree of switches with hosts as leaves."""
     if network.shape not in ("tree", "graph"):
         raise NetworkError("this network is no tree", remedy="the lab emulates trees of switches only")
+    hosts = sum(node.is_host for node in network.nodes)
+    if hosts > MOST_HOSTS:
+        raise NetworkError(
+            f"{hosts:,} hosts are too many for a lab, which is one machine",
+            remedy=f"give a network of at most {MOST_HOSTS} hosts",
+        )
     names = {node.name for node in network.nodes}
     if len(names) != len(network.nodes) or not any(node.is_host for node in network.nodes):
         raise NetworkError("the lab needs hosts, and every node name once", remedy="correct the network")
@@ -96,7 +102,7 @@ def _congestion_control_allowed(name: str) -> Iterator[None]:
     except OSError as error:
         there = _AVAILABLE.read_text(encoding="ascii").strip()
         raise UsageError(
-            f"this kernel has no congestion control '{name}'", remedy=f"choose one of: {there}"
+            f"this kernel has no congestion control '{name}'", remedy=f"give --cc one of: {there}"
         ) from error
     try:
         yield
@@ -116,11 +122,11 @@ class Lab:
         """Build ``network``. With ``keep`` the lab outlives this process; otherwise it goes with it."""
         options = options or LabOptions()
         options.check()
+        check_network(network)
         namespaces.require_root()
         for tool in ("nsenter", "unshare", "mount"):
             if shutil.which(tool) is None:
                 raise MissingToolError(f"{tool} was not found", remedy="install util-linux")
-        check_network(network)
         state.down_all(only_stale=True)
 
         lab_id = state.new_id()
@@ -223,12 +229,11 @@ class Lab:
     ) -> RunResult:
         """Run an MPI program, rank after rank on the hosts in their order; ``timeout`` in seconds.
 
-        ``shuffle`` is the seed of a random order of the hosts: the placement that a batch system gives.
+        ``shuffle`` is the seed of a random order of the hosts: ranks that a launcher deals out cyclically, a
+        cloud, a list of hosts in no order. Batch systems fill hosts in the network's order.
         Whatever is still running inside the lab afterwards is killed.
         """
-        n = self.ranks if ranks is None else ranks
-        if not 1 <= n <= self.ranks:
-            raise UsageError(f"{n} ranks do not fit", remedy=f"the lab's hosts hold 1 to {self.ranks} ranks")
+        n = check_ranks(ranks, self.ranks)
         hosts = [(host.name, host.ranks) for host in self.state.hosts]
         if shuffle is not None:
             random.Random(shuffle).shuffle(hosts)

@@ -12,6 +12,8 @@ from hocket.network.uplinks import apply_options
 
 BURST = 10_240  # bytes that a link may send at once; the shaper's token bucket
 MAX_RATE = 4e9  # bytes/s: the shaper's rate is a 32-bit number
+MOST_HOSTS = 512  # every host knows every other: 512 take a minute to build, and it grows by the square
+MOST_RANKS = 1024  # processes of one machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +36,17 @@ class LabOptions:
     def check(self) -> None:
         """Raise :class:`UsageError` on values that no switch could have."""
         if not 576 <= self.mtu <= 9216:
-            raise UsageError(f"an MTU of {self.mtu} bytes is out of range", remedy="choose 576 to 9216")
+            raise UsageError(f"--mtu {self.mtu} is out of range", remedy="choose 576 to 9216 bytes")
         if self.rate is not None:
             check_rate(self.rate, "the lab's rate")
         if not self.mtu + 18 <= self.buffer <= 1 << 30:
             raise UsageError(
-                f"a port buffer of {self.buffer} bytes is out of range",
+                f"--buffer: a port of {self.buffer} bytes is out of range",
                 remedy=f"choose at least one packet ({self.mtu + 18} bytes) and at most 1 GiB",
             )
         if not re.fullmatch(r"[a-z0-9_]+", self.congestion_control):
             raise UsageError(
-                f"'{self.congestion_control}' is no congestion control",
+                f"--cc: '{self.congestion_control}' is no congestion control",
                 remedy="choose for example cubic or reno",
             )
 
@@ -59,6 +61,20 @@ class LabOptions:
     def to_json(self) -> dict[str, Any]:
         """A dictionary for JSON."""
         return asdict(self)
+
+
+def check_ranks(ranks: int | None, held: int) -> int:
+    """How many ranks to start on hosts that hold ``held``. Raise :class:`UsageError` if it cannot be."""
+    count = held if ranks is None else ranks
+    most = min(held, MOST_RANKS)
+    if 1 <= count <= most:
+        return count
+    if count > MOST_RANKS:
+        raise UsageError(
+            f"{count:,} ranks are too many for a lab, which is one machine",
+            remedy=f"start at most {most:,} ranks with -n",
+        )
+    raise UsageError(f"{count:,} ranks do not fit", remedy=f"the lab's hosts hold 1 to {held:,} ranks")
 
 
 def check_rate(rate: float, what: str) -> None:

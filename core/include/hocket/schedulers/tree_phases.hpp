@@ -31,7 +31,6 @@ class TreePhases {
   [[nodiscard]] std::vector<RowEntry> row(Rank rank) const;
 
   [[nodiscard]] std::uint32_t branches() const { return static_cast<std::uint32_t>(size_.size()); }
-  [[nodiscard]] std::uint32_t branch_of(Rank rank) const { return branch_[rank]; }
   [[nodiscard]] std::uint32_t place_of(Rank rank) const { return place_[rank]; }
 
  private:

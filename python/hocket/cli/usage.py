@@ -1,0 +1,98 @@
+"""A command line that click refuses, told in one line: which option, what is wrong, what it may be."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+import click
+
+# Kinds of parameters as messages name them, where click's own text names no remedy.
+_WANTED = {click.INT: "a whole number", click.FLOAT: "a number"}
+
+
+def one_line(error: click.UsageError) -> str:
+    """The text of a refusal, without ``hocket:`` in front."""
+    if isinstance(error, click.NoSuchOption):
+        return _no_such_option(error)
+    if isinstance(error, click.MissingParameter):
+        return f"{_named(error.param)} is missing; {_see_help(error.ctx)}"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return _bad_value(error, error.param)
+    if isinstance(error, click.BadOptionUsage):  # an option without its value, or with one too many
+        return _lowered(error)
+    unknown = getattr(error, "command_name", None)  # click 8.4 and later
+    if unknown is not None and error.ctx is not None and isinstance(error.ctx.command, click.Group):
+        return _no_such_command(unknown, error.ctx, error.ctx.command)
+    return f"{_lowered(error)}; {_see_help(error.ctx)}"
+
+
+def _no_such_option(error: click.NoSuchOption) -> str:
+    known = [] if error.ctx is None else options_of(error.ctx.command, error.ctx)
+    return _unknown("option", error.option_name, known, error.ctx)
+
+
+def _no_such_command(name: str, ctx: click.Context, group: click.Group) -> str:
+    return _unknown("command", name, group.list_commands(ctx), ctx)
+
+
+def _unknown(kind: str, name: str, known: list[str], ctx: click.Context | None) -> str:
+    path = ctx.command_path if ctx is not None else "hocket"
+    close = get_close_matches(name, known, n=2)
+    what = f"'{path}' has no {kind} {name}"
+    return f"{what}; did you mean {' or '.join(close)}?" if close else f"{what}; {_see_help(ctx)}"
+
+
+def options_of(command: click.Command, ctx: click.Context) -> list[str]:
+    """All names of all options, help's included."""
+    return [
+        name
+        for parameter in command.get_params(ctx)
+        if isinstance(parameter, click.Option)
+        for name in (*parameter.opts, *parameter.secondary_opts)
+    ]
+
+
+def _bad_value(error: click.BadParameter, parameter: click.Parameter) -> str:
+    wanted = _wanted(parameter.type)
+    value = re.match(r"(?P<value>'.*'|\S+) is not ", error.message, re.DOTALL)
+    if wanted is None or value is None:
+        return f"{_name(parameter)}: {error.message.rstrip('.')}; {_see_help(error.ctx)}"
+    return f"{_name(parameter)} {value['value']} is not accepted; give {wanted}"
+
+
+def _wanted(kind: click.ParamType) -> str | None:
+    """What a parameter of this type may be; None where click's message says it."""
+    if isinstance(kind, click.Choice):
+        return f"one of {', '.join(map(str, kind.choices))}"
+    if isinstance(kind, (click.IntRange, click.FloatRange)):
+        noun = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+        if kind.max is None:
+            return f"{noun} of at least {kind.min}"
+        return f"{noun} from {kind.min} to {kind.max}"
+    return _WANTED.get(kind)
+
+
+def _named(parameter: click.Parameter | None) -> str:
+    """An option with what follows it, as ``--network NETWORK``; an argument by its name."""
+    if isinstance(parameter, click.Option) and parameter.metavar:
+        return f"{_name(parameter)} {parameter.metavar}"
+    return _name(parameter)
+
+
+def _name(parameter: click.Parameter | None) -> str:
+    if isinstance(parameter, click.Option):
+        return max(parameter.opts, key=len)
+    if parameter is None or parameter.name is None:
+        return "an argument"
+    return parameter.metavar or parameter.name.upper()
+
+
+def _lowered(error: click.UsageError) -> str:
+    """click's own sentence as part of a line."""
+    text = error.format_message().rstrip(". ")
+    return text[:1].lower() + text[1:]
+
+
+def _see_help(ctx: click.Context | None) -> str:
+    return f"see '{ctx.command_path if ctx is not None else 'hocket'} --help'"

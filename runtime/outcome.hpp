@@ -1,0 +1,33 @@
+#pragma once
+/// What became of one call of the program.
+#include <compare>
+#include <cstdint>
+
+namespace hocket::runtime {
+
+/// Why the MPI library serves a call.
+enum class Why : std::uint8_t {
+  small,              ///< messages below the limit
+  few_ranks,          ///< fewer than three, or all of them on one host: nothing could collide
+  intercommunicator,  ///< or no communicator
+  erroneous,          ///< arguments that the MPI library is to judge
+  no_place,           ///< a rank whose host the network does not know, no plan, or settings that differ
+  no_plan,            ///< the exchange cannot be planned, or its plan was refused
+  new_sizes,          ///< an irregular exchange seen for the first time
+  not_worth,          ///< a schedule would not gain
+  not_asked,          ///< irregular exchanges have gained nothing for a while
+  sizes_unknown,      ///< nonblocking, and only all ranks together know the sizes
+  not_ready,          ///< nonblocking, and the communicator has no plan yet
+  forwards,           ///< a rank must forward while the program is elsewhere, and MPI is not there for several threads
+  topology,           ///< a neighbourhood that is left to the MPI library
+};
+
+/// Scheduled, or why not.
+struct Outcome {
+  enum class Kind : std::uint8_t { untold, native, scheduled };
+  Kind kind = Kind::untold;
+  Why why = {};  ///< of native calls
+  auto operator<=>(const Outcome&) const = default;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,79 @@
+"""What click refuses is one line, too: it names the option and says what it may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from refusals import refused
+
+STAR = ("--network", "star:4")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("plan", "all-to-all", *STAR, "--window", "0"), "--window 0 is not accepted; give a whole number from 1 to"),
+        (("plan", "all-to-all", *STAR, "--rank", "-1"), "--rank -1 is not accepted; give a whole number of at least"),
+        (("plan", "irregular", *STAR, "--demand", "x.mtx", "--seed", "-1"), "--seed -1 is not accepted; give"),
+        (("run", *STAR, "-n", "0", "true"), "-n 0 is not accepted; give a whole number of at least 1"),
+        (("run", *STAR, "-n", "two", "true"), "-n 'two' is not accepted; give a whole number of at least 1"),
+        (("lab", "run", *STAR, "-n", "0", "true"), "-n 0 is not accepted; give a whole number of at least 1"),
+        (("doctor", "--seconds", "0"), "--seconds 0.0 is not accepted; give a number from 1 to 600"),
+        (("doctor", "--abi", "old"), "--abi 'old' is not accepted; give one of native, standard"),
+        (("simulate", *STAR, "--overhead", "0"), "--overhead 0.0 is not accepted; give a number from 1 to 100"),
+        (("simulate", *STAR, "--overhead", "nan"), "--overhead nan is not accepted; give a number from 1 to 100"),
+        (("gossip", "--network", "torus:4", "--ratio", "inf"), "--ratio inf is not accepted; give a number from 0"),
+        (("completion", "tcsh"), "SHELL 'tcsh' is not accepted; give one of bash, zsh, fish"),
+        (("plan", "all-to-all"), "--network NETWORK is missing; see 'hocket plan all-to-all --help'"),
+        (("verify",), "PLAN is missing; see 'hocket verify --help'"),
+        (("plan", "all-to-all", "--network"), "option '--network' requires an argument"),
+        (("sort", "--payload", "a.npy"), "option '--payload' requires 2 arguments"),
+        (("schedulers", "--json=no"), "option '--json' does not take a value"),
+        (("schedulers", "all"), "unexpected extra argument (all); see 'hocket schedulers --help'"),
+        (("--fast",), "'hocket' has no option --fast; see 'hocket --help'"),
+        (("--versoin",), "'hocket' has no option --versoin; did you mean --version?"),
+        (("fly",), "'hocket' has no command fly; see 'hocket --help'"),
+        (("simulat",), "'hocket' has no command simulat; did you mean simulate?"),
+        (("plan", "all-to-al"), "'hocket plan' has no command all-to-al; did you mean all-to-all?"),
+        (("plan", "all-to-all", "--netwrk", "x"), "no option --netwrk; did you mean --network?"),
+        (("run", *STAR, "-n", "2", "--flwo", "token", "true"), "no option --flwo; did you mean --flow?"),
+        (("lab", "run", "--netwrk", "star:4", "true"), "no option --netwrk; did you mean --network?"),
+        (("record", "--outptu", "x", "mpiexec"), "no option --outptu; did you mean --output?"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)  # fmt: skip
+def test_one_line(hocket, arguments: tuple[str, ...], says: str) -> None:
+    refused(hocket(*arguments), says)
+
+
+def test_the_program_says_the_same(program) -> None:
+    refused(program("plan", "all-to-all", *STAR, "--window", "0"), "--window 0")
+    refused(program("fly"), "no command fly")
+
+
+@pytest.mark.parametrize("arguments", [(), ("plan",), ("lab",)], ids=" ".join)
+def test_a_group_alone_shows_its_help(program, arguments: tuple[str, ...]) -> None:
+    answer = program(*arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("Usage: hocket") and "Commands:" in answer.err
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("plan", "-h"), ("run", "--help")], ids=" ".join)
+def test_help(program, arguments: tuple[str, ...]) -> None:
+    answer = program(*arguments)
+    assert (answer.code, answer.err) == (0, "") and answer.out.startswith("Usage: hocket")
+
+
+@pytest.mark.parametrize("network", ["star:4", "tree:2x2"])
+def test_a_scheduler_that_cannot_serve_names_those_that_can(hocket, network: str) -> None:
+    for command in (("plan", "all-to-all"), ("simulate",)):
+        answer = hocket(*command, "--network", network, "--scheduler", "product")
+        refused(
+            answer,
+            "--scheduler product cannot serve this: it needs a torus, a mesh or a hypercube; give auto",
+        )
+        able = answer.err.strip().rpartition(": ")[2].split(", ")
+        assert "tree" in able and "product" not in able
+        assert all(
+            hocket("plan", "all-to-all", "--network", network, "--scheduler", s).code == 0 for s in able
+        )
