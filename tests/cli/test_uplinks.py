@@ -129,9 +129,7 @@ def piped(text: bytes, *arguments: object) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "hocket.cli", *map(str, arguments)],
         input=text, capture_output=True, check=False, timeout=120,
     )  # fmt: skip
-    return subprocess.CompletedProcess(
-        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 @pytest.mark.parametrize("name", ["topology.conf", "figure1.toml", "cluster.xml"])
@@ -144,7 +142,11 @@ def test_a_network_from_standard_input(hocket: Call, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [(b"", "standard input: is empty"), (b"\xff\xfe", "standard input"), (b"hello", "standard input: the format")],
+    [
+        (b"", "standard input: is empty"),
+        (b"\xff\xfe", "standard input"),
+        (b"hello", "standard input: the format"),
+    ],
 )
 def test_what_is_no_network_on_standard_input(text: bytes, says: str) -> None:
     done = piped(text, "network", "show", "-")

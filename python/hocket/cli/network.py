@@ -1,4 +1,4 @@
-"""``hocket network show``; ``balance`` is in a file of its own."""
+"""``hocket network show``; ``balance`` and ``convert`` are in files of their own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.balance import balance
+from hocket.cli.convert import convert
 from hocket.cli.options import (
     ALL_GATHER,
     bytes_option,
@@ -35,6 +36,7 @@ def network() -> None:
 
 
 network.add_command(balance)
+network.add_command(convert)
 
 
 @network.command()

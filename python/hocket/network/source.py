@@ -58,26 +58,27 @@ class Source:
         return PurePath(self.name).suffix.lower()
 
 
-def load(path: str) -> Source:
-    """The text of a file, or of standard input for ``-``; or one :class:`NetworkError`."""
+def load(path: str, what: str = _WHAT) -> Source:
+    """The text of a file, or of standard input for ``-``; or one :class:`NetworkError`, which says ``what``
+    the file should be."""
     if not path:
-        raise NetworkError("no network is named", remedy=f"name {_WHAT}")
+        raise NetworkError("no network is named", remedy=f"name {what}")
     if path == STDIN:
-        return Source(SHOWN_STDIN, _decode(_standard_input(), Where(SHOWN_STDIN)))
-    data = read_limited(path, MAX_FILE_BYTES, _WHAT, NetworkError)
+        return Source(SHOWN_STDIN, _decode(_standard_input(what), Where(SHOWN_STDIN)))
+    data = read_limited(path, MAX_FILE_BYTES, what, NetworkError)
     return Source(path, _decode(data, where_is(path)))
 
 
-def _standard_input() -> bytes:
+def _standard_input(what: str) -> bytes:
     try:
         data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
     except (AttributeError, ValueError, OSError) as problem:  # None where it is closed
         raise NetworkError(
-            "cannot be read", where=Where(SHOWN_STDIN), remedy=f"pipe a network file into it, or name {_WHAT}"
+            "cannot be read", where=Where(SHOWN_STDIN), remedy=f"pipe a file into it, or name {what}"
         ) from problem
     if len(data) > MAX_FILE_BYTES:
         raise NetworkError(f"is larger than {MAX_FILE_BYTES // 2**20} MiB", where=Where(SHOWN_STDIN),
-                           remedy=f"is this {_WHAT}?")  # fmt: skip
+                           remedy=f"is this {what}?")  # fmt: skip
     return data
 
 
