@@ -17,7 +17,9 @@ from hocket.cli import cli
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
-SOURCES = sorted([*ROOT.glob("runtime/**/*.h"), *ROOT.glob("python/**/*.py"), *ROOT.glob("examples/**/*.[ch]")])
+SOURCES = sorted(
+    [*ROOT.glob("runtime/**/*.h"), *ROOT.glob("python/**/*.py"), *ROOT.glob("examples/**/*.[ch]")]
+)
 FIRST_LINE_OF_A_PROFILE = "hocket memory profile 1"
 # Macros of generated sources, a C constant, a misspelling that 'hocket doctor' finds.
 NO_VARIABLES = {"HOCKET_CHECK_NAMES", "HOCKET_NAP", "HOCKET_SUCCESS", "HOCKET_SEGMNT"}
@@ -40,7 +42,9 @@ def shown_inline(text: str) -> Iterator[str]:
 
 def lines_of(path: Path) -> list[str]:
     text = path.read_text()
-    commands = [*shown_in_blocks(text), *shown_inline(text)] if path.suffix == ".md" else [*shown_inline(text)]
+    commands = (
+        [*shown_in_blocks(text), *shown_inline(text)] if path.suffix == ".md" else [*shown_inline(text)]
+    )
     return sorted(set(commands))
 
 
@@ -73,7 +77,12 @@ def problem(line: str) -> str:
                 break
             continue
         name, _, value = word.partition("=")
-        if not name.startswith("-") or len(name) < 2 or re.fullmatch(r"-\d.*", name) or PLACEHOLDER.search(name):
+        if (
+            not name.startswith("-")
+            or len(name) < 2
+            or re.fullmatch(r"-\d.*", name)
+            or PLACEHOLDER.search(name)
+        ):
             continue
         if name not in options and not re.fullmatch(r"-v+", name):
             return f"'{command.name}' has no option '{name}'"
