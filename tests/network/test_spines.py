@@ -132,7 +132,10 @@ def test_a_level_above_the_spines(file: Path) -> None:
         ("SwitchName=x Switches=leaf[0-2]\nSwitchName=y Switches=leaf[0-1]\n", ":5: the link between"),
         ("SwitchName=x Switches=leaf[0-2],leaf0\n", "closes a cycle"),
         ("SwitchName=x Switches=leaf[0-2],leaf0\nSwitchName=y Switches=leaf[0-2],leaf0\n", "closes a cycle"),
-        ("SwitchName=x Switches=leaf[0-2],z\nSwitchName=y Switches=leaf[0-2],z\nSwitchName=z Switches=x\n", "closes a cycle"),
+        (
+            "SwitchName=x Switches=leaf[0-2],z\nSwitchName=y Switches=leaf[0-2],z\nSwitchName=z Switches=x\n",
+            "closes a cycle",
+        ),
         ("SwitchName=x Switches=leaf[0-2],x\nSwitchName=y Switches=leaf[0-2],x\n", "to itself"),
     ],
 )  # fmt: skip
