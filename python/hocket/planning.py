@@ -301,7 +301,7 @@ def _check_size(demand: _core.Demand) -> None:
         return
     row = "ask for one rank's row with --rank R, or " if demand.pattern == ALL_TO_ALL else ""
     raise PlanError(
-        f"{demand.ranks:,} ranks are too many for a whole {demand.pattern}, which is planned for up to {most:,}",
+        f"{demand.ranks:,} ranks are too many for a whole {demand.pattern}; plans have up to {most:,}",
         remedy=f"{row}cut the network to a job's hosts with 'hocket network convert --hosts'",
     )
 
