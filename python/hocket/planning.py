@@ -274,6 +274,7 @@ def _plan(
     startup: float = 0.0,
     seed: int = 1,
 ) -> PlannedExchange:
+    _check_size(demand)
     bounds = _core.lower_bounds(network, demand)
     entries = _candidates(network, demand, scheduler)
     choosing = predicting = 0.0
@@ -300,6 +301,18 @@ def _plan(
         network, demand, best.entry.name, best.schedule, best.waits, bounds, certificate,
         choosing + (predicting if len(entries) > 1 else 0.0), verifying, best.seconds, startup, seed,
     )  # fmt: skip
+
+
+def _check_size(demand: _core.Demand) -> None:
+    """Before any work: a whole all-to-all or all-gather has a limit that no scheduler goes beyond."""
+    most = _core.MAX_EXPLICIT_RANKS
+    if demand.pattern == IRREGULAR or demand.ranks <= most:
+        return
+    row = "ask for one rank's row with --rank R, or " if demand.pattern == ALL_TO_ALL else ""
+    raise PlanError(
+        f"{demand.ranks:,} ranks are too many for a whole {demand.pattern}; plans have up to {most:,}",
+        remedy=f"{row}cut the network to a job's hosts with 'hocket network convert --hosts'",
+    )
 
 
 @dataclass(frozen=True, slots=True)
