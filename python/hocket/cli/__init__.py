@@ -15,6 +15,7 @@ import click
 
 from hocket.cli.failure import Failure, NobodyReadsError, failures
 from hocket.errors import MissingToolError
+from hocket.signals import Terminated
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, Failure) else error.exit_code
     except (click.Abort, KeyboardInterrupt):  # click has ended the line with ^C
         return _leave_at_once(130)
+    except Terminated as error:
+        return _leave_at_once(int(error.code or 0))
     except (NobodyReadsError, BrokenPipeError):
         # Nobody reads any more; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
