@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hocket import _core
 from hocket.errors import PlanError, UsageError
@@ -24,9 +24,25 @@ IRREGULAR: Final = "irregular"
 # links is predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
 ENOUGH: Final = 1.02  # times the bound: nothing better is looked for
 MOST_SIMULATED: Final = 300_000
+# Where messages share channels, a simulation looks at the rates of many flows whenever one ends. Beyond this many
+# steps of it (seconds) the time is an estimate. Counted, so that every machine says the same.
+MOST_STEPS: Final = 50_000_000
 # Beyond this many deliveries (some 1,000 ranks) an all-gather is planned by the first scheduler that serves
 # it, and no other is tried.
 MOST_COMPARED: Final = 1_100_000
+
+
+SIMULATED: Final = "simulated"
+BY_PHASES: Final = "by phases"
+BY_LOAD: Final = "by load"
+
+
+class Prediction(NamedTuple):
+    """Seconds under pair-wise tokens, and how they were found: by the simulator, from the phases one after the
+    other, or, where all messages go at once, from the channel with the most bytes."""
+
+    seconds: float
+    kind: str
 
 
 @dataclass(slots=True)
@@ -45,6 +61,7 @@ class PlannedExchange:
     predicted_seconds: float
     startup: float = 0.0  # seconds that a message costs its sender
     seed: int = 1  # of schedulers that draw lots
+    prediction: str = SIMULATED  # what kind
 
     @property
     def bound_phases(self) -> int:
@@ -118,6 +135,7 @@ class PlannedExchange:
             "time_ratio": self.time_ratio,
             "bound_seconds": self.bound_seconds,
             "predicted_seconds": self.predicted_seconds,
+            "prediction": self.prediction,
             **(irregular_figures(self.network, self.demand, self.schedule, self.bounds) if irregular else {}),
             **({"seed": self.seed, "token_bytes": self.token_bytes} if irregular else {}),
             "contention_free": self.certificate.contention_free,
@@ -284,11 +302,12 @@ def _plan(
         schedule = entry.make(network, demand, startup, seed)
         waits = _core.derive_waits(network, schedule, window)
         planned = time.perf_counter()
-        seconds = predict(network, demand, schedule, waits, entry, startup)
+        most_steps = MOST_STEPS if len(entries) == 1 else None  # estimates are not compared
+        seconds, kind = predict(network, demand, schedule, waits, entry, startup, most_steps)
         choosing += planned - begun
         predicting += time.perf_counter() - planned
         if best is None or (seconds, schedule.phases) < (best.seconds, best.schedule.phases):
-            best = _Candidate(entry, schedule, waits, seconds)
+            best = _Candidate(entry, schedule, waits, seconds, kind)
         if best.seconds <= ENOUGH * least_seconds(network, demand, bounds, startup):
             break
     if best is None:
@@ -300,6 +319,7 @@ def _plan(
     return PlannedExchange(
         network, demand, best.entry.name, best.schedule, best.waits, bounds, certificate,
         choosing + (predicting if len(entries) > 1 else 0.0), verifying, best.seconds, startup, seed,
+        best.prediction,
     )  # fmt: skip
 
 
@@ -321,6 +341,7 @@ class _Candidate:
     schedule: _core.Schedule
     waits: _core.Waits
     seconds: float  # predicted
+    prediction: str
 
 
 def check(
@@ -373,18 +394,27 @@ def predict(
     waits: _core.Waits,
     scheduler: _core.Scheduler,
     startup: float = 0.0,
-) -> float:
+    most_steps: int | None = None,
+) -> Prediction:
     """Seconds that the schedule takes under pair-wise tokens.
 
-    What decides how, must not depend on the schedule: predictions are compared.
+    What decides how, must not depend on the schedule where predictions are compared: only without ``most_steps``,
+    beyond which the simulation is given up.
     """
+    startups = sum(schedule.most_sends()) * startup
     if demand.messages > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
-        startups = sum(schedule.most_sends())
-        return by_phases(
-            network, schedule.phases, sum(schedule.longest()), startups * startup, tokens=len(waits) > 0
-        )
-    parameters = _core.ModelParameters(startup=startup)
-    return float(simulation(network, schedule, waits, flow_of(waits), parameters).seconds)
+        longest = sum(schedule.longest())
+        seconds = by_phases(network, schedule.phases, longest, startups, tokens=len(waits) > 0)
+        return Prediction(seconds, BY_PHASES)
+    parameters, flow = _core.ModelParameters(startup=startup), flow_of(waits)
+    if most_steps is None:
+        return Prediction(simulation(network, schedule, waits, flow, parameters).seconds, SIMULATED)
+    simulated = _core.simulate_within(most_steps, network, schedule, waits, flow, parameters)
+    if simulated is not None:
+        return Prediction(simulated.seconds, SIMULATED)
+    pauses = _pauses(network, schedule.phases, startups, tokens=len(waits) > 0)
+    kind = BY_LOAD if schedule.phases == 1 else BY_PHASES
+    return Prediction(_core.lockstep_seconds(network, schedule) + pauses, kind)
 
 
 def by_phases(
@@ -393,17 +423,22 @@ def by_phases(
     """The slowest message of each phase, one after the other, when no message shares a channel.
 
     ``bytes`` and ``startups`` (in seconds) are those of all phases together. A phase ends with its last byte
-    and the token that may follow it; each pays the latency of its route once. The two ends of the network
-    stand for the longest route.
+    and the token that may follow it; each pays the latency of its route once.
     """
     if phases == 0:
         return 0.0
-    route = network.route(0, network.ranks - 1)
-    latency = sum(network.latency(channel) for channel in route)
     slowest = min((network.rate(channel) for channel in range(network.channels)), default=network.host_rate)
     transfer = bytes / slowest if slowest > 0 else 0.0
+    return float(transfer + _pauses(network, phases, startups, tokens))
+
+
+def _pauses(network: _core.Network, phases: int, startups: float, tokens: bool) -> float:
+    """What phases cost besides their bytes. The two ends of the network stand for the longest route."""
+    if phases == 0:
+        return 0.0
+    latency = sum(network.latency(channel) for channel in network.route(0, network.ranks - 1))
     back = (phases - 1) * latency if tokens else 0.0
-    return float(transfer + startups + phases * latency + back)
+    return float(startups + phases * latency + back)
 
 
 def flow_of(waits: _core.Waits) -> str:

@@ -17,6 +17,7 @@ from hocket.cli.complete import with_completion
 from hocket.cli.failure import Failure, NobodyReadsError, describe, failures
 from hocket.cli.streams import prepare_streams
 from hocket.errors import MissingToolError
+from hocket.signals import Terminated
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, Failure) else error.exit_code
     except (click.Abort, KeyboardInterrupt):  # click has ended the line with ^C
         return _leave_at_once(130)
+    except Terminated as error:
+        return _leave_at_once(int(error.code or 0))
     except (NobodyReadsError, BrokenPipeError):
         # Nobody reads any more; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
