@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_network(nanobind::module_& m);
+void bind_trunks(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_wormhole(nanobind::module_& m);

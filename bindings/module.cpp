@@ -43,6 +43,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
 
   bind_network(m);
+  bind_trunks(m);
   bind_schedule(m);
   bind_model(m);
   bind_wormhole(m);
