@@ -42,6 +42,8 @@ void bind_trunks(nb::module_& m) {
       "representatives",
       [](const std::vector<Trunk>& trunks, std::size_t most) { return hocket::representatives(trunks, most); },
       "trunks"_a, "most"_a, "For each trunk, the index of the one that is measured for it.");
+  m.def("settled_width", &hocket::settled_width, "measured"_a, "pairs"_a,
+        "What a measured width stands for, in hosts' speeds; at most `pairs`.");
   m.def("with_widths", &with_widths, "network"_a, "widths"_a,
         "The network with other rates of some links: (link, width in hosts' speeds).");
 }

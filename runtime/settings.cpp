@@ -66,6 +66,8 @@ Settings read_environment() {
   s.min_vector_bytes = number("HOCKET_MIN_VECTOR_BYTES");
   s.min_flows = number("HOCKET_MIN_FLOWS");
   s.min_senders = number("HOCKET_MIN_SENDERS");
+  s.trunks = text("HOCKET_TRUNKS");
+  s.trunks_ms = number("HOCKET_TRUNKS_MS");
   s.scheduler = text("HOCKET_SCHEDULER");
   s.seed = number("HOCKET_SEED");
   s.segment = number("HOCKET_SEGMENT");

@@ -12,6 +12,7 @@
 #include "obstacles.hpp"
 #include "plan_store.hpp"
 #include "requests.hpp"
+#include "trunk_widths.hpp"
 #include "vector_exchanges.hpp"
 #include "world.hpp"
 
@@ -22,13 +23,15 @@ namespace {
 struct Vote {
   std::int64_t node;         ///< where the rank is, -1 if unknown
   std::uint64_t machine;     ///< Placement::machine
+  std::uint64_t processor;   ///< Placement::processor
   std::uint64_t settings;    ///< digest of plan and settings: they must agree everywhere
   std::uint64_t complaints;  ///< Settings::complaints_digest
 };
 
 std::vector<Vote> exchange_votes(MPI_Comm comm, int size) {
   const PlanStore& store = PlanStore::instance();
-  const Vote mine{store.node(), store.placement().machine, store.digest(), settings().complaints_digest};
+  const Vote mine{store.node(), store.placement().machine, store.placement().processor, store.digest(),
+                  settings().complaints_digest};
   std::vector<Vote> votes(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm));
   return votes;
@@ -43,6 +46,14 @@ std::optional<Node> torn_host(std::vector<Vote> votes) {
       votes, [](const Vote& a, const Vote& b) { return a.node == b.node && a.machine != b.machine; });
   if (torn == votes.end()) return std::nullopt;
   return static_cast<Node>(torn->node);
+}
+
+/// Whether no two hosts are one machine, as they are in tests and demonstrations: there is no wire between those.
+bool machines_differ(std::vector<Vote> votes) {
+  std::ranges::sort(votes, {}, [](const Vote& vote) { return std::pair(vote.processor, vote.node); });
+  return std::ranges::adjacent_find(votes, [](const Vote& a, const Vote& b) {
+           return a.processor == b.processor && a.node != b.node;
+         }) == votes.end();
 }
 
 /// Whether messages from every rank to the next one share a channel.
@@ -115,6 +126,7 @@ Team::Team(MPI_Comm comm) {
              "'; write whole names into the network file, or use 'hocket run --placement FILE'; " + consequence);
     return;
   }
+  machines_differ_ = machines_differ(votes);
   std::string problem;
   int hosts = 0;
   attempt(problem, [&] {
@@ -142,11 +154,14 @@ Exchange* Team::exchange(MPI_Comm comm, Pattern pattern) {
 
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
   Requests::instance().let_go();
+  const bool rests_on_widths = pattern != Pattern::all_gather;
+  if (rests_on_widths && network(comm) == nullptr) return nullptr;
   std::string problem;
   Planned planned;
   attempt(problem, [&] {
     const Rank network_rank = numbering_.network_rank[static_cast<std::size_t>(rank_)];
-    planned = PlanStore::instance().program(pattern, numbering_.ranks_per_node, network_rank);
+    planned = PlanStore::instance().program(pattern, numbering_.ranks_per_node, network_rank,
+                                            rests_on_widths && measured_ ? &*measured_ : nullptr);
     check_tags(planned, comm);
     translate(planned, numbering_);
   });
@@ -158,6 +173,27 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
     say(std::string(to_string(pattern)) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
         " hosts: " + std::to_string(planned.phases) + " phases");
   return std::make_unique<Exchange>(own, std::move(planned), settings());
+}
+
+const Network* Team::network(MPI_Comm comm) {
+  if (std::exchange(network_asked_, true)) return network_;
+  const Network& planned = PlanStore::instance().network();
+  if (settings().trunks.empty()) return network_ = &planned;
+  Requests::instance().let_go();
+  const MPI_Comm own = private_comm(comm);
+  if (own == MPI_COMM_NULL) return nullptr;
+  SettledNetwork settled;
+  try {
+    settled = settle_network(own, planned, numbering_, machines_differ_);
+  } catch (const InputError& error) {
+    settled.problem = std::string(error.what()) + "; " + consequence;
+  }
+  if (!settled.problem.empty()) {
+    warn(comm, 0, settled.problem);
+    return nullptr;
+  }
+  measured_ = std::move(settled.measured);
+  return network_ = measured_ ? &*measured_ : &planned;
 }
 
 MPI_Comm Team::private_comm(MPI_Comm comm) {

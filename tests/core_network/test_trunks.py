@@ -136,3 +136,12 @@ def test_widths_become_rates() -> None:
     assert wide.capacity(2 * trunk) == 4 and wide.host_rate == RATE
     with pytest.raises(_core.InputError):
         _core.with_widths(network, [(99, 4.0)])
+
+
+@pytest.mark.parametrize(
+    ("measured", "pairs", "width"),
+    [(3.8, 4, 4), (4.3, 4, 4), (3.5, 4, 3.5), (1.93, 4, 2), (1.04, 4, 1), (15.1, 16, 16), (7.6, 16, 8),
+     (10.2, 16, 16 / 1.5), (4.9, 16, 5), (0.5, 2, 0.5), (0.26, 2, 0.25), (0.0, 2, 0.001)],
+)  # fmt: skip
+def test_measured_widths_settle(measured: float, pairs: int, width: float) -> None:
+    assert _core.settled_width(measured, pairs) == pytest.approx(width)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -153,6 +154,18 @@ std::vector<std::size_t> representatives(std::span<const Trunk> trunks, std::siz
   const std::vector<std::size_t> alike = by([](const Trunk& trunk) { return std::pair(trunk.level, trunk.hosts); });
   if (std::set(alike.begin(), alike.end()).size() <= most) return alike;
   return by([](const Trunk& trunk) { return trunk.level; });
+}
+
+double settled_width(double measured, std::uint32_t pairs) {
+  constexpr double noise = 0.08;
+  constexpr std::array shares{1.5, 2.0, 3.0, 4.0, 6.0, 8.0};
+  if (measured >= pairs * (1 - noise)) return pairs;
+  const auto near = [&](double usual) { return usual > 0 && std::abs(measured - usual) <= noise * usual; };
+  for (const double share : shares)
+    if (near(pairs / share)) return pairs / share;
+  if (const double whole = std::round(measured); near(whole)) return whole;
+  const double digit = std::pow(10.0, std::floor(std::log10(std::max(measured, 1e-3))) - 1);
+  return std::max(1e-3, std::round(measured / digit) * digit);
 }
 
 Network with_widths(const Network& network, std::span<const TrunkWidth> widths) {

@@ -36,6 +36,15 @@ using HostPair = std::pair<Node, Node>;
 /// level with as many hosts; of its level, where these are too many, too.
 [[nodiscard]] std::vector<std::size_t> representatives(std::span<const Trunk> trunks, std::size_t most);
 
+/// What a measured width stands for, in hosts' speeds. Measured ones lie somewhat beside those of the wires, mostly
+/// below: within 8 % of all pairs it is that many (or more: nobody knows); within 8 % of a usual share of them (1/1.5,
+/// 1/2, 1/3, 1/4, 1/6, 1/8), or else of a whole number, it is that; else it keeps two digits.
+[[nodiscard]] double settled_width(double measured, std::uint32_t pairs);
+/// Whether all pairs went through undiminished: the link may be wider still.
+[[nodiscard]] inline bool carries_all(double measured, std::uint32_t pairs) {
+  return settled_width(measured, pairs) >= pairs;
+}
+
 /// Width of a link in hosts' speeds.
 struct TrunkWidth {
   std::uint32_t link;
