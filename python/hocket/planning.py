@@ -62,10 +62,15 @@ class PlannedExchange:
         all-gather may differ in length, so it counts seconds. An irregular exchange counts the seconds of its
         phases one after the other."""
         if self.demand.pattern == ALL_GATHER:
-            return ratio(self.predicted_seconds, self.bound_seconds)
+            return self.time_ratio
         if self.demand.pattern == IRREGULAR:
             return lockstep_ratio(self.network, self.schedule, self.bounds)
         return ratio(self.schedule.phases, self.bound_phases)
+
+    @property
+    def time_ratio(self) -> float:
+        """Predicted seconds over the least: beside phases, what latencies and unequal rates cost."""
+        return ratio(self.predicted_seconds, self.bound_seconds)
 
     @property
     def token_bytes(self) -> int:
@@ -101,6 +106,7 @@ class PlannedExchange:
             "phases": self.schedule.phases,
             "bound_phases": self.bound_phases,
             "ratio": self.ratio,
+            "time_ratio": self.time_ratio,
             "bound_seconds": self.bound_seconds,
             "predicted_seconds": self.predicted_seconds,
             **(irregular_figures(self.network, self.demand, self.schedule, self.bounds) if irregular else {}),

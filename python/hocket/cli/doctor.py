@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.launching import hostfile_option, mpi_option
-from hocket.cli.options import json_option
+from hocket.cli.options import defaults_options, json_option
 
 if TYPE_CHECKING:
     from hocket.doctor import Finding
+    from hocket.network import Defaults
 
 _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
@@ -35,6 +36,7 @@ _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
     help="A plan made before; several times.",
 )
 @hostfile_option
+@defaults_options
 @click.option("--seconds", type=click.FloatRange(min=1, max=600), default=60.0, show_default=True,
               help="The longest that one start of ranks may take.")  # fmt: skip
 @json_option
@@ -46,6 +48,7 @@ def doctor(
     placement: str,
     plans: tuple[Path, ...],
     hostfile: str | None,
+    defaults: Defaults,
     seconds: float,
     as_json: bool,
 ) -> None:
@@ -58,7 +61,7 @@ def doctor(
     from hocket.doctor import Case, Level, examine
     from hocket.mpi import Abi
 
-    case = Case(os.environ, network, mpi_name, Abi(abi), placement, ranks, hostfile, plans, seconds)
+    case = Case(os.environ, network, mpi_name, Abi(abi), placement, ranks, hostfile, plans, seconds, defaults)
     findings: list[Finding] = []
     for finding in examine(case):
         findings.append(finding)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,11 @@ from hocket.cli.launching import (
     mpi_option,
     scheduling_options,
 )
+from hocket.cli.options import defaults_options, load_network, loud
 from hocket.errors import MissingToolError, UsageError
+
+if TYPE_CHECKING:
+    from hocket.network import Defaults
 
 _ON_STDERR = Path("-")  # the report as a table only
 
@@ -56,6 +61,7 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     "--min-vector-bytes", metavar="SIZE", help="So do irregular exchanges with smaller messages on average."
 )
 @hostfile_option
+@defaults_options
 @click.option(
     "--report",
     metavar="[=FILE.json]",
@@ -80,6 +86,7 @@ def run(
     min_vector_bytes: str | None,
     scheduler: str | None,
     hostfile: str | None,
+    defaults: Defaults,
     report: Path | None,
     verbose: int,
     program: tuple[str, ...],
@@ -87,13 +94,15 @@ def run(
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
     from hocket.calls import kept_reports, tell
     from hocket.mpi import launch_command
-    from hocket.network import read_network
     from hocket.runtime import RuntimeOptions, scheduled_environment
     from hocket.runtime.cache import cache_dir
     from hocket.units import parse_bytes
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
-    built = read_network(network)
+    known = load_network(network, defaults)
+    if line := loud(known.uplinks):
+        click.echo(line, err=True)
+    built = known.network
     check_places(built, network, ranks, placement)
     with ExitStack() as stack:
         directory = stack.enter_context(kept_reports(cache_dir())) if report else None
