@@ -129,7 +129,7 @@ def test_uplinks_are_measured_where_they_are_assumed(
 
 def test_run_says_that_it_measures(tmp_path: Path) -> None:
     network = tmp_path / "net.conf"
-    network.write_text(SLURM.replace("[", "-never-measured["))
+    network.write_text(SLURM.replace("=a[", "=never-measured["))
     command = ("--network", network, "-n", 1, "--", "printenv", "HOCKET_TRUNKS")
     done = run(*command)
     assert f"kept in {done.stdout.strip()}" in done.stderr, done.stderr
