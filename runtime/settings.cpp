@@ -73,6 +73,7 @@ Settings read_environment() {
   s.segment = number("HOCKET_SEGMENT");
   s.early = number("HOCKET_EARLY");
   s.ahead = number("HOCKET_AHEAD");
+  s.host_buffers = number("HOCKET_HOST_BUFFERS") != 0;
   s.spin_us = static_cast<unsigned>(number("HOCKET_SPIN_US"));
   s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US"));
   s.shared_ranks = static_cast<int>(number("HOCKET_SHARED_RANKS"));

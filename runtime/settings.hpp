@@ -30,6 +30,7 @@ struct Settings {
   std::size_t segment;           ///< HOCKET_SEGMENT: bytes per MPI message
   std::size_t early;             ///< HOCKET_EARLY: bytes still missing when the next sender is released
   std::size_t ahead;             ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
+  bool host_buffers;             ///< HOCKET_HOST_BUFFERS: none is in a GPU's memory
   unsigned spin_us;              ///< HOCKET_SPIN_US: how long a waiting rank polls before it sleeps
   unsigned sleep_us;             ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
   Flow flow;                     ///< HOCKET_FLOW: token, barrier, free

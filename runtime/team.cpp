@@ -8,6 +8,7 @@
 #include "agreement.hpp"
 #include "attached.hpp"
 #include "entry.hpp"
+#include "gpu.hpp"
 #include "hocket/environment/variables.hpp"
 #include "obstacles.hpp"
 #include "plan_store.hpp"
@@ -26,12 +27,13 @@ struct Vote {
   std::uint64_t processor;   ///< Placement::processor
   std::uint64_t settings;    ///< digest of plan and settings: they must agree everywhere
   std::uint64_t complaints;  ///< Settings::complaints_digest
+  std::uint64_t gpu;         ///< 1: buffers may be in a GPU's memory
 };
 
 std::vector<Vote> exchange_votes(MPI_Comm comm, int size) {
   const PlanStore& store = PlanStore::instance();
   const Vote mine{store.node(), store.placement().machine, store.placement().processor, store.digest(),
-                  settings().complaints_digest};
+                  settings().complaints_digest, !settings().host_buffers && gpu_runtime_loaded() ? 1U : 0U};
   std::vector<Vote> votes(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm));
   return votes;
@@ -117,6 +119,13 @@ Team::Team(MPI_Comm comm) {
   }
   if (std::ranges::any_of(votes, [&](const Vote& vote) { return vote.settings != votes[0].settings; })) {
     warn(comm, 0, differing_settings(comm) + "; " + consequence);
+    return;
+  }
+  if (std::ranges::any_of(votes, [](const Vote& vote) { return vote.gpu != 0; })) {
+    warn(comm, 0,
+         "a GPU runtime is loaded, and schedules serve no buffers in a GPU's memory; set HOCKET_HOST_BUFFERS=1 if the "
+         "program hands none to MPI; " +
+             consequence);
     return;
   }
   const Network& network = PlanStore::instance().network();
