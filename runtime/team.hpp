@@ -48,6 +48,11 @@ class Team {
   /// Smaller contributions to an all-gather, on average, are left to the MPI library. Its rings follow
   /// the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
+  /// By which all-to-alls and irregular exchanges are planned: that of the plans, or with the widths of uplinks as they
+  /// were measured. Made on first use, collectively. Null, on all ranks alike and with a warning, where these widths are
+  /// only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link with one
+  /// message each way.
+  [[nodiscard]] const Network* network(MPI_Comm comm);
   /// Exchanges with messages of different sizes.
   [[nodiscard]] VectorExchanges& vectors();
   /// Of all scheduled calls on this communicator that block: they follow each other, and every message
@@ -61,11 +66,15 @@ class Team {
 
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
+  bool machines_differ_ = true;      ///< no two hosts are one machine
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
   std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();
   std::optional<PrivateComms::Lease> private_;
   bool private_asked_ = false;
+  const Network* network_ = nullptr;
+  bool network_asked_ = false;
+  std::optional<Network> measured_;
   std::array<std::optional<std::unique_ptr<Exchange>>, pattern_kinds> exchanges_;
   std::unique_ptr<VectorExchanges> vectors_;
 };

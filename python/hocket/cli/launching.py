@@ -59,17 +59,13 @@ def scheduling_options(function: F) -> F:
         click.option(
             "--flow",
             metavar="FLOW",
-            default="token",
-            show_default=True,
-            help="token, window:K, barrier or free.",
+            help="token, window:K, barrier or free.  [default: HOCKET_FLOW, token]",
         ),
         click.option(
             "--placement",
             metavar="HOW",
-            default="names",
-            show_default=True,
             help="Ranks to hosts: names (of processors), slurm (the names that Slurm gave), order "
-            "(rank i on place i), a file of names or coordinates.",
+            "(rank i on place i), a file of names or coordinates.  [default: HOCKET_PLACEMENT, names]",
         ),
     ):
         function = option(function)
@@ -145,7 +141,7 @@ def check_ranks_here(ranks: int | None, hostfile: str | None) -> None:
         )
 
 
-def check_places(network: Network, source: str, ranks: int, placement: str) -> None:
+def check_places(network: Network, source: str, ranks: int, placement: str | None) -> None:
     """Raises UsageError where rank i should go to a place i that the network does not have."""
     if placement == "order" and ranks > network.ranks:
         raise UsageError(

@@ -74,8 +74,8 @@ def sort(
     source: str | None,
     defaults: Defaults,
     scheduler: str | None,
-    flow: str,
-    placement: str,
+    flow: str | None,
+    placement: str | None,
     verbose: bool,
     source_file: str,
     output: str,
@@ -157,9 +157,9 @@ def _environment(
     known = load_network(source, defaults)
     if line := loud(known.uplinks):
         click.echo(line, err=True)
-    network = known.network
-    check_places(network, source, ranks, options.placement)
-    return scheduled_environment(mpi.mpicc, network, options, ranks=ranks)
+    options = options.completed(os.environ)
+    check_places(known.network, source, ranks, options.placement)
+    return scheduled_environment(mpi.mpicc, known, options, ranks=ranks)
 
 
 @contextmanager
