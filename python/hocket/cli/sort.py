@@ -138,10 +138,10 @@ def _check(
 def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:
     """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
     from hocket.network import read_network
-    from hocket.runtime import build_runtime, scheduled_environment
+    from hocket.runtime import find_runtime, scheduled_environment
 
     if source is None:
-        build_runtime(mpi.mpicc)
+        find_runtime(mpi.mpicc)
         return {}
     network = read_network(source)
     check_places(network, source, ranks, options.placement)

@@ -22,21 +22,11 @@ from hocket.errors import HocketError, MissingToolError
 from hocket.runtime.cache import build_once
 from hocket.runtime.wrapper import Wrapper, read_wrapper
 
-_FLAGS = [
-    "-std=c++20",
-    "-O2",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-DOMPI_SKIP_MPICXX=1",  # the old C++ bindings, for which ranks have no library loaded
-    "-DMPICH_SKIP_MPICXX=1",
-    "-static-libgcc",
-    "-static-libstdc++",
-    *shlex.split(os.environ.get("HOCKET_CXXFLAGS", "")),  # sanitizers, say
-]
-_SHIM_FLAGS = ["-x", "c", "-std=gnu17", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]
+CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
 _BUILD_SECONDS = 300
 _ROOMS = ("runtime", "sort")  # what is compiled with the MPI at hand
-_SHIM, _LIBRARY = "libhocket_shim.so", "libhocket_runtime.so"
+_LIBRARY_FLAGS, _SHIM_FLAGS = "library_flags.txt", "shim_flags.txt"
+SHIM, LIBRARY = "libhocket_shim.so", "libhocket_runtime.so"
 
 # What most sources include and what takes most of the compiler's time: read once for all of them.
 _COMMON_HEADERS = (
@@ -82,19 +72,20 @@ def build_runtime(mpicc: str) -> Runtime:
 
     def build(folder: Path) -> None:
         print(f"hocket: building the runtime for {wrapper.version} (once)", file=sys.stderr)
-        _compile_library(wrapper, folder / _LIBRARY)
-        _compile_shim(wrapper, folder / _SHIM)
+        _compile_library(wrapper, folder / LIBRARY)
+        _compile_shim(wrapper, folder / SHIM)
 
     sources = [
         *_sources(),
         *(header for room in _ROOMS for header in sorted((native_dir() / room).glob("*.h*"))),
         *sorted(include_dir().glob("*.h")),
         _shim_source(),
+        native_dir() / "runtime" / _SHIM_FLAGS,
         _core_library(),
     ]
-    name = f"runtime-{digest_of([*_FLAGS, *_SHIM_FLAGS, wrapper.identity], sources)}"
-    home = build_once(name, (_SHIM, _LIBRARY), build)
-    return Runtime(home / _SHIM, home / _LIBRARY, wrapper.mpi)
+    name = f"runtime-{digest_of([*_library_flags(), wrapper.identity], sources)}"
+    home = build_once(name, (SHIM, LIBRARY), build)
+    return Runtime(home / SHIM, home / LIBRARY, wrapper.mpi)
 
 
 def digest_of(texts: Iterable[str], files: Iterable[Path]) -> str:
@@ -140,6 +131,15 @@ def _core_library() -> Path:
     return native_dir() / "libhocket_core.a"
 
 
+def _read_flags(file: str) -> list[str]:
+    lines = (native_dir() / "runtime" / file).read_text().splitlines()
+    return [line for line in lines if line.startswith("-")]
+
+
+def _library_flags() -> list[str]:
+    return [*_read_flags(_LIBRARY_FLAGS), *shlex.split(os.environ.get(CHOSEN_FLAGS, ""))]
+
+
 def _sources() -> list[Path]:
     return [source for room in _ROOMS for source in sorted((native_dir() / room).glob("*.cpp"))]
 
@@ -147,7 +147,8 @@ def _sources() -> list[Path]:
 def _compile_library(wrapper: Wrapper, library: Path) -> None:
     """Objects lie where temporary files do: they need more room than what is kept of them."""
     folders = [native_dir() / "include", include_dir(), *(native_dir() / room for room in _ROOMS)]
-    compiling = [wrapper.path, *_FLAGS, *(argument for folder in folders for argument in ("-I", str(folder)))]
+    flags = _library_flags()
+    compiling = [wrapper.path, *flags, *(argument for folder in folders for argument in ("-I", str(folder)))]
     with tempfile.TemporaryDirectory(prefix="hocket-", ignore_cleanup_errors=True) as work:
         common = _precompile(wrapper, compiling, Path(work))
         objects = {source: f"{work}/{source.parent.name}-{source.stem}.o" for source in _sources()}
@@ -156,7 +157,7 @@ def _compile_library(wrapper: Wrapper, library: Path) -> None:
             list(pool.map(lambda command: compile_native(command, wrapper.environment), commands))
         linking = [
             wrapper.path,
-            *_FLAGS,
+            *flags,
             "-shared",
             *objects.values(),
             str(_core_library()),
@@ -175,7 +176,8 @@ def _compile_shim(wrapper: Wrapper, shim: Path) -> None:
         compile_native(
             [
                 wrapper.compiler,
-                *_SHIM_FLAGS,
+                *_read_flags(_SHIM_FLAGS),
+                *("-x", "c", "-shared"),
                 "-include",
                 str(shown),
                 str(_shim_source()),

@@ -52,6 +52,23 @@ def cache_dir() -> Path:
     return base
 
 
+def check_installed(path: Path) -> None:
+    """Raises HocketError if this part of the installation is of a stranger, or if everybody can write to it.
+
+    Root, the user and whoever owns the Python installation are no strangers: their code runs already.
+    """
+    status = path.stat()
+    if status.st_uid not in (0, os.getuid(), Path(sys.prefix).stat().st_uid):
+        what = "belongs to another user"
+    elif status.st_mode & stat.S_IWOTH:
+        what = "can be written by every user"
+    else:
+        return
+    raise HocketError(
+        f"{path} {what}, and is no place for code that will be loaded", remedy="install Hocket anew"
+    )
+
+
 def check_private(path: Path) -> None:
     """Raises HocketError if this file or directory is not the user's own, or if others can write to it."""
     try:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.errors import PlanError, UsageError
-from hocket.runtime.build import build_runtime
 from hocket.runtime.cache import keep
 from hocket.runtime.placement import hosts_by_coordinates
+from hocket.runtime.ready import find_runtime
 
 MOST_PLANNED_RANKS = 2048  # larger networks travel without rows: ranks plan what they use
 
@@ -136,7 +136,7 @@ def scheduled_environment(
     listed = ":".join(str(path.resolve()) for path in paths.values())
     if placement:
         environment["HOCKET_PLACEMENT"] = placement
-    return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
+    return {**find_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
 
 def read_plan(path: Path) -> _core.Plan:
