@@ -53,7 +53,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
     for tool in TOOLS:
         if found := shutil.which(tool):
             (tools / tool).symlink_to(found)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HOCKET", "PYTHON", "CXX"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("HOCKET", "PYTHON", "CXX"))
+    }
     return {**kept, "PATH": str(tools), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
 

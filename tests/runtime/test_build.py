@@ -24,7 +24,9 @@ def test_built_once_per_mpi(mpi: Mpi) -> None:
 def test_a_full_disk_is_said_while_compiling(tmp_path: Path) -> None:
     """As compilers and assemblers say it."""
     compiler = ["sh", "-c", "echo 'as: cannot write x.o: No space left on device' >&2; exit 1"]
-    with pytest.raises(HocketError, match=rf"No space left on device; free some space in {tmp_path}.*XDG_CACHE"):
+    with pytest.raises(
+        HocketError, match=rf"No space left on device; free some space in {tmp_path}.*XDG_CACHE"
+    ):
         compile_native([*compiler, "-o", str(tmp_path / "x")], {}, tmp_path)
 
 

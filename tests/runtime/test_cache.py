@@ -86,6 +86,14 @@ def test_built_code_that_others_can_write_to_is_refused(home: Path, what: str) -
         build_once("runtime-1", ["a"], make)
 
 
+def test_so_is_a_link(home: Path, tmp_path: Path) -> None:
+    built = build_once("runtime-1", ["a"], make)
+    (built / "a").rename(tmp_path / "elsewhere")
+    (built / "a").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(HocketError, match="is a link"):
+        build_once("runtime-1", ["a"], make)
+
+
 @pytest.fixture
 def another_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests run as somebody who owns nothing yet."""
@@ -120,14 +128,6 @@ def test_an_installation_may_be_a_groups(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     with pytest.raises(HocketError, match=r"can be written by every user.*install Hocket anew"):
         check_installed(tmp_path)
-
-
-def test_so_is_a_link(home: Path, tmp_path: Path) -> None:
-    built = build_once("runtime-1", ["a"], make)
-    (built / "a").rename(tmp_path / "elsewhere")
-    (built / "a").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(HocketError, match="is a link"):
-        build_once("runtime-1", ["a"], make)
 
 
 def test_built_once(home: Path) -> None:

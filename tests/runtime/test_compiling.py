@@ -115,7 +115,7 @@ def test_the_first_failure_ends_the_others(tmp_path: Path) -> None:
 
 
 def test_no_such_compiler(tmp_path: Path) -> None:
-    with pytest.raises(HocketError, match="/nonexistent/mpicc does not run: .*No such file"):
+    with pytest.raises(HocketError, match=r"/nonexistent/mpicc does not run: .*No such file"):
         compile_native(["/nonexistent/mpicc"], os.environ, tmp_path)
 
 
@@ -134,7 +134,9 @@ with progress("the runtime for MPICH 5.0", 7) as done:
 
 
 def test_progress_is_one_line_in_a_file() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRESS], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRESS], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stderr == "hocket: building the runtime for MPICH 5.0 (once, 7 files)\n"
 
 

@@ -39,12 +39,15 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "native/ready"
 
 
-def fake_library(library: Path, version: str, functions: Sequence[str] = HAVE, abi: int | None = None) -> Path:
+def fake_library(
+    library: Path, version: str, functions: Sequence[str] = HAVE, abi: int | None = None
+) -> Path:
     """A library that says what an MPI library says of itself."""
     library.parent.mkdir(parents=True, exist_ok=True)
     source = (
         "#include <string.h>\n"
-        f'int MPI_Get_library_version(char* t, int* n) {{ *n = (int)strlen(strcpy(t, "{version}")); return 0; }}\n'
+        "int MPI_Get_library_version(char* text, int* length) {\n"
+        f'  *length = (int)strlen(strcpy(text, "{version}"));\n  return 0;\n}}\n'
     )
     source += "".join(f"int {name}(void) {{ return 0; }}\n" for name in functions)
     if abi is not None:
@@ -167,7 +170,7 @@ def test_an_installation_without_ready_made_ones(
 def test_one_that_everybody_can_write_to_is_refused(made: Path, mpi_with: Installed, what: str) -> None:
     there = mpi_with(MPICH, MPICH_5)
     (made / "mpich" / what).chmod(0o777)
-    with pytest.raises(HocketError, match="can be written by every user.*install Hocket anew"):
+    with pytest.raises(HocketError, match=r"can be written by every user.*install Hocket anew"):
         ready_runtime(str(there / "mpicc"))
 
 

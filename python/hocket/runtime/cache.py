@@ -76,7 +76,7 @@ def check_installed(path: Path) -> None:
 
 
 def check_private(path: Path) -> None:
-    """Raises HocketError if this file or directory is neither the user's nor root's, or others can write to it."""
+    """Raises HocketError if this is neither the user's nor root's, or if others can write to it."""
     try:
         status = path.lstat()
     except OSError as error:
@@ -106,9 +106,10 @@ def keep(kind: str, data: bytes, suffix: str) -> Path:
 def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], None]) -> Path:
     """The directory ``name`` of the cache with these files; if there is none, ``build`` makes them.
 
-    It gets the folder to make them in and one for what it needs for the moment. It makes them elsewhere, and the whole directory gets its name at once: whoever finds it finds it whole.
-    Of several processes that want the same, one builds and the others wait for it. Raises HocketError if
-    others can write to what is there.
+    It gets the folder to make them in and one for what it needs for the moment. They are made elsewhere,
+    and the whole directory gets its name at once: whoever finds it finds it whole. Of several processes that
+    want the same, one builds and the others wait for it. Raises HocketError if others can write to what is
+    there.
     """
     home = cache_dir() / name
     if _whole(home, files):

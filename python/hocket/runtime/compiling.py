@@ -111,7 +111,10 @@ def _does_not_run(command: Sequence[str], why: object) -> MissingToolError:
 
 @contextlib.contextmanager
 def progress(what: str, files: int) -> Iterator[Callable[[], object]]:
-    """Says that ``what`` is built; what it yields is called after each file. On a terminal a bar follows them."""
+    """Says that ``what`` is built; what it yields is to be called after each file.
+
+    On a terminal a bar follows them.
+    """
     print(f"hocket: building {what} (once, {files} files)", file=sys.stderr, flush=True)
     if not sys.stderr.isatty():
         yield lambda: None

@@ -1,8 +1,8 @@
 """Finds the runtime for an MPI: ready-made where the installation has one that fits, else compiled.
 
-A wheel brings runtimes for three ABIs (cmake/ready_runtimes.cmake). One serves an MPI that speaks this ABI and
-has exactly the same of the functions that the shim knows: a program that looks for a function must not find one
-in the shim that its MPI lacks. Every other MPI gets a runtime of its own (hocket.runtime.build).
+A wheel brings runtimes for three ABIs (cmake/ready_runtimes.cmake). One serves an MPI that speaks this ABI
+and has exactly the same of the functions that the shim knows: a program that looks for a function must not
+find one in the shim that its MPI lacks. Every other MPI gets a runtime of its own (hocket.runtime.build).
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def ready_runtime(mpicc: str) -> Runtime | None:
 
 def _mpich(library: Library) -> str | None:
     told = re.match(r"MPICH Version:\s*(\d+)\.", library.version)
-    return f"MPICH Version: {told[1]}." if told and int(told[1]) >= _OLDEST_MPICH and not library.abi else None
+    return (
+        f"MPICH Version: {told[1]}." if told and int(told[1]) >= _OLDEST_MPICH and not library.abi else None
+    )
 
 
 def _open_mpi(library: Library) -> str | None:
