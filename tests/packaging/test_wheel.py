@@ -8,10 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
-import sys
-import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,43 +17,26 @@ import pytest
 
 import mpi_programs
 from hocket.mpi import Abi, Mpi
+from wheel_place import bare_environment, install_wheel
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif("HOCKET_TEST_WHEEL" not in os.environ, reason="no wheel: make test-wheel builds one"),
 ]
 
-TOOLS = ("sh", "bash", "env", "uname", "hostname", "ldd", "sed", "ssh", "cat")  # and no compiler
 PROGRAM = Path(__file__).parents[1] / "runtime/programs/alltoall_check.c"
 KINDS = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "standard": "libmpi_abi.so.1"}
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The environment's ``bin``. What Hocket depends on comes from the environment that the tests run in."""
-    place = tmp_path_factory.mktemp("installed") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True, timeout=120)
-    python = place / "bin/python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"]
-    subprocess.run([*pip, "--no-index", os.environ["HOCKET_TEST_WHEEL"]], check=True, timeout=300)
-    ask = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    site = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
-    (Path(site) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return place / "bin"
+    """The ``bin`` of the environment with the wheel."""
+    return install_wheel(os.environ["HOCKET_TEST_WHEEL"], tmp_path_factory.mktemp("installed") / "venv")
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """An empty cache, and no compiler on PATH."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for tool in TOOLS:
-        if found := shutil.which(tool):
-            (tools / tool).symlink_to(found)
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("HOCKET", "PYTHON", "CXX"))
-    }
-    return {**kept, "PATH": str(tools), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    return bare_environment(tmp_path)
 
 
 @pytest.fixture(params=KINDS)
