@@ -2,10 +2,10 @@
 
     python bench/packaging/first_start.py WHEEL [--mpi mpich --mpi PATH/mpirun] [--runs 5]
 
-Each run installs the wheel into a new environment and has an empty cache. Then a program of four ranks starts,
-by `hocket run` and by the launcher alone, in turns; its all-to-all is checked, scheduled and followed by the
-next runs. MPICH is tried with its own ABI and with the standard one. Writes
-bench/results/first-start.{csv,md}; exits with 1 if a median is above the target.
+Each run installs the wheel into a new environment and has an empty cache. Then a program of four ranks
+starts by `hocket run`, by the launcher alone and by `hocket run` again; what it sends is checked. MPICH is
+tried with its own ABI and with the standard one. Writes bench/results/first-start.{csv,md}; exits with 1 if
+a median is above the target.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def table(rows: list[dict[str, object]]) -> str:
         f"`{stamp['command']}`, {stamp['date']}, {stamp['machine']}, shared with other work; load "
         f"{os.getloadavg()[0]:.0f} at the end. No compiler on PATH,",
         "an empty cache, a new environment each time. Seconds from `hocket run` to the end of a checked,",
-        f"scheduled all-to-all program of {RANKS} ranks; medians (least to most). Target for what Hocket adds at",
-        f"the first start: {TARGET_SECONDS:g} s.",
+        f"scheduled all-to-all program of {RANKS} ranks; medians (least to most). Target for what Hocket",
+        f"adds at the first start: {TARGET_SECONDS:g} s.",
         "",
         "| MPI | ABI | runs | first start | second | launcher alone | first − launcher alone |",
         "|---|---|---|---|---|---|---|",
