@@ -149,10 +149,10 @@ def _environment(
     mpi: Mpi, ranks: int, source: str | None, defaults: Defaults, options: RuntimeOptions
 ) -> dict[str, str]:
     """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
-    from hocket.runtime import build_runtime, scheduled_environment
+    from hocket.runtime import find_runtime, scheduled_environment
 
     if source is None:
-        build_runtime(mpi.mpicc)
+        find_runtime(mpi.mpicc)
         return {}
     known = load_network(source, defaults)
     if line := loud(known.uplinks):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from hocket import _core
 from hocket.errors import PlanError, UsageError
-from hocket.runtime.build import build_runtime
 from hocket.runtime.cache import keep
 from hocket.runtime.placement import hosts_by_coordinates
+from hocket.runtime.ready import find_runtime
 from hocket.same_network import check_same_network
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def scheduled_environment(
     listed = ":".join(str(path.resolve()) for path in paths.values())
     if placement or os.environ.get("HOCKET_PLACEMENT"):  # --placement=names beside a variable that says otherwise
         environment["HOCKET_PLACEMENT"] = placement
-    return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
+    return {**find_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
 
 def trunks_to_measure(known: KnownNetwork) -> Path | None:
