@@ -20,6 +20,8 @@ from pathlib import Path
 from hocket import _core
 from hocket.errors import HocketError, MissingToolError
 from hocket.runtime.cache import build_once
+from hocket.runtime.preload import SHIM as _SHIM
+from hocket.runtime.preload import VARIABLE, with_shim
 from hocket.runtime.wrapper import Wrapper, read_wrapper
 
 _FLAGS = [
@@ -36,7 +38,7 @@ _FLAGS = [
 _SHIM_FLAGS = ["-x", "c", "-std=gnu17", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]
 _BUILD_SECONDS = 300
 _ROOMS = ("runtime", "sort")  # what is compiled with the MPI at hand
-_SHIM, _LIBRARY = "libhocket_shim.so", "libhocket_runtime.so"
+_LIBRARY = "libhocket_runtime.so"
 
 # What most sources include and what takes most of the compiler's time: read once for all of them.
 _COMMON_HEADERS = (
@@ -54,12 +56,12 @@ class Runtime:
     mpi: str
 
     def environment(self) -> dict[str, str]:
-        """The variables that switch the runtime on in every rank.
-
-        Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket.
-        """
-        preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD", ""), str(self.shim)]))
-        return {"LD_PRELOAD": preload, "HOCKET_RUNTIME": str(self.library), "HOCKET_RUNTIME_MPI": self.mpi}
+        """The variables that switch the runtime on in every rank."""
+        return {
+            VARIABLE: with_shim(self.shim),
+            "HOCKET_RUNTIME": str(self.library),
+            "HOCKET_RUNTIME_MPI": self.mpi,
+        }
 
 
 def native_dir() -> Path:

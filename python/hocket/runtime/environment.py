@@ -64,7 +64,10 @@ class RuntimeOptions:
 
     def environment(self) -> dict[str, str]:
         """The HOCKET_ variables of docs/runtime.md, except for the plans and where the ranks are."""
-        values = {
+        return {name: str(value) for name, value in self._values().items() if value not in (None, "")}
+
+    def _values(self) -> dict[str, object]:
+        return {
             "HOCKET_FLOW": "token" if self.window > 1 else self.flow,
             "HOCKET_MIN_BYTES": self.min_bytes,
             "HOCKET_MIN_GATHER_BYTES": self.min_gather_bytes,
@@ -75,7 +78,6 @@ class RuntimeOptions:
             "HOCKET_LOG": self.log or None,
             "HOCKET_REPORT": self.report,
         }
-        return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
     def _irregular_scheduler(self) -> str | None:
         if self.scheduler is not None:
@@ -103,6 +105,17 @@ class RuntimeOptions:
         if hosts is None:
             return str(path.resolve())
         return str(keep("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
+
+
+def scheduled_variables() -> list[str]:
+    """The names of all variables that :func:`scheduled_environment` may set, but for ``LD_PRELOAD``."""
+    return [
+        *RuntimeOptions()._values(),
+        "HOCKET_PLACEMENT",
+        "HOCKET_RUNTIME",
+        "HOCKET_RUNTIME_MPI",
+        "HOCKET_PLAN",
+    ]
 
 
 def scheduled_environment(
