@@ -22,6 +22,11 @@
 #ifndef HOCKET_H
 #define HOCKET_H
 
+/* The version of this header and of the package that it came with. */
+#define HOCKET_VERSION_MAJOR 0
+#define HOCKET_VERSION_MINOR 1
+#define HOCKET_VERSION_PATCH 0
+
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>

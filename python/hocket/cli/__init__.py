@@ -93,9 +93,9 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        import hocket
 
-        click.echo(f"hocket {version('hocket')}")
+        click.echo(f"hocket {hocket.__version__}")
         ctx.exit()
 
 
