@@ -42,6 +42,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
     "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost here."),
     "schedulers": Entry("hocket.cli.schedulers:schedulers", "List the schedulers."),
+    "help": Entry("hocket.cli.help:help_command", "Show a page of the documentation; list the topics."),
     "completion": Entry("hocket.cli.completion:completion", "Print a shell's completion script."),
 }
 
