@@ -80,7 +80,7 @@ def test_the_options_of_a_command(hocket) -> None:
 @pytest.mark.parametrize(
     ("topic", "says"),
     [
-        ("netwroks", "did you mean networks"),
+        ("networx", "did you mean networks"),
         ("simulat", "did you mean simulate"),
         ("zzz", "'hocket help' lists them"),
     ],
