@@ -62,16 +62,30 @@ class PlannedExchange:
         all-gather may differ in length, so it counts seconds. An irregular exchange counts the seconds of its
         phases one after the other."""
         if self.demand.pattern == ALL_GATHER:
-            return ratio(self.predicted_seconds, self.bound_seconds)
+            return self.time_ratio
         if self.demand.pattern == IRREGULAR:
             return lockstep_ratio(self.network, self.schedule, self.bounds)
         return ratio(self.schedule.phases, self.bound_phases)
+
+    @property
+    def time_ratio(self) -> float:
+        """Predicted seconds over the least: beside phases, what latencies and unequal rates cost."""
+        return ratio(self.predicted_seconds, self.bound_seconds)
 
     @property
     def token_bytes(self) -> int:
         """The time of the schedule where each transfer only waits for those before it on its channels and for
         its sender's, as the bytes that a host sends meanwhile."""
         return round(float(_core.token_seconds(self.network, self.schedule)) * float(self.network.host_rate))
+
+    def check_accepted(self) -> None:
+        """Raises PlanError for a schedule that the verifier refuses."""
+        if not self.certificate.ok:
+            _, phase, text = self.certificate.findings[0]
+            raise PlanError(
+                f"the verifier refuses the schedule of '{self.scheduler}': {text} (phase {phase})",
+                remedy="choose another --scheduler, or auto",
+            )
 
     def plan(self) -> _core.Plan:
         """What ``encode()`` turns into a plan file."""
@@ -87,7 +101,7 @@ class PlannedExchange:
         )
 
     def report(self) -> dict[str, Any]:
-        """The object that ``hocket plan --json`` prints."""
+        """The object that ``hocket plan … --json`` prints."""
         irregular = self.demand.pattern == IRREGULAR
         return {
             "pattern": self.demand.pattern,
@@ -101,6 +115,7 @@ class PlannedExchange:
             "phases": self.schedule.phases,
             "bound_phases": self.bound_phases,
             "ratio": self.ratio,
+            "time_ratio": self.time_ratio,
             "bound_seconds": self.bound_seconds,
             "predicted_seconds": self.predicted_seconds,
             **(irregular_figures(self.network, self.demand, self.schedule, self.bounds) if irregular else {}),

@@ -24,7 +24,7 @@ from hocket.doctor.start import ranks_in, start
 from hocket.doctor.variables import check_variables
 from hocket.errors import HocketError
 from hocket.mpi import Mpi, MpiFamily
-from hocket.network import read_network
+from hocket.network import Defaults, read_network
 
 Check = Callable[[Case], Iterator[Finding]]
 
@@ -148,7 +148,8 @@ def test_a_launcher_and_a_wrapper_of_two_mpis(tmp_path: Path) -> None:
 def test_networks_and_plans(tmp_path: Path) -> None:
     case = Case({}, network_file="chain:2,2")
     said = [finding.text for finding in check_network(case)]
-    assert "4 hosts for 4 ranks" in said[0] and "all-to-all: scheduler " in said[1]
+    assert "4 hosts for 4 ranks" in said[0] and "all-to-all: scheduler " in said[2]
+    assert said[1] == "uplinks: 1 Gbit/s each, as stated"
     subprocess.run([sys.executable, "-m", "hocket.cli", "plan", "all-to-all", "--network", "star:3", "-o",
                     str(tmp_path / "plan")], check=True, timeout=60, capture_output=True)  # fmt: skip
     case.plans = (tmp_path / "plan",)
@@ -157,6 +158,17 @@ def test_networks_and_plans(tmp_path: Path) -> None:
     (tmp_path / "plan").write_bytes(b"damaged")
     with pytest.raises(HocketError, match="make it again"):
         list(check_plans(case))
+
+
+def test_assumed_uplinks_are_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    slurm = tmp_path / "topology.conf"
+    slurm.write_text("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\nSwitchName=t Switches=a,b\n")
+    found = list(check_network(Case({}, network_file=str(slurm))))[1]
+    assert found.level.name == "note" and found.text.startswith("uplinks: assumed")
+    wide = Case({}, network_file=str(slurm), defaults=Defaults(oversubscription=(1,)))
+    found = list(check_network(wide))[1]
+    assert (found.level.name, found.text) == ("ok", "uplinks: 2 Gbit/s each, by --oversubscription")
 
 
 def placed(

@@ -128,7 +128,7 @@ def files() -> None:
         ("keys.npy out.npy --payload short.npy s.npy", "keys.npy has 100 keys, short.npy has 99 rows"),
         ("keys.npy out.npy --payload columns.npy c.npy", "(Fortran order); save numpy.ascontiguousarray"),
         ("keys.npy out.npy --payload matrix.npy ./out.npy", "keys and rows cannot both go to out.npy"),
-        ("keys.npy folder", "cannot write folder: it is no regular file"),
+        ("keys.npy folder", "cannot write folder: it is a directory"),
         ("keys.npy none/out.npy", "cannot write none/out.npy: there is no directory none"),
         ("keys.npy /dev/null", "cannot write /dev/null: it is no regular file"),
         ("keys.npy out.npy --memory much", "'much' is not a size"),

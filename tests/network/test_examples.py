@@ -23,6 +23,7 @@ EXPECTED = {
     "two-spines.toml": ("graph", 8, 12),
     "forwarding.toml": ("graph", 8, 12),
     "topology.conf": ("tree", 32, 35),
+    "fat-tree.conf": ("tree", 64, 68),
     "topology.yaml": ("tree", 24, 27),
     "cluster.xml": ("tree", 24, 24),
     "fat-tree.xml": ("graph", 16, 24),

@@ -54,3 +54,34 @@ def test_rates_are_the_defaults(tmp_path_factory: pytest.TempPathFactory) -> Non
 )
 def test_mistakes(refused: Refused, text: str, message: str) -> None:
     assert refused(text).startswith(message)
+
+
+LEAVES = "SwitchName=a Nodes=n[0-3] LinkSpeed={0}\nSwitchName=b Nodes=n[4-7] LinkSpeed={0}\n"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "uplinks", "width"), [("200000000", "3200000000", 16), ("2", "1", 0.5), ("7", "7", None),
+                                    ("fast", "1", None), ("0", "8", None)]
+)  # fmt: skip
+def test_speeds_that_differ_are_rates_in_proportion(
+    describe: Describe, hosts: str, uplinks: str, width: float | None
+) -> None:
+    network = describe(LEAVES.format(hosts) + f"SwitchName=top Switches=a,b LinkSpeed={uplinks}")
+    assert {link.rate for link in network.links[:8]} == {125e6}
+    assert {link.rate for link in network.links[8:]} == {125e6 * (width or 1)}
+    assert all(link.rate_given == (width is not None) for link in network.links)
+
+
+def test_a_line_without_speed_says_nothing_of_the_others(describe: Describe) -> None:
+    network = describe(LEAVES.format(1) + "SwitchName=top Switches=a,b")
+    assert {(link.rate, link.rate_given) for link in network.links} == {(125e6, False)}
+
+
+def test_output_of_scontrol(describe: Describe) -> None:
+    network = describe(
+        "SwitchName=a Level=0 LinkSpeed=1 Nodes=n[0-3] \nSwitchName=b Level=0 LinkSpeed=1 Nodes=n[4-7] \n"
+        "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-7] Switches=a,b \n"
+    )
+    assert [host.name for host in network.hosts] == [f"n{i}" for i in range(8)]
+    assert [(link.a, link.b) for link in network.links[8:]] == [("top", "a"), ("top", "b")]
+    assert not any(link.rate_given for link in network.links)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.options import ALL_TO_ALL, defaults_options, json_option, load_network
+from hocket.cli.options import ALL_TO_ALL, defaults_options, json_option, load_network, loud
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
 from hocket.network.coordinates import dimension_of
 
 if TYPE_CHECKING:
     from hocket._core import Bounds, Network
+    from hocket.network import Defaults
 
 MOST_CHANNELS = 10  # of a graph; --json has all that change
 
@@ -33,9 +34,7 @@ def balance(
     source: str,
     demand: str,
     output: str | None,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Propose routes that load the links more evenly.
@@ -49,7 +48,8 @@ def balance(
     if output is not None and not output.endswith(".toml"):
         raise UsageError(f"-o {output} is no TOML file", remedy="name it FILE.toml")
     check_writable(output)
-    before = load_network(source, rate, latency, ranks_per_host, quiet=as_json)
+    known = load_network(source, defaults, quiet=as_json)
+    before = known.network
     if before.shape.name not in ("torus", "graph"):
         why = {"tree": "there is one path between two hosts", "routed": "the routes are given one by one"}
         raise UsageError(
@@ -68,9 +68,12 @@ def balance(
         for path in reversed(files):
             write_atomically(path, [files[path].encode()])
     if as_json:
-        click.echo(json.dumps({"source": source, "demand": demand, **report, "files": list(files)}))
+        click.echo(json.dumps({"source": source, "demand": demand, **report, "files": list(files),
+                               "uplinks": known.uplinks.as_json()}))  # fmt: skip
         return
     click.echo(_as_text(source, before, after, report))
+    if line := loud(known.uplinks):
+        click.echo(line)
     for path in files:
         click.echo(f"wrote {path}")
 

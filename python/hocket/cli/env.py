@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.launching import abi_option, program_options, runtime_options, scheduling_options
+from hocket.cli.options import defaults_options, load_network, loud
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
     from hocket._core import Network
+    from hocket.network import Defaults
 
 _LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
 _MOST_SHOWN = 8
@@ -30,6 +32,7 @@ _OF_OTHERS = ("HOCKET_SEGMENT", "HOCKET_EARLY", "HOCKET_REPORT")  # no option of
 @click.option("--program", metavar="FILE", help="What will be started: tells the ABI.")
 @scheduling_options
 @program_options
+@defaults_options
 @click.option("--module", is_flag=True, help="Print a modulefile (Environment Modules, Lmod).")
 @click.option("--unset", is_flag=True, help="Print what takes the variables back.")
 def env(
@@ -45,6 +48,7 @@ def env(
     min_vector_bytes: str | None,
     scheduler: str | None,
     verbose: int,
+    defaults: Defaults,
     module: bool,
     unset: bool,
 ) -> None:
@@ -65,14 +69,16 @@ def env(
     if network is None:
         raise UsageError("--network NETWORK is missing", remedy="see 'hocket env --help'")
     from hocket.mpi import Abi, abi_of, compiler_wrapper
-    from hocket.network import read_network
     from hocket.runtime import scheduled_environment
 
     if program is not None and shutil.which(program) is None:
         raise UsageError(f"--program {program}: no such program", remedy="check its path, or leave it out")
     chosen = Abi(abi) if abi != "auto" else abi_of(program) if program else Abi.NATIVE
     mpicc = compiler_wrapper(mpi_name, chosen)
-    built = read_network(network)
+    known = load_network(network, defaults)
+    if line := loud(known.uplinks):
+        click.echo(line, err=True)
+    built = known.network
     options = runtime_options(
         placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
     )

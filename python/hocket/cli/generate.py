@@ -16,6 +16,7 @@ from hocket.cli.options import (
     gather_bytes_option,
     json_option,
     load_network,
+    loud,
     network_option,
     parse_size,
     plan_exchange,
@@ -29,6 +30,7 @@ from hocket.errors import UsageError
 if TYPE_CHECKING:
     from hocket._core import Network
     from hocket.export.c_source import RoutineOptions
+    from hocket.network import Defaults
     from hocket.planning import PlannedExchange
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,9 +70,7 @@ def all_to_all(
     flow: str,
     size: str,
     scheduler: str,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Write an all-to-all routine for exactly this network.
@@ -80,8 +80,9 @@ def all_to_all(
     from hocket.export.c_source import RoutineOptions, all_to_all_source
 
     options = RoutineOptions(function_name, flow)
-    network = _checked_network(output, options, source, rate, latency, ranks_per_host, as_json)
+    network = _checked_network(output, options, source, defaults, as_json)
     planned = plan_exchange(network, size, scheduler, options.window, as_json)
+    planned.check_accepted()
     text = with_spinner("writing C", lambda: all_to_all_source(planned, source, options), as_json)
     _finish(planned, text, output, options, as_json)
 
@@ -104,9 +105,7 @@ def all_gather(
     size: str | None,
     startup: str,
     scheduler: str,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Write all-gather routines, for equal and for unequal contributions, for exactly this network.
@@ -117,10 +116,11 @@ def all_gather(
     from hocket.export.c_source import RoutineOptions, all_gather_source
 
     options = RoutineOptions(function_name, flow)
-    network = _checked_network(output, options, source, rate, latency, ranks_per_host, as_json)
+    network = _checked_network(output, options, source, defaults, as_json)
     if parse_size(size or DEFAULT_BYTES, least=0) == 0:
         raise UsageError("--bytes 0 is nothing to send", remedy="give the size that the routine is meant for")
     planned = plan_gather(network, size, scheduler, options.window, None, startup, as_json)
+    planned.check_accepted()
     text = with_spinner("writing C", lambda: all_gather_source(planned, source, options), as_json)
     _finish(planned, text, output, options, as_json)
 
@@ -129,16 +129,17 @@ def _checked_network(
     output: str,
     options: RoutineOptions,
     source: str,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
 ) -> Network:
     """Everything that can be wrong before the long work begins."""
     if output != "-":
         check_writable(output)
     options.check()
-    network = load_network(source, rate, latency, ranks_per_host, as_json)
+    known = load_network(source, defaults, as_json)
+    if line := loud(known.uplinks):
+        click.echo(line, err=True)
+    network = known.network
     options.check_network(network)
     return network
 

@@ -60,7 +60,7 @@ def gossip(
     from hocket import _core
     from hocket.units import parse_time
 
-    network = load_network(source, quiet=as_json)
+    network = load_network(source, quiet=as_json).network
     sides, wraparound = _grid(network, source)
     if times is not None and network.ranks < 2:
         raise UsageError("one processor has nothing to send, so that there are no times to draw")

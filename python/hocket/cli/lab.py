@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import click
 
 from hocket.cli.launching import check_program, mpi_option
-from hocket.cli.options import Number
+from hocket.cli.options import Number, uplink_options
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
 from hocket.lab.cluster import check_network
 from hocket.lab.options import check_ranks
 from hocket.lab.state import LabState
 from hocket.network import NetworkDescription, read_network_description
+from hocket.network.source import STDIN
 from hocket.signals import as_exceptions
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
@@ -44,14 +45,23 @@ def _wire_options(function: F) -> F:
                 "--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."
             ),
             click.option("--mtu", type=int, default=1500, show_default=True, help="Bytes of an IP packet."),
+            *uplink_options,
         ]
     ):
         function = option(function)
     return function
 
 
-def _options(rate: str | None, buffer: str, cc: str, mtu: int) -> LabOptions:
-    options = LabOptions(parse_rate(rate) if rate else None, parse_bytes(buffer), cc, mtu)
+def _options(
+    rate: str | None,
+    buffer: str,
+    cc: str,
+    mtu: int,
+    uplink_rate: float | None,
+    oversubscription: tuple[float, ...] | None,
+) -> LabOptions:
+    every = parse_rate(rate) if rate else None
+    options = LabOptions(every, parse_bytes(buffer), cc, mtu, uplink_rate, oversubscription or "auto")
     options.check()
     return options
 
@@ -65,10 +75,12 @@ def lab() -> None:
 @click.argument("network")
 @_wire_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def up(network: str, rate: str | None, buffer: str, cc: str, mtu: int, as_json: bool) -> None:
+def up(network: str, as_json: bool, **wires: Any) -> None:
     """Build NETWORK and leave it standing until 'hocket lab down'."""
+    if network == STDIN:
+        raise UsageError("a lab that stays reads its network again", remedy="write it to a file first")
     with as_exceptions():
-        cluster = Lab.up(read_network_description(network), _options(rate, buffer, cc, mtu), keep=True)
+        cluster = Lab.up(read_network_description(network), _options(**wires), keep=True)
     if as_json:
         click.echo(json.dumps(_describe(cluster.state), indent=2))
     else:
@@ -102,23 +114,20 @@ def run(
     lab_id: str | None,
     mpi_name: str | None,
     ranks: int | None,
-    rate: str | None,
-    buffer: str,
-    cc: str,
-    mtu: int,
     native: bool,
     shuffle: int | None,
     flow: str,
     timeout: float | None,
     as_json: bool,
     program: tuple[str, ...],
+    **wires: Any,
 ) -> None:
     """Run an MPI PROGRAM, one rank per host (or as the network says)."""
     if (network is None) == (lab_id is None):
         raise UsageError(
             "give either --network or --id", remedy="'hocket lab status' lists the labs that are up"
         )
-    options = _options(rate, buffer, cc, mtu)
+    options = _options(**wires)
     mpi = find_mpi(mpi_name)
     check_program(program[0], mpi)
     description = read_network_description(network) if network is not None else None
@@ -130,11 +139,11 @@ def run(
             cluster = stack.enter_context(Lab.up(description, options))
         else:
             cluster = Lab.attach(lab_id or "")
+            description = read_network_description(cluster.state.network)
         env: Mapping[str, str] = {}
         if not native:
-            env = schedule_environment(
-                mpi, description or read_network_description(cluster.state.network), flow
-            )
+            wired = LabOptions(**cluster.state.options).wired(description)
+            env = schedule_environment(mpi, wired, flow)
         result = cluster.run(
             program, mpi=mpi, ranks=ranks, env=env, timeout=timeout, capture=as_json, shuffle=shuffle
         )

@@ -1,4 +1,4 @@
-"""``hocket network show``; ``balance`` is in a file of its own."""
+"""``hocket network show``; ``balance`` and ``convert`` are in files of their own."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.balance import balance
+from hocket.cli.convert import convert
 from hocket.cli.options import (
     ALL_GATHER,
     bytes_option,
     defaults_options,
     json_option,
     load_network,
+    loud,
     parse_size,
 )
 from hocket.cli.work import as_columns, with_spinner
@@ -22,6 +24,7 @@ from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from hocket._core import Bounds, Network
+    from hocket.network import Defaults
 
 MOST_LINES = 40  # of a table; --json has everything
 MOST_NAMES = 16
@@ -33,6 +36,7 @@ def network() -> None:
 
 
 network.add_command(balance)
+network.add_command(convert)
 
 
 @network.command()
@@ -40,9 +44,7 @@ network.add_command(balance)
 @bytes_option
 @defaults_options
 @json_option
-def show(
-    source: str, size: str, rate: str | None, latency: str | None, ranks_per_host: int | None, as_json: bool
-) -> None:
+def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
     """Hosts in rank order, switches, links, and what bounds an all-to-all and an all-gather.
 
     NETWORK is a file or a short form such as star:24, chain:8,8,8,8 or tree:4x8x32.
@@ -50,15 +52,18 @@ def show(
     from hocket import _core
 
     bytes = parse_size(size)
-    net = load_network(source, rate, latency, ranks_per_host, quiet=as_json)
+    known = load_network(source, defaults, quiet=as_json)
+    net = known.network
     demand = _core.Demand(net.ranks, bytes)
     bounds = with_spinner("counting loads", lambda: _core.lower_bounds(net, demand), as_json)
     gather = _core.lower_bounds(net, _core.Demand(net.ranks, bytes, ALL_GATHER))
     picture = _Picture.of(net, bounds, gather, bytes)
     if as_json:
-        click.echo(json.dumps({"source": source, **picture.as_json(bounds, bytes)}))
+        uplinks = {"uplinks": known.uplinks.as_json()}
+        click.echo(json.dumps({"source": source, **picture.as_json(bounds, bytes), **uplinks}))
     else:
         click.echo(picture.as_text(source, bounds, bytes))
+        click.echo(loud(known.uplinks) or known.uplinks.text)
 
 
 @dataclass(slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
@@ -13,12 +14,15 @@ from hocket.errors import PlanError, UsageError
 
 if TYPE_CHECKING:
     from hocket._core import Network, Plan
+    from hocket.network import Defaults, KnownNetwork, Uplinks
     from hocket.planning import PlannedExchange
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_BYTES = "64KiB"
 MOST_BYTES: Final = 2**50
+MIN_SHARE: Final = 0.001  # of an oversubscription
+MAX_SHARE: Final = 1000.0
 ALL_TO_ALL: Final = "all-to-all"
 ALL_GATHER: Final = "all-gather"
 IRREGULAR: Final = "irregular"
@@ -39,25 +43,114 @@ def json_option(function: F) -> F:
 
 
 def defaults_options(function: F) -> F:
-    """What files leave open: Slurm's know no rates."""
-    for option in (
+    """What files leave open, as one argument ``defaults``; Slurm's know no rates."""
+
+    @functools.wraps(function)
+    def with_defaults(
+        *args: Any,
+        rate: float | None,
+        latency: float | None,
+        ranks_per_host: int | None,
+        uplink_rate: float | None,
+        oversubscription: tuple[float, ...] | None,
+        **others: Any,
+    ) -> Any:
+        from hocket.network import Defaults
+
+        usual = Defaults()
+        defaults = Defaults(
+            usual.rate if rate is None else rate,
+            usual.latency if latency is None else latency,
+            usual.ranks if ranks_per_host is None else ranks_per_host,
+            uplink_rate,
+            usual.oversubscription if oversubscription is None else oversubscription,
+        )
+        return function(*args, defaults=defaults, **others)
+
+    options = (
+        *uplink_options,
         click.option(
             "--ranks-per-host",
             type=click.IntRange(1, 65536),
             metavar="K",
             help="Ranks per host where the network does not say. [1]",
         ),
-        click.option("--latency", metavar="TIME", help="Latency of links that have none. [5us]"),
-        click.option("--rate", metavar="RATE", help="Rate of links that have none. [1Gbit]"),
-    ):
-        function = option(function)
-    return function
+        click.option("--latency", metavar="TIME", callback=_latency,
+                     help="Latency of links that have none. [5us]"),
+        click.option("--rate", metavar="RATE", callback=_rate, help="Rate of links that have none. [1Gbit]"),
+    )  # fmt: skip
+    for option in options:
+        with_defaults = option(with_defaults)
+    return cast(F, with_defaults)
+
+
+def _rate(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    from hocket.network.description import MAX_RATE, MIN_RATE
+    from hocket.units import parse_rate
+
+    if text is None:
+        return None
+    value = _named(option, parse_rate, text)
+    if not MIN_RATE <= value <= MAX_RATE:
+        raise UsageError(f"{option.opts[0]} {text} is the rate of no link",
+                         remedy="give 8kbit/s to 80Tbit/s; a capital B means bytes")  # fmt: skip
+    return value
+
+
+def _latency(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    from hocket.network.description import MAX_LATENCY
+    from hocket.units import parse_time
+
+    if text is None:
+        return None
+    value = _named(option, parse_time, text)
+    if value > MAX_LATENCY:
+        raise UsageError(f"{option.opts[0]} {text} is the latency of no link", remedy="give at most 10s")
+    return value
+
+
+def _named(option: click.Parameter, parser: Callable[[str], float], text: str) -> float:
+    """``parser(text)``; its complaint names the option."""
+    try:
+        return parser(text)
+    except UsageError as problem:
+        raise UsageError(f"{option.opts[0]}: {problem.what}", remedy=problem.remedy) from None
+
+
+def _oversubscription(
+    _context: click.Context, option: click.Parameter, text: str | None
+) -> tuple[float, ...] | None:
+    if text is None or text.strip() == "auto":
+        return None
+    try:
+        shares = tuple(float(share) for share in text.split(","))
+    except ValueError:
+        shares = ()
+    if not shares or len(shares) > 64 or not all(MIN_SHARE <= share <= MAX_SHARE for share in shares):
+        raise UsageError(
+            f"{option.opts[0]} {text[:60]} is no oversubscription",
+            remedy=f"give auto, or a number from {MIN_SHARE:g} to {MAX_SHARE:g} for each level from the "
+            "leaves up, such as 1, 2 or 2,4",
+        )
+    return shares
+
+
+uplink_options: Final = (
+    click.option(
+        "--oversubscription", metavar="K[,K…]", callback=_oversubscription,
+        help="What the links below a switch carry over what its uplinks carry: 1, 2, 4, for each level from "
+        "the leaves up (2,4), or auto: as the file says, as measured, or assumed. [auto]",
+    ),
+    click.option(
+        "--uplink-rate", metavar="RATE", callback=_rate, help="Rate of every link between two switches."
+    ),
+)  # fmt: skip
 
 
 def network_option(required: bool = True) -> Callable[[F], F]:
     return click.option(
         "--network", "source", required=required, metavar="NETWORK",
-        help="A network file, or a short form such as star:24 or tree:4x8x32.",
+        help="A network file, - for standard input, or a short form such as star:24 or tree:4x8x32.",
     )  # fmt: skip
 
 
@@ -118,23 +211,21 @@ def parse_size(size: str, least: int = 1) -> int:
     return value
 
 
-def load_network(
-    source: str,
-    rate: str | None = None,
-    latency: str | None = None,
-    ranks_per_host: int | None = None,
-    quiet: bool = False,
-) -> Network:
-    from hocket.network import Defaults, read_network
-    from hocket.units import parse_rate, parse_time
+def load_network(source: str, defaults: Defaults | None = None, quiet: bool = False) -> KnownNetwork:
+    """A network and how its uplinks are known; says if what was kept of them cannot be used."""
+    from hocket.network import read_known_network
 
-    defaults = Defaults()
-    defaults = Defaults(
-        parse_rate(rate) if rate is not None else defaults.rate,
-        parse_time(latency) if latency is not None else defaults.latency,
-        ranks_per_host if ranks_per_host is not None else defaults.ranks,
-    )
-    return with_spinner(f"reading {source}", lambda: read_network(source, defaults), quiet)
+    known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults), quiet)
+    if known.uplinks.warning:
+        click.echo(f"hocket: {known.uplinks.warning}", err=True)
+    return known
+
+
+def loud(uplinks: Uplinks) -> str:
+    """The line about uplinks that nobody should miss; nothing where the network states them."""
+    if uplinks.provenance not in ("assumed", "measured"):
+        return ""
+    return click.style(uplinks.text, fg="yellow", bold=uplinks.assumed)
 
 
 def load_plan(path: str, quiet: bool) -> Plan:

@@ -17,6 +17,7 @@ from hocket.cli.options import (
     gather_bytes_option,
     json_option,
     load_network,
+    loud,
     network_option,
     parse_size,
     plan_exchange,
@@ -30,7 +31,7 @@ from hocket.cli.work import write_atomically
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
-    from hocket._core import Network
+    from hocket.network import Defaults, KnownNetwork
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,9 +73,7 @@ def all_to_all(
     window: int,
     dump: str | None,
     rank: int | None,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Every rank has a different message of SIZE for every other rank.
@@ -83,12 +82,13 @@ def all_to_all(
     takes a second for 100,000 hosts.
     """
     check_outputs(output, dump, rank)
-    network = load_network(source, rate, latency, ranks_per_host, as_json)
+    known = load_network(source, defaults, as_json)
+    network = known.network
     if rank is not None:
-        _row(network, rank, size, scheduler, dump, as_json)
+        _row(known, rank, size, scheduler, dump, as_json)
         return
     planned = plan_exchange(network, size, scheduler, window, as_json)
-    finish(planned, output, dump, as_json)
+    finish(planned, known.uplinks, output, dump, as_json)
 
 
 @plan.command("all-gather")
@@ -114,9 +114,7 @@ def all_gather(
     window: int,
     dump: str | None,
     rank: int | None,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Every rank contributes SIZE, and every rank gets all contributions.
@@ -125,13 +123,14 @@ def all_gather(
     forward what has reached them. With --rank R the row of that rank is shown.
     """
     check_outputs(output, dump, rank)
-    network = load_network(source, rate, latency, ranks_per_host, as_json)
+    known = load_network(source, defaults, as_json)
+    network = known.network
     check_rank(network, rank)
     planned = plan_gather(network, size, scheduler, window, contributions, startup, as_json)
     if rank is not None:
-        show_row(planned, rank, dump, as_json)
+        show_row(planned, known.uplinks, rank, dump, as_json)
         return
-    finish(planned, output, dump, as_json)
+    finish(planned, known.uplinks, output, dump, as_json)
 
 
 @plan.command("irregular")
@@ -156,9 +155,7 @@ def irregular(
     window: int,
     dump: str | None,
     rank: int | None,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Every rank sends to some others what FILE says.
@@ -167,16 +164,17 @@ def irregular(
     that rank is shown.
     """
     check_outputs(output, dump, rank)
-    network = load_network(source, rate, latency, ranks_per_host, as_json)
+    known = load_network(source, defaults, as_json)
+    network = known.network
     check_rank(network, rank)
     planned = plan_traffic(network, traffic, scheduler, window, startup, seed, as_json)
     if rank is not None:
-        show_row(planned, rank, dump, as_json)
+        show_row(planned, known.uplinks, rank, dump, as_json)
         return
-    finish(planned, output, dump, as_json)
+    finish(planned, known.uplinks, output, dump, as_json)
 
 
-def _row(network: Network, rank: int, size: str, scheduler: str, dump: str | None, as_json: bool) -> None:
+def _row(known: KnownNetwork, rank: int, size: str, scheduler: str, dump: str | None, as_json: bool) -> None:
     """One rank's row in closed form, without the rest of the schedule."""
     from hocket import _core
     from hocket.planning import by_phases, peak_rss_bytes, ratio
@@ -185,7 +183,7 @@ def _row(network: Network, rank: int, size: str, scheduler: str, dump: str | Non
         raise UsageError(
             f"'{scheduler}' has no closed form for one rank", remedy="use --scheduler tree or leave --rank"
         )
-    bytes = parse_size(size)
+    network, bytes = known.network, parse_size(size)
     bounds = _core.lower_bounds(network, _core.Demand(network.ranks, bytes))
     begun = time.perf_counter()
     phases = _core.TreePhases(network)
@@ -215,10 +213,13 @@ def _row(network: Network, rank: int, size: str, scheduler: str, dump: str | Non
         "plan_seconds": plan_seconds,
         "verify_seconds": None,
         "peak_rss_bytes": peak_rss_bytes(),
+        "uplinks": known.uplinks.as_json(),
     }
     if as_json:
         click.echo(json.dumps(report))
         return
+    if line := loud(known.uplinks):
+        click.echo(line)
     click.echo(
         f"rank {rank} of {network.ranks}: {network.ranks - 1} sends and as many receives in "
         f"{phases.phases} phases (bound {bounds.phases}), computed in {plan_seconds:.3f} s"

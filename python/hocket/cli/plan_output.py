@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hocket.cli.irregular import bytes_over_bound, size_text
-from hocket.cli.options import ALL_GATHER, ALL_TO_ALL, IRREGULAR
+from hocket.cli.options import ALL_GATHER, ALL_TO_ALL, IRREGULAR, loud
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
 from hocket.units import format_bytes, format_time, format_total
 
 if TYPE_CHECKING:
     from hocket._core import Network, Schedule
+    from hocket.network import Uplinks
     from hocket.planning import PlannedExchange
 
 HEADER = b"phase,src,dst,origin,target,offset,length\n"
@@ -39,19 +40,33 @@ def check_rank(network: Network, rank: int | None) -> None:
                          remedy=f"the network has ranks 0 to {network.ranks - 1}")  # fmt: skip
 
 
-def finish(planned: PlannedExchange, output: str | None, dump: str | None, as_json: bool) -> None:
-    """Writes what was asked for and says what was planned."""
-    if output is not None:
+def finish(
+    planned: PlannedExchange, uplinks: Uplinks, output: str | None, dump: str | None, as_json: bool
+) -> None:
+    """Writes what was asked for and says what was planned.
+
+    No plan file is written of a schedule that the verifier refuses: exit code 1.
+    """
+    refused = not planned.certificate.ok
+    if output is not None and not refused:
         data = with_spinner("encoding the plan", planned.plan().encode, as_json)
         write_atomically(output, [data])
     if dump is not None:
         lines = dump_lines(planned.schedule)
         with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
-    click.echo(json.dumps(planned.report()) if as_json else describe(planned))
+    click.echo(json.dumps(_report(planned, uplinks)) if as_json else describe(planned, uplinks))
     if not as_json:
-        for path in (output, dump):
+        for path in (None if refused else output, dump):
             if path is not None:
                 click.echo(f"wrote {path}")
+    if refused and output is not None:
+        click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
+    if refused:
+        click.get_current_context().exit(1)
+
+
+def _report(planned: PlannedExchange, uplinks: Uplinks) -> dict[str, Any]:
+    return {**planned.report(), "uplinks": uplinks.as_json()}
 
 
 def dump_lines(schedule: Schedule) -> Iterator[bytes]:
@@ -69,19 +84,20 @@ def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
         yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
 
 
-def describe(planned: PlannedExchange) -> str:
+def describe(planned: PlannedExchange, uplinks: Uplinks) -> str:
     certificate, waits = planned.certificate, planned.waits
     transfers = len(planned.schedule)
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
-    share = f", ratio {planned.ratio:.3f}"
-    gather = planned.demand.pattern == ALL_GATHER
+    assumed = " of assumed capacities" if uplinks.assumed else ""
+    share = f", ratio {planned.ratio:.3f}{assumed}"
     by_phases = planned.demand.pattern == ALL_TO_ALL
     lines = [
         _headline(planned),
         f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
-        *_irregular_lines(planned),
+        *_irregular_lines(planned, assumed),
         f"time        {format_time(planned.predicted_seconds, 4)} predicted, "
-        f"bound {format_time(planned.bound_seconds, 4)}{share if gather else ''}",
+        f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.time_ratio:.3f}{assumed}",
+        *([line] if (line := loud(uplinks)) else []),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
         + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
         f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
@@ -92,12 +108,12 @@ def describe(planned: PlannedExchange) -> str:
     return "\n".join(lines)
 
 
-def _irregular_lines(planned: PlannedExchange) -> list[str]:
+def _irregular_lines(planned: PlannedExchange, assumed: str) -> list[str]:
     if planned.demand.pattern != IRREGULAR:
         return []
     figures = planned.report()
     return [
-        f"in turn     {bytes_over_bound(figures, planned.ratio)}",
+        f"in turn     {bytes_over_bound(figures, planned.ratio)}{assumed}",
         f"with tokens {format_total(planned.token_bytes)} at host speed",
         f"splits      {figures['splits']}, {figures['transfers']} transfers",
     ]
@@ -124,8 +140,9 @@ def _headline(planned: PlannedExchange) -> str:
     )
 
 
-def show_row(planned: PlannedExchange, rank: int, dump: str | None, as_json: bool) -> None:
-    """One rank's row of a whole schedule."""
+def show_row(planned: PlannedExchange, uplinks: Uplinks, rank: int, dump: str | None, as_json: bool) -> None:
+    """One rank's row of a whole schedule, which the verifier must accept."""
+    planned.check_accepted()
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
     if dump is not None:
         write_atomically(dump, [HEADER, text])
@@ -133,8 +150,11 @@ def show_row(planned: PlannedExchange, rank: int, dump: str | None, as_json: boo
     sends = sum(1 for src, _ in hops if src == rank)
     receives = sum(1 for _, dst in hops if dst == rank)
     if as_json:
-        click.echo(json.dumps({**planned.report(), "rank": rank, "transfers_of_rank": sends + receives}))
+        row = {"rank": rank, "transfers_of_rank": sends + receives}
+        click.echo(json.dumps({**_report(planned, uplinks), **row}))
         return
+    if line := loud(uplinks):
+        click.echo(line)
     click.echo(
         f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
         f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.scheduler}'"

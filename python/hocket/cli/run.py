@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,8 +21,12 @@ from hocket.cli.launching import (
     runtime_options,
     scheduling_options,
 )
+from hocket.cli.options import defaults_options, load_network, loud
 from hocket.cli.work import check_writable
 from hocket.errors import MissingToolError, UsageError
+
+if TYPE_CHECKING:
+    from hocket.network import Defaults
 
 _ON_STDERR = Path("-")  # the report as a table only
 
@@ -45,6 +50,7 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
 @scheduling_options
 @program_options
 @hostfile_option
+@defaults_options
 @click.option(
     "--report",
     metavar="[=FILE.json]",
@@ -68,6 +74,7 @@ def run(
     min_vector_bytes: str | None,
     scheduler: str | None,
     hostfile: str | None,
+    defaults: Defaults,
     report: Path | None,
     verbose: int,
     program: tuple[str, ...],
@@ -75,13 +82,15 @@ def run(
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
     from hocket.calls import kept_reports, tell
     from hocket.mpi import launch_command
-    from hocket.network import read_network
     from hocket.runtime import scheduled_environment
     from hocket.runtime.cache import cache_dir
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
-    built = read_network(network)
+    known = load_network(network, defaults)
+    if line := loud(known.uplinks):
+        click.echo(line, err=True)
+    built = known.network
     check_places(built, network, ranks, placement)
     with ExitStack() as stack:
         directory = stack.enter_context(kept_reports(cache_dir())) if report else None

@@ -25,6 +25,7 @@ from hocket.cli.options import (
     json_option,
     load_network,
     load_plan,
+    loud,
     network_option,
     plan_exchange,
     plan_gather,
@@ -38,6 +39,7 @@ from hocket.units import format_bytes, format_time, parse_time
 
 if TYPE_CHECKING:
     from hocket._core import Demand, Network, Schedule, Simulation
+    from hocket.network import Defaults
 
 MOST_LINES = 16
 # Parameter and option of what only an exchange without a plan can be told.
@@ -92,9 +94,7 @@ def simulate(
     picture: str | None,
     throughput: str | None,
     heat: str | None,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
     **packets: Any,
 ) -> None:
@@ -125,7 +125,8 @@ def simulate(
         _refuse(_given(("size",)), "sets one size for all, but --demand says each", "say another --pattern")
     else:
         _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "say --pattern irregular")
-    network = load_network(source, rate, latency, ranks_per_host, as_json)
+    known = load_network(source, defaults, as_json)
+    network = known.network
     if path is not None:
         plan = load_plan(path, as_json)
         check_same_network(plan, network, path, source)
@@ -187,6 +188,7 @@ def simulate(
             "tokens": result.tokens,
             "channels": channels,
             "peak_rss_bytes": peak_rss_bytes(),
+            "uplinks": known.uplinks.as_json(),
         }
         click.echo(json.dumps(report))
         return
@@ -196,8 +198,10 @@ def simulate(
     )
     click.echo(
         f"predicted   {format_time(result.seconds, 5)}, bound {format_time(bound_seconds, 5)}, "
-        f"ratio {share:.3f}"
+        f"ratio {share:.3f}{' of assumed capacities' if known.uplinks.assumed else ''}"
     )
+    if line := loud(known.uplinks):
+        click.echo(line)
     busiest = sorted(channels, key=lambda channel: -channel["utilisation"])
     rows = [
         [c["channel"], f"{100 * c['utilisation']:.1f} %", f"{100 * c['busy']:.1f} %"]

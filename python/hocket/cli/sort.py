@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hocket.cli.launching import check_places, hostfile_option, mpi_option, scheduling_options
-from hocket.cli.options import json_option
+from hocket.cli.launching import (
+    check_places,
+    check_ranks_here,
+    hostfile_option,
+    mpi_option,
+    scheduling_options,
+)
+from hocket.cli.options import defaults_options, json_option, load_network, loud
 from hocket.cli.work import PATIENCE, as_columns, check_writable, replaced
 from hocket.errors import HocketError, UsageError
 from hocket.units import format_time, format_total, parse_bytes
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from hocket.filesort.files import ArrayFile
     from hocket.filesort.job import Report
     from hocket.mpi import Mpi
+    from hocket.network import Defaults
     from hocket.runtime import RuntimeOptions
 
 METHODS: Final = ("auto", "radix", "sample")
@@ -49,6 +56,7 @@ METHODS: Final = ("auto", "radix", "sample")
 @mpi_option
 @hostfile_option
 @click.option("--network", "source", metavar="NETWORK", help="Schedule what crosses this network.")
+@defaults_options
 @scheduling_options
 @click.option("-v", "--verbose", is_flag=True, help="Show what the ranks say.")
 @click.argument("source_file", metavar="IN.npy")
@@ -64,6 +72,7 @@ def sort(
     mpi_name: str | None,
     hostfile: str | None,
     source: str | None,
+    defaults: Defaults,
     scheduler: str | None,
     flow: str,
     placement: str,
@@ -81,11 +90,12 @@ def sort(
     from hocket.signals import as_exceptions
 
     limit = parse_bytes(memory) if memory is not None else None
+    check_ranks_here(ranks, hostfile)
     ranks = ranks or _cores()
     files = _check(source_file, output, field, payload)
     mpi = find_mpi(mpi_name)
     environment = _environment(
-        mpi, ranks, source, RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose))
+        mpi, ranks, source, defaults, RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose))
     )
     with as_exceptions(), _outputs(files) as places, _progress(as_json) as on_step:
         job = Job(
@@ -135,15 +145,19 @@ def _check(
     return files
 
 
-def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:
+def _environment(
+    mpi: Mpi, ranks: int, source: str | None, defaults: Defaults, options: RuntimeOptions
+) -> dict[str, str]:
     """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
-    from hocket.network import read_network
     from hocket.runtime import build_runtime, scheduled_environment
 
     if source is None:
         build_runtime(mpi.mpicc)
         return {}
-    network = read_network(source)
+    known = load_network(source, defaults)
+    if line := loud(known.uplinks):
+        click.echo(line, err=True)
+    network = known.network
     check_places(network, source, ranks, options.placement)
     return scheduled_environment(mpi.mpicc, network, options, ranks=ranks)
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING
 
 import click
 
 from hocket.cli.irregular import bytes_over_bound
-from hocket.cli.options import defaults_options, json_option, load_network, load_plan, network_option
+from hocket.cli.options import defaults_options, json_option, load_network, load_plan, loud, network_option
 from hocket.cli.work import with_spinner
 from hocket.units import format_time
+
+if TYPE_CHECKING:
+    from hocket.network import Defaults
 
 
 @click.command()
@@ -23,9 +27,7 @@ def verify(
     ctx: click.Context,
     path: str,
     source: str,
-    rate: str | None,
-    latency: str | None,
-    ranks_per_host: int | None,
+    defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Check PLAN against NETWORK, every phase and every byte.
@@ -46,7 +48,8 @@ def verify(
     )
     from hocket.same_network import check_same_network
 
-    network = load_network(source, rate, latency, ranks_per_host, as_json)
+    known = load_network(source, defaults, as_json)
+    network = known.network
     plan = load_plan(path, as_json)
     check_same_network(plan, network, path, source)
     header, demand = plan.header, plan.header.demand
@@ -83,6 +86,7 @@ def verify(
             "phases": certificate.phases,
             "bound_phases": least,
             "ratio": share,
+            "time_ratio": ratio(header.predicted_seconds, bound_seconds),
             "bound_seconds": bound_seconds,
             "predicted_seconds": header.predicted_seconds,
             **(irregular_figures(network, demand, plan.schedule, bounds) if irregular else {}),
@@ -96,6 +100,7 @@ def verify(
             ],
             "verify_seconds": seconds,
             "peak_rss_bytes": peak_rss_bytes(),
+            "uplinks": known.uplinks.as_json(),
         }
         click.echo(json.dumps(report))
     else:
@@ -108,15 +113,18 @@ def verify(
         click.echo(f"contention-free  {answer[certificate.contention_free]}")
         click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
         phases = f"phases           {certificate.phases}, bound {least}"
-        click.echo(phases if gather or irregular else f"{phases}, ratio {share:.3f}")
+        assumed = " of assumed capacities" if known.uplinks.assumed else ""
+        click.echo(phases if gather or irregular else f"{phases}, ratio {share:.3f}{assumed}")
         if irregular:
             figures = irregular_figures(network, demand, plan.schedule, bounds)
-            click.echo(f"phases in turn   {bytes_over_bound(figures, share)}")
-        if gather:
-            click.echo(
-                f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
-                f"bound {format_time(bound_seconds, 4)}, ratio {share:.3f}"
-            )
+            click.echo(f"phases in turn   {bytes_over_bound(figures, share)}{assumed}")
+        click.echo(
+            f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
+            f"bound {format_time(bound_seconds, 4)}, "
+            f"ratio {ratio(header.predicted_seconds, bound_seconds):.3f}{assumed}"
+        )
+        if line := loud(known.uplinks):
+            click.echo(line)
         for kind, count in certificate.counts.items():
             click.echo(f"{kind}: {count} times, such as")
             for found, phase, text in certificate.findings:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.mpi import Abi, Mpi
+from hocket.network import Defaults
 from hocket.runtime.build import Runtime
 from hocket.runtime.wrapper import Wrapper
 
@@ -27,7 +28,8 @@ class Case:
     """The first part is what the user says; what stays None could not be found out.
 
     ``environment``: of this process and so of its ranks. ``ranks`` None: as many as the network has places
-    for, but few. ``seconds``: the longest that one start of ranks may take.
+    for, but few. ``seconds``: the longest that one start of ranks may take. ``defaults``: what the network
+    leaves open.
     """
 
     environment: Mapping[str, str]
@@ -39,6 +41,7 @@ class Case:
     hostfile: str | None = None
     plans: tuple[Path, ...] = ()
     seconds: float = 60.0
+    defaults: Defaults = field(default_factory=Defaults)
 
     mpi: Mpi | None = None
     wrapper: Wrapper | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hocket import _core
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
-from hocket.network import read_network
+from hocket.network import read_known_network
 from hocket.runtime.environment import MOST_PLANNED_RANKS, PATTERNS, read_plan
 
 
@@ -17,9 +17,16 @@ def check_network(case: Case) -> Iterator[Finding]:
             yield note("network", "no network was given, so it and the placement were not looked at",
                        "give one: --network FILE")  # fmt: skip
         return
-    network = case.network = read_network(case.network_file)
+    known = read_known_network(case.network_file, case.defaults)
+    network = case.network = known.network
     hosts = sum(1 for ranks in network.ranks_per_node if ranks)
     yield ok("network", f"{case.network_file}: {hosts} hosts for {network.ranks} ranks")
+    if known.uplinks.warning:
+        yield note("network", known.uplinks.warning)
+    if known.uplinks.assumed:
+        yield note("network", known.uplinks.text)
+    elif known.uplinks.trunks:
+        yield ok("network", known.uplinks.text)
     if network.ranks > MOST_PLANNED_RANKS:
         yield note(
             "network", f"with more than {MOST_PLANNED_RANKS} ranks, each communicator plans what it uses"

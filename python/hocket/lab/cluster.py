@@ -162,14 +162,13 @@ class Lab:
         ports: dict[str, list[wires.Port]] = {node.name: [] for node in network.nodes}
         node_of = {node.name: node for node in self.state.nodes}
         cables = []
-        for link in network.links:
-            rate = options.rate or link.rate
-            check_rate(rate, f"the rate of link {link.a} - {link.b}")
+        for link in options.wired(network).links:
+            check_rate(link.rate, f"the rate of link {link.a} - {link.b}")
             ends = []
             for name in (link.a, link.b):
                 node = node_of[name]
                 port_name = wires.HOST_PORT if node.ranks else f"p{len(ports[name])}"
-                ports[name].append(wires.Port(port_name, rate, node.address))
+                ports[name].append(wires.Port(port_name, link.rate, node.address))
                 ends.append((self.state.net(node), port_name))
             cables.append(wires.Cable(ends[0], ends[1]))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from hocket.errors import UsageError
+from hocket.network import Defaults, NetworkDescription
+from hocket.network.uplinks import apply_options
 
 BURST = 10_240  # bytes that a link may send at once; the shaper's token bucket
 MAX_RATE = 4e9  # bytes/s: the shaper's rate is a 32-bit number
@@ -18,7 +20,8 @@ MOST_RANKS = 1024  # processes of one machine
 class LabOptions:
     """How the emulated wires behave.
 
-    ``rate``: bytes/s of every link, or None for the rates of the network.
+    ``rate``: bytes/s of every link, or None for the rates of the network. ``uplink_rate`` and
+    ``oversubscription``: of links between switches, as in :class:`hocket.network.Defaults`.
     ``buffer``: bytes that each port may queue. ``congestion_control``: TCP's, set in each host.
     ``mtu``: bytes of an IP packet.
     """
@@ -27,6 +30,8 @@ class LabOptions:
     buffer: int = 60_000
     congestion_control: str = "cubic"
     mtu: int = 1500
+    uplink_rate: float | None = None
+    oversubscription: tuple[float, ...] | Literal["auto"] = "auto"
 
     def check(self) -> None:
         """Raise :class:`UsageError` on values that no switch could have."""
@@ -44,6 +49,14 @@ class LabOptions:
                 f"--cc: '{self.congestion_control}' is no congestion control",
                 remedy="choose for example cubic or reno",
             )
+
+    def wired(self, network: NetworkDescription) -> NetworkDescription:
+        """The network with the rates of the lab's wires."""
+        links = [replace(link, rate=self.rate or link.rate) for link in network.links]
+        wired = replace(network, links=links)
+        says = Defaults(uplink_rate=self.uplink_rate, oversubscription=self.oversubscription)
+        apply_options(wired, says)
+        return wired
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for JSON."""

@@ -1,6 +1,7 @@
 """Networks from files and short forms.
 
-:func:`read_network_description` gives what the file says, :func:`read_network` the network of the core.
+:func:`read_network_description` gives what the file says, :func:`read_known_network` the network of the core
+and how its uplinks are known.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hocket.network import registry, short_forms
 from hocket.network.description import Defaults, Grid, Link, NetworkDescription, Node, Routing
+from hocket.network.known import KnownNetwork, Uplinks, read_known_network
 from hocket.network.registry import READERS, Reader
 from hocket.network.source import Source, load
 
@@ -19,11 +21,14 @@ __all__ = [
     "READERS",
     "Defaults",
     "Grid",
+    "KnownNetwork",
     "Link",
     "NetworkDescription",
     "Node",
     "Reader",
     "Routing",
+    "Uplinks",
+    "read_known_network",
     "read_network",
     "read_network_description",
 ]
@@ -46,5 +51,6 @@ def read_network_description(source: str, defaults: Defaults | None = None) -> N
 
 
 def read_network(source: str, defaults: Defaults | None = None) -> Network:
-    """The network of the core, with all its checks passed."""
-    return read_network_description(source, defaults).build()
+    """The network of the core, with all its checks passed; :func:`read_known_network` also says how its
+    uplinks are known."""
+    return read_known_network(source, defaults).network

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 DEFAULT_RATE = 125e6  # bytes per second: gigabit Ethernet
 DEFAULT_LATENCY = 5e-6  # seconds per channel
+MIN_RATE, MAX_RATE = 1e3, 1e13  # bytes per second, as the core demands
+MAX_LATENCY = 10.0
 MAX_NODES = 1_000_000  # hosts, and as many switches
 MAX_GRID_HOSTS = 65_536  # of a torus, mesh or hypercube: every message is walked hop by hop
 MAX_NAME = 255  # characters, as in DNS
@@ -34,11 +36,19 @@ GridKind = Literal["torus", "mesh", "hypercube"]
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What a link or host gets when its file does not say."""
+    """What a link or host gets when its file does not say, and what the user says of uplinks.
+
+    Uplinks are the links between two switches. ``uplink_rate`` (bytes/s) is the rate of each.
+    ``oversubscription`` is what the links below a switch carry over what its uplinks carry, all of them
+    together: one number per level from the leaves up, the last for all further levels. ``"auto"`` leaves
+    uplinks to the file, to what was measured, and last to an assumption. Both are more than the file's word.
+    """
 
     rate: float = DEFAULT_RATE
     latency: float = DEFAULT_LATENCY
     ranks: int = 1
+    uplink_rate: float | None = None
+    oversubscription: tuple[float, ...] | Literal["auto"] = "auto"
 
 
 @dataclass(slots=True)
@@ -56,13 +66,17 @@ class Node:
 
 @dataclass(slots=True)
 class Link:
-    """A full-duplex link: two channels of ``rate`` bytes/s and ``latency`` seconds each."""
+    """A full-duplex link: two channels of ``rate`` bytes/s and ``latency`` seconds each.
+
+    ``rate_given``: the source states this rate, or a default for all its links. Slurm's files do not.
+    """
 
     a: str
     b: str
     rate: float = DEFAULT_RATE
     latency: float = DEFAULT_LATENCY
     where: Where | None = None
+    rate_given: bool = True
 
 
 @dataclass(slots=True)

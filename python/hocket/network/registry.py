@@ -26,7 +26,7 @@ READERS: tuple[Reader, ...] = (
     Reader("hocket", "Hocket's own TOML", toml.sniff, toml.read),
     Reader("simgrid", "SimGrid platform XML, version 4.1", simgrid.sniff, simgrid.read),
     Reader("slurm-conf", "Slurm topology.conf (topology/tree)", slurm_conf.sniff, slurm_conf.read),
-    Reader("slurm-yaml", "Slurm topology.yaml (tree, flat)", slurm_yaml.sniff, slurm_yaml.read),
+    Reader("slurm-yaml", "Slurm topology.yaml (tree)", slurm_yaml.sniff, slurm_yaml.read),
 )
 
 

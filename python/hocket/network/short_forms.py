@@ -9,6 +9,7 @@ group by group.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import repeat
 from typing import Final
 
@@ -115,7 +116,7 @@ def _options(source: Source, ranks: str | None, link: str | None, defaults: Defa
         rate = source.parse(parse_rate, rate_text, 0)
         if comma:
             latency = source.parse(parse_time, latency_text, 0)
-    return Defaults(rate, latency, count)
+    return replace(defaults, rate=rate, latency=latency, ranks=count)
 
 
 def _integer(source: Source, kind: str, text: str, least: int) -> int:

@@ -1,13 +1,14 @@
-"""Slurm's ``topology.conf`` for topology/tree.
+"""Slurm's ``topology.conf`` for topology/tree, and what ``scontrol show topology`` prints of it.
 
-Slurm's ``LinkSpeed`` is only a comment for people (Slurm ignores it, and it has no unit), so all links get
-the default rate. Unlike Slurm, a switch may have ``Nodes`` and ``Switches`` at once.
+``LinkSpeed`` is that of the links which a line names: from the switch to its ``Nodes`` or ``Switches``. Its
+unit is arbitrary (topology.conf(5)), so it only tells rates in proportion, and nothing where
+all are the same. Unlike Slurm, a switch may have ``Nodes`` and ``Switches`` at once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hocket.network.description import Defaults, Link, NetworkDescription, suggestion
@@ -16,13 +17,15 @@ from hocket.network.source import Source, shown
 
 _SNIFF: Final = re.compile(r"(?im)^[ \t]*(?:SwitchName|BlockName|BlockSizes|RingName)[ \t]*=")
 _PAIR: Final = re.compile(r"[ \t]*([A-Za-z]+)[ \t]*=[ \t]*(\"[^\"]*\"|[^\s\"]*)[ \t]*")
-_KEYS: Final = ("switchname", "nodes", "switches", "linkspeed")
+_SPEED: Final = re.compile(r"\d{1,18}", re.ASCII)
+_KEYS: Final = ("switchname", "nodes", "switches", "linkspeed", "level")
 _OTHERS: Final = ("blockname", "blocksizes", "ringname")
 _SPELLING: Final = {
     "switchname": "SwitchName",
     "nodes": "Nodes",
     "switches": "Switches",
     "linkspeed": "LinkSpeed",
+    "level": "Level",
 }
 
 
@@ -33,11 +36,27 @@ def sniff(source: Source) -> bool:
 def read(source: Source, defaults: Defaults) -> NetworkDescription:
     """The tree of a ``topology.conf``; hosts in the order of the file."""
     result = NetworkDescription(source=source.name)
+    speeds: list[float | None] = []  # of each link
     for line, text in _logical_lines(source):
-        _read_line(source, defaults, line, text, result)
+        speed = _read_line(source, defaults, line, text, result)
+        speeds += [speed] * (len(result.links) - len(speeds))
     if not result.hosts:
         raise source.error("the network has no hosts", remedy="add Nodes=… to a SwitchName= line")
+    _use_speeds(result, speeds)
     return result
+
+
+def _use_speeds(result: NetworkDescription, speeds: Sequence[float | None]) -> None:
+    """Rates in proportion to the speeds, hosts' usual links at the default rate; only where all lines tell
+    one, and not all the same."""
+    hosts = {node.name for node in result.nodes if node.is_host}
+    of_hosts = [speed for link, speed in zip(result.links, speeds, strict=True) if link.b in hosts]
+    if None in speeds or len(set(speeds)) < 2 or not of_hosts:
+        return
+    usual = max(sorted({speed for speed in of_hosts if speed is not None}), key=of_hosts.count)
+    for link, speed in zip(result.links, speeds, strict=True):
+        if speed is not None:
+            link.rate, link.rate_given = link.rate * (speed / usual), True
 
 
 def _logical_lines(source: Source) -> Iterator[tuple[int, str]]:
@@ -54,9 +73,12 @@ def _logical_lines(source: Source) -> Iterator[tuple[int, str]]:
         yield first, " ".join(parts).strip()
 
 
-def _read_line(source: Source, defaults: Defaults, line: int, text: str, result: NetworkDescription) -> None:
+def _read_line(
+    source: Source, defaults: Defaults, line: int, text: str, result: NetworkDescription
+) -> float | None:
+    """Adds what the line says; returns its LinkSpeed, if it is a number."""
     if not text:
-        return
+        return None
     values = _pairs(source, line, text)
     name = values.get("switchname")
     if not name:
@@ -73,13 +95,16 @@ def _read_line(source: Source, defaults: Defaults, line: int, text: str, result:
         raise source.error(
             f"switch {shown(name)} has neither Nodes nor Switches", line, "add one or drop the line"
         )
-    if values.get("nodes"):
+    # With levels it is scontrol's output, which repeats at each switch all nodes below it.
+    if values.get("nodes") and not (values.get("level") and values.get("switches")):
         for host in expand(values["nodes"], source, line):
             result.add_host(host, defaults.ranks, where)
-            result.links.append(Link(name, host, defaults.rate, defaults.latency, where))
+            result.links.append(Link(name, host, defaults.rate, defaults.latency, where, False))
     if values.get("switches"):
         for switch in expand(values["switches"], source, line):
-            result.links.append(Link(name, switch, defaults.rate, defaults.latency, where))
+            result.links.append(Link(name, switch, defaults.rate, defaults.latency, where, False))
+    speed = values.get("linkspeed", "")
+    return float(speed) if _SPEED.fullmatch(speed) and int(speed) > 0 else None
 
 
 def _pairs(source: Source, line: int, text: str) -> dict[str, str]:

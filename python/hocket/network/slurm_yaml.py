@@ -1,4 +1,4 @@
-"""Slurm's ``topology.yaml`` (since 25.05): ``tree`` and ``flat`` topologies.
+"""Slurm's ``topology.yaml`` (since 25.05): ``tree`` topologies.
 
 A ``flat`` topology says nothing about hosts, so it is refused with the way out, as is ``block``.
 """
@@ -73,11 +73,11 @@ def _switch(source: Source, defaults: Defaults, item: yaml.Node, result: Network
         at = _line(values["nodes"])
         for host in expand(_text(source, values["nodes"], "nodes"), source, at):
             result.add_host(host, defaults.ranks, source.at(at))
-            result.links.append(Link(name, host, defaults.rate, defaults.latency, source.at(at)))
+            result.links.append(Link(name, host, defaults.rate, defaults.latency, source.at(at), False))
     if "children" in values:
         at = _line(values["children"])
         for child in expand(_text(source, values["children"], "children"), source, at):
-            result.links.append(Link(name, child, defaults.rate, defaults.latency, source.at(at)))
+            result.links.append(Link(name, child, defaults.rate, defaults.latency, source.at(at), False))
 
 
 def _line(node: yaml.Node) -> int:

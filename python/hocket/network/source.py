@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -15,6 +16,8 @@ __all__ = ["Source", "load", "load_beside", "shown"]
 
 MAX_FILE_BYTES: Final = 64 * 2**20
 MAX_LINE_BYTES: Final = 4 * 2**20
+STDIN: Final = "-"
+SHOWN_STDIN: Final = "standard input"
 _WHAT: Final = "a network file, or a short form such as star:24"
 
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*")
@@ -55,12 +58,28 @@ class Source:
         return PurePath(self.name).suffix.lower()
 
 
-def load(path: str) -> Source:
-    """The file's text, or one :class:`NetworkError`."""
+def load(path: str, what: str = _WHAT) -> Source:
+    """The text of a file, or of standard input for ``-``; or one :class:`NetworkError`, which says ``what``
+    the file should be."""
     if not path:
-        raise NetworkError("no network is named", remedy=f"name {_WHAT}")
-    data = read_limited(path, MAX_FILE_BYTES, _WHAT, NetworkError)
+        raise NetworkError("no network is named", remedy=f"name {what}")
+    if path == STDIN:
+        return Source(SHOWN_STDIN, _decode(_standard_input(what), Where(SHOWN_STDIN)))
+    data = read_limited(path, MAX_FILE_BYTES, what, NetworkError)
     return Source(path, _decode(data, where_is(path)))
+
+
+def _standard_input(what: str) -> bytes:
+    try:
+        data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+    except (AttributeError, ValueError, OSError) as problem:  # None where it is closed
+        raise NetworkError(
+            "cannot be read", where=Where(SHOWN_STDIN), remedy=f"pipe a file into it, or name {what}"
+        ) from problem
+    if len(data) > MAX_FILE_BYTES:
+        raise NetworkError(f"is larger than {MAX_FILE_BYTES // 2**20} MiB", where=Where(SHOWN_STDIN),
+                           remedy=f"is this {what}?")  # fmt: skip
+    return data
 
 
 def load_beside(source: Source, name: str, line: int, what: str) -> Source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from hocket.errors import NetworkError, Where
@@ -161,10 +162,11 @@ class _Document:
                 f"there is no shape {shown(shape)}", self._line_of("shape"), 'write shape = "tree" or "graph"'
             )
         for table in self._tables("defaults"):
-            self.defaults = Defaults(
-                table.rate(self.defaults.rate),
-                table.latency(self.defaults.latency),
-                table.ranks(self.defaults.ranks),
+            self.defaults = replace(
+                self.defaults,
+                rate=table.rate(self.defaults.rate),
+                latency=table.latency(self.defaults.latency),
+                ranks=table.ranks(self.defaults.ranks),
             )
         tables = [table for kind in _ARRAYS for table in self._tables(kind)]
         grids = [table for kind in _GRIDS for table in self._tables(kind)]

@@ -1,0 +1,94 @@
+"""``hocket network convert``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from hocket.cli.options import defaults_options, json_option, load_network, loud
+from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.errors import UsageError
+
+if TYPE_CHECKING:
+    from hocket._core import Network
+    from hocket.network import Defaults, KnownNetwork
+
+
+@click.command()
+@click.argument("source", metavar="NETWORK")
+@click.option("-o", "--output", metavar="FILE.toml", help="Write to this file. [standard output]")
+@click.option(
+    "--hosts",
+    metavar="HOSTS",
+    help="Only these hosts and what lies between them: n[0-15], @FILE (a hostfile), or - for standard input.",
+)
+@defaults_options
+@json_option
+def convert(source: str, output: str | None, hosts: str | None, defaults: Defaults, as_json: bool) -> None:
+    """Write a network as Hocket's TOML: as corrected by options, or cut to the hosts of a job.
+
+    What is read again is the same network: hosts in the same order, the same rates and routes.
+    """
+    from hocket.network.source import STDIN
+    from hocket.network.writer import network_files
+
+    if output is not None and not output.endswith(".toml"):
+        raise UsageError(f"-o {output} is no TOML file", remedy="name it FILE.toml")
+    if output is None and as_json:
+        raise UsageError("--json and the network would both go to standard output", remedy="add -o FILE.toml")
+    if source == STDIN and hosts == STDIN:
+        raise UsageError(
+            "the network and --hosts cannot both be standard input", remedy="name a file for one"
+        )
+    check_writable(output)
+    known = load_network(source, defaults, quiet=as_json)
+    network = known.network
+    if hosts is not None:
+        network = with_spinner("cutting", lambda: _cut(known, hosts), as_json)
+    files = network_files(network, output or "network.toml", _comment(known, hosts))
+    if output is None:
+        if len(files) > 1:
+            raise UsageError(f"this network takes {len(files)} files", remedy="name the first: -o FILE.toml")
+        click.echo("".join(files.values()), nl=False)
+        if line := loud(known.uplinks):
+            click.echo(line, err=True)
+        return
+    # The file that names the others comes last: it never names what is not there yet.
+    for path in reversed(files):
+        write_atomically(path, [files[path].encode()])
+    _report(source, known, network, list(files), as_json)
+
+
+def _cut(known: KnownNetwork, hosts: str) -> Network:
+    from hocket.network.chosen import chosen_hosts
+    from hocket.network.cut import cut
+
+    names = known.network.names
+    every = [names[host] for host in known.network.hosts]
+    return cut(known.description, chosen_hosts(hosts, every)).build()
+
+
+def _comment(known: KnownNetwork, hosts: str | None) -> str:
+    """What the file was made of; an assumption stays one for whoever reads it."""
+    from hocket.network.source import shown
+
+    of = f"From {shown(known.description.source, 200)}" + (f", hosts {shown(hosts, 200)}" if hosts else "")
+    return f"{of}\n{known.uplinks.text}"
+
+
+def _report(source: str, known: KnownNetwork, network: Network, files: list[str], as_json: bool) -> None:
+    hosts = len(network.hosts)
+    switches = network.nodes - hosts
+    if as_json:
+        report = {"source": source, "shape": network.shape.name, "hosts": hosts, "switches": switches}
+        report |= {"links": len(network.links), "ranks": network.ranks, "files": files}
+        click.echo(json.dumps({**report, "uplinks": known.uplinks.as_json()}))
+        return
+    click.echo(f"{source}: a {network.shape.name} of {hosts} hosts, {switches} switches, "
+               f"{len(network.links)} links")  # fmt: skip
+    if line := loud(known.uplinks):
+        click.echo(line)
+    for path in files:
+        click.echo(f"wrote {path}")

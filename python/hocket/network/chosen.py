@@ -1,0 +1,55 @@
+"""The hosts that a user names: a host list, a file of them, or standard input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from hocket.errors import UsageError
+from hocket.network.description import suggestion
+from hocket.network.hostlist import expand
+from hocket.network.source import STDIN, Source, load, shown
+
+_FILE: Final = "@"
+_WHAT: Final = "a file with a host list on each line"
+_SLOTS: Final = re.compile(r":\d+$", re.ASCII)
+
+
+def chosen_hosts(text: str, known: Collection[str]) -> list[str]:
+    """The names that ``text`` means, each once: ``n[0-15]``, ``@FILE`` or ``-``.
+
+    In a file the first word of each line counts, so that hostfiles of MPI libraries are understood
+    (``n0:4``, ``n0 slots=4``), and a name with a domain means the host without. Raises
+    :class:`hocket.errors.HocketError` for what is no list and for a host that is not ``known``.
+    """
+    names: dict[str, None] = {}
+    every = set(known)
+    for source, line, item in _lists(text):
+        for name in expand(item, source, line):
+            names[_known(name, every, known, source, line)] = None
+    return list(names)
+
+
+def _lists(text: str) -> list[tuple[Source, int, str]]:
+    if text != STDIN and not text.startswith(_FILE):
+        return [(Source("--hosts", text, is_file=False), 0, text)]
+    if text == _FILE:
+        raise UsageError("--hosts @ names no file", remedy="write --hosts @FILE")
+    source = load(text.removeprefix(_FILE), _WHAT)
+    lines = [(source, line, content.split()[0]) for line, content in source.content_lines()]
+    if not lines:
+        raise source.error("names no host", remedy=f"give {_WHAT}")
+    return lines
+
+
+def _known(name: str, every: set[str], known: Collection[str], source: Source, line: int) -> str:
+    plain = _SLOTS.sub("", name) if source.is_file else name
+    for guess in (name, plain, plain.partition(".")[0]):
+        if guess in every:
+            return guess
+    raise source.error(
+        f"no host of the network is called {shown(name)}",
+        line,
+        suggestion(plain, known) or "see 'hocket network show' for its hosts",
+    )

@@ -1,0 +1,119 @@
+"""A network together with how its uplinks are known: nothing is guessed in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.measured import Measured, read_measured
+from hocket.network.uplinks import apply_options, uplinks_of
+from hocket.units import format_rate
+
+if TYPE_CHECKING:
+    from hocket._core import Network
+
+Provenance = Literal["stated", "measured", "assumed", "none"]
+
+_REMEDY: Final = "say --oversubscription or --uplink-rate, or let 'hocket run' measure"
+
+
+@dataclass(frozen=True, slots=True)
+class Uplinks:
+    """How the rates of the links between switches are known.
+
+    ``provenance`` is that of the least known link: ``stated`` by the file or an option, ``measured`` by a
+    run, ``assumed`` as fast as a host's link, ``none`` where no two switches are wired. ``trunks`` are the
+    links (indices of the description's and of the core's) of that provenance. ``text`` is one line for the
+    user; ``warning``, if any, says what of the cache was not taken.
+    """
+
+    provenance: Provenance
+    text: str
+    trunks: tuple[int, ...] = ()
+    warning: str = ""
+
+    @property
+    def assumed(self) -> bool:
+        return self.provenance == "assumed"
+
+    def as_json(self) -> dict[str, Any]:
+        return {"provenance": self.provenance, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNetwork:
+    """The core's network, the description that it was built from, and how its uplinks are known.
+
+    ``islands`` are the parts of a network between which no wire leads; none where it is in one piece.
+    """
+
+    network: Network
+    description: NetworkDescription
+    uplinks: Uplinks
+    islands: tuple[KnownNetwork, ...] = ()
+
+
+def read_known_network(source: str, defaults: Defaults | None = None) -> KnownNetwork:
+    """The network of a file or short form, its uplinks as fast as options, the file or a measurement say,
+    in this order, and else assumed.
+
+    Raises :class:`hocket.errors.NetworkError` as :func:`hocket.network.read_network_description` does, and
+    where an option does not fit the network.
+    """
+    from hocket.network import read_network_description
+
+    defaults = defaults or Defaults()
+    description = read_network_description(source, defaults)
+    uplinks = settle_uplinks(description, defaults)
+    return KnownNetwork(description.build(), description, uplinks)
+
+
+def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplinks:
+    """Gives every uplink of the description its rate, and says how it is known."""
+    option = apply_options(description, defaults)
+    trunks = uplinks_of(description)
+    if not trunks:
+        return Uplinks("none", "uplinks: none")
+    if option:
+        return Uplinks("stated", f"uplinks: {_rates(description, trunks)}, by {option}", tuple(trunks))
+    unknown = [index for index in trunks if not description.links[index].rate_given]
+    if not unknown:
+        return Uplinks("stated", f"uplinks: {_rates(description, trunks)}, as stated", tuple(trunks))
+    measured, warning = read_measured(description)
+    left = _use(measured, description, unknown) if measured is not None else unknown
+    if measured is not None and not left:
+        text = f"uplinks: measured on {measured.date} in this cluster: {_rates(description, unknown)}"
+        return Uplinks("measured", text + _at_least(measured), tuple(unknown), warning)
+    some = f"{len(left)} of {len(trunks)} " if len(left) < len(trunks) else ""
+    text = f"uplinks: {some}assumed as fast as a host's link (the file does not say); {_REMEDY}"
+    return Uplinks("assumed", text, tuple(left), warning)
+
+
+def _use(measured: Measured, description: NetworkDescription, links: Sequence[int]) -> list[int]:
+    """Sets the rates that were measured; returns the links of which nothing is known."""
+    hosts = {node.name for node in description.nodes if node.is_host}
+    rates = [link.rate for link in description.links if link.a in hosts or link.b in hosts]
+    host_rate = max(set(rates), key=rates.count)
+    left = []
+    for index in links:
+        link = description.links[index]
+        width = measured.widths.get(frozenset((link.a, link.b)))
+        if width is None:
+            left.append(index)
+        else:
+            link.rate = width.value * host_rate
+    return left
+
+
+def _at_least(measured: Measured) -> str:
+    most = max((width.pairs for width in measured.widths.values() if width.at_least), default=0)
+    return f" (at least: no more than {most} pairs were sent across at once)" if most else ""
+
+
+def _rates(description: NetworkDescription, links: Sequence[int]) -> str:
+    rates = sorted({description.links[index].rate for index in links})
+    if len(rates) == 1:
+        return f"{format_rate(rates[0])} each"
+    return f"{format_rate(rates[0])} to {format_rate(rates[-1])} each"

@@ -1,0 +1,136 @@
+"""Widths of uplinks that a run has measured in this cluster, kept in the cache.
+
+One file for each wiring, ``trunks-<digest>.json``, which the runtime writes::
+
+    {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "…", "host_rate": bytes/s of one pair alone,
+     "trunks": [{"a": "leaf0", "b": "spine", "pairs": 8, "rate": bytes/s of all, "width": rate / host_rate}]}
+
+``pairs`` pairs of hosts sent across the uplink at once, so a width cannot show more than that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeGuard
+
+from hocket.errors import HocketError
+from hocket.network.description import NetworkDescription
+
+VERSION: Final = 1
+MAX_BYTES: Final = 16 * 2**20
+MAX_PAIRS: Final = 1_000_000
+_MOST: Final = 1e18  # of a width or rate
+_NOISE: Final = 0.08  # how far a measured width may lie beside what it is taken for
+_SHARES: Final = (1, 1.5, 2, 3, 4, 6, 8)  # pairs over the width of uplinks as they are built
+_DATE: Final = re.compile(r"(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """What an uplink carries, in links of a host. ``at_least``: it carried all that was sent."""
+
+    value: float
+    pairs: int
+    at_least: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Widths of uplinks by their two ends, and the day (``2026-11-23``) on which they were measured."""
+
+    date: str
+    widths: dict[frozenset[str], Width]
+
+
+def kept_path(description: NetworkDescription) -> Path:
+    """Where the widths of this network's uplinks are kept. Raises HocketError if there is no safe cache."""
+    from hocket.runtime.cache import cache_dir
+
+    return cache_dir() / f"trunks-{wiring_digest(description)}.json"
+
+
+def wiring_digest(description: NetworkDescription) -> str:
+    """What is wired to what, in 16 digits: names, which of them are hosts, links; no rates, no order."""
+    nodes = sorted([node.name, node.is_host] for node in description.nodes)
+    links = sorted(sorted((link.a, link.b)) for link in description.links)
+    return hashlib.sha256(json.dumps([nodes, links]).encode()).hexdigest()[:16]
+
+
+def read_measured(description: NetworkDescription) -> tuple[Measured | None, str]:
+    """What was measured of this network, or nothing; and why a file that is there was not taken.
+
+    Nothing in the file is trusted: whatever is wrong with it, it is left alone.
+    """
+    path = None
+    with contextlib.suppress(HocketError, OSError):
+        path = kept_path(description)
+    if path is None or not os.path.lexists(path):
+        return None, ""
+    try:
+        return _checked(_load(path), description), ""
+    except (HocketError, OSError, ValueError, RecursionError) as problem:
+        what = str(problem) if isinstance(problem, HocketError) else f"{path} is damaged ({problem})"
+        return None, f"{what}: the measured widths of uplinks are ignored; remove the file to measure again"
+
+
+def _load(path: Path) -> Any:
+    from hocket.runtime.cache import check_private
+
+    check_private(path)
+    with path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"larger than {MAX_BYTES // 2**20} MiB")
+    return json.loads(data.decode())
+
+
+def _checked(found: Any, description: NetworkDescription) -> Measured:
+    if not isinstance(found, dict):
+        raise ValueError("no object")
+    if found.get("version") != VERSION:
+        raise ValueError("of another version")
+    date = _DATE.fullmatch(found["date"]) if isinstance(found.get("date"), str) else None
+    trunks = found.get("trunks")
+    if date is None or not isinstance(trunks, list) or not _positive(found.get("host_rate")):
+        raise ValueError("date, host_rate or trunks are missing")
+    switches = {node.name for node in description.nodes if not node.is_host}
+    wired = {frozenset((link.a, link.b)) for link in description.links if {link.a, link.b} <= switches}
+    widths: dict[frozenset[str], Width] = {}
+    for trunk in trunks:
+        if not isinstance(trunk, dict) or not all(isinstance(trunk.get(end), str) for end in "ab"):
+            raise ValueError("a trunk without ends")
+        ends = frozenset((trunk["a"], trunk["b"]))
+        pairs, width = trunk.get("pairs"), trunk.get("width")
+        if ends not in wired or ends in widths:
+            raise ValueError(f"{' - '.join(sorted(ends))} is no uplink of this network, or stands twice")
+        if type(pairs) is not int or not 1 <= pairs <= MAX_PAIRS or not _positive(width):
+            raise ValueError(f"no sensible width of {' - '.join(sorted(ends))}")
+        widths[ends] = settle(width, pairs)
+    return Measured(date[1], widths)
+
+
+def _positive(value: Any) -> TypeGuard[float]:
+    return type(value) in (int, float) and 0 < value < _MOST
+
+
+def settle(width: float, pairs: int) -> Width:
+    """The width that a measurement stands for.
+
+    Measured widths lie somewhat beside those of the wires, mostly below: what comes within 8 % of a usual
+    share of the pairs or of a whole number of hosts' links is taken for the nearest. Without this a tree of
+    full bisection would be one of 0.97.
+    """
+    if width >= pairs * (1 - _NOISE):
+        return Width(float(pairs), pairs, at_least=True)
+    usual = min(
+        [*(pairs / share for share in _SHARES), float(round(width))], key=lambda usual: abs(width - usual)
+    )
+    if abs(width - usual) <= _NOISE * usual:
+        return Width(usual, pairs, at_least=False)
+    return Width(float(f"{width:.2g}"), pairs, at_least=False)

@@ -1,0 +1,150 @@
+"""Uplinks, the links between two switches: which switch is above, and how fast they are by the options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hocket.errors import NetworkError, UsageError, Where
+from hocket.network.description import Defaults, Link, NetworkDescription
+
+_WAYS_OUT = "say --uplink-rate instead, or write the rates with 'hocket network convert'"
+
+
+def uplinks_of(description: NetworkDescription) -> list[int]:
+    """The links between two switches, by index."""
+    switches = {node.name for node in description.nodes if not node.is_host}
+    return [
+        index for index, link in enumerate(description.links) if link.a in switches and link.b in switches
+    ]
+
+
+def apply_options(description: NetworkDescription, defaults: Defaults) -> str:
+    """Gives the uplinks the rates that the user states; returns the option that did, or nothing.
+
+    Raises :class:`UsageError` for both options at once, :class:`NetworkError` where a network has no levels.
+    """
+    if defaults.uplink_rate is not None and defaults.oversubscription != "auto":
+        raise UsageError("--uplink-rate and --oversubscription both say how fast uplinks are",
+                         remedy="give one of them")  # fmt: skip
+    if defaults.uplink_rate is not None:
+        if description.routing is not None:
+            raise _only_routes(description, "--uplink-rate")
+        for index in uplinks_of(description):
+            description.links[index].rate = defaults.uplink_rate
+            description.links[index].rate_given = True
+        return "--uplink-rate"
+    if defaults.oversubscription != "auto":
+        _oversubscribe(description, defaults.oversubscription)
+        return "--oversubscription"
+    return ""
+
+
+def _oversubscribe(description: NetworkDescription, shares: Sequence[float]) -> None:
+    """From the leaves up: a switch's uplinks together carry what the links below it do, over the share of
+    its level, and each of them the same."""
+    levels = Levels.of(description)
+    carried = dict.fromkeys(levels.height, 0.0)  # by the links below a switch
+    for link in description.links:
+        for upper, lower in ((link.a, link.b), (link.b, link.a)):
+            if upper in carried and lower not in carried:
+                carried[upper] += link.rate
+    for name in sorted(levels.height, key=lambda name: levels.height[name]):
+        above = levels.above[name]
+        if not above:
+            continue
+        share = shares[min(levels.height[name], len(shares)) - 1]
+        for upper, link in above:
+            link.rate, link.rate_given = carried[name] / share / len(above), True
+            carried[upper] += link.rate
+
+
+@dataclass(slots=True)
+class Levels:
+    """Each switch's ``height`` (1: no switch below) and the switches ``above`` it, with the link to each."""
+
+    height: dict[str, int] = field(default_factory=dict)
+    above: dict[str, list[tuple[str, Link]]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(description: NetworkDescription) -> Levels:
+        """In a tree as the file orders the ends of its links, else by the distance from the hosts."""
+        if description.routing is not None:
+            raise _only_routes(description, "--oversubscription")
+        ordered = [(link.a, link.b, link) for link in (description.links[i] for i in uplinks_of(description))]
+        levels = _levels(description, ordered) if description.shape == "tree" else None
+        return levels or _levels(description, _by_distance(description, ordered)) or _no_levels(description)
+
+
+def _levels(
+    description: NetworkDescription, ordered: Sequence[tuple[str, str, Link]] | None
+) -> Levels | None:
+    """The levels where each link is (upper, lower, link); None unless every switch has hosts below it and
+    none is above itself. In a tree each switch has one above it."""
+    if ordered is None:
+        return None
+    levels = Levels({n.name: 0 for n in description.nodes if not n.is_host})
+    levels.above = {name: [] for name in levels.height}
+    lower_switches: dict[str, int] = dict.fromkeys(levels.height, 0)
+    for upper, lower, link in ordered:
+        levels.above[lower].append((upper, link))
+        lower_switches[upper] += 1
+    if description.shape == "tree" and any(len(above) > 1 for above in levels.above.values()):
+        return None
+    with_hosts = {
+        switch
+        for link in description.links
+        for switch, other in ((link.a, link.b), (link.b, link.a))
+        if switch in levels.height and other not in levels.height
+    }
+    ready = [name for name, count in lower_switches.items() if count == 0]
+    if not with_hosts.issuperset(ready):
+        return None
+    for name in ready:
+        levels.height[name] = 1
+    for name in ready:  # grows: a switch is ready when all below it are
+        for upper, _ in levels.above[name]:
+            levels.height[upper] = max(levels.height[upper], levels.height[name] + 1)
+            lower_switches[upper] -= 1
+            if lower_switches[upper] == 0:
+                ready.append(upper)
+    return levels if len(ready) == len(levels.height) else None
+
+
+def _by_distance(
+    description: NetworkDescription, links: Sequence[tuple[str, str, Link]]
+) -> list[tuple[str, str, Link]] | None:
+    """The same links, that end first which is farther from the hosts; None if both are equally far."""
+    near: dict[str, list[str]] = {}
+    for link in description.links:
+        near.setdefault(link.a, []).append(link.b)
+        near.setdefault(link.b, []).append(link.a)
+    reached = [node.name for node in description.nodes if node.is_host]
+    distance = dict.fromkeys(reached, 0)
+    for name in reached:  # grows
+        for other in near.get(name, []):
+            if other not in distance:
+                distance[other] = distance[name] + 1
+                reached.append(other)
+    farther = []
+    for a, b, link in links:
+        if distance.get(a, 0) == distance.get(b, 0):
+            return None
+        farther.append((a, b, link) if distance.get(a, 0) > distance.get(b, 0) else (b, a, link))
+    return farther
+
+
+def _no_levels(description: NetworkDescription) -> Levels:
+    raise NetworkError(
+        "--oversubscription is by levels, and of some switches neither is above the other",
+        where=Where(description.source),
+        remedy=_WAYS_OUT,
+    )
+
+
+def _only_routes(description: NetworkDescription, option: str) -> NetworkError:
+    return NetworkError(
+        f"{option}: explicit routes do not say which links are uplinks",
+        where=Where(description.source),
+        remedy=f"leave {option} out and correct the rates in the file",
+    )
