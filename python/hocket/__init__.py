@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "Exchange",
+    "__version__",
     "empty",
     "grouped_permute",
     "permute",
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from hocket.elements import empty, grouped_permute, permute, send_elements, take, transpose
     from hocket.exchange import Exchange
     from hocket.sorting import sort, sort_report
+
+    __version__: str
 else:
     _HOMES = {"Exchange": "exchange", "sort": "sorting", "sort_report": "sorting"} | dict.fromkeys(
         ["empty", "grouped_permute", "permute", "send_elements", "take", "transpose"], "elements"
@@ -34,4 +37,8 @@ else:
         """Imports it when it is first used: it needs what the command line does not."""
         if name in _HOMES:
             return getattr(importlib.import_module(f"hocket.{_HOMES[name]}"), name)
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("hocket")
         raise AttributeError(f"module 'hocket' has no attribute '{name}'")

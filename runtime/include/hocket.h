@@ -12,7 +12,7 @@
  *     hocket_exchange(table, send_buffers, receive_buffers);    as often as wanted
  *     hocket_free(&table);
  *
- * C11 and C++. Flags for compiler and linker: hocket config --cflags --libs. How it works: docs/exchange.md.
+ * C11 and C++. Flags for compiler and linker: hocket config --cflags --libs. How it works: hocket help exchange.
  * The scheme is that of the NICE package of Wang, Lin and Ranka.
  *
  * A call marked "collective" is made by all ranks of the communicator, in the same order as other
@@ -21,6 +21,11 @@
  */
 #ifndef HOCKET_H
 #define HOCKET_H
+
+/* The version of this header and of the package that it came with. */
+#define HOCKET_VERSION_MAJOR 0
+#define HOCKET_VERSION_MINOR 1
+#define HOCKET_VERSION_PATCH 0
 
 #include <mpi.h>
 #include <stddef.h>

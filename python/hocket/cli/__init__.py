@@ -36,6 +36,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "generate": Entry("hocket.cli.generate:generate", "Write a scheduled routine as C source."),
     "gossip": Entry("hocket.cli.gossip:gossip", "Compare the gossip algorithms of a ring, torus or mesh."),
     "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
+    "env": Entry("hocket.cli.env:env", "Print the variables with which any launcher schedules."),
     "record": Entry("hocket.cli.record:record", "Record what the collectives of an MPI program send."),
     "sort": Entry("hocket.cli.sort:sort", "Sort a file of keys with MPI."),
     "doctor": Entry("hocket.cli.doctor:doctor", "Examine this installation; say what to do."),
@@ -43,6 +44,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
     "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost here."),
     "schedulers": Entry("hocket.cli.schedulers:schedulers", "List the schedulers."),
+    "help": Entry("hocket.cli.help:help_command", "Show a page of the documentation; list the topics."),
     "completion": Entry("hocket.cli.completion:completion", "Print a shell's completion script."),
 }
 
@@ -94,9 +96,9 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        import hocket
 
-        click.echo(f"hocket {version('hocket')}")
+        click.echo(f"hocket {hocket.__version__}")
         ctx.exit()
 
 

@@ -16,6 +16,7 @@ from hocket.errors import UsageError
 if TYPE_CHECKING:
     from hocket._core import Network
     from hocket.mpi import Mpi
+    from hocket.runtime import RuntimeOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,6 +71,46 @@ def scheduling_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def program_options(function: F) -> F:
+    """What of a program is scheduled, and how loudly: --min-bytes and its sisters, -v."""
+    for option in (
+        click.option("-v", "--verbose", count=True,
+                     help="Say what each communicator does; -vv: and each call site."),
+        click.option("--min-vector-bytes", metavar="SIZE",
+                     help="So do irregular exchanges with smaller messages on average."),
+        click.option("--min-gather-bytes", metavar="SIZE",
+                     help="So do all-gathers whose ranks contribute less on average."),
+        click.option("--min-bytes", metavar="SIZE",
+                     help="All-to-alls with messages below this go to the MPI library."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def runtime_options(
+    placement: str | None,
+    flow: str | None,
+    scheduler: str | None,
+    min_bytes: str | None,
+    min_gather_bytes: str | None,
+    min_vector_bytes: str | None,
+    verbose: int,
+) -> RuntimeOptions:
+    """What the options above mean."""
+    from hocket.runtime import RuntimeOptions
+    from hocket.units import parse_bytes
+
+    return RuntimeOptions(
+        placement=placement,
+        flow=flow,
+        min_bytes=parse_bytes(min_bytes) if min_bytes else None,
+        min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
+        min_vector_bytes=parse_bytes(min_vector_bytes) if min_vector_bytes else None,
+        scheduler=scheduler,
+        log=min(verbose, 2),
+    )
 
 
 def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:

@@ -20,6 +20,8 @@ from hocket.cli.launching import (
     chosen_mpi,
     hostfile_option,
     mpi_option,
+    program_options,
+    runtime_options,
     scheduling_options,
 )
 from hocket.cli.options import defaults_options, load_network, loud
@@ -58,15 +60,7 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     show_envvar=True,
     help="Use a plan made before; one per pattern.",
 )
-@click.option(
-    "--min-bytes", metavar="SIZE", help="All-to-alls with messages below this go to the MPI library."
-)
-@click.option(
-    "--min-gather-bytes", metavar="SIZE", help="So do all-gathers whose ranks contribute less on average."
-)
-@click.option(
-    "--min-vector-bytes", metavar="SIZE", help="So do irregular exchanges with smaller messages on average."
-)
+@program_options
 @hostfile_option
 @defaults_options
 @click.option(
@@ -78,7 +72,6 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     callback=_report_file,
     help="Say at the end what became of the collective calls.",
 )
-@click.option("-v", "--verbose", count=True, help="Say what each communicator does; -vv: and each call site.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
 def run(
@@ -103,23 +96,16 @@ def run(
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
     from hocket.calls import kept_reports, tell
     from hocket.mpi import launch_command
-    from hocket.runtime import RuntimeOptions, scheduled_environment
+    from hocket.runtime import scheduled_environment
     from hocket.runtime.cache import cache_dir
-    from hocket.units import parse_bytes
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
     known = load_network(network, defaults)
     if line := loud(known.uplinks):
         click.echo(line, err=True)
-    options = RuntimeOptions(
-        placement=placement,
-        flow=flow,
-        min_bytes=parse_bytes(min_bytes) if min_bytes else None,
-        min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
-        min_vector_bytes=parse_bytes(min_vector_bytes) if min_vector_bytes else None,
-        scheduler=scheduler,
-        log=min(verbose, 2),
+    options = runtime_options(
+        placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
     ).completed(os.environ)
     check_places(known.network, network, ranks, options.placement)
     with ExitStack() as stack:

@@ -17,12 +17,13 @@ from hocket import _core
 from hocket.errors import MissingToolError
 from hocket.runtime.cache import build_once
 from hocket.runtime.compiling import compile_all, compile_native, progress
+from hocket.runtime.preload import SHIM, VARIABLE, with_shim
 from hocket.runtime.wrapper import Wrapper, read_wrapper
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
 _ROOMS = ("runtime", "sort")  # what is compiled with the MPI at hand
 _LIBRARY_FLAGS, _SHIM_FLAGS = "library_flags.txt", "shim_flags.txt"
-SHIM, LIBRARY = "libhocket_shim.so", "libhocket_runtime.so"
+LIBRARY = "libhocket_runtime.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,12 @@ class Runtime:
     mpi: str
 
     def environment(self) -> dict[str, str]:
-        """The variables that switch the runtime on in every rank.
-
-        Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket.
-        """
-        preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD", ""), str(self.shim)]))
-        return {"LD_PRELOAD": preload, "HOCKET_RUNTIME": str(self.library), "HOCKET_RUNTIME_MPI": self.mpi}
+        """The variables that switch the runtime on in every rank."""
+        return {
+            VARIABLE: with_shim(self.shim),
+            "HOCKET_RUNTIME": str(self.library),
+            "HOCKET_RUNTIME_MPI": self.mpi,
+        }
 
 
 def native_dir() -> Path:

@@ -162,6 +162,17 @@ def _check_variable(name: str, value: str) -> None:
         raise UsageError(wrong[0].partition("; using")[0], remedy=f"correct or unset {name}")
 
 
+def scheduled_variables() -> list[str]:
+    """The names of all variables that :func:`scheduled_environment` may set, but for ``LD_PRELOAD``."""
+    return [
+        *RuntimeOptions()._by_variable(),
+        "HOCKET_TRUNKS",
+        "HOCKET_RUNTIME",
+        "HOCKET_RUNTIME_MPI",
+        "HOCKET_PLAN",
+    ]
+
+
 def scheduled_environment(
     mpicc: str,
     network: _core.Network | KnownNetwork,

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from hocket.runtime import probe
-from hocket.runtime.build import CHOSEN_FLAGS, LIBRARY, SHIM, Runtime, build_runtime, native_dir
+from hocket.runtime.build import CHOSEN_FLAGS, LIBRARY, Runtime, build_runtime, native_dir
+from hocket.runtime.preload import SHIM
 from hocket.runtime.cache import check_installed
 
 _SECONDS = 20
