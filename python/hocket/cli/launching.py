@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from hocket.mpi import Mpi
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Ranks on one machine: enough for any check of it, few enough that they end.
+RANKS_PER_CORE: Final = 16
+LEAST_LIMIT: Final = 256
+# Within a job of a batch system launchers start ranks on the job's hosts.
+JOB_VARIABLES: Final = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
 
 
 def mpi_option(function: F) -> F:
@@ -132,4 +138,17 @@ def check_places(network: Network, source: str, ranks: int, placement: str) -> N
         raise UsageError(
             f"{ranks} ranks do not fit on the {network.ranks} places of {source}",
             remedy="start fewer, or give hosts more ranks in the network file",
+        )
+
+
+def check_rank_count(ranks: int | None, hostfile: str | None) -> None:
+    """Raises UsageError for more ranks than this machine can start, if they would all be on it."""
+    from hocket.memory.calibrate import cores
+
+    most = max(LEAST_LIMIT, RANKS_PER_CORE * cores())
+    within_job = any(name in os.environ for name in JOB_VARIABLES)
+    if ranks is not None and ranks > most and hostfile is None and not within_job:
+        raise UsageError(
+            f"-n {ranks}: more than the {most} ranks that are started on one machine",
+            remedy=f"give at most {most}, or --hostfile FILE with more hosts",
         )
