@@ -131,7 +131,7 @@ class Measurement:
         self.control = self._native()  # for barriers and figures
 
     def row(self, size: int) -> Row:
-        """One size: warm-up, then blocks A B B A of timed calls; a call's time is that of the slowest rank."""
+        """One size: warm-up, then blocks A B B A of timed calls; the slowest rank's time counts."""
         exchange, sizes = self._exchange(size)
         native = self._now_native = self._native()
         # A fresh communicator: what it learnt from small messages must not count for large ones.
@@ -224,8 +224,8 @@ def measure(
     request: Request,
     begins: Callable[[dict[str, Any]], None],
 ) -> Iterator[Row]:
-    """The rows, the same on all ranks but for the bound, which rank 0 knows. Rank 0 calls ``begins`` with what the
-    table's header says. Raises HocketError on all ranks."""
+    """The rows, the same on all ranks but for the bound, which rank 0 knows. Rank 0 calls ``begins`` with
+    what the table's header says. Raises HocketError on all ranks."""
     _refuse_too_much(comm, request)
     library = _runtime(comm)
     network, source = _network_of(comm, request)
@@ -290,17 +290,19 @@ def _header(
     request: Request, ranks: int, hosts: list[str], placement: str, network: str | None, scheduled: bool
 ) -> dict[str, Any]:
     irregular = request.pattern == ALLTOALLV
+    shared = network is not None and len(set(hosts)) == 1
     sizes = "a message, on average: each has 0.5 to 1.5 times as much" if irregular else "a message"
     return {
         "Hocket": f"bench {request.pattern}",
         "Date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "MPI": " ".join(MPI.Get_library_version().partition("\n")[0].split()),
+        "MPI": " ".join(MPI.Get_library_version().splitlines()[0].partition(",")[0].split()),
         "Ranks": f"{ranks} on {len(set(hosts))} machine{'s' if len(set(hosts)) > 1 else ''}",
         "Network": network or "unknown, so no bound",
+        "Bound": "of its links; the ranks share one machine and do not use them" if shared else None,
         "Placement": placement or "names",
         "Scheduled": "in the same job" if scheduled else "no: the ranks run without Hocket's runtime",
         "Size": f"bytes of {'a contribution' if request.pattern == ALL_GATHER else sizes}",
         "Demand": f"density {request.density:g}, seed {request.seed}" if irregular else None,
-        "Time": "median over calls of the slowest rank's, after a barrier; blocks native, scheduled, scheduled, "
-        "native; Ratio: median of native / scheduled in pairs",
+        "Time": "of the slowest rank, after a barrier; median over all calls",
+        "Ratio": "median of native / scheduled, call by call; in turn: native, scheduled, scheduled, native",
     }

@@ -11,9 +11,10 @@ ALLTOALLV: Final = "alltoallv"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to measure. ``sizes``: bytes of a message; ``seconds``: for each size, of both candidates together.
+    """What to measure. ``sizes``: bytes of a message; ``seconds``: for each size, of both together.
 
-    ``density`` and ``seed``: of irregular exchanges. ``network``: for the bound; without it that of the job's plan.
+    ``density`` and ``seed``: of irregular exchanges. ``network``: for the bound; else that
+    of the job's plan.
     """
 
     pattern: str

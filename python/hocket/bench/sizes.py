@@ -20,9 +20,9 @@ _SHORT: Final = re.compile(r"(\d{1,18})([KMG])", re.IGNORECASE | re.ASCII)
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
-    """Bytes of a message, for each row of the table: ``8:1M`` doubles, ``8:1M:4`` takes four times as much from
-    row to row, ``8,64,1K`` is a list. K, M and G are powers of 1024, as in OSU's benchmarks; units such as
-    KiB and MB mean what they mean everywhere. Raises UsageError."""
+    """Bytes of a message, for each row of the table: ``8:1M`` doubles, ``8:1M:4`` takes four times as
+    much from row to row, ``8,64,1K`` is a list. K, M and G are powers of 1024, as in OSU's
+    benchmarks; units such as KiB and MB mean what they mean everywhere. Raises UsageError."""
     if ":" not in text:
         return tuple(dict.fromkeys(_size(word) for word in text.split(",")))
     words = text.split(":")

@@ -13,7 +13,7 @@ from hocket.bench.statistics import Row, Times
 
 _SIZE_WIDTH: Final = 10
 _GAP: Final = 2
-_LEAST_WIDTH: Final = 12
+_LEAST_WIDTH: Final = 10
 _NONE: Final = "-"
 
 
@@ -25,6 +25,7 @@ class Column:
     key: str
     value: Callable[[Row], float | int | str | None]
     digits: int = 2
+    shown: bool = True  # in the table, too
 
     @property
     def width(self) -> int:
@@ -62,11 +63,11 @@ COLUMNS: Final = (
     Column("Scheduled(us)", "scheduled_us", _of(_scheduled, "median")),
     Column("Ratio", "ratio", lambda row: row.ratio, 3),
     Column("Bound(us)", "bound_us", lambda row: _us(row.bound)),
-    Column("Served by", "served", lambda row: row.served),
+    Column("  Served by", "served", lambda row: row.served),
     *(
-        Column(f"{name}. {title}", f"{name.lower()}_{figure}_us", _of(times, figure))
-        for name, times in (("Native", _native), ("Sched", _scheduled))
-        for title, figure in (("min", "least"), ("p10", "p10"), ("p90", "p90"), ("p99", "p99"))
+        Column(f"{title} {figure}", f"{key}_{figure}_us", _of(times, figure), shown=figure in ("p10", "p90"))
+        for title, key, times in (("Native", "native", _native), ("Sched.", "scheduled", _scheduled))
+        for figure in ("least", "p10", "p90", "p99", "most")
     ),
     Column("Calls", "calls", lambda row: row.native.calls),
     Column("Validation", "validation", lambda row: "Fail" if row.wrong else "Pass"),
@@ -80,11 +81,11 @@ def comment_lines(header: Mapping[str, Any]) -> list[str]:
 
 
 def title_line() -> str:
-    return f"{'# Size':<{_SIZE_WIDTH}}" + "".join(f"{c.title:>{c.width}}" for c in COLUMNS)
+    return f"{'# Size':<{_SIZE_WIDTH}}" + "".join(f"{c.title:>{c.width}}" for c in COLUMNS if c.shown)
 
 
 def row_line(row: Row) -> str:
-    return f"{row.bytes:<{_SIZE_WIDTH}}" + "".join(f"{c.cell(row):>{c.width}}" for c in COLUMNS)
+    return f"{row.bytes:<{_SIZE_WIDTH}}" + "".join(f"{c.cell(row):>{c.width}}" for c in COLUMNS if c.shown)
 
 
 def as_csv(header: Mapping[str, Any], rows: Iterable[Row]) -> str:

@@ -33,8 +33,8 @@ DEFAULT_SIZES: Final = "8:1M"
 def bench() -> None:
     """Measure collectives as the MPI library does them, and as schedules do, in one job.
 
-    Started as a rank (by 'hocket run', 'hocket lab run', srun, mpiexec) it measures in that job; otherwise it starts
-    -n ranks.
+    Started as a rank (by 'hocket run', 'hocket lab run', srun, mpiexec) it measures in that job;
+    otherwise it starts -n ranks.
     """
 
 
