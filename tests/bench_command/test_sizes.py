@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,7 +49,7 @@ def test_a_range_grows_by_its_factor_up_to_its_end(first: int, last: int, factor
         first, last = last, first
     sizes = parse_sizes(f"{first}:{last}:{factor}")
     assert sizes[0] == first
-    assert all(b == factor * a for a, b in zip(sizes, sizes[1:], strict=False))
+    assert all(b == factor * a for a, b in itertools.pairwise(sizes))
     assert sizes[-1] <= last < sizes[-1] * factor
 
 

@@ -25,7 +25,7 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_left_alone(launch: Launch, program: Path, tmp_path: Path) -> None:
-    """Blocking, irregular and nonblocking calls; a communicator before and after its first call; a duplicate."""
+    """Blocking, irregular, nonblocking calls; a communicator before and after its first call; a duplicate."""
     report = tmp_path / "report.json"
     done = launch([str(program)], "chain:2,2", 4, f"--report={report}", env=EVERYTHING)
     assert done.returncode == 0, done.stderr

@@ -159,8 +159,10 @@ class _Output:
         if self._plot is not None:
             from hocket.bench.plot import draw_bench
 
-            subtitle = f"{self._header['MPI']}; {self._header['Ranks']}; {self._header['Network']}"
-            draw_bench(self._rows, self._plot, title=self._header["Hocket"], subtitle=subtitle)
+            subtitle = (
+                f"{self._header['MPI']}; ranks: {self._header['Ranks']}; network: {self._header['Network']}"
+            )
+            draw_bench(self._rows, self._plot, title=f"hocket {self._header['Hocket']}", subtitle=subtitle)
         wrong = next((row for row in self._rows if row.wrong), None)
         if wrong is None:
             return 0
