@@ -101,12 +101,20 @@ Team* Team::of_any(MPI_Comm comm) {
   return &Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
 }
 
+void Team::leave_alone(MPI_Comm comm) {
+  Requests::instance().let_go();
+  if (Team* const team = find(comm))
+    team->left_alone_ = true;
+  else
+    Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm, true)));
+}
+
 Team::~Team() { ++ended; }
 
-Team::Team(MPI_Comm comm) {
+Team::Team(MPI_Comm comm, bool left_alone) : left_alone_(left_alone) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
-  if (size_ < 3 || joins_worlds(comm)) return;
+  if (left_alone_ || size_ < 3 || joins_worlds(comm)) return;
   const std::vector<Vote> votes = exchange_votes(comm, size_);
 
   // From here on every rank knows the same and decides the same.

@@ -37,6 +37,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "gossip": Entry("hocket.cli.gossip:gossip", "Compare the gossip algorithms of a ring, torus or mesh."),
     "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
     "env": Entry("hocket.cli.env:env", "Print the variables with which any launcher schedules."),
+    "bench": Entry("hocket.cli.bench:bench", "Measure native and scheduled collectives side by side."),
     "record": Entry("hocket.cli.record:record", "Record what the collectives of an MPI program send."),
     "sort": Entry("hocket.cli.sort:sort", "Sort a file of keys with MPI."),
     "doctor": Entry("hocket.cli.doctor:doctor", "Examine this installation; say what to do."),

@@ -139,7 +139,8 @@ def check_program(program: str, mpi: Mpi, elsewhere: bool = False) -> None:
     """Raises UsageError where the launcher would find nothing to start under this name.
 
     A name without a slash is looked up on PATH; Open MPI's launcher looks in the working directory, too.
-    With ``elsewhere`` the ranks may run on other hosts, which may have what is missing here: a note, no error.
+    With ``elsewhere`` the ranks may run on other hosts, which may have what is missing here: a
+    note, no error.
     """
     from hocket.mpi import MpiFamily
 
