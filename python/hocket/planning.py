@@ -78,11 +78,10 @@ class PlannedExchange:
         """What it takes over the least possible; 1.0 is optimal. An all-to-all counts phases; those of an
         all-gather may differ in length, so it counts seconds. An irregular exchange counts the seconds of its
         phases one after the other."""
-        if self.demand.pattern == ALL_GATHER:
-            return self.time_ratio
-        if self.demand.pattern == IRREGULAR:
-            return lockstep_ratio(self.network, self.schedule, self.bounds)
-        return ratio(self.schedule.phases, self.bound_phases)
+        return ratio_to_bound(
+            self.network, self.demand, self.schedule, self.bounds,
+            self.bound_phases, self.bound_seconds, self.predicted_seconds,
+        )  # fmt: skip
 
     @property
     def time_ratio(self) -> float:
@@ -121,32 +120,71 @@ class PlannedExchange:
         """The object that ``hocket plan … --json`` prints."""
         irregular = self.demand.pattern == IRREGULAR
         return {
-            "pattern": self.demand.pattern,
-            "scheduler": self.scheduler,
-            "hosts": len(self.network.hosts),
-            "ranks": self.network.ranks,
-            "messages": self.demand.messages,
-            "transfers": len(self.schedule),
-            "bytes": self.demand.bytes,
+            **figures(
+                self.network, self.demand, self.scheduler, self.schedule, self.waits, self.bounds,
+                self.bound_phases, self.bound_seconds, self.predicted_seconds,
+            ),
             "startup": self.startup,
-            "phases": self.schedule.phases,
-            "bound_phases": self.bound_phases,
-            "ratio": self.ratio,
             "time_ratio": self.time_ratio,
-            "bound_seconds": self.bound_seconds,
-            "predicted_seconds": self.predicted_seconds,
             "prediction": self.prediction,
-            **(irregular_figures(self.network, self.demand, self.schedule, self.bounds) if irregular else {}),
             **({"seed": self.seed, "token_bytes": self.token_bytes} if irregular else {}),
             "contention_free": self.certificate.contention_free,
             "complete": self.certificate.complete,
-            "waits": len(self.waits),
-            "waits_before_reduction": self.waits.derived,
-            "window": self.waits.window,
             "plan_seconds": self.plan_seconds,
             "verify_seconds": self.verify_seconds,
             "peak_rss_bytes": peak_rss_bytes(),
-        }
+        }  # fmt: skip
+
+
+def figures(
+    network: _core.Network,
+    demand: _core.Demand,
+    scheduler: str,
+    schedule: _core.Schedule,
+    waits: _core.Waits,
+    bounds: _core.Bounds,
+    least_phases: int,
+    bound_seconds: float,
+    predicted_seconds: float,
+) -> dict[str, Any]:
+    """What reports say of a plan, newly made or from a file."""
+    return {
+        "pattern": demand.pattern,
+        "scheduler": scheduler,
+        "hosts": len(network.hosts),
+        "ranks": network.ranks,
+        "messages": demand.messages,
+        "transfers": len(schedule),
+        "bytes": demand.bytes,
+        "phases": schedule.phases,
+        "bound_phases": least_phases,
+        "ratio": ratio_to_bound(
+            network, demand, schedule, bounds, least_phases, bound_seconds, predicted_seconds
+        ),
+        "bound_seconds": bound_seconds,
+        "predicted_seconds": predicted_seconds,
+        **(irregular_figures(network, demand, schedule, bounds) if demand.pattern == IRREGULAR else {}),
+        "waits": len(waits),
+        "waits_before_reduction": waits.derived,
+        "window": waits.window,
+    }
+
+
+def ratio_to_bound(
+    network: _core.Network,
+    demand: _core.Demand,
+    schedule: _core.Schedule,
+    bounds: _core.Bounds,
+    least_phases: int,
+    bound_seconds: float,
+    predicted_seconds: float,
+) -> float:
+    """What a schedule takes over the least possible; see :attr:`PlannedExchange.ratio`."""
+    if demand.pattern == ALL_GATHER:
+        return ratio(predicted_seconds, bound_seconds)
+    if demand.pattern == IRREGULAR:
+        return lockstep_ratio(network, schedule, bounds)
+    return ratio(schedule.phases, least_phases)
 
 
 def ratio(taken: float, bound: float) -> float:
