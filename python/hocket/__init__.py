@@ -48,7 +48,9 @@ if TYPE_CHECKING:
 else:
     _HOMES = {"Exchange": "exchange", "sort": "sorting", "sort_report": "sorting"}
     _HOMES |= dict.fromkeys(["Network", "Plan", "plan", "simulate", "verify"], "api")
-    _HOMES |= dict.fromkeys(["DemandError", "HocketError", "NetworkError", "PlanError", "UsageError"], "errors")
+    _HOMES |= dict.fromkeys(
+        ["DemandError", "HocketError", "NetworkError", "PlanError", "UsageError"], "errors"
+    )
     _HOMES |= dict.fromkeys(
         ["empty", "grouped_permute", "permute", "send_elements", "take", "transpose"], "elements"
     )

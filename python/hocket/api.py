@@ -139,9 +139,7 @@ class Network:
 
     def route(self, src: int, dst: int) -> tuple[Channel, ...]:
         """The channels that a message from rank ``src`` to rank ``dst`` takes, in order; none within a host."""
-        return tuple(
-            self._channel(index) for index in self._core.route(self._rank(src), self._rank(dst))
-        )
+        return tuple(self._channel(index) for index in self._core.route(self._rank(src), self._rank(dst)))
 
     def to_networkx(self) -> Any:
         """A networkx graph with the attributes that :meth:`from_networkx` reads, without the routes.
@@ -306,7 +304,8 @@ def plan(
     irregular = not isinstance(demand, str)
     if not irregular and demand not in (ALL_TO_ALL, ALL_GATHER):
         raise UsageError(
-            f"there is no demand '{demand}'", remedy=f"give '{ALL_TO_ALL}', '{ALL_GATHER}' or a matrix of bytes"
+            f"there is no demand '{demand}'",
+            remedy=f"give '{ALL_TO_ALL}', '{ALL_GATHER}' or a matrix of bytes",
         )
     if contributions is not None and (irregular or demand != ALL_GATHER):
         raise UsageError("contributions belong to an all-gather", remedy="leave them out")
@@ -428,7 +427,9 @@ def _size(value: int | str | None, least: int) -> int:
 
 
 def _contributions(sizes: Sequence[int], ranks: int) -> list[int]:
-    checked = [_whole(size, f"contribution of rank {rank}", 0, _MOST_BYTES) for rank, size in enumerate(sizes)]
+    checked = [
+        _whole(size, f"contribution of rank {rank}", 0, _MOST_BYTES) for rank, size in enumerate(sizes)
+    ]
     if len(checked) != ranks:
         raise UsageError(f"{len(checked)} contributions for {ranks} ranks", remedy="give one for each rank")
     return checked

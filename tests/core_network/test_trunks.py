@@ -38,7 +38,10 @@ def drawn(network: _core.Network, pairs: list[tuple[int, int]]) -> float:
     rank = {network.host_of(r): r for r in reversed(range(network.ranks))}
     rows = []
     for a, b in pairs:
-        rows += [(0, rank[a], rank[b], rank[a], rank[b], 0, BYTES), (0, rank[b], rank[a], rank[b], rank[a], 0, BYTES)]
+        rows += [
+            (0, rank[a], rank[b], rank[a], rank[b], 0, BYTES),
+            (0, rank[b], rank[a], rank[b], rank[a], 0, BYTES),
+        ]
     schedule = _core.Schedule.from_rows(network.ranks, BYTES, rows)
     ends = _core.simulate(network, schedule, None, "free").end
     return float(sum(BYTES / end for end in ends) / 2 / network.host_rate)
@@ -123,7 +126,9 @@ def test_levels_and_who_stands_for_whom() -> None:
     assert _core.representatives(trunks, 15) == list(range(15))
     few = _core.representatives(trunks, 14)
     assert len(set(few)) == 2
-    assert all((trunks[f].hosts, trunks[f].level) == (t.hosts, t.level) for f, t in zip(few, trunks, strict=True))
+    assert all(
+        (trunks[f].hosts, trunks[f].level) == (t.hosts, t.level) for f, t in zip(few, trunks, strict=True)
+    )
     odd = _core.trunks(chain([2, 3, 4, 5, 6]).build())
     assert len(set(_core.representatives(odd, 2))) <= len({t.level for t in odd})
 

@@ -72,9 +72,7 @@ def graph_of(network: Network) -> Any:
     graph = networkx.MultiGraph() if parallel else networkx.Graph()
     graph.add_nodes_from((name, {"ranks": n}) for name, n in zip(names, network.ranks_per_node, strict=True))
     for index, (a, b) in enumerate(network.links):
-        graph.add_edge(
-            names[a], names[b], rate=network.rate(2 * index), latency=network.latency(2 * index)
-        )
+        graph.add_edge(names[a], names[b], rate=network.rate(2 * index), latency=network.latency(2 * index))
     return graph
 
 

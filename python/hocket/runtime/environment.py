@@ -202,7 +202,9 @@ def scheduled_environment(
         if pattern not in paths and (made := _cached_plan(network, pattern, options)):
             paths[pattern] = made
     listed = ":".join(str(path.resolve()) for path in paths.values())
-    if placement or os.environ.get("HOCKET_PLACEMENT"):  # --placement=names beside a variable that says otherwise
+    if placement or os.environ.get(
+        "HOCKET_PLACEMENT"
+    ):  # --placement=names beside a variable that says otherwise
         environment["HOCKET_PLACEMENT"] = placement
     return {**find_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
