@@ -43,6 +43,7 @@ def verify(
         irregular_figures,
         peak_rss_bytes,
         ports_of,
+        ratio,
         ratio_to_bound,
     )
     from hocket.same_network import check_same_network
