@@ -70,6 +70,14 @@ def test_without_a_network_only_the_library_is_measured(mpi: Mpi) -> None:
     assert found[65536]["scheduled"] is found[65536]["ratio"] is found[65536]["bound"] is None
 
 
+def test_the_runtime_says_why_nothing_is_scheduled(mpi: Mpi) -> None:
+    """The ranks go by this machine's name, which the network does not know."""
+    done = started(mpi, "all-to-all", "--network", "star:4", "--sizes", "64K", "--json")
+    assert rows(done)[65536]["served"] == "MPI library"
+    assert done.stderr.startswith("hocket: ") and done.stderr.count("\n") == 1
+    assert "the MPI library serves this communicator" in done.stderr
+
+
 def test_table_csv_and_picture(mpi: Mpi, tmp_path: Path) -> None:
     files = ("--csv", tmp_path / "times.csv", "--plot", tmp_path / "times.svg")
     done = started(mpi, "all-to-all", *NETWORK, "--sizes", "8:64K:8", *files)
