@@ -87,7 +87,7 @@ def test_a_signal_leaves_nothing(places: dict[str, Path], number: signal.Signals
     builder, compilers = start_builder(places)
     builder.send_signal(number)
     assert builder.wait(60) != 0
-    assert left(places) == []
+    assert left(places) == [] and list((places["cache"] / "hocket").iterdir()) == []
     wait_until(lambda: not any(map(is_alive, compilers)), "compilers go on")
 
 

@@ -201,8 +201,10 @@ def _one_at_a_time(home: Path) -> Iterator[None]:
                 time.sleep(0.2)
             except OSError:
                 break
-        yield
-        lock.unlink(missing_ok=True)  # who waits for it finds what has been built
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)  # who waits for it finds what has been built, or builds
 
 
 @contextlib.contextmanager
