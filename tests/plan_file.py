@@ -83,3 +83,40 @@ def matrix_of(section: bytes, ranks: int) -> list[tuple[int, int, int]]:
             dst += skipped + 1
     assert at == len(section)
     return messages
+
+
+# The fields of a header behind the scheduler's name, in order; contributions are a list.
+BEFORE, AFTER = (
+    ("pattern", "ranks", "bytes"),
+    ("phases", "transfers", "direct", "window", "waits_derived", "bound_phases"),
+)
+TIMES = ("bound_seconds", "predicted_seconds")
+
+
+def header_of(data: bytes) -> dict[str, object]:
+    """The fields of a plan's header by name."""
+    section = split(data)[HEADER]
+    size, at = read_number(section, 0)
+    fields: dict[str, object] = {"scheduler": section[at : at + size]}
+    at += size
+    for name in BEFORE:
+        fields[name], at = read_number(section, at)
+    count, at = read_number(section, at)
+    contributions = []
+    for _ in range(count):
+        value, at = read_number(section, at)
+        contributions.append(value)
+    fields["contributions"] = contributions
+    for name in AFTER:
+        fields[name], at = read_number(section, at)
+    return fields | dict(zip(TIMES, struct.unpack("<2d", section[at:]), strict=True))
+
+
+def header_bytes(fields: dict[str, object]) -> bytes:
+    """The header section that says so."""
+    name, parts = fields["scheduler"], fields["contributions"]
+    assert isinstance(name, bytes)
+    assert isinstance(parts, list)
+    numbers = [fields[key] for key in BEFORE] + [len(parts), *parts] + [fields[key] for key in AFTER]
+    text = b"".join(number(value) for value in numbers if isinstance(value, int))
+    return number(len(name)) + name + text + struct.pack("<2d", *(fields[key] for key in TIMES))

@@ -82,7 +82,7 @@ typedef struct hocket_info {
 
 /* Collective. `bytes[i]` bytes go to rank `targets[i]`, for i from 0 to sends - 1. No target may be given
  * twice; messages to the rank itself and messages of no bytes are allowed. `scheduler`: a name that
- * `hocket schedulers --pattern irregular` lists, or NULL for the default; the same on all ranks, like `seed`.
+ * `hocket schedulers` lists for irregular exchanges, or NULL for the default; the same on all ranks, like `seed`.
  *
  * The network is that of HOCKET_PLAN, as `hocket run` sets it; without it all ranks are hosts of one
  * switch, so that only the ports of the ranks matter. The table keeps a duplicate of `comm`. */

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,7 +124,48 @@ def test_generate(hocket, tmp_path: Path) -> None:
 def test_schedulers(hocket) -> None:
     listed = hocket("schedulers", "--json").out
     assert '"tree"' in listed and '"packing"' in listed
-    assert "Faraj and Yuan" in hocket("schedulers").out
+    assert "Faraj and Yuan" in hocket("schedulers", "tree").out
+    unknown = hocket("schedulers", "packin")
+    assert unknown.code == 2 and "did you mean 'packing'?" in unknown.err
+
+
+@pytest.mark.parametrize("columns", [80, 110, 200])
+def test_schedulers_fit_the_terminal(hocket, monkeypatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = hocket("schedulers").out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert sum(line.startswith("all-to-all") for line in lines) == 8
+
+
+def offered(words: str) -> list[str]:
+    """What bash is offered behind these words, kinds before names."""
+    environment = {**os.environ, "_HOCKET_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    environment["COMP_CWORD"] = str(len(words.split(" ")) - 1)
+    command = [sys.executable, "-c", "from hocket.cli import cli; cli(prog_name='hocket')"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "some"),
+    [
+        ("hocket pl", ["plain,plan"]),
+        ("hocket plan all-to-all --", ["plain,--network", "plain,--window"]),
+        ("hocket plan all-to-all --network ", ["file,"]),
+        ("hocket plan all-to-all --scheduler pa", ["plain,packing", "plain,paired-shift"]),
+        ("hocket plan all-to-all -o pl", ["file,pl"]),
+        ("hocket verify ", ["file,"]),
+        ("hocket network show exa", ["file,exa"]),
+        ("hocket run --placement ", ["plain,names", "plain,slurm", "plain,order", "file,"]),
+        ("hocket run --mpi o", ["plain,openmpi", "file,o"]),
+        ("hocket run --flow ", ["plain,token", "plain,barrier", "plain,window:2", "plain,free"]),
+        ("hocket run --network star:4 -n 4 ./pro", ["file,./pro"]),
+        ("hocket sort k", ["file,k"]),
+        ("hocket schedulers pac", ["plain,packing"]),
+    ],
+)
+def test_shells_are_offered(words: str, some: list[str]) -> None:
+    assert set(some) <= set(offered(words))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from contract import CONTRACT
+from hocket import _core
+from hocket.network import read_network
 from refusals import refused
 
 HEADER = "phase,src,dst,origin,target,offset,length"
@@ -96,18 +98,65 @@ def test_auto_takes_the_fastest_where_rates_differ(hocket) -> None:
         assert best["predicted_seconds"] <= other["predicted_seconds"] * (1 + 1e-9)
 
 
-def test_ring_on_a_chain_is_planned_and_called_what_it_is(hocket, tmp_path: Path) -> None:
-    plan = tmp_path / "ring.hkt"
-    report = hocket(
-        "plan", "all-to-all", "--network", "chain:4,4,4", "--scheduler", "ring", "-o", plan, "--json"
-    ).object()
+def test_ring_on_a_chain_is_called_what_it_is(hocket) -> None:
+    answer = hocket("plan", "all-to-all", "--network", "chain:4,4,4", "--scheduler", "ring", "--json")
+    report = answer.object()
+    assert answer.code == 1
     assert report["contention_free"] is False and report["complete"] is True
+
+
+@pytest.mark.parametrize("command", ["all-to-all", "irregular"])
+def test_a_refused_plan_is_not_written(hocket, tmp_path: Path, command: str) -> None:
+    plan, dump, demand = tmp_path / "refused.hkt", tmp_path / "all.csv", tmp_path / "demand.csv"
+    lines = [",".join("0" if src == dst else "1000" for dst in range(8)) for src in range(8)]
+    demand.write_text("\n".join(lines) + "\n")
+    scheduler = (
+        ["--scheduler", "ring"] if command == "all-to-all" else ["--scheduler", "AC", "--demand", demand]
+    )
+    plan.write_bytes(b"what was there")
+    answer = hocket("plan", command, "--network", "chain:4,4", *scheduler, "-o", plan, "--dump", dump)
+    assert answer.code == 1
+    assert "REFUSED by the verifier: NOT contention-free, complete" in answer.out
+    assert f"{plan} is not written" in answer.err
+    assert "Traceback" not in answer.err
+    assert f"wrote {plan}" not in answer.out and f"wrote {dump}" in answer.out
+    assert plan.read_bytes() == b"what was there"
+    assert dump.read_text().count("\n") == 57
+    answer = hocket("plan", command, "--network", "chain:4,4", *scheduler, "-o", plan, "--json")
+    assert answer.code == 1 and answer.object()["contention_free"] is False
+    assert plan.read_bytes() == b"what was there"
+
+
+def test_the_verifier_names_the_channel_of_a_contended_plan(hocket, tmp_path: Path) -> None:
+    """Such a plan is written by nothing but the core."""
+    network = read_network("chain:4,4,4")
+    demand = _core.Demand(network.ranks, 65536)
+    schedule = _core.find_scheduler("ring").make(network, demand)
+    waits = _core.derive_waits(network, schedule)
+    plan = tmp_path / "ring.hkt"
+    plan.write_bytes(_core.Plan(network, schedule, waits, demand, "ring", 0, 0.0, 0.0).encode())
     answer = hocket("verify", plan, "--network", "chain:4,4,4")
     assert answer.code == 1
     assert "contention-free  NO" in answer.out and "channel s" in answer.out
     report = hocket("verify", plan, "--network", "chain:4,4,4", "--json")
     assert report.code == 1
     assert report.object()["ok"] is False and report.object()["findings"][0]["kind"] == "channel overfull"
+
+
+def test_what_plan_calls_verified_verify_verifies(hocket, tmp_path: Path) -> None:
+    """Trunks of several widths: the order of a phase is another in the file."""
+    network, plan = tmp_path / "wide.toml", tmp_path / "p.hkt"
+    racks = [("core", 0, None), ("r1", 4, 40), ("r2", 5, 20), ("r3", 4, 5), ("r4", 6, 2.5)]
+    lines = ["[defaults]", 'rate = "10Gbit"', 'latency = "1us"']
+    for name, hosts, gbit in racks:
+        lines += ["[[switch]]", f'name = "{name}"']
+        lines += [f'hosts = "{name}h[01-{hosts:02}]"'] if hosts else []
+        lines += ['uplink = "core"', f'rate = "{gbit}Gbit"', 'host_rate = "10Gbit"'] if gbit else []
+    network.write_text("\n".join(lines) + "\n")
+    answer = hocket("plan", "all-to-all", "--network", network, "--scheduler", "packing", "-o", plan)
+    assert answer.code == 0 and "verified: contention-free, complete" in answer.out
+    answer = hocket("verify", plan, "--network", network)
+    assert answer.code == 0, answer.out
 
 
 def test_new_file_has_ordinary_permissions_and_old_ones_stay(hocket, tmp_path: Path) -> None:

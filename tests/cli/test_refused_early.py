@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import pytest
 
 from hocket.lab.options import MOST_HOSTS, MOST_RANKS
@@ -155,6 +156,11 @@ def test_too_much_for_one_machine(
     for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     refused(hocket("doctor", "-n", "100000"), "-n 100000: more than the", "give at most", "--hostfile")
+    monkeypatch.setattr("hocket.filesort.job.run_job", lambda *_, **__: pytest.fail("ranks were started"))
+    keys = tmp_path / "keys.npy"
+    numpy.save(keys, numpy.arange(9))
+    sort = hocket("sort", keys, tmp_path / "sorted.npy", "-n", "99999", "--mpi", launcher)
+    refused(sort, "-n 99999: more than the", "that this machine can start")
     hosts = tmp_path / "hosts"
     hosts.write_text("a\n")
     with pytest.raises(AssertionError, match="something was started"):

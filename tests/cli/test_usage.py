@@ -29,7 +29,7 @@ STAR = ("--network", "star:4")
         (("plan", "all-to-all", "--network"), "option '--network' requires an argument"),
         (("sort", "--payload", "a.npy"), "option '--payload' requires 2 arguments"),
         (("schedulers", "--json=no"), "option '--json' does not take a value"),
-        (("schedulers", "all"), "unexpected extra argument (all); see 'hocket schedulers --help'"),
+        (("completion", "bash", "all"), "unexpected extra argument (all); see 'hocket completion --help'"),
         (("--fast",), "'hocket' has no option --fast; see 'hocket --help'"),
         (("--versoin",), "'hocket' has no option --versoin; did you mean --version?"),
         (("fly",), "'hocket' has no command fly; see 'hocket --help'"),

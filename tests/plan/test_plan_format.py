@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import struct
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -19,6 +21,8 @@ from plan_file import (
     ROWS,
     VERSION,
     checksum,
+    header_bytes,
+    header_of,
     join,
     matrix_of,
     number,
@@ -73,7 +77,7 @@ def test_round_trip_of_random_schedules(seed: int) -> None:
     rng = Random(seed)
     plan = random_tree(rng, rng.randint(1, 20), ranks=few_ranks, trunk=unequal if seed % 2 else lambda _: 1.0)
     network = plan.build()
-    check_round_trip(planned(network, rng.choice([0, 1, 127, 128, 65536, 2**40]), 1 + seed % 3), network)
+    check_round_trip(planned(network, rng.choice([1, 127, 128, 65536, 2**40]), 1 + seed % 3), network)
 
 
 @pytest.mark.parametrize("name", ["ring", "linear", "pairwise"])
@@ -137,7 +141,7 @@ def test_a_rank_does_not_read_the_matrix() -> None:
 @pytest.mark.parametrize(
     ("section", "complaint"),
     [
-        (b"", "the file ends too early"),
+        (b"", "the pattern in the header is irregular, the file has no traffic matrix"),
         (bytes([0, 0, 0]), "the file ends too early"),
         (bytes([9, 0, 0, 0]), "a number is out of range"),
         (bytes([1, 1, 0xAC, 2, 0, 0, 0, 0]), "bytes after the end of the demand"),
@@ -160,7 +164,7 @@ def test_matrices_that_cannot_be(section: bytes, complaint: str) -> None:
 def test_a_matrix_in_another_plan() -> None:
     sections = split(small())
     sections[DEMAND] = bytes(3)
-    assert refused(join(sections)) == "bytes after the end of the demand"
+    assert refused(join(sections)) == "the pattern in the header is all-to-all, the file has a traffic matrix"
 
 
 def test_round_trip_of_other_networks() -> None:
@@ -196,7 +200,8 @@ def test_round_trip_of_random_pieces(seed: int) -> None:
         )
     ordered = by_phase([(i // 3, *row[1:]) for i, row in enumerate(sorted(rows))])
     network = star(ranks).build()
-    check_round_trip(make_plan(network, _core.Schedule.from_rows(ranks, 100, ordered), 100), network)
+    size = max(max(offset + length for *_, offset, length in ordered), 1)
+    check_round_trip(make_plan(network, _core.Schedule.from_rows(ranks, size, ordered), size), network)
 
 
 def test_the_documented_layout_is_the_real_one() -> None:
@@ -385,3 +390,91 @@ def test_forwarding_tables_that_lead_nowhere() -> None:
         with pytest.raises(_core.RouteProblem, match=complaint):
             _core.Plan.decode(join(sections)).build_network()
         sections = split(data)
+
+
+def altered_header(plan: _core.Plan, **fields: object) -> bytes:
+    """The plan with other fields in its header, signed again."""
+    data = bytes(plan.encode())
+    return join([header_bytes({**header_of(data), **fields}), *split(data)[1:]])
+
+
+def test_the_header_is_read_and_written_as_documented() -> None:
+    for plan in (planned(star(3).build()), forwarding(), gathering(), exchanging()):
+        assert altered_header(plan) == plan.encode()
+
+
+DISAGREEING = [
+    (planned, {"bytes": 0}, "0 bytes, the rows have messages"),
+    (planned, {"pattern": 1}, "the pattern in the header is all-gather"),
+    (planned, {"pattern": 2}, "the pattern in the header is irregular, the file has no traffic matrix"),
+    (planned, {"ranks": 2}, "2 ranks, the network has 3"),
+    (planned, {"ranks": 4}, "4 ranks, the network has 3"),
+    (planned, {"contributions": [1, 2, 3]}, "contributions to what is no all-gather"),
+    (planned, {"phases": 1}, "a phase is out of range"),
+    (planned, {"phases": 3}, "3 phases, the rows have fewer"),
+    (planned, {"phases": 7}, "more phases or transfers than the file can hold"),
+    (planned, {"transfers": 5}, "as many transfers as the header says"),
+    (planned, {"transfers": 7}, "as many transfers as the header says"),
+    (planned, {"direct": 0}, ""),
+    (planned, {"window": 0}, "a window of 0 in the header"),
+    (planned, {"window": 1025}, "a window of 1025 in the header"),
+    (planned, {"waits_derived": 2}, "2 waits before reduction, the rows have 3"),
+    (planned, {"bound_seconds": math.nan}, "a time in the header"),
+    (planned, {"bound_seconds": -1.0}, "a time in the header"),
+    (planned, {"predicted_seconds": math.inf}, "a time in the header"),
+    (forwarding, {"bytes": 0}, "beyond the 0 that the header gives"),
+    (forwarding, {"bytes": 99}, "beyond the 99 that the header gives"),
+    (forwarding, {"bytes": 101}, "101 bytes, the largest message of the rows has 100"),
+    (
+        forwarding,
+        {"pattern": 1},
+        "the pattern in the header is all-gather, the rows have messages of another",
+    ),
+    (forwarding, {"direct": 1}, ""),
+    (gathering, {"bytes": 99}, "not those of the largest contribution"),
+    (gathering, {"pattern": 0, "contributions": []}, "the rows have messages of another"),
+    (gathering, {"contributions": [100, 0]}, "contributions for another number of ranks"),
+    (gathering, {"contributions": [100, 0, 39]}, "beyond the 39 that the header gives a message of rank 2"),
+    (gathering, {"contributions": [90, 100, 40]}, "beyond the 90 that the header gives a message of rank 0"),
+    (gathering, {"contributions": [200, 0, 40], "bytes": 200}, "200 bytes, the largest message of the rows"),
+    (exchanging, {"bytes": 301}, "the largest message is not what the header says"),
+    (exchanging, {"pattern": 0}, "the pattern in the header is all-to-all, the file has a traffic matrix"),
+]
+
+
+@pytest.mark.parametrize(("make", "fields", "complaint"), DISAGREEING, ids=range(len(DISAGREEING)))
+def test_a_header_that_its_rows_contradict(
+    make: Callable[..., _core.Plan], fields: dict[str, object], complaint: str
+) -> None:
+    plan = make(star(3).build()) if make is planned else make()
+    assert complaint in refused(altered_header(plan, **fields))
+
+
+def test_a_rank_refuses_a_header_that_its_row_contradicts() -> None:
+    """Ranks read their own row only: what that row can tell is told there, too."""
+    for plan, fields in (
+        (planned(star(3).build()), {"bytes": 0}),
+        (planned(star(3).build()), {"pattern": 1}),
+        (planned(star(3).build()), {"ranks": 2}),
+        (forwarding(), {"bytes": 39}),
+        (gathering(), {"contributions": [59, 0, 40], "bytes": 59}),
+        (gathering(), {"pattern": 0, "contributions": []}),
+        (exchanging(), {"pattern": 0}),
+    ):
+        with pytest.raises(_core.PlanProblem):
+            _core.decode_program(altered_header(plan, **fields), 0)
+
+
+def test_messages_that_go_whole_have_one_size() -> None:
+    """An irregular plan without pieces: every message of its matrix is as large as the header says."""
+    network = star(3).build()
+    rows = [(0, 0, 1, 0, 1, 0, 5), (1, 1, 2, 1, 2, 0, 5)]
+    schedule = _core.Schedule.from_rows(3, 5, rows)
+    waits = _core.derive_waits(network, schedule)
+    for sizes, fits in (([5, 5], True), ([5, 4], False)):
+        demand = _core.Demand.irregular(3, [0, 1], [1, 2], sizes)
+        data = _core.Plan(network, schedule, waits, demand, "by hand", 2, 0.0, 0.0).encode()
+        if fits:
+            assert _core.Plan.decode(data).header.demand.list() == demand.list()
+        else:
+            assert "messages go whole" in refused(data)

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import math
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hocket import _core
-from plan_file import DEMAND, HEADER, MAGIC, NETWORK, SECTIONS, join, rows_of, split
-from plans import exchanging, forwarded, forwarding, planned, small
+from plan_file import (
+    AFTER,
+    BEFORE,
+    DEMAND,
+    HEADER,
+    MAGIC,
+    NETWORK,
+    SECTIONS,
+    TIMES,
+    header_bytes,
+    header_of,
+    join,
+    rows_of,
+    split,
+)
+from plans import exchanging, forwarded, forwarding, gathering, planned, small
 
 
 def use(data: bytes) -> None:
@@ -32,7 +48,20 @@ def use(data: bytes) -> None:
         _core.lower_bounds(network, plan.header.demand)
     except _core.InputError:
         return
-    assert len(plan.schedule) == plan.header.transfers
+    header = plan.header
+    assert len(plan.schedule) == header.transfers
+    assert plan.schedule.phases == header.phases
+    assert all(0 <= seconds < math.inf for seconds in (header.bound_seconds, header.predicted_seconds))
+    assert len(plan.waits) <= plan.waits.derived
+    demand = header.demand
+    reach = 0
+    for _, src, dst, origin, target, offset, length in plan.schedule.rows():
+        assert (target == _core.EVERYONE) == (demand.pattern == "all-gather")
+        whole = demand.contributions[origin] if demand.contributions else demand.bytes
+        assert offset + length <= whole
+        reach = max(reach, offset + length)
+        assert src < network.ranks > dst
+    assert not len(plan.schedule) or reach == demand.bytes
 
 
 @settings(max_examples=300)
@@ -52,6 +81,7 @@ SAMPLES = [
     small(),
     bytes(forwarding().encode()),
     bytes(exchanging().encode()),
+    bytes(gathering().encode()),
     bytes(planned(_core.build_grid("torus", [3], 1e9, 0)).encode()),
     bytes(planned(_core.build_grid("torus", [4], 1e9, 0)).encode()),
     bytes(planned(forwarded()).encode()),
@@ -70,6 +100,25 @@ EDITS = st.lists(
     min_size=1,
     max_size=4,
 )
+
+
+VALUES = st.one_of(st.integers(0, 12), st.sampled_from([99, 100, 101, 2**31, 2**32, 2**63, 2**64 - 1]))
+
+
+@settings(max_examples=500)
+@given(
+    st.sampled_from(SAMPLES),
+    st.dictionaries(st.sampled_from(BEFORE + AFTER), VALUES, max_size=3),
+    st.one_of(st.none(), st.lists(VALUES, max_size=4)),
+    st.dictionaries(st.sampled_from(TIMES), st.floats(), max_size=1),
+)
+def test_altered_headers_with_right_checksums(
+    data: bytes, numbers: dict[str, int], contributions: list[int] | None, times: dict[str, float]
+) -> None:
+    fields = {**header_of(data), **numbers, **times}
+    if contributions is not None:
+        fields["contributions"] = contributions
+    use(join([header_bytes(fields), *split(data)[1:]]))
 
 
 @settings(max_examples=1500)

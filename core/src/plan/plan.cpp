@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -24,6 +26,8 @@ enum Section : std::uint32_t {
   rows_section,
   section_count
 };
+
+constexpr std::uint32_t max_window = 1024;  // as parse_flow_control has it
 
 constexpr std::size_t header_bytes = 8 * (4 + 3 * section_count);  // magic, version, size, sections, checksum
 
@@ -50,15 +54,19 @@ struct DecodedHeader {
   PlanHeader header;
   bool direct = true;
 
-  [[nodiscard]] RowForm row_form() const { return {header.demand.ranks, header.phases, direct}; }
+  [[nodiscard]] RowForm row_form() const { return {header.demand, header.phases, direct}; }
 };
 
-DecodedHeader decode_header(ByteView bytes) {
+/// `matrix`: the demand section, which only irregular exchanges have; it is not read.
+DecodedHeader decode_header(ByteView bytes, ByteView matrix) {
   ByteReader in(bytes);
   DecodedHeader decoded;
   PlanHeader& header = decoded.header;
   header.scheduler = in.text();
   header.demand.pattern = static_cast<Pattern>(in.number(pattern_kinds - 1));
+  if (matrix.empty() == (header.demand.pattern == Pattern::irregular))
+    throw PlanProblem("the pattern in the header is " + std::string(to_string(header.demand.pattern)) +
+                      ", the file has " + (matrix.empty() ? "no" : "a") + " traffic matrix");
   header.demand.ranks = in.number32(max_plan_ranks);
   header.demand.bytes = in.number();
   header.demand.contributions.resize(in.count());
@@ -67,15 +75,22 @@ DecodedHeader decode_header(ByteView bytes) {
     throw PlanProblem("contributions for another number of ranks");
   if (!header.demand.contributions.empty() && header.demand.pattern != Pattern::all_gather)
     throw PlanProblem("contributions to what is no all-gather");
+  if (!header.demand.contributions.empty() && std::ranges::max(header.demand.contributions) != header.demand.bytes)
+    throw PlanProblem("the bytes in the header are not those of the largest contribution");
   header.phases = in.number();
   header.transfers = in.number();
   decoded.direct = in.number(1) == 1;
   header.window = in.number32();
-  if (header.window == 0) throw PlanProblem("a window of 0");
+  if (header.window == 0 || header.window > max_window)
+    throw PlanProblem("a window of " + std::to_string(header.window) + " in the header; it is from 1 to " +
+                      std::to_string(max_window));
   header.waits_derived = in.number();
   header.bound_phases = in.number();
   header.bound_seconds = in.real();
   header.predicted_seconds = in.real();
+  for (const double seconds : {header.bound_seconds, header.predicted_seconds})
+    if (!(seconds >= 0 && seconds < std::numeric_limits<double>::infinity()))
+      throw PlanProblem("a time in the header (bound, prediction) is no number of seconds");
   if (!in.empty()) throw PlanProblem("bytes after the end of the header");
   return decoded;
 }
@@ -95,6 +110,8 @@ class Assembly {
     }
     if (transfers != header.transfers || transfers >= ~std::uint32_t{0})
       throw PlanProblem("the rows do not hold as many transfers as the header says");
+    if (header.phases > 0 && begin.back() == 0)
+      throw PlanProblem("the header says " + std::to_string(header.phases) + " phases, the rows have fewer");
     for (std::uint64_t p = 0; p < header.phases; ++p) begin[p + 1] += begin[p];
 
     std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
@@ -107,10 +124,17 @@ class Assembly {
         number_[src].push_back(static_cast<std::uint32_t>(at));
         hops[at] = {src, send.dst};
         carried[at] = &send.pieces;
+        check_size(plan.header.demand, src, send);
       }
       sort_sends(src);
     }
+    if (transfers > 0 && !decoded_.direct && largest_ != header.demand.bytes)
+      throw PlanProblem("the header says " + std::to_string(header.demand.bytes) +
+                        " bytes, the largest message of the rows has " + std::to_string(largest_));
     plan.waits = waits(hops);
+    if (plan.waits.derived < plan.waits.size())
+      throw PlanProblem("the header says " + std::to_string(plan.waits.derived) +
+                        " waits before reduction, the rows have " + std::to_string(plan.waits.size()));
     PieceLists pieces;
     if (!decoded_.direct)
       for (const auto* list : carried) {
@@ -122,6 +146,13 @@ class Assembly {
   }
 
  private:
+  /// How far the rows reach into messages; an irregular message has the size that the matrix says.
+  void check_size(const Demand& demand, Rank src, const RankProgram::Send& send) {
+    if (demand.pattern == Pattern::irregular && decoded_.direct && demand.size(src, send.dst) != demand.bytes)
+      throw PlanProblem("the header says that messages go whole, which those of the demand's matrix are not");
+    for (const Piece& piece : send.pieces) largest_ = std::max(largest_, piece.offset + piece.length);
+  }
+
   static auto key(const auto& message, Rank dst) {
     return std::tuple<std::uint64_t, Rank, const std::vector<Piece>&>(message.phase, dst, message.pieces);
   }
@@ -207,6 +238,7 @@ class Assembly {
 
   std::vector<RankProgram> rows_;
   const DecodedHeader& decoded_;
+  std::uint64_t largest_ = 0;                       ///< end of a piece within its message
   std::vector<std::vector<std::uint32_t>> number_;  ///< per rank and send: the transfer
   std::vector<std::vector<std::uint32_t>> sorted_;  ///< per rank: its sends by phase, receiver and piece
 };
@@ -214,7 +246,9 @@ class Assembly {
 }  // namespace
 
 Bytes encode_plan(const Plan& plan) {
-  if (plan.schedule.phases() > plan.schedule.size()) throw InputError("a plan cannot hold idle phases");
+  const std::uint64_t phases = plan.schedule.phases();
+  if (phases > plan.schedule.size() || (phases > 0 && plan.schedule.phase(phases - 1).empty()))
+    throw InputError("a plan cannot hold idle phases");
   const bool direct = plan.schedule.direct();
   ByteWriter rows, index;
   index.number(plan.schedule.ranks());
@@ -274,18 +308,21 @@ std::uint64_t PlanFile::digest() const { return checksum(bytes_.first(header_byt
 
 std::uint64_t PlanFile::network_digest() const { return checksum(section(network_section)); }
 
-PlanHeader PlanFile::header() const { return decode_header(section(header_section)).header; }
+PlanHeader PlanFile::header() const { return decode_header(section(header_section), sections_[demand_section]).header; }
 
 NetworkSpec PlanFile::network() const { return decode_network(section(network_section)); }
 
 RankProgram PlanFile::program(Rank rank) const {
-  const DecodedHeader decoded = decode_header(section(header_section));
+  const DecodedHeader decoded = decode_header(section(header_section), sections_[demand_section]);
   return decode_row(row(section(index_section), decoded.header.demand.ranks, rank), decoded.row_form());
 }
 
 ByteView PlanFile::row(ByteView index_bytes, std::uint32_t ranks, Rank rank) const {
   ByteReader index(index_bytes);
-  if (index.number() != ranks || rank >= ranks) throw PlanProblem("the plan has no such rank");
+  if (const std::uint64_t rows = index.number(); rows != ranks)
+    throw PlanProblem("the header says " + std::to_string(ranks) + " ranks, the index has " + std::to_string(rows) +
+                      " rows");
+  if (rank >= ranks) throw PlanProblem("the plan has no such rank");
   index.view(std::uint64_t{24} * rank);
   const std::uint64_t offset = index.fixed(), size = index.fixed(), sum = index.fixed();
   const ByteView rows = sections_[rows_section];
@@ -296,7 +333,7 @@ ByteView PlanFile::row(ByteView index_bytes, std::uint32_t ranks, Rank rank) con
 }
 
 Plan PlanFile::plan() const {
-  const DecodedHeader decoded = decode_header(section(header_section));
+  const DecodedHeader decoded = decode_header(section(header_section), sections_[demand_section]);
   const PlanHeader& header = decoded.header;
   if (header.phases > header.transfers || header.transfers > sections_[rows_section].size())
     throw PlanProblem("the header counts more phases or transfers than the file can hold");
@@ -305,8 +342,10 @@ Plan PlanFile::plan() const {
   plan.header = header;
   plan.network = network();
   decode_matrix(section(demand_section), plan.header.demand);
-  if (std::accumulate(plan.network.ranks.begin(), plan.network.ranks.end(), std::uint64_t{0}) != header.demand.ranks)
-    throw PlanProblem("the network has another number of ranks than the demand");
+  const auto ranks = std::accumulate(plan.network.ranks.begin(), plan.network.ranks.end(), std::uint64_t{0});
+  if (ranks != header.demand.ranks)
+    throw PlanProblem("the header says " + std::to_string(header.demand.ranks) + " ranks, the network has " +
+                      std::to_string(ranks));
   std::vector<RankProgram> rows;
   std::size_t left = sections_[rows_section].size();
   for (Rank rank = 0; rank < header.demand.ranks; ++rank) {

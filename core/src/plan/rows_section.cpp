@@ -1,5 +1,6 @@
 #include "rows_section.hpp"
 
+#include <string>
 #include <utility>
 
 namespace hocket {
@@ -16,15 +17,31 @@ void write_pieces(ByteWriter& out, const std::vector<Piece>& pieces) {
   }
 }
 
-std::vector<Piece> read_pieces(ByteReader& in, std::uint64_t ranks) {
+/// Every piece is a part of a message that the header has.
+std::vector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
   std::vector<Piece> pieces(in.count(4));
   for (Piece& piece : pieces) {
-    piece.origin = in.number32(ranks - 1);
-    piece.target = in.number32(ranks) - 1;
+    piece.origin = in.number32(demand.ranks - 1);
+    piece.target = in.number32(demand.ranks) - 1;
     piece.offset = in.number();
     piece.length = in.number();
+    if ((piece.target == everyone) != (demand.pattern == Pattern::all_gather))
+      throw PlanProblem("the pattern in the header is " + std::string(to_string(demand.pattern)) +
+                        ", the rows have messages of another");
+    const std::uint64_t whole = demand.contribution(piece.origin);
+    if (piece.offset > whole || piece.length > whole - piece.offset)
+      throw PlanProblem("a row has bytes beyond the " + std::to_string(whole) +
+                        " that the header gives a message of rank " + std::to_string(piece.origin) +
+                        " (bytes, contributions)");
   }
   return pieces;
+}
+
+/// A direct transfer carries as many bytes as the header says.
+void check_direct(const Demand& demand) {
+  if (demand.pattern == Pattern::all_gather)
+    throw PlanProblem("the pattern in the header is all-gather, the rows have no pieces of contributions");
+  if (demand.bytes == 0) throw PlanProblem("the header says 0 bytes, the rows have messages");
 }
 
 }  // namespace
@@ -67,26 +84,27 @@ RankProgram decode_row(ByteView bytes, const RowForm& form) {
   for (std::uint64_t n = in.count(3); n > 0; --n) {
     RankProgram::Send send;
     send.phase = phase = next_phase(phase);
-    send.dst = in.number32(form.ranks - 1);
-    if (!form.direct) send.pieces = read_pieces(in, form.ranks);
-    for (std::uint64_t k = in.count(); k > 0; --k) send.tokens.push_back(in.number32(form.ranks - 1));
+    send.dst = in.number32(form.demand.ranks - 1);
+    if (!form.direct) send.pieces = read_pieces(in, form.demand);
+    for (std::uint64_t k = in.count(); k > 0; --k) send.tokens.push_back(in.number32(form.demand.ranks - 1));
     row.sends.push_back(std::move(send));
   }
   phase = 0;
   for (std::uint64_t n = in.count(3); n > 0; --n) {
     RankProgram::Receive receive;
     receive.phase = phase = next_phase(phase);
-    receive.src = in.number32(form.ranks - 1);
-    if (!form.direct) receive.pieces = read_pieces(in, form.ranks);
+    receive.src = in.number32(form.demand.ranks - 1);
+    if (!form.direct) receive.pieces = read_pieces(in, form.demand);
     for (std::uint64_t k = in.count(2); k > 0; --k) {
       Release release;
-      release.rank = in.number32(form.ranks - 1);
+      release.rank = in.number32(form.demand.ranks - 1);
       release.send = in.number32();
       receive.releases.push_back(release);
     }
     row.receives.push_back(std::move(receive));
   }
   if (!in.empty()) throw PlanProblem("bytes after the end of a row");
+  if (form.direct && row.sends.size() + row.receives.size() > 0) check_direct(form.demand);
   return row;
 }
 

@@ -15,6 +15,15 @@ std::string transfer_name(const Schedule& schedule, std::uint64_t transfer) {
   return std::to_string(hop.src) + "->" + std::to_string(hop.dst);
 }
 
+/// The transfers of a phase as they take their places on channels: by sender, then as listed.
+std::vector<std::uint64_t> places(const Schedule& schedule, std::uint64_t phase) {
+  std::vector<std::uint64_t> order;
+  for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return schedule.hops()[a].src < schedule.hops()[b].src; });
+  return order;
+}
+
 /// Is `earlier` over before `later` starts? Exact depth-first search, along waits and senders' order,
 /// through the transfers that have started by then.
 class Order {
@@ -89,7 +98,7 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
   Order order(schedule, waits, window);
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     const std::uint64_t first = schedule.phase_begin()[phase];
-    for (std::uint64_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
+    for (const std::uint64_t i : places(schedule, phase)) {
       const Hop hop = schedule.hops()[i];
       if (hop.src >= network.ranks() || hop.dst >= network.ranks()) continue;  // reported by verify()
       const auto transfer = static_cast<std::uint32_t>(i);

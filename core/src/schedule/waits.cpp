@@ -1,6 +1,8 @@
 #include "hocket/schedule/waits.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace hocket {
@@ -115,6 +117,15 @@ class Reducer {
   int steps_ = 0;
 };
 
+/// The transfers of one phase by sender, those of one sender in the order of the schedule.
+void order_by_sender(const Schedule& schedule, std::uint64_t phase, std::vector<std::uint32_t>& order) {
+  const auto begin = schedule.phase_begin();
+  order.resize(begin[phase + 1] - begin[phase]);
+  std::iota(order.begin(), order.end(), static_cast<std::uint32_t>(begin[phase]));
+  const auto src = [&](std::uint32_t transfer) { return schedule.hops()[transfer].src; };
+  if (!std::ranges::is_sorted(order, {}, src)) std::ranges::stable_sort(order, {}, src);
+}
+
 }  // namespace
 
 Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window) {
@@ -127,29 +138,36 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   OwnOrder own(schedule, waits.window);
   Reducer reducer(schedule.size(), waits, own);
   std::vector<Channel> route;
-  std::vector<std::uint32_t> before;
+  std::vector<std::uint32_t> order;
+  std::vector<std::vector<std::uint32_t>> before;  // per transfer of the phase
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
     const auto end = static_cast<std::uint32_t>(schedule.phase_begin()[phase + 1]);
-    for (std::uint32_t transfer = first; transfer < end; ++transfer) {
+    order_by_sender(schedule, phase, order);
+    if (before.size() < order.size()) before.resize(order.size());
+    for (const std::uint32_t transfer : order) {
       const Hop hop = schedule.hops()[transfer];
+      auto& mine = before[transfer - first];
+      mine.clear();
       route.clear();
       network.append_route(hop.src, hop.dst, route);
-      before.clear();
       own.push(hop.src, transfer, first);
       const std::uint32_t own_over = own.over(transfer);
       for (const Channel channel : route) {
         const std::uint32_t earlier = history.push(channel, transfer);
         if (earlier == none || earlier >= first) continue;
         const bool by_own_order = schedule.hops()[earlier].src == hop.src && own_over != none && earlier <= own_over;
-        if (!by_own_order) before.push_back(earlier);
+        if (!by_own_order) mine.push_back(earlier);
       }
-      if (!before.empty()) {
-        std::sort(before.begin(), before.end(), std::greater<>());
-        before.erase(std::unique(before.begin(), before.end()), before.end());
-        waits.derived += before.size();
-        reducer.reduce(transfer, before);
-        waits.before.insert(waits.before.end(), before.begin(), before.end());
+    }
+    for (std::uint32_t transfer = first; transfer < end; ++transfer) {
+      auto& mine = before[transfer - first];
+      if (!mine.empty()) {
+        std::sort(mine.begin(), mine.end(), std::greater<>());
+        mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+        waits.derived += mine.size();
+        reducer.reduce(transfer, mine);
+        waits.before.insert(waits.before.end(), mine.begin(), mine.end());
       }
       waits.begin[transfer + 1] = waits.before.size();
     }

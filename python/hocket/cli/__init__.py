@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import click
 
+from hocket.cli.complete import with_completion
 from hocket.cli.failure import Failure, NobodyReadsError, describe, failures
 from hocket.cli.streams import prepare_streams
 from hocket.errors import MissingToolError
@@ -64,7 +65,7 @@ class LazyGroup(click.Group):
                     f"'hocket {cmd_name}' lacks a part of Hocket or of Python: {error}",
                     remedy="install it and try again",
                 ) from error
-        return command
+        return with_completion(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

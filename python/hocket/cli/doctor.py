@@ -7,23 +7,16 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.launching import hostfile_option, mpi_option
+from hocket.cli.launching import check_ranks_here, hostfile_option, mpi_option
 from hocket.cli.options import defaults_options, json_option
-from hocket.errors import UsageError
 
 if TYPE_CHECKING:
     from hocket.doctor import Finding
     from hocket.network import Defaults
-
-# Ranks on one machine: enough for any check of it, few enough that they end.
-RANKS_PER_CORE: Final = 16
-LEAST_LIMIT: Final = 256
-# Within a job of a batch system launchers start ranks on the job's hosts.
-JOB_VARIABLES: Final = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
 
 _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
@@ -68,7 +61,7 @@ def doctor(
     from hocket.doctor import Case, Level, examine
     from hocket.mpi import Abi
 
-    _check_ranks(ranks, hostfile)
+    check_ranks_here(ranks, hostfile)
     case = Case(os.environ, network, mpi_name, Abi(abi), placement, ranks, hostfile, plans, seconds, defaults)
     findings: list[Finding] = []
     for finding in examine(case):
@@ -82,19 +75,6 @@ def doctor(
     else:
         click.echo(f"{problems or 'no'} problem{'' if problems == 1 else 's'}")
     sys.exit(1 if problems else 0)
-
-
-def _check_ranks(ranks: int | None, hostfile: str | None) -> None:
-    """Raises UsageError for more ranks than this machine can start, if they would all be on it."""
-    from hocket.memory.calibrate import cores
-
-    most = max(LEAST_LIMIT, RANKS_PER_CORE * cores())
-    within_job = any(name in os.environ for name in JOB_VARIABLES)
-    if ranks is not None and ranks > most and hostfile is None and not within_job:
-        raise UsageError(
-            f"-n {ranks}: more than the {most} ranks that are started on one machine to examine it",
-            remedy=f"give at most {most}, or --hostfile FILE with more hosts",
-        )
 
 
 def _show(finding: Finding) -> None:

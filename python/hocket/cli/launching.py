@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from hocket.mpi import Mpi
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Ranks that one machine starts: enough for any check of it, few enough that they end.
+RANKS_PER_CORE: Final = 16
+LEAST_LIMIT: Final = 256
+# Within a job of a batch system launchers start ranks on the job's hosts.
+JOB_VARIABLES: Final = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
 
 
 def mpi_option(function: F) -> F:
@@ -124,6 +130,19 @@ def check_program(program: str, mpi: Mpi, elsewhere: bool = False) -> None:
 
 def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
+
+
+def check_ranks_here(ranks: int | None, hostfile: str | None) -> None:
+    """Raises UsageError for more ranks than this machine can start, if they would all be on it."""
+    from hocket.memory.calibrate import cores
+
+    most = max(LEAST_LIMIT, RANKS_PER_CORE * cores())
+    within_job = any(name in os.environ for name in JOB_VARIABLES)
+    if ranks is not None and ranks > most and hostfile is None and not within_job:
+        raise UsageError(
+            f"-n {ranks}: more than the {most} ranks that this machine can start",
+            remedy=f"give at most {most}, or --hostfile FILE with more hosts",
+        )
 
 
 def check_places(network: Network, source: str, ranks: int, placement: str) -> None:

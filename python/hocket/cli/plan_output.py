@@ -43,8 +43,12 @@ def check_rank(network: Network, rank: int | None) -> None:
 def finish(
     planned: PlannedExchange, uplinks: Uplinks, output: str | None, dump: str | None, as_json: bool
 ) -> None:
-    """Writes what was asked for and says what was planned."""
-    if output is not None:
+    """Writes what was asked for and says what was planned.
+
+    No plan file is written of a schedule that the verifier refuses: exit code 1.
+    """
+    refused = not planned.certificate.ok
+    if output is not None and not refused:
         data = with_spinner("encoding the plan", planned.plan().encode, as_json)
         write_atomically(output, [data])
     if dump is not None:
@@ -52,9 +56,13 @@ def finish(
         with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
     click.echo(json.dumps(_report(planned, uplinks)) if as_json else describe(planned, uplinks))
     if not as_json:
-        for path in (output, dump):
+        for path in (None if refused else output, dump):
             if path is not None:
                 click.echo(f"wrote {path}")
+    if refused and output is not None:
+        click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
+    if refused:
+        click.get_current_context().exit(1)
 
 
 def _report(planned: PlannedExchange, uplinks: Uplinks) -> dict[str, Any]:
@@ -133,7 +141,8 @@ def _headline(planned: PlannedExchange) -> str:
 
 
 def show_row(planned: PlannedExchange, uplinks: Uplinks, rank: int, dump: str | None, as_json: bool) -> None:
-    """One rank's row of a whole schedule."""
+    """One rank's row of a whole schedule, which the verifier must accept."""
+    planned.check_accepted()
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
     if dump is not None:
         write_atomically(dump, [HEADER, text])

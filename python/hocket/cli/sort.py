@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hocket.cli.launching import check_places, hostfile_option, mpi_option, scheduling_options
+from hocket.cli.launching import (
+    check_places,
+    check_ranks_here,
+    hostfile_option,
+    mpi_option,
+    scheduling_options,
+)
 from hocket.cli.options import defaults_options, json_option, load_network, loud
 from hocket.cli.work import PATIENCE, as_columns, check_writable, replaced
 from hocket.errors import HocketError, UsageError
@@ -84,6 +90,7 @@ def sort(
     from hocket.signals import as_exceptions
 
     limit = parse_bytes(memory) if memory is not None else None
+    check_ranks_here(ranks, hostfile)
     ranks = ranks or _cores()
     files = _check(source_file, output, field, payload)
     mpi = find_mpi(mpi_name)

@@ -58,8 +58,9 @@ struct Certificate {
 [[nodiscard]] Certificate verify(const Network& network, const Demand& demand, const Schedule& schedule,
                                  PortModel ports = PortModel::one_port);
 
-/// Checks that the waits (with each sender's own order) order every two transfers that share a
-/// channel closer than `waits.window` places apart, and that no wait points forward.
+/// Checks that the waits (with each sender's own order) order every two transfers of different phases
+/// that are capacity · `waits.window` places apart on a channel, places taken by phase and sender, and
+/// that no wait points forward. So no channel ever carries more than that many at once.
 /// Adds to the certificate.
 void verify_waits(const Network& network, const Schedule& schedule, const Waits& waits, Certificate& certificate);
 

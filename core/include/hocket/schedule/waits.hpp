@@ -25,8 +25,11 @@ struct Waits {
 };
 
 /// Derives the waits from schedule and network. A transfer waits, on every channel of its route,
-/// for the one that uses the channel capacity·window places earlier. Then removes a wait that
-/// follows from others (a wait for x is redundant if another predecessor already waits for x).
+/// for the one that uses the channel capacity·window places earlier, unless both are of one phase. The
+/// transfers of a phase take their places by sender (those of one sender in schedule order), as a plan
+/// file lists them: the waits do not depend on how a scheduler orders a phase. So a channel never has
+/// more than capacity·window transfers in flight. Then removes a wait that follows from others (a wait
+/// for x is redundant if another predecessor already waits for x).
 [[nodiscard]] Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window = 1);
 
 }  // namespace hocket
