@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.options import defaults_options, json_option, load_network, loud
+from hocket.cli.options import defaults_options, json_option, load_islands, load_network, loud
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
 
@@ -31,6 +31,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
 
     What is read again is the same network: hosts in the same order, the same rates and routes.
     """
+    from hocket.network.cut import cut
     from hocket.network.source import STDIN
     from hocket.network.writer import network_files
 
@@ -43,10 +44,12 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
             "the network and --hosts cannot both be standard input", remedy="name a file for one"
         )
     check_writable(output)
-    known = load_network(source, defaults, quiet=as_json)
-    network = known.network
-    if hosts is not None:
-        network = with_spinner("cutting", lambda: _cut(known, hosts), as_json)
+    if hosts is None:
+        known = load_network(source, defaults, quiet=as_json)
+        network = known.network
+    else:
+        known, names = _with_hosts(load_islands(source, defaults, as_json), hosts)
+        network = with_spinner("cutting", lambda: cut(known.description, names).build(), as_json)
     files = network_files(network, output or "network.toml", _comment(known, hosts))
     if output is None:
         if len(files) > 1:
@@ -61,13 +64,15 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
     _report(source, known, network, list(files), as_json)
 
 
-def _cut(known: KnownNetwork, hosts: str) -> Network:
+def _with_hosts(islands: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, list[str]]:
+    """The island with all of the hosts, and their names."""
     from hocket.network.chosen import chosen_hosts
-    from hocket.network.cut import cut
+    from hocket.network.islands import island_with
 
-    names = known.network.names
-    every = [names[host] for host in known.network.hosts]
-    return cut(known.description, chosen_hosts(hosts, every)).build()
+    every = [known.network.names[host] for known in islands for host in known.network.hosts]
+    names = chosen_hosts(hosts, every)
+    found = island_with([known.description for known in islands], names)
+    return next(known for known in islands if known.description is found), names
 
 
 def _comment(known: KnownNetwork, hosts: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +15,9 @@ from hocket.cli.options import (
     ALL_GATHER,
     bytes_option,
     defaults_options,
+    island_line,
     json_option,
-    load_network,
+    load_islands,
     loud,
     parse_size,
 )
@@ -52,18 +54,24 @@ def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
     from hocket import _core
 
     bytes = parse_size(size)
-    known = load_network(source, defaults, quiet=as_json)
-    net = known.network
-    demand = _core.Demand(net.ranks, bytes)
-    bounds = with_spinner("counting loads", lambda: _core.lower_bounds(net, demand), as_json)
-    gather = _core.lower_bounds(net, _core.Demand(net.ranks, bytes, ALL_GATHER))
-    picture = _Picture.of(net, bounds, gather, bytes)
-    if as_json:
-        uplinks = {"uplinks": known.uplinks.as_json()}
-        click.echo(json.dumps({"source": source, **picture.as_json(bounds, bytes), **uplinks}))
-    else:
+    islands = load_islands(source, defaults, as_json)
+    objects: list[dict[str, Any]] = []
+    for number, known in enumerate(islands):
+        net = known.network
+        demand = _core.Demand(net.ranks, bytes)
+        bounds = with_spinner("counting loads", partial(_core.lower_bounds, net, demand), as_json)
+        gather = _core.lower_bounds(net, _core.Demand(net.ranks, bytes, ALL_GATHER))
+        picture = _Picture.of(net, bounds, gather, bytes)
+        if as_json:
+            objects.append({**picture.as_json(bounds, bytes), "uplinks": known.uplinks.as_json()})
+            continue
+        if len(islands) > 1:
+            click.echo(("\n" if number else "") + island_line(islands, number))
         click.echo(picture.as_text(source, bounds, bytes))
         click.echo(loud(known.uplinks) or known.uplinks.text)
+    if as_json:
+        several = objects[0] if len(objects) == 1 else {"islands": objects}
+        click.echo(json.dumps({"source": source, **several}))
 
 
 @dataclass(slots=True)

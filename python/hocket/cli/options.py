@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
@@ -211,14 +211,38 @@ def parse_size(size: str, least: int = 1) -> int:
     return value
 
 
-def load_network(source: str, defaults: Defaults | None = None, quiet: bool = False) -> KnownNetwork:
-    """A network and how its uplinks are known; says if what was kept of them cannot be used."""
+def load_network(
+    source: str, defaults: Defaults | None = None, quiet: bool = False, hosts: Collection[str] = ()
+) -> KnownNetwork:
+    """A network and how its uplinks are known, of several islands the one with all ``hosts``; says if what
+    was kept of uplinks cannot be used."""
     from hocket.network import read_known_network
 
-    known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults), quiet)
+    known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults, hosts), quiet)
     if known.uplinks.warning:
         click.echo(f"hocket: {known.uplinks.warning}", err=True)
     return known
+
+
+def load_islands(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetwork]:
+    """The same for every island of a network; most networks have one."""
+    from hocket.network import read_islands
+
+    islands = with_spinner(f"reading {source}", lambda: read_islands(source, defaults), quiet)
+    for known in islands:
+        if known.uplinks.warning:
+            click.echo(f"hocket: {known.uplinks.warning}", err=True)
+    return islands
+
+
+def island_line(islands: Sequence[KnownNetwork], number: int) -> str:
+    """What heads an island where there are several."""
+    network = islands[number].network
+    first, last = (network.names[network.hosts[place]] for place in (0, -1))
+    names = first if first == last else f"{first} to {last}"
+    hosts = "1 host" if len(network.hosts) == 1 else f"{len(network.hosts)} hosts"
+    text = f"island {number + 1} of {len(islands)}: {hosts}, {names}; no wire leads to the others"
+    return click.style(text, bold=True)
 
 
 def loud(uplinks: Uplinks) -> str:

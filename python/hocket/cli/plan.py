@@ -16,6 +16,7 @@ from hocket.cli.options import (
     defaults_options,
     gather_bytes_option,
     json_option,
+    load_islands,
     load_network,
     loud,
     network_option,
@@ -26,7 +27,15 @@ from hocket.cli.options import (
     startup_option,
     window_option,
 )
-from hocket.cli.plan_output import HEADER, check_outputs, check_rank, finish, show_lines, show_row
+from hocket.cli.plan_output import (
+    HEADER,
+    check_outputs,
+    check_rank,
+    finish,
+    show_lines,
+    show_row,
+    tell_islands,
+)
 from hocket.cli.work import write_atomically
 from hocket.errors import UsageError
 
@@ -82,7 +91,11 @@ def all_to_all(
     takes a second for 100,000 hosts.
     """
     check_outputs(output, dump, rank)
-    known = load_network(source, defaults, as_json)
+    islands = _islands(source, defaults, as_json, one=(output, dump, rank) != (None, None, None))
+    if len(islands) > 1:
+        tell_islands(islands, lambda net: plan_exchange(net, size, scheduler, window, as_json), as_json)
+        return
+    known = islands[0]
     network = known.network
     if rank is not None:
         _row(known, rank, size, scheduler, dump, as_json)
@@ -123,7 +136,14 @@ def all_gather(
     forward what has reached them. With --rank R the row of that rank is shown.
     """
     check_outputs(output, dump, rank)
-    known = load_network(source, defaults, as_json)
+    one = (output, dump, rank, contributions) != (None, None, None, None)
+    islands = _islands(source, defaults, as_json, one)
+    if len(islands) > 1:
+        tell_islands(
+            islands, lambda net: plan_gather(net, size, scheduler, window, None, startup, as_json), as_json
+        )
+        return
+    known = islands[0]
     network = known.network
     check_rank(network, rank)
     planned = plan_gather(network, size, scheduler, window, contributions, startup, as_json)
@@ -172,6 +192,11 @@ def irregular(
         show_row(planned, known.uplinks, rank, dump, as_json)
         return
     finish(planned, known.uplinks, output, dump, as_json)
+
+
+def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[KnownNetwork]:
+    """Every island of the network; where a file or a row of ``one`` plan is wanted, it must have one."""
+    return [load_network(source, defaults, as_json)] if one else load_islands(source, defaults, as_json)
 
 
 def _row(known: KnownNetwork, rank: int, size: str, scheduler: str, dump: str | None, as_json: bool) -> None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hocket.cli.irregular import bytes_over_bound, size_text
-from hocket.cli.options import ALL_GATHER, ALL_TO_ALL, IRREGULAR, loud
+from hocket.cli.options import ALL_GATHER, ALL_TO_ALL, IRREGULAR, island_line, loud
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
 from hocket.units import format_bytes, format_time, format_total
 
 if TYPE_CHECKING:
     from hocket._core import Network, Schedule
-    from hocket.network import Uplinks
+    from hocket.network import KnownNetwork, Uplinks
     from hocket.planning import PlannedExchange
 
 PREDICTED = {
@@ -66,6 +66,26 @@ def finish(
                 click.echo(f"wrote {path}")
     if refused and output is not None:
         click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
+    if refused:
+        click.get_current_context().exit(1)
+
+
+def tell_islands(
+    islands: Sequence[KnownNetwork], plan: Callable[[Network], PlannedExchange], as_json: bool
+) -> None:
+    """What is planned for each island on its own. Exit code 1 where the verifier refuses one."""
+    reports, refused = [], False
+    for number, known in enumerate(islands):
+        planned = plan(known.network)
+        refused = refused or not planned.certificate.ok
+        if as_json:
+            names = [known.network.names[host] for host in known.network.hosts]
+            reports.append({"host_names": names, **_report(planned, known.uplinks)})
+            continue
+        click.echo(("\n" if number else "") + island_line(islands, number))
+        click.echo(describe(planned, known.uplinks))
+    if as_json:
+        click.echo(json.dumps({"islands": reports}))
     if refused:
         click.get_current_context().exit(1)
 

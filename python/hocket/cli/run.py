@@ -96,12 +96,13 @@ def run(
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
     from hocket.calls import kept_reports, tell
     from hocket.mpi import launch_command
+    from hocket.network.chosen import job_hosts
     from hocket.runtime import scheduled_environment
     from hocket.runtime.cache import cache_dir
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
-    known = load_network(network, defaults)
+    known = load_network(network, defaults, hosts=job_hosts(os.environ, hostfile))
     if line := loud(known.uplinks):
         click.echo(line, err=True)
     options = runtime_options(

@@ -149,12 +149,13 @@ def _environment(
     mpi: Mpi, ranks: int, source: str | None, defaults: Defaults, options: RuntimeOptions
 ) -> dict[str, str]:
     """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
+    from hocket.network.chosen import job_hosts
     from hocket.runtime import find_runtime, scheduled_environment
 
     if source is None:
         find_runtime(mpi.mpicc)
         return {}
-    known = load_network(source, defaults)
+    known = load_network(source, defaults, hosts=job_hosts(os.environ, None))
     if line := loud(known.uplinks):
         click.echo(line, err=True)
     options = options.completed(os.environ)

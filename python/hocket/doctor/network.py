@@ -8,6 +8,7 @@ from hocket import _core
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
 from hocket.network import read_known_network
+from hocket.network.chosen import job_hosts
 from hocket.runtime.environment import MOST_PLANNED_RANKS, PATTERNS, read_plan
 
 
@@ -17,7 +18,7 @@ def check_network(case: Case) -> Iterator[Finding]:
             yield note("network", "no network was given, so it and the placement were not looked at",
                        "give one: --network FILE")  # fmt: skip
         return
-    known = read_known_network(case.network_file, case.defaults)
+    known = read_known_network(case.network_file, case.defaults, job_hosts(case.environment, case.hostfile))
     network = case.network = known.network
     hosts = sum(1 for ranks in network.ranks_per_node if ranks)
     yield ok("network", f"{case.network_file}: {hosts} hosts for {network.ranks} ranks")

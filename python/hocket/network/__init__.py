@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hocket.network import registry, short_forms
 from hocket.network.description import Defaults, Grid, Link, NetworkDescription, Node, Routing
-from hocket.network.known import KnownNetwork, Uplinks, read_known_network
+from hocket.network.known import KnownNetwork, Uplinks, read_islands, read_known_network
 from hocket.network.registry import READERS, Reader
 from hocket.network.source import Source, load
 
@@ -28,6 +28,7 @@ __all__ = [
     "Reader",
     "Routing",
     "Uplinks",
+    "read_islands",
     "read_known_network",
     "read_network",
     "read_network_description",

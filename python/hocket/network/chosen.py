@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
-from hocket.errors import UsageError
+from hocket.errors import HocketError, UsageError
 from hocket.network.description import suggestion
 from hocket.network.hostlist import expand
 from hocket.network.source import STDIN, Source, load, shown
@@ -53,3 +53,20 @@ def _known(name: str, every: set[str], known: Collection[str], source: Source, l
         line,
         suggestion(plain, known) or "see 'hocket network show' for its hosts",
     )
+
+
+def job_hosts(environ: Mapping[str, str], hostfile: str | None) -> set[str]:
+    """The names that the hosts of a job may have in a network, with and without domain: those of the
+    hostfile, else those that Slurm gave. None where neither tells."""
+    names: list[str] = []
+    try:
+        if hostfile is not None:
+            names = [
+                name for source, line, item in _lists(_FILE + hostfile) for name in expand(item, source, line)
+            ]
+        elif listed := environ.get("SLURM_JOB_NODELIST"):
+            names = expand(listed, Source("SLURM_JOB_NODELIST", listed, is_file=False))
+    except HocketError:  # the launcher's to complain about
+        return set()
+    plain = [_SLOTS.sub("", name) for name in names]
+    return {*names, *plain, *(name.partition(".")[0] for name in plain)}

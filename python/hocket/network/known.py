@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.islands import island_with, islands_of
 from hocket.network.measured import Measured, read_measured
 from hocket.network.uplinks import apply_options, shared_uplinks, uplinks_of
 from hocket.units import format_rate
@@ -45,28 +46,39 @@ class Uplinks:
 
 @dataclass(frozen=True, slots=True)
 class KnownNetwork:
-    """The core's network, the description that it was built from, and how its uplinks are known.
-
-    ``islands`` are the parts of a network between which no wire leads; none where it is in one piece.
-    """
+    """The core's network, the description that it was built from, and how its uplinks are known."""
 
     network: Network
     description: NetworkDescription
     uplinks: Uplinks
-    islands: tuple[KnownNetwork, ...] = ()
 
 
-def read_known_network(source: str, defaults: Defaults | None = None) -> KnownNetwork:
+def read_known_network(
+    source: str, defaults: Defaults | None = None, hosts: Collection[str] = ()
+) -> KnownNetwork:
     """The network of a file or short form, its uplinks as fast as options, the file or a measurement say,
-    in this order, and else assumed.
+    in this order, and else assumed. Of several islands the one with all of ``hosts``.
 
-    Raises :class:`hocket.errors.NetworkError` as :func:`hocket.network.read_network_description` does, and
-    where an option does not fit the network.
+    Raises :class:`hocket.errors.NetworkError` as :func:`hocket.network.read_network_description` does, where
+    an option does not fit the network, and where there are islands and ``hosts`` are not of one.
     """
+    defaults = defaults or Defaults()
+    return _known(island_with(_read(source, defaults), hosts), defaults)
+
+
+def read_islands(source: str, defaults: Defaults | None = None) -> list[KnownNetwork]:
+    """Every island of a network; most have one."""
+    defaults = defaults or Defaults()
+    return [_known(island, defaults) for island in _read(source, defaults)]
+
+
+def _read(source: str, defaults: Defaults) -> list[NetworkDescription]:
     from hocket.network import read_network_description
 
-    defaults = defaults or Defaults()
-    description = read_network_description(source, defaults)
+    return islands_of(read_network_description(source, defaults))
+
+
+def _known(description: NetworkDescription, defaults: Defaults) -> KnownNetwork:
     uplinks = settle_uplinks(description, defaults)
     return KnownNetwork(description.build(), description, uplinks)
 
