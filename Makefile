@@ -104,6 +104,9 @@ bench-planner: setup ## planning times and memory, into bench/results/planner*.{
 bench-general: setup ## the general scheduler on networks of all kinds, phases over the bound
 	$(PYTHON_OF_VENV) bench/planner/general.py
 
+bench-wide-trunks: setup ## all-to-alls on trees with wide trunks against the closed bound (a minute)
+	$(PYTHON_OF_VENV) bench/planner/wide_trunks.py
+
 bench-grids: setup ## every torus and mesh of a size, phases over the bound, into bench/results/grids.{csv,md} (half an hour)
 	$(PYTHON_OF_VENV) bench/planner/grids.py
 

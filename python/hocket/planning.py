@@ -90,6 +90,15 @@ class PlannedExchange:
         its sender's, as the bytes that a host sends meanwhile."""
         return round(float(_core.token_seconds(self.network, self.schedule)) * float(self.network.host_rate))
 
+    def check_accepted(self) -> None:
+        """Raises PlanError for a schedule that the verifier refuses."""
+        if not self.certificate.ok:
+            _, phase, text = self.certificate.findings[0]
+            raise PlanError(
+                f"the verifier refuses the schedule of '{self.scheduler}': {text} (phase {phase})",
+                remedy="choose another --scheduler, or auto",
+            )
+
     def plan(self) -> _core.Plan:
         """What ``encode()`` turns into a plan file."""
         return _core.Plan(

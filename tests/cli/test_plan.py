@@ -11,7 +11,7 @@ import pytest
 
 from contract import CONTRACT
 from hocket import _core
-from strategies import chain
+from hocket.network import read_network
 
 HEADER = "phase,src,dst,origin,target,offset,length"
 
@@ -109,7 +109,9 @@ def test_a_refused_plan_is_not_written(hocket, tmp_path: Path, command: str) -> 
     plan, dump, demand = tmp_path / "refused.hkt", tmp_path / "all.csv", tmp_path / "demand.csv"
     lines = [",".join("0" if src == dst else "1000" for dst in range(8)) for src in range(8)]
     demand.write_text("\n".join(lines) + "\n")
-    scheduler = ["--scheduler", "ring"] if command == "all-to-all" else ["--scheduler", "AC", "--demand", demand]
+    scheduler = (
+        ["--scheduler", "ring"] if command == "all-to-all" else ["--scheduler", "AC", "--demand", demand]
+    )
     plan.write_bytes(b"what was there")
     answer = hocket("plan", command, "--network", "chain:4,4", *scheduler, "-o", plan, "--dump", dump)
     assert answer.code == 1
@@ -126,7 +128,7 @@ def test_a_refused_plan_is_not_written(hocket, tmp_path: Path, command: str) -> 
 
 def test_the_verifier_names_the_channel_of_a_contended_plan(hocket, tmp_path: Path) -> None:
     """Such a plan is written by nothing but the core."""
-    network = chain([4, 4, 4]).build()
+    network = read_network("chain:4,4,4")
     demand = _core.Demand(network.ranks, 65536)
     schedule = _core.find_scheduler("ring").make(network, demand)
     waits = _core.derive_waits(network, schedule)

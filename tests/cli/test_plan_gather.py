@@ -201,11 +201,19 @@ def test_a_row_is_a_part_of_the_whole(hocket, tmp_path: Path) -> None:
 
 
 def test_schedules_that_collide_are_called_what_they_are(hocket, tmp_path: Path) -> None:
-    plan = tmp_path / "p.hkt"
-    report = gather(hocket, "--network", "chain:4,4", "--scheduler", "recursive-doubling", "-o", plan)
+    plan, dump = tmp_path / "p.hkt", tmp_path / "row.csv"
+    arguments = ("--network", "chain:4,4", "--scheduler", "recursive-doubling")
+    answer = hocket("plan", "all-gather", *arguments, "-o", plan, "--json")
+    report = answer.object()
     assert report["contention_free"] is False and report["complete"] is True
-    answer = hocket("verify", plan, "--network", "chain:4,4")
-    assert answer.code == 1 and "channel overfull" in answer.out
+    assert answer.code == 1 and not plan.exists()
+    for refused in (
+        hocket("plan", "all-gather", *arguments, "--rank", "1", "--dump", dump),
+        hocket("generate", "all-gather", *arguments, "-o", plan),
+    ):
+        assert refused.code == 2 and refused.out == "" and refused.err.count("\n") == 1
+        assert "the verifier refuses the schedule of 'recursive-doubling': channel s" in refused.err
+        assert not plan.exists() and not dump.exists()
 
 
 def test_simulate_without_a_plan(hocket, tmp_path: Path) -> None:

@@ -72,8 +72,9 @@ def test_plans_hold_and_are_simulated(
         pytest.skip("not served")
     plan, dump = tmp_path / "p.hkt", tmp_path / "p.csv"
     arguments = ("--network", network, "--demand", sizes, "--scheduler", scheduler)
-    planned = hocket("plan", "irregular", *arguments, "-o", plan, "--dump", dump, "--json").object()
-    assert planned["complete"]
+    answer = hocket("plan", "irregular", *arguments, "-o", plan, "--dump", dump, "--json")
+    planned = answer.object()
+    assert planned["complete"] and plan.exists() == planned["contention_free"] == (answer.code == 0)
     assert planned["ratio"] >= 1 - 1e-9 or not planned["contention_free"]  # the bound is that of one port
     sent: dict[tuple[str, str], int] = {}
     for row in rows(dump):
@@ -81,6 +82,12 @@ def test_plans_hold_and_are_simulated(
         assert int(row["offset"]) == sent.get((row["src"], row["dst"]), 0)
         sent[row["src"], row["dst"]] = int(row["offset"]) + int(row["length"])
     assert sum(sent.values()) == planned["total_bytes"] and len(sent) == planned["messages"]
+    anew = hocket("simulate", "--pattern", "irregular", *arguments, "--json").object()
+    assert anew["predicted_seconds"] == pytest.approx(planned["predicted_seconds"])
+    if not planned["contention_free"]:
+        row = hocket("plan", "irregular", *arguments, "--rank", "0")
+        assert row.code == 2 and row.out == "" and "the verifier refuses the schedule" in row.err
+        return
     verify = ("verify", plan, "--network", network)
     checked = hocket(*verify, "--json").object()
     assert checked["complete"] and checked["contention_free"] == planned["contention_free"]
@@ -91,8 +98,6 @@ def test_plans_hold_and_are_simulated(
     simulated = hocket("simulate", plan, "--network", network, "--json").object()
     assert simulated["pattern"] == "irregular" and simulated["bound_seconds"] == planned["bound_seconds"]
     assert simulated["predicted_seconds"] == pytest.approx(planned["predicted_seconds"])
-    anew = hocket("simulate", "--pattern", "irregular", *arguments, "--json").object()
-    assert anew["predicted_seconds"] == pytest.approx(simulated["predicted_seconds"])
 
 
 def test_what_people_read(hocket, tmp_path: Path, sizes: Path) -> None:

@@ -425,7 +425,11 @@ DISAGREEING = [
     (forwarding, {"bytes": 0}, "beyond the 0 that the header gives"),
     (forwarding, {"bytes": 99}, "beyond the 99 that the header gives"),
     (forwarding, {"bytes": 101}, "101 bytes, the largest message of the rows has 100"),
-    (forwarding, {"pattern": 1}, "the pattern in the header is all-gather, the rows have messages of another"),
+    (
+        forwarding,
+        {"pattern": 1},
+        "the pattern in the header is all-gather, the rows have messages of another",
+    ),
     (forwarding, {"direct": 1}, ""),
     (gathering, {"bytes": 99}, "not those of the largest contribution"),
     (gathering, {"pattern": 0, "contributions": []}, "the rows have messages of another"),

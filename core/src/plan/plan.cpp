@@ -129,8 +129,8 @@ class Assembly {
       sort_sends(src);
     }
     if (transfers > 0 && !decoded_.direct && largest_ != header.demand.bytes)
-      throw PlanProblem("the header says " + std::to_string(header.demand.bytes) + " bytes, the largest message of the rows has " +
-                        std::to_string(largest_));
+      throw PlanProblem("the header says " + std::to_string(header.demand.bytes) +
+                        " bytes, the largest message of the rows has " + std::to_string(largest_));
     plan.waits = waits(hops);
     if (plan.waits.derived < plan.waits.size())
       throw PlanProblem("the header says " + std::to_string(plan.waits.derived) +
@@ -238,7 +238,7 @@ class Assembly {
 
   std::vector<RankProgram> rows_;
   const DecodedHeader& decoded_;
-  std::uint64_t largest_ = 0;  ///< end of a piece within its message
+  std::uint64_t largest_ = 0;                       ///< end of a piece within its message
   std::vector<std::vector<std::uint32_t>> number_;  ///< per rank and send: the transfer
   std::vector<std::vector<std::uint32_t>> sorted_;  ///< per rank: its sends by phase, receiver and piece
 };

@@ -30,8 +30,9 @@ std::vector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
                         ", the rows have messages of another");
     const std::uint64_t whole = demand.contribution(piece.origin);
     if (piece.offset > whole || piece.length > whole - piece.offset)
-      throw PlanProblem("a row has bytes beyond the " + std::to_string(whole) + " that the header gives a message of rank " +
-                        std::to_string(piece.origin) + " (bytes, contributions)");
+      throw PlanProblem("a row has bytes beyond the " + std::to_string(whole) +
+                        " that the header gives a message of rank " + std::to_string(piece.origin) +
+                        " (bytes, contributions)");
   }
   return pieces;
 }

@@ -14,7 +14,8 @@ struct RowForm {
 };
 
 [[nodiscard]] Bytes encode_row(const RankProgram& row, bool direct);
-/// Throws PlanProblem for what is no row, and for transfers that the header's demand does not have; whether the rows of all ranks agree is checked when all are read.
+/// Throws PlanProblem for what is no row, and for transfers that the header's demand does not have; whether the rows of
+/// all ranks agree is checked when all are read.
 [[nodiscard]] RankProgram decode_row(ByteView bytes, const RowForm& form);
 
 }  // namespace hocket

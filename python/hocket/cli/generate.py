@@ -82,6 +82,7 @@ def all_to_all(
     options = RoutineOptions(function_name, flow)
     network = _checked_network(output, options, source, rate, latency, ranks_per_host, as_json)
     planned = plan_exchange(network, size, scheduler, options.window, as_json)
+    planned.check_accepted()
     text = with_spinner("writing C", lambda: all_to_all_source(planned, source, options), as_json)
     _finish(planned, text, output, options, as_json)
 
@@ -121,6 +122,7 @@ def all_gather(
     if parse_size(size or DEFAULT_BYTES, least=0) == 0:
         raise UsageError("--bytes 0 is nothing to send", remedy="give the size that the routine is meant for")
     planned = plan_gather(network, size, scheduler, options.window, None, startup, as_json)
+    planned.check_accepted()
     text = with_spinner("writing C", lambda: all_gather_source(planned, source, options), as_json)
     _finish(planned, text, output, options, as_json)
 

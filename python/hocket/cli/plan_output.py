@@ -138,7 +138,8 @@ def _headline(planned: PlannedExchange) -> str:
 
 
 def show_row(planned: PlannedExchange, rank: int, dump: str | None, as_json: bool) -> None:
-    """One rank's row of a whole schedule."""
+    """One rank's row of a whole schedule, which the verifier must accept."""
+    planned.check_accepted()
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
     if dump is not None:
         write_atomically(dump, [HEADER, text])
