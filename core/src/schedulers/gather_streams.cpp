@@ -259,7 +259,7 @@ class ListScheduler {
   const Network& network_;
   const Demand& demand_;
   const Streams& streams_;
-  double startup_;                   ///< seconds per send
+  double startup_;  ///< seconds per send
   Steps steps_{"scheduling sends", streams_.chunks.size() * (std::uint64_t{demand_.ranks} - 1)};
   std::vector<double> rate_, left_;  ///< per edge: bytes/s; seconds of work still to come
   std::vector<std::uint32_t> used_begin_{0}, used_;
