@@ -24,8 +24,8 @@ IRREGULAR: Final = "irregular"
 # links is predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
 ENOUGH: Final = 1.02  # times the bound: nothing better is looked for
 MOST_SIMULATED: Final = 300_000
-# Where messages share channels, a simulation looks at the rates of many flows whenever one ends. Beyond this many
-# steps of it (seconds) the time is an estimate. Counted, so that every machine says the same.
+# Where messages share channels, a simulation looks at the rates of many flows whenever one ends. Beyond
+# this many steps of it (seconds) the time is an estimate. Counted, so that every machine says the same.
 MOST_STEPS: Final = 100_000_000
 # Beyond this many deliveries (some 1,000 ranks) an all-gather is planned by the first scheduler that serves
 # it, and no other is tried.
@@ -38,8 +38,8 @@ BY_LOAD: Final = "by load"
 
 
 class Prediction(NamedTuple):
-    """Seconds under pair-wise tokens, and how they were found: by the simulator, from the phases one after the
-    other, or, where all messages go at once, from the channel with the most bytes."""
+    """Seconds under pair-wise tokens, and how they were found: by the simulator, from the phases one after
+    the other, or, where all messages go at once, from the channel with the most bytes."""
 
     seconds: float
     kind: str
@@ -368,8 +368,8 @@ def predict(
 ) -> Prediction:
     """Seconds that the schedule takes under pair-wise tokens.
 
-    What decides how, must not depend on the schedule where predictions are compared: only without ``most_steps``,
-    beyond which the simulation is given up.
+    What decides how, must not depend on the schedule where predictions are compared: there without
+    ``most_steps``, beyond which the simulation is given up.
     """
     startups = sum(schedule.most_sends()) * startup
     if demand.messages > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
