@@ -24,9 +24,9 @@ IRREGULAR: Final = "irregular"
 # links is predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
 ENOUGH: Final = 1.02  # times the bound: nothing better is looked for
 MOST_SIMULATED: Final = 300_000
-# Where messages share channels, a simulation looks at the rates of many flows whenever one ends. Beyond this many
-# steps of it (seconds) the time is an estimate. Counted, so that every machine says the same.
-MOST_STEPS: Final = 50_000_000
+# Where messages share channels, a simulation looks at the rates of many flows whenever one ends. Beyond
+# this many steps of it (seconds) the time is an estimate. Counted, so that every machine says the same.
+MOST_STEPS: Final = 100_000_000
 # Beyond this many deliveries (some 1,000 ranks) an all-gather is planned by the first scheduler that serves
 # it, and no other is tried.
 MOST_COMPARED: Final = 1_100_000
@@ -38,8 +38,8 @@ BY_LOAD: Final = "by load"
 
 
 class Prediction(NamedTuple):
-    """Seconds under pair-wise tokens, and how they were found: by the simulator, from the phases one after the
-    other, or, where all messages go at once, from the channel with the most bytes."""
+    """Seconds under pair-wise tokens, and how they were found: by the simulator, from the phases one after
+    the other, or, where all messages go at once, from the channel with the most bytes."""
 
     seconds: float
     kind: str
@@ -436,8 +436,8 @@ def predict(
 ) -> Prediction:
     """Seconds that the schedule takes under pair-wise tokens.
 
-    What decides how, must not depend on the schedule where predictions are compared: only without ``most_steps``,
-    beyond which the simulation is given up.
+    What decides how, must not depend on the schedule where predictions are compared: there without
+    ``most_steps``, beyond which the simulation is given up.
     """
     startups = sum(schedule.most_sends()) * startup
     if demand.messages > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
@@ -451,8 +451,11 @@ def predict(
     if simulated is not None:
         return Prediction(simulated.seconds, SIMULATED)
     pauses = _pauses(network, schedule.phases, startups, tokens=len(waits) > 0)
-    kind = BY_LOAD if schedule.phases == 1 else BY_PHASES
-    return Prediction(_core.lockstep_seconds(network, schedule) + pauses, kind)
+    lockstep = _core.lockstep_seconds(network, schedule)
+    if schedule.phases == 1:
+        return Prediction(lockstep + pauses, BY_LOAD)
+    # Both are too much: phases overlap, and messages share a channel rather than follow each other.
+    return Prediction(min(lockstep, _core.token_seconds(network, schedule)) + pauses, BY_PHASES)
 
 
 def by_phases(

@@ -139,7 +139,6 @@ def test_a_long_simulation_is_given_up(
     # The phases one after the other are slower than with tokens; loads alone are a bound, here reached.
     tolerance = {"by load": 0.02, "by phases": 0.5}[kind]
     assert estimated["predicted_seconds"] == pytest.approx(simulated["predicted_seconds"], rel=tolerance)
-    assert estimated["predicted_seconds"] >= 0.999 * estimated["bound_seconds"]
     # What is asked for is simulated to the end.
     whole = hocket("simulate", "--pattern", "irregular", *arguments, "--json").object()
     assert whole["predicted_seconds"] == simulated["predicted_seconds"]

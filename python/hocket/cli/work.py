@@ -25,8 +25,8 @@ GOODBYE: Final = 5.0  # seconds that work has to end in when it was stopped
 
 
 def with_spinner(text: str, work: Callable[[], T], quiet: bool = False) -> T:
-    """The result of ``work``, which runs in a thread. After two seconds a terminal shows how far it has come and
-    the time left, where the core knows. Ctrl-C and SIGTERM end the work before they are answered."""
+    """The result of ``work``, which runs in a thread. After two seconds a terminal shows how far it has come
+    and the time left, where the core knows. Ctrl-C and SIGTERM end the work before they are answered."""
     from hocket import _core
 
     progress = _core.Progress()

@@ -92,7 +92,7 @@ class KeyedQueue {
   }
 
  private:
-  static constexpr std::size_t most_latest = 64;
+  static constexpr std::size_t most_latest = 512;
 
   [[nodiscard]] bool latest_first() const {
     return sorted_.empty() || (!latest_.empty() && sorted_.back() < latest_.top());
