@@ -90,9 +90,8 @@ void PlanStore::read_file(const std::string& path) {
 Planned PlanStore::program(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank,
                            const Network* measured) const {
   const auto& stored = stored_[static_cast<std::size_t>(pattern)];
-  const bool planned_for =
-      measured == nullptr && stored && stored->header.transfers > 0 &&
-      std::ranges::equal(ranks_per_node, network_->spec().ranks);
+  const bool planned_for = measured == nullptr && stored && stored->header.transfers > 0 &&
+                           std::ranges::equal(ranks_per_node, network_->spec().ranks);
   Planned planned;
   if (planned_for) {
     const PlanHeader& header = stored->header;

@@ -32,8 +32,9 @@ struct Vote {
 
 std::vector<Vote> exchange_votes(MPI_Comm comm, int size) {
   const PlanStore& store = PlanStore::instance();
-  const Vote mine{store.node(), store.placement().machine, store.placement().processor, store.digest(),
-                  settings().complaints_digest, !settings().host_buffers && gpu_runtime_loaded() ? 1U : 0U};
+  const Vote mine{
+      store.node(),   store.placement().machine,    store.placement().processor,
+      store.digest(), settings().complaints_digest, !settings().host_buffers && gpu_runtime_loaded() ? 1U : 0U};
   std::vector<Vote> votes(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm));
   return votes;

@@ -49,9 +49,9 @@ class Team {
   /// the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
   /// By which all-to-alls and irregular exchanges are planned: that of the plans, or with the widths of uplinks as they
-  /// were measured. Made on first use, collectively. Null, on all ranks alike and with a warning, where these widths are
-  /// only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link with one
-  /// message each way.
+  /// were measured. Made on first use, collectively. Null, on all ranks alike and with a warning, where these widths
+  /// are only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link with
+  /// one message each way.
   [[nodiscard]] const Network* network(MPI_Comm comm);
   /// Exchanges with messages of different sizes.
   [[nodiscard]] VectorExchanges& vectors();

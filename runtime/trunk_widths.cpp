@@ -123,15 +123,17 @@ SettledNetwork settle_network(MPI_Comm own, const Network& network, const Number
     if (!known[i].does_for(all[i].hosts)) unknown.push_back(i);
   if (!unknown.empty()) {
     if (!machines_differ)
-      return {.problem = "the width of uplinks is only assumed, and hosts of the network that share a machine cannot "
-                         "measure it; " + remedy};
+      return {.problem =
+                  "the width of uplinks is only assumed, and hosts of the network that share a machine cannot "
+                  "measure it; " +
+                  remedy};
     std::vector<Trunk> wanted;
     for (const std::size_t i : unknown) wanted.push_back(all[i]);
     const TrunkMeasurement found =
         measure_trunks(own, part, numbering, wanted, std::chrono::milliseconds(settings().trunks_ms));
     if (std::ranges::any_of(found.trunks, [](const MeasuredTrunk& trunk) { return trunk.rate == 0; }))
-      return {.problem = "the width of uplinks is only assumed, and nothing came through when it was measured; " +
-                         remedy};
+      return {.problem =
+                  "the width of uplinks is only assumed, and nothing came through when it was measured; " + remedy};
     for (std::size_t i = 0; i < unknown.size(); ++i) known[unknown[i]] = Knowledge(found.trunks[i]);
     int rank = 0;
     check(PMPI_Comm_rank(own, &rank));

@@ -38,7 +38,10 @@ def drawn(network: _core.Network, pairs: list[tuple[int, int]]) -> float:
     rank = {network.host_of(r): r for r in reversed(range(network.ranks))}
     rows = []
     for a, b in pairs:
-        rows += [(0, rank[a], rank[b], rank[a], rank[b], 0, BYTES), (0, rank[b], rank[a], rank[b], rank[a], 0, BYTES)]
+        rows += [
+            (0, rank[a], rank[b], rank[a], rank[b], 0, BYTES),
+            (0, rank[b], rank[a], rank[b], rank[a], 0, BYTES),
+        ]
     schedule = _core.Schedule.from_rows(network.ranks, BYTES, rows)
     ends = _core.simulate(network, schedule, None, "free").end
     return float(sum(BYTES / end for end in ends) / 2 / network.host_rate)
@@ -85,7 +88,7 @@ def test_a_fluid_model_finds_the_widths_of_oversubscribed_trees(seed: int, hosts
 
 @pytest.mark.parametrize(("leaf", "pod"), [(1, 1), (1, 2), (2, 2), (2, 4), (1, 4), (4, 4), (2, 8)])
 def test_a_level_does_not_hide_another(leaf: int, pod: int) -> None:
-    """Oversubscription that grows towards the root: partners in the same pod do not cross its narrower uplinks."""
+    """Oversubscription that grows towards the root: partners in one pod do not cross its uplinks."""
     plain = balanced([3, 4, 8]).build()
     width = {8: 8 / leaf, 32: 32 / pod}
     network = _core.with_widths(plain, [(t.link, width[t.hosts]) for t in _core.trunks(plain)])
@@ -123,7 +126,9 @@ def test_levels_and_who_stands_for_whom() -> None:
     assert _core.representatives(trunks, 15) == list(range(15))
     few = _core.representatives(trunks, 14)
     assert len(set(few)) == 2
-    assert all((trunks[f].hosts, trunks[f].level) == (t.hosts, t.level) for f, t in zip(few, trunks, strict=True))
+    assert all(
+        (trunks[f].hosts, trunks[f].level) == (t.hosts, t.level) for f, t in zip(few, trunks, strict=True)
+    )
     odd = _core.trunks(chain([2, 3, 4, 5, 6]).build())
     assert len(set(_core.representatives(odd, 2))) <= len({t.level for t in odd})
 

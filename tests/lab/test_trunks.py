@@ -48,7 +48,9 @@ def wires(width: float) -> NetworkDescription:
 def cluster(tmp_path: Path) -> Path:
     """What Slurm knows of it: no widths."""
     path = tmp_path / "topology.conf"
-    path.write_text("SwitchName=s0 Nodes=h[0-3]\nSwitchName=s1 Nodes=h[4-7]\nSwitchName=top Switches=s[0-1]\n")
+    path.write_text(
+        "SwitchName=s0 Nodes=h[0-3]\nSwitchName=s1 Nodes=h[4-7]\nSwitchName=top Switches=s[0-1]\n"
+    )
     return path
 
 
@@ -115,9 +117,7 @@ def test_nothing_is_measured_below_one_switch(cluster: Path, mpi: Mpi, program: 
     assert read_known_network(str(cluster)).uplinks.assumed
 
 
-def test_one_host_beyond_a_trunk_is_not_enough_to_measure_it(
-    cluster: Path, mpi: Mpi, program: Path
-) -> None:
+def test_one_host_beyond_a_trunk_is_not_enough_to_measure_it(cluster: Path, mpi: Mpi, program: Path) -> None:
     """No schedule rests on the width: the link carries no more than that host's."""
     known = read_known_network(str(cluster))
     with Lab.up(wires(1)) as lab:

@@ -113,9 +113,7 @@ def test_plans_that_a_variable_names(tmp_path: Path) -> None:
 SLURM = "SwitchName=s1 Nodes=a[0-1]\nSwitchName=s2 Nodes=b[0-1]\nSwitchName=top Switches=s[1-2]\n"
 
 
-def test_uplinks_are_measured_where_they_are_assumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uplinks_are_measured_where_they_are_assumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     network = tmp_path / "net.conf"
     network.write_text(SLURM)

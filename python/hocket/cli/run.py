@@ -130,7 +130,10 @@ def run(
                 raise
             raise PlanError(f"HOCKET_PLAN: {problem.what}", remedy=problem.remedy) from None
         if trunks := env.get("HOCKET_TRUNKS"):
-            click.echo(f"uplinks: measured by the first call whose schedule rests on them, kept in {trunks}", err=True)
+            click.echo(
+                f"uplinks: measured by the first call whose schedule rests on them, kept in {trunks}",
+                err=True,
+            )
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
         if directory is not None:
             stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report)

@@ -191,7 +191,9 @@ def scheduled_environment(
         if pattern not in paths and (made := _cached_plan(network, pattern, options)):
             paths[pattern] = made
     listed = ":".join(str(path.resolve()) for path in paths.values())
-    if placement or os.environ.get("HOCKET_PLACEMENT"):  # --placement=names beside a variable that says otherwise
+    if placement or os.environ.get(
+        "HOCKET_PLACEMENT"
+    ):  # --placement=names beside a variable that says otherwise
         environment["HOCKET_PLACEMENT"] = placement
     return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
@@ -228,7 +230,7 @@ def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
     if not found.ok:
         kind, phase, text = found.findings[0]
         raise PlanError(f"{path}: the plan does not hold: {kind}, phase {phase}: {text}",
-                        remedy="make it again with 'hocket plan'; 'hocket verify' says all that is wrong")  # fmt: skip
+                        remedy="make it again with 'hocket plan'; see 'hocket verify'")  # fmt: skip
 
 
 def read_plan(path: Path) -> _core.Plan:

@@ -68,7 +68,9 @@ def find_compiler() -> str:
     """The C++ compiler: ``CXX``, or the first one found. Raises MissingToolError."""
     if named := os.environ.get("CXX"):
         if (compiler := shutil.which(named)) is None:
-            raise MissingToolError(f"no compiler '{named}' (CXX)", remedy="set CXX to a C++ compiler, or unset it")
+            raise MissingToolError(
+                f"no compiler '{named}' (CXX)", remedy="set CXX to a C++ compiler, or unset it"
+            )
         return compiler
     found = (shutil.which(name) for name in ("c++", "g++", "clang++"))
     if (compiler := next(filter(None, found), None)) is None:
