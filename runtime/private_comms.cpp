@@ -6,6 +6,7 @@
 #include "mpi_call.hpp"
 #include "requests.hpp"
 #include "settings.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -55,7 +56,7 @@ std::optional<PrivateComms::Lease> PrivateComms::lease(MPI_Comm parent) {
     check(PMPI_Comm_split(parent, 0, rank, &fresh));
     check(PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN));
     ++live;
-    if (rank == 0) warn_of_threads();
+    if (launched_rank() == 0) warn_of_threads();
   }
   const std::lock_guard lock(mutex_);
   if (fresh != MPI_COMM_NULL) comms_.push_back({fresh, false});

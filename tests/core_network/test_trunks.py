@@ -88,7 +88,7 @@ def test_a_fluid_model_finds_the_widths_of_oversubscribed_trees(seed: int, hosts
 
 @pytest.mark.parametrize(("leaf", "pod"), [(1, 1), (1, 2), (2, 2), (2, 4), (1, 4), (4, 4), (2, 8)])
 def test_a_level_does_not_hide_another(leaf: int, pod: int) -> None:
-    """Oversubscription that grows towards the root: partners in the same pod do not cross its narrower uplinks."""
+    """Oversubscription that grows towards the root: partners in one pod do not cross its uplinks."""
     plain = balanced([3, 4, 8]).build()
     width = {8: 8 / leaf, 32: 32 / pod}
     network = _core.with_widths(plain, [(t.link, width[t.hosts]) for t in _core.trunks(plain)])

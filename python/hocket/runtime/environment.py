@@ -241,7 +241,7 @@ def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
     if not found.ok:
         kind, phase, text = found.findings[0]
         raise PlanError(f"{path}: the plan does not hold: {kind}, phase {phase}: {text}",
-                        remedy="make it again with 'hocket plan'; 'hocket verify' says all that is wrong")  # fmt: skip
+                        remedy="make it again with 'hocket plan'; see 'hocket verify'")  # fmt: skip
 
 
 def read_plan(path: Path) -> _core.Plan:
