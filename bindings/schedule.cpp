@@ -17,6 +17,7 @@
 #include "hocket/schedule/token_time.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
+#include "hocket/schedulers/entries.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
@@ -153,6 +154,7 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
 
 void bind_schedule(nb::module_& m) {
   m.attr("EVERYONE") = everyone;
+  m.attr("MAX_EXPLICIT_RANKS") = algorithms::max_explicit_ranks;
   nb::class_<Demand>(m, "Demand",
                      "All-to-all of `bytes` bytes per message, all-gather of `bytes` bytes per rank, or irregular.")
       .def(

@@ -141,6 +141,18 @@ HOCKET_API int hocket_exchange_start(hocket_table* table, const void* const send
 HOCKET_API int hocket_exchange_test(hocket_table* table, int* over);
 HOCKET_API int hocket_exchange_wait(hocket_table* table);
 
+/* ---- The program's own collective calls ---- */
+
+/* From here on the MPI library serves the collective calls of this communicator, also under `hocket run`. Every
+ * rank of the communicator makes this call at the same place among its collective calls; no message is sent.
+ * Nonblocking calls under way, and persistent requests made before, go on as they were. Duplicates are not
+ * left alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL and intercommunicators. */
+HOCKET_API int hocket_leave_alone(MPI_Comm comm);
+
+/* How many collective calls of this process were scheduled so far; a persistent request counts once, when it is
+ * made. Not collective. */
+HOCKET_API uint64_t hocket_scheduled_calls(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,6 +12,7 @@ import pytest
 from contract import CONTRACT
 from hocket import _core
 from hocket.network import read_network
+from refusals import refused
 
 HEADER = "phase,src,dst,origin,target,offset,length"
 
@@ -176,3 +177,9 @@ def test_same_plan_twice(hocket, tmp_path: Path) -> None:
     for name in ("a", "b"):
         hocket("plan", "all-to-all", "--network", "chain:3,4", "-o", tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(("pattern", "remedy"), [("all-to-all", "--rank R, or cut"), ("all-gather", "cut")])
+def test_too_many_ranks_for_a_whole_schedule(hocket, pattern: str, remedy: str) -> None:
+    answer = hocket("plan", pattern, "--network", "star:99999")
+    refused(answer, "99,999 ranks are too many", "up to 8,192", remedy, "hocket network convert --hosts")

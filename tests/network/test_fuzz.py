@@ -64,6 +64,11 @@ TRAPS = [
     b"]]>",
     b"a." * 60,
     b"radical",
+    b" LinkSpeed=0",
+    b" LinkSpeed=99999999999999999999",
+    b" Level=1",
+    b"\nSwitchName=spine9 Switches=leaf[0-3]",
+    b"\nSwitchName=spine9 Switches=s[1-3]",
     b"limiter_link",
 ]
 WORDS = [

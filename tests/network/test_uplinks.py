@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hocket.errors import NetworkError, UsageError
-from hocket.network import Defaults, KnownNetwork, read_known_network, read_network, read_network_description
+from hocket.network import (
+    Defaults,
+    KnownNetwork,
+    Link,
+    NetworkDescription,
+    read_known_network,
+    read_network,
+    read_network_description,
+)
+from hocket.network.uplinks import shared_uplinks
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 SLURM = str(EXAMPLES / "topology.conf")
@@ -122,6 +131,54 @@ def test_every_uplink_of_any_tree(parents: list[int], hosts: list[int], shares: 
     assert found == {
         str(number): pytest.approx(uplink(switch)) for number, switch in enumerate(order) if number > 0
     }
+
+
+@pytest.mark.parametrize(
+    ("leaves", "assumed"),
+    [
+        ((1, 1), 0),
+        ((1, 9), 0),
+        ((2, 1), 0),
+        ((2, 2), 2),
+        ((1, 1, 1), 0),
+        ((1, 2, 1), 1),
+        ((1, 3, 4), 2),
+    ],
+)
+def test_a_host_alone_needs_no_known_uplink(tmp_path: Path, leaves: tuple[int, ...], assumed: int) -> None:
+    """Its own link is no faster: below or above an uplink of one host nothing is left to know."""
+    lines, first = [], 0
+    for number, hosts in enumerate(leaves):
+        lines.append(f"SwitchName=s{number} Nodes=n[{first}-{first + hosts - 1}]\n")
+        first += hosts
+    lines.append(f"SwitchName=top Switches=s[0-{len(leaves) - 1}]\n")
+    source = tmp_path / "topology.conf"
+    source.write_text("".join(lines))
+    known = read_known_network(str(source))
+    assert known.uplinks.provenance == ("assumed" if assumed else "none")
+    assert len(known.uplinks.trunks) == assumed
+
+
+@modest
+@given(
+    parents=st.lists(st.integers(0, 100), max_size=12),
+    hosts=st.lists(st.integers(0, 3), min_size=13, max_size=13),
+)
+def test_shared_uplinks_of_any_tree(parents: list[int], hosts: list[int]) -> None:
+    """By another way: the hosts below each switch, counted down from its root."""
+    below = hosts[: len(parents) + 1]
+    result = NetworkDescription()
+    for switch, count in enumerate(below):
+        result.add_switch(f"s{switch}")
+        for host in range(count):
+            result.add_host(f"n{switch}.{host}")
+            result.links.append(Link(f"n{switch}.{host}", f"s{switch}"))
+    for child in range(len(parents), 0, -1):
+        parent = parents[child - 1] % child
+        result.links.append(Link(f"s{parent}", f"s{child}"))
+        below[parent] += below[child]
+    expected = {f"s{i}" for i in range(1, len(below)) if 2 <= below[i] <= below[0] - 2}
+    assert {result.links[i].b for i in shared_uplinks(result)} == expected
 
 
 def test_both_options_contradict_each_other() -> None:

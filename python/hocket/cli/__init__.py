@@ -17,6 +17,7 @@ from hocket.cli.complete import with_completion
 from hocket.cli.failure import Failure, NobodyReadsError, describe, failures
 from hocket.cli.streams import prepare_streams
 from hocket.errors import MissingToolError
+from hocket.signals import Terminated
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "gossip": Entry("hocket.cli.gossip:gossip", "Compare the gossip algorithms of a ring, torus or mesh."),
     "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
     "env": Entry("hocket.cli.env:env", "Print the variables with which any launcher schedules."),
+    "bench": Entry("hocket.cli.bench:bench", "Measure native and scheduled collectives side by side."),
     "record": Entry("hocket.cli.record:record", "Record what the collectives of an MPI program send."),
     "sort": Entry("hocket.cli.sort:sort", "Sort a file of keys with MPI."),
     "doctor": Entry("hocket.cli.doctor:doctor", "Examine this installation; say what to do."),
@@ -122,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, Failure) else error.exit_code
     except (click.Abort, KeyboardInterrupt):  # click has ended the line with ^C
         return _leave_at_once(130)
+    except Terminated as error:
+        return _leave_at_once(int(error.code or 0))
     except (NobodyReadsError, BrokenPipeError):
         # Nobody reads any more; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

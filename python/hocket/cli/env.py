@@ -31,6 +31,8 @@ _OF_OTHERS = ("HOCKET_SEGMENT", "HOCKET_EARLY", "HOCKET_REPORT")  # no option of
 @abi_option
 @click.option("--program", metavar="FILE", help="What will be started: tells the ABI.")
 @scheduling_options
+@click.option("--plan", "plans", type=click.Path(path_type=Path), multiple=True,
+              help="Use a plan made before; one per pattern.")  # fmt: skip
 @program_options
 @defaults_options
 @click.option("--module", is_flag=True, help="Print a modulefile (Environment Modules, Lmod).")
@@ -40,8 +42,8 @@ def env(
     mpi_name: str | None,
     abi: str,
     program: str | None,
-    placement: str,
-    flow: str,
+    placement: str | None,
+    flow: str | None,
     plans: tuple[Path, ...],
     min_bytes: str | None,
     min_gather_bytes: str | None,
@@ -82,10 +84,10 @@ def env(
     options = runtime_options(
         placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
     )
-    variables = scheduled_environment(mpicc, built, options, plans)
+    variables = scheduled_environment(mpicc, known, options, plans)
     click.echo(_modulefile(variables, network) if module else "\n".join(_exports(variables)))
     click.echo(f"hocket: {_prepared(variables, built, network)}", err=True)
-    for warning in _warnings(built, network, placement):
+    for warning in _warnings(built, network, placement or "names"):
         click.echo(f"hocket: warning: {warning}", err=True)
 
 

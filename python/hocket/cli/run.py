@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from hocket.cli.launching import (
     abi_option,
@@ -23,7 +26,7 @@ from hocket.cli.launching import (
 )
 from hocket.cli.options import defaults_options, load_network, loud
 from hocket.cli.work import check_writable
-from hocket.errors import MissingToolError, UsageError
+from hocket.errors import MissingToolError, PlanError, UsageError
 
 if TYPE_CHECKING:
     from hocket.network import Defaults
@@ -48,6 +51,15 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
 @mpi_option
 @abi_option
 @scheduling_options
+@click.option(
+    "--plan",
+    "plans",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    envvar="HOCKET_PLAN",
+    show_envvar=True,
+    help="Use a plan made before; one per pattern.",
+)
 @program_options
 @hostfile_option
 @defaults_options
@@ -61,13 +73,15 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     help="Say at the end what became of the collective calls.",
 )
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_context
 def run(
+    ctx: click.Context,
     network: str,
     ranks: int,
     mpi_name: str | None,
     abi: str,
-    placement: str,
-    flow: str,
+    placement: str | None,
+    flow: str | None,
     plans: tuple[Path, ...],
     min_bytes: str | None,
     min_gather_bytes: str | None,
@@ -90,14 +104,22 @@ def run(
     known = load_network(network, defaults)
     if line := loud(known.uplinks):
         click.echo(line, err=True)
-    built = known.network
-    check_places(built, network, ranks, placement)
+    options = runtime_options(
+        placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
+    ).completed(os.environ)
+    check_places(known.network, network, ranks, options.placement)
     with ExitStack() as stack:
         directory = stack.enter_context(kept_reports(cache_dir())) if report else None
-        options = runtime_options(
-            placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose, directory
-        )
-        env = scheduled_environment(mpi.mpicc, built, options, plans, ranks)
+        if directory is not None:
+            options = replace(options, report=directory)
+        try:
+            env = scheduled_environment(mpi.mpicc, known, options, plans, ranks)
+        except PlanError as problem:
+            if ctx.get_parameter_source("plans") is not ParameterSource.ENVIRONMENT:
+                raise
+            raise PlanError(f"HOCKET_PLAN: {problem.what}", remedy=problem.remedy) from None
+        if trunks := env.get("HOCKET_TRUNKS"):
+            click.echo(f"uplinks: measured by the first call whose schedule rests on them, kept in {trunks}", err=True)
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
         if directory is not None:
             stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hocket.network.description import Defaults, NetworkDescription
 from hocket.network.measured import Measured, read_measured
-from hocket.network.uplinks import apply_options, uplinks_of
+from hocket.network.uplinks import apply_options, shared_uplinks, uplinks_of
 from hocket.units import format_rate
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class Uplinks:
     """How the rates of the links between switches are known.
 
     ``provenance`` is that of the least known link: ``stated`` by the file or an option, ``measured`` by a
-    run, ``assumed`` as fast as a host's link, ``none`` where no two switches are wired. ``trunks`` are the
+    run, ``assumed`` as fast as a host's link, ``none`` where no two switches are wired, or nothing is known
+    of links between switches and no two hosts share one. ``trunks`` are the
     links (indices of the description's and of the core's) of that provenance. ``text`` is one line for the
     user; ``warning``, if any, says what of the cache was not taken.
     """
@@ -79,6 +80,12 @@ def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplin
     if option:
         return Uplinks("stated", f"uplinks: {_rates(description, trunks)}, by {option}", tuple(trunks))
     unknown = [index for index in trunks if not description.links[index].rate_given]
+    if unknown:
+        shared = set(shared_uplinks(description))
+        unknown = [index for index in unknown if index in shared]
+        trunks = [index for index in trunks if index in shared]
+        if not trunks:
+            return Uplinks("none", "uplinks: none with two hosts or more on both sides")
     if not unknown:
         return Uplinks("stated", f"uplinks: {_rates(description, trunks)}, as stated", tuple(trunks))
     measured, warning = read_measured(description)

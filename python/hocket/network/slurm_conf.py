@@ -2,7 +2,8 @@
 
 ``LinkSpeed`` is that of the links which a line names: from the switch to its ``Nodes`` or ``Switches``. Its
 unit is arbitrary (topology.conf(5)), so it only tells rates in proportion, and nothing where
-all are the same. Unlike Slurm, a switch may have ``Nodes`` and ``Switches`` at once.
+all are the same. Unlike Slurm, a switch may have ``Nodes`` and ``Switches`` at once. Switches that list the
+same ``Switches`` are parallel spines.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 from hocket.network.description import Defaults, Link, NetworkDescription, suggestion
 from hocket.network.hostlist import expand
 from hocket.network.source import Source, shown
+from hocket.network.spines import allow_spines
 
 _SNIFF: Final = re.compile(r"(?im)^[ \t]*(?:SwitchName|BlockName|BlockSizes|RingName)[ \t]*=")
 _PAIR: Final = re.compile(r"[ \t]*([A-Za-z]+)[ \t]*=[ \t]*(\"[^\"]*\"|[^\s\"]*)[ \t]*")
@@ -43,6 +45,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     if not result.hosts:
         raise source.error("the network has no hosts", remedy="add Nodes=… to a SwitchName= line")
     _use_speeds(result, speeds)
+    allow_spines(result)
     return result
 
 

@@ -14,6 +14,7 @@ from hocket.errors import NetworkError
 from hocket.network.description import Defaults, Link, NetworkDescription, suggestion
 from hocket.network.hostlist import expand
 from hocket.network.source import Source, shown
+from hocket.network.spines import allow_spines
 
 MAX_YAML: Final = 2**20  # PyYAML takes many seconds for each
 _MAX_DEPTH: Final = 32
@@ -57,6 +58,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
         _switch(source, defaults, item, result)
     if not result.hosts:
         raise source.error("the network has no hosts", _line(tree["switches"]), "add nodes to a switch")
+    allow_spines(result)
     return result
 
 

@@ -19,6 +19,33 @@ def uplinks_of(description: NetworkDescription) -> list[int]:
     ]
 
 
+def shared_uplinks(description: NetworkDescription) -> list[int]:
+    """The uplinks that two hosts can be in each other's way on: two hosts or more on each side. A host alone
+    sends no faster than its own link."""
+    beside: dict[str, list[tuple[str, int]]] = {node.name: [] for node in description.nodes}
+    for index, link in enumerate(description.links):
+        for end, other in ((link.a, link.b), (link.b, link.a)):
+            if end in beside:
+                beside[end].append((other, index))
+    hosts = {node.name: int(node.is_host) for node in description.nodes}  # behind each node, and itself
+    every, narrow = sum(hosts.values()), set[int]()
+    left = {name: len(links) for name, links in beside.items()}
+    ends = [name for name, count in left.items() if count == 1]
+    gone: set[str] = set()
+    for name in ends:  # grows: what is behind the last link of a node is known
+        gone.add(name)
+        for other, index in beside[name]:
+            if other in gone or other not in left:
+                continue
+            if min(hosts[name], every - hosts[name]) < 2:
+                narrow.add(index)
+            hosts[other] += hosts[name]
+            left[other] -= 1
+            if left[other] == 1:
+                ends.append(other)
+    return [index for index in uplinks_of(description) if index not in narrow]
+
+
 def apply_options(description: NetworkDescription, defaults: Defaults) -> str:
     """Gives the uplinks the rates that the user states; returns the option that did, or nothing.
 
