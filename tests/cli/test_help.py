@@ -80,7 +80,7 @@ def test_the_options_of_a_command(hocket) -> None:
 @pytest.mark.parametrize(
     ("topic", "says"),
     [
-        ("networx", "did you mean networks"),
+        ("networx", "or networks?"),
         ("simulat", "did you mean simulate"),
         ("zzz", "'hocket help' lists them"),
     ],

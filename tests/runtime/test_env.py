@@ -17,7 +17,12 @@ from hocket.mpi import Mpi, MpiFamily
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "slurm.md").read_text()
 BATCH, _, PLAIN, MODULE = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
 
-TOPOLOGY = "SwitchName=s1 Nodes=n[0-3]\nSwitchName=s2 Nodes=n[4-7]\nSwitchName=top Switches=s[1-2]\n"
+# With the widths of uplinks: where they are not known, ranks measure before they schedule.
+TOPOLOGY = """\
+SwitchName=s1 Nodes=n[0-3] LinkSpeed=1000
+SwitchName=s2 Nodes=n[4-7] LinkSpeed=1000
+SwitchName=top Switches=s[1-2] LinkSpeed=2000
+"""
 
 Hocket = Callable[..., subprocess.CompletedProcess[str]]
 Shell = Callable[..., subprocess.CompletedProcess[str]]
@@ -66,11 +71,11 @@ def shell(mpi: Mpi, compiled: Callable[[str], Path], topology: Path, tmp_path: P
     return run
 
 
-def scheduled(done: subprocess.CompletedProcess[str]) -> bool:
-    """Every byte is right in any case."""
+def scheduled(done: subprocess.CompletedProcess[str], phases: int = 8) -> bool:
+    """Every byte is right in any case. Uplinks twice as fast as hosts halve the phases of a chain."""
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ok " in done.stdout and " 0 wrong" in done.stdout, done.stdout + done.stderr
-    return "hocket: all-to-all of 8 ranks on 8 hosts: 16 phases" in done.stderr
+    return f"hocket: all-to-all of 8 ranks on 8 hosts: {phases} phases" in done.stderr
 
 
 def test_the_documented_batch_job(shell: Shell) -> None:
@@ -81,7 +86,7 @@ def test_the_documented_batch_job(shell: Shell) -> None:
 
 
 def test_plain_mpiexec(shell: Shell) -> None:
-    assert scheduled(shell(PLAIN))
+    assert scheduled(shell(PLAIN), phases=16)
 
 
 def test_twice_is_like_once_and_unset_takes_it_back(shell: Shell, tmp_path: Path) -> None:
@@ -104,9 +109,9 @@ def test_twice_is_like_once_and_unset_takes_it_back(shell: Shell, tmp_path: Path
 
 def test_another_placement_replaces_the_earlier_one(shell: Shell) -> None:
     """By names, the ranks of one machine are on no host of this network."""
-    names = PLAIN.replace("--placement order ", "").split("\n")[0]
+    names = PLAIN.replace("--placement order", "--placement names").split("\n")[0]
     done = shell(f"{PLAIN.splitlines()[0]}\n{names}\nmpiexec -n 8 ./program")
-    assert not scheduled(done)
+    assert not scheduled(done, phases=16)
     assert "is not in the network file" in done.stderr
 
 
@@ -114,9 +119,23 @@ def test_run_within_a_prepared_shell(shell: Shell) -> None:
     """``hocket run`` preloads its shim once, not beside the one that is preloaded already."""
     prepare = PLAIN.splitlines()[0]
     run = "hocket run --network chain:4,4 -n 8 --placement order -v -- "
-    assert scheduled(shell(f"{prepare}\n{run} ./program"))
+    assert scheduled(shell(f"{prepare}\n{run} ./program"), phases=16)
     done = shell(f"{prepare}\n{run} sh -c 'echo =$LD_PRELOAD='")
     assert done.stdout.count("libhocket_shim.so") == 8, done.stdout + done.stderr
+
+
+def uplinks(done: subprocess.CompletedProcess[str]) -> tuple[bool, bool]:
+    """Whether the ranks are to measure them, and whether that of an earlier call is taken back."""
+    return "export HOCKET_TRUNKS=" in done.stdout, "unset HOCKET_TRUNKS" in done.stdout
+
+
+def test_uplinks_of_unknown_width_are_measured(hocket: Hocket, mpi: Mpi, tmp_path: Path) -> None:
+    file = tmp_path / "topology.conf"
+    file.write_text(re.sub(" LinkSpeed=.*", "", TOPOLOGY))
+    unknown = hocket("--network", file, "--mpi", mpi.mpiexec)
+    assert uplinks(unknown) == (True, False) and "uplinks: assumed" in unknown.stderr
+    known = hocket("--network", file, "--mpi", mpi.mpiexec, "--oversubscription", "2")
+    assert uplinks(known) == (False, True) and "uplinks: assumed" not in known.stderr
 
 
 @pytest.fixture

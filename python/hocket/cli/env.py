@@ -31,8 +31,13 @@ _OF_OTHERS = ("HOCKET_SEGMENT", "HOCKET_EARLY", "HOCKET_REPORT")  # no option of
 @abi_option
 @click.option("--program", metavar="FILE", help="What will be started: tells the ABI.")
 @scheduling_options
-@click.option("--plan", "plans", type=click.Path(path_type=Path), multiple=True,
-              help="Use a plan made before; one per pattern.")  # fmt: skip
+@click.option(
+    "--plan",
+    "plans",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Use a plan made before; one per pattern.",
+)
 @program_options
 @defaults_options
 @click.option("--module", is_flag=True, help="Print a modulefile (Environment Modules, Lmod).")
@@ -80,20 +85,19 @@ def env(
     known = load_network(network, defaults)
     if line := loud(known.uplinks):
         click.echo(line, err=True)
-    built = known.network
     options = runtime_options(
         placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
     )
     variables = scheduled_environment(mpicc, known, options, plans)
     click.echo(_modulefile(variables, network) if module else "\n".join(_exports(variables)))
-    click.echo(f"hocket: {_prepared(variables, built, network)}", err=True)
-    for warning in _warnings(built, network, placement or "names"):
+    click.echo(f"hocket: {_prepared(variables, known.network, network)}", err=True)
+    for warning in _warnings(known.network, network, variables.get("HOCKET_PLACEMENT", "")):
         click.echo(f"hocket: warning: {warning}", err=True)
 
 
 def _exports(variables: dict[str, str]) -> list[str]:
-    """Lines for ``sh``. Where ranks are follows from this command alone, whatever an earlier one said."""
-    lines = [] if "HOCKET_PLACEMENT" in variables else ["unset HOCKET_PLACEMENT"]
+    """Lines for ``sh``. An earlier call may have named uplinks to measure, of another network."""
+    lines = [] if "HOCKET_TRUNKS" in variables else ["unset HOCKET_TRUNKS"]
     return lines + [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
 
 
@@ -153,7 +157,7 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
             f"{_LEAST_RANKS} ranks on {_LEAST_HOSTS} hosts"
         ]
     job = os.environ.get("SLURM_JOB_NODELIST", "")
-    if not job or placement not in ("names", "slurm"):
+    if not job or placement not in ("", "slurm"):
         return []
     missing, all_hosts = _unknown_hosts(job, network)
     if not missing:
