@@ -88,9 +88,10 @@ def test_a_startup_is_worth_a_larger_part() -> None:
         return float(_core.simulate(network, schedule, None, "token", startup).seconds)
 
     assert seconds(dear) < seconds(free) / 2
-    assert seconds(dear) < 5 * _core.lower_bounds(
-        network, _core.Demand(75, 1 << 20, "all-gather", contributions)
-    ).seconds
+    assert (
+        seconds(dear)
+        < 5 * _core.lower_bounds(network, _core.Demand(75, 1 << 20, "all-gather", contributions)).seconds
+    )
 
 
 def test_the_clock_of_phases_counts_startups() -> None:

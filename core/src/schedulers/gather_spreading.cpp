@@ -233,8 +233,8 @@ struct Volume {
   bool unequal = false;
 };
 
-/// The largest contributions make the time: they flow in a pipeline. The smaller their parts, the sooner every channel is
-/// busy, and the more messages there are. Parts are halved until the time is within 2 % of the bound or rises.
+/// The largest contributions make the time: they flow in a pipeline. The smaller their parts, the sooner every channel
+/// is busy, and the more messages there are. Parts are halved until the time is within 2 % of the bound or rises.
 Schedule spread_unequal(const Network& network, const Demand& demand, const Volume& bytes, double startup) {
   const double n = demand.ranks, channels = parts_of(network);
   const double enough = 1.02 * (lower_bounds(network, demand).seconds + startup);
