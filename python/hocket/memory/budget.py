@@ -31,7 +31,7 @@ class Budget:
 
 
 def repeats(first: float, share: float) -> int:
-    """How often a kernel that took ``first`` seconds is repeated, if its figure may take ``share`` seconds."""
+    """How often a kernel that took ``first`` seconds is repeated if its figure may take ``share`` seconds."""
     wanted = min(max(math.ceil(_SECONDS / max(first, 1e-7)), _LEAST_REPEATS), _MOST_REPEATS)
     return max(min(wanted, int(share / max(first, 1e-7)) - 1), 0)
 
