@@ -223,8 +223,9 @@ void bind_schedule(nb::module_& m) {
       .def_ro("seconds", &Bounds::seconds)
       .def_ro("bottleneck", &Bounds::bottleneck, "channel");
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
-  m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "Seconds if each phase begins when the one before is over, without startups and latencies.");
+  m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, "startup"_a = 0.0,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "Seconds if each phase begins when the one before is over, without latencies.");
   m.def(
       "token_seconds", &token_seconds, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
       "Seconds if each transfer begins when those before it on its channels are over, without startups and latencies.");

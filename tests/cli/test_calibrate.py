@@ -97,6 +97,27 @@ def test_which_profile_is_in_use(
     assert files.read_profile(built_in).origin == Profile.built_in().origin
 
 
+def test_what_there_is_no_time_for_is_built_in(tmp_path: Path) -> None:
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text("""#!/bin/sh
+        echo '{"at": 0, "of": 90, "work": "copy"}'
+        echo '{"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 90}'
+    """)
+    launcher.chmod(0o755)
+    profile = calibrate.calibrate(
+        Mpi(MpiFamily.MPICH, str(launcher)), 2, 1 << 20, True, lambda at, of, what: None
+    )
+    assert [figure for figure in profile.figures if figure[0] == "copy"] == [
+        ("copy", ranks, 1, 1, 4096, 1e-9) for ranks in (1, 2)
+    ]
+    built_in = Profile.built_in().figures
+    assert [figure for figure in profile.figures if figure[0] != "copy"] == [
+        figure for figure in built_in if figure[0] != "copy"
+    ]
+    assert "178 of 180 figures left out for want of time; built-in figures: " in profile.origin
+    assert "copy" not in profile.origin.partition("built-in figures")[2].split(", ")
+
+
 def test_ranks_that_hang_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher = tmp_path / "mpiexec"
     launcher.write_text("""#!/bin/sh

@@ -5,16 +5,20 @@
 /// the nearest rank with a free route to it can give.
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "hocket/progress.hpp"
+#include "hocket/schedule/bounds.hpp"
+#include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedulers/entries.hpp"
 #include "hocket/schedulers/gather_streams.hpp"
 
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint32_t most_ranks = 256, most_ranks_unequal = 128;  // a second or a few on one core
-constexpr std::uint32_t most_looked_at = 256;                        ///< parts compared for one send
+constexpr std::uint32_t most_ranks = 256;      // a second or a few on one core
+constexpr std::uint32_t most_looked_at = 256;  ///< parts compared for one send
+constexpr double most_sends = 1e6;             ///< of one schedule; beyond, parts grow
 
 class PartSet {
  public:
@@ -218,15 +222,55 @@ std::uint32_t parts_of(const Network& network) {
   return std::clamp(least, 1u, 16u);
 }
 
+/// What the ranks contribute, in bytes.
+struct Volume {
+  explicit Volume(const Demand& demand) {
+    for (Rank rank = 0; rank < demand.ranks; ++rank) {
+      const auto bytes = static_cast<double>(demand.contribution(rank));
+      all += bytes;
+      largest = std::max(largest, bytes);
+    }
+    unequal = largest > 1.1 * all / demand.ranks;
+  }
+  double all = 0, largest = 0;
+  bool unequal = false;
+};
+
+/// The largest contributions make the time: they flow in a pipeline. The smaller their parts, the sooner every channel
+/// is busy, and the more messages there are. Parts are halved until the time is within 2 % of the bound or rises.
+Schedule spread_unequal(const Network& network, const Demand& demand, const Volume& bytes, double startup) {
+  const double n = demand.ranks, channels = parts_of(network);
+  const double enough = 1.02 * (lower_bounds(network, demand).seconds + startup);
+  const double finest = std::max({1.0, bytes.all / (8 * n * channels), n * bytes.all / most_sends});
+  Schedule best{demand.ranks, demand.bytes};
+  double least = std::numeric_limits<double>::infinity();
+  for (double part = bytes.largest;; part = std::max(finest, part / (part == bytes.largest ? channels : 2))) {
+    const std::vector<Chunk> parts = cut_contributions(demand, 1, part);
+    const double before = least;
+    double fastest = std::numeric_limits<double>::infinity();
+    const std::uint32_t tries = n * static_cast<double>(parts.size()) <= most_sends / 16 ? 6 : 1;
+    for (std::uint32_t seed = 1; seed <= tries && least > enough; ++seed) {
+      Schedule schedule = Spreading(network, demand, parts, seed).run();
+      const double seconds = lockstep_seconds(network, schedule, startup);
+      fastest = std::min(fastest, seconds);
+      if (seconds >= least) continue;
+      least = seconds;
+      best = std::move(schedule);
+    }
+    const bool rises = fastest > 1.25 * before;
+    if (least <= enough || rises || part <= finest) return best;
+  }
+}
+
 }  // namespace
 
 std::string_view spreading_why_not(const Network& network, const Demand& demand) {
   if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
-  const std::uint32_t most = demand.contributions.empty() ? most_ranks : most_ranks_unequal;
-  return demand.ranks <= most ? "" : "more than 256 ranks, or 128 with unequal parts: it would take long";
+  return demand.ranks <= most_ranks ? "" : "more than 256 ranks: it would take long";
 }
 
 Schedule spreading(const Network& network, const Demand& demand, const Fitting& costs) {
+  if (const Volume bytes(demand); bytes.unequal) return spread_unequal(network, demand, bytes, costs.startup);
   const std::uint32_t tries = demand.ranks <= 64 ? 4 : 1;
   const std::vector<Chunk> parts = split_contributions(demand, parts_of(network), network.host_rate(), costs);
   Schedule best = Spreading(network, demand, parts, 1).run();

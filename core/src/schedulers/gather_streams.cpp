@@ -319,13 +319,17 @@ std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails
     chunk = std::min(chunk, std::max(pipelined, affordable) / rails);
   }
   if (finer > 1) chunk = std::min(chunk, std::max({largest / (rails * finer), smallest_chunk, costs.startup * rate}));
+  return cut_contributions(demand, rails, chunk);
+}
+
+std::vector<Chunk> cut_contributions(const Demand& demand, std::uint32_t rails, double longest) {
   std::vector<Chunk> chunks;
   for (Rank rank = 0; rank < demand.ranks; ++rank) {
     const std::uint64_t bytes = demand.contribution(rank);
     for (std::uint32_t rail = 0; rail < rails; ++rail) {
       const std::uint64_t begin = bytes / rails * rail + bytes % rails * rail / rails;
       const std::uint64_t end = bytes / rails * (rail + 1) + bytes % rails * (rail + 1) / rails;
-      const auto parts = static_cast<std::uint64_t>(std::ceil(static_cast<double>(end - begin) / chunk));
+      const auto parts = static_cast<std::uint64_t>(std::ceil(static_cast<double>(end - begin) / longest));
       for (std::uint64_t part = 0; part < parts; ++part) {
         const std::uint64_t from = begin + (end - begin) * part / parts,
                             to = begin + (end - begin) * (part + 1) / parts;

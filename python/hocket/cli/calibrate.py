@@ -28,7 +28,7 @@ def calibrate() -> None:
 @calibrate.command()
 @click.option("-n", "ranks", type=int, metavar="RANKS", help="Ranks that work at once. [one for each core]")
 @click.option("-o", "--output", metavar="FILE", help="Where the profile goes. [the user's cache]")
-@click.option("--quick", is_flag=True, help="Fewer figures, on less memory; less exact.")
+@click.option("--quick", is_flag=True, help="Fewer figures, on less memory, in 30 s; less exact.")
 @click.option("--memory", "size", metavar="SIZE", help="What each rank works on. [by what is free]")
 @click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
 @click.option(
@@ -124,9 +124,15 @@ def _progress(quiet: bool) -> Iterator[Report]:
         yield lambda at, of, what: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description:<32}"), BarColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description:<32}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None)
         yield lambda at, of, what: progress.update(task, completed=at, total=of, description=what)

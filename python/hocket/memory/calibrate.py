@@ -10,11 +10,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from hocket import _core
 from hocket.errors import HocketError, UsageError
 from hocket.launched import complaints, lines, started
+from hocket.memory.budget import Figure
 from hocket.mpi import Mpi, launch_command
 
 Report = Callable[[int, int, str], None]  # measured so far, of how many, what comes next
@@ -23,6 +23,7 @@ _MiB = 1 << 20
 _LEAST = _MiB
 _MOST = 256 * _MiB
 _QUICK = 32 * _MiB
+_BUDGET, _QUICK_BUDGET = 600.0, 30.0  # seconds of measuring, however loaded the machine is
 _PATIENCE = 600.0  # seconds without a figure; compiling the runtime comes before the first
 
 
@@ -38,18 +39,31 @@ def usable_memory(ranks: int, quick: bool) -> int:
 
 
 def calibrate(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> _core.memory.Profile:
-    """Measures with one rank and with ``ranks`` at once. Raises HocketError if the ranks fail."""
-    rows: list[tuple[Any, ...]] = []
-    for count in sorted({1, ranks}):
+    """Measures with one rank and with ``ranks`` at once. Raises HocketError if the ranks fail.
+
+    What there is no time for is left out; the origin says so.
+    """
+    rows: list[Figure] = []
+    wanted = 0
+    for count in (1, ranks):
 
         def tell(at: int, of: int, what: str, count: int = count) -> None:
             report(at, of, f"{what}, {'one rank' if count == 1 else f'{count} ranks'}")
 
-        rows += _measure(mpi, count, memory, quick or count < ranks, tell)
+        seconds = (_QUICK_BUDGET if quick else _BUDGET) / 2
+        figures, of = _measure(mpi, count, memory, quick or count < ranks, seconds, tell)
+        rows += figures
+        wanted += of
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     origin = f"{platform.node()}, {processor()}, {today}, 1 and {ranks} ranks, {memory // _MiB} MiB each"
-    default = _core.memory.Profile.built_in()
-    return _core.memory.Profile(origin, cores(), default.wire, [tuple(row) for row in rows])
+    built_in = _core.memory.Profile.built_in()
+    if left_out := wanted - len(rows):
+        origin += f"; {left_out} of {wanted} figures left out for want of time"
+    measured = {row[0] for row in rows}
+    if lacking := [work for work in _core.memory.WORKS if work not in measured]:
+        origin += f"; built-in figures: {', '.join(lacking)}"
+    rows += [figure for figure in built_in.figures if figure[0] in lacking]
+    return _core.memory.Profile(origin, cores(), built_in.wire, rows)
 
 
 def cores() -> int:
@@ -66,8 +80,12 @@ def processor() -> str:
     return " ".join(next(names, platform.machine()).split())
 
 
-def _measure(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> list[Any]:
-    arguments = ["-m", "hocket.memory.measure", "--memory", str(memory), *(["--quick"] if quick else [])]
+def _measure(
+    mpi: Mpi, ranks: int, memory: int, quick: bool, seconds: float, report: Report
+) -> tuple[list[Figure], int]:
+    """The figures, and how many there should be."""
+    arguments = ["-m", "hocket.memory.measure", "--memory", str(memory), "--seconds", str(seconds)]
+    arguments += ["--quick"] if quick else []
     command = launch_command(mpi, ranks, (), {}, [sys.executable, *arguments])
     with tempfile.TemporaryFile() as said, started(command, said) as process:
         figures = _figures(lines(process, _PATIENCE), report)
@@ -81,14 +99,14 @@ def _measure(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> 
     )
 
 
-def _figures(said: Iterator[str], report: Report) -> list[Any] | None:
+def _figures(said: Iterator[str], report: Report) -> tuple[list[Figure], int] | None:
     for line in said:
         try:
             message = json.loads(line)
         except json.JSONDecodeError:
             continue  # a launcher's own words
         if "figures" in message:
-            return list(message["figures"])
+            return [tuple(figure) for figure in message["figures"]], message["of"]
         report(message["at"], message["of"], message["work"])
     return None
 

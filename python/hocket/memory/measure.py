@@ -21,14 +21,13 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from hocket import _core
-from hocket.memory.sizes import Shape, shapes
+from hocket.memory.budget import Budget, measured, repeats
+from hocket.memory.sizes import Shape, in_turn, shapes
 from hocket.runtime.library import load_library
 
 Bytes = npt.NDArray[np.uint8]
 Kernel = Callable[[int], list[float]]  # repetitions -> seconds of each
 
-_SECONDS = 0.03  # for the repetitions of one figure
-_LEAST_REPEATS, _MOST_REPEATS = 3, 15
 _LEAST_SECONDS = 1e-13  # nothing is free
 _MOST_ELEMENTS = 1 << 20  # that random accesses are averaged over
 _STRIDE = 64  # elements
@@ -57,17 +56,17 @@ class Rank:
         part[:] = 1
         return whole, part
 
-    def seconds(self, shape: Shape) -> float:
-        """Per element, byte or call, of the rank that takes longest."""
+    def seconds(self, shape: Shape, share: float) -> float:
+        """Per element, byte or call, of the rank that takes longest, in ``share`` seconds if once does."""
         kernel: Kernel
         kernel, units = getattr(self, "_" + shape.work.replace("-", "_"))(shape)
         self.comm.Barrier()
         first = self.comm.allreduce(kernel(1)[0], MPI.MAX)
-        repeats = min(max(math.ceil(_SECONDS / max(first, 1e-7)), _LEAST_REPEATS), _MOST_REPEATS)
+        more = repeats(first, share)
         times = [first]
-        while len(times) <= repeats:
+        while len(times) <= more:
             self.comm.Barrier()
-            times += kernel(repeats)
+            times += kernel(more)
         typical = sorted(times)[len(times) // 4]  # what other programs take is not the machine's
         slowest: float = self.comm.allreduce(typical, MPI.MAX)
         return float(max(slowest / units, _LEAST_SECONDS))
@@ -323,6 +322,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--memory", type=int, required=True)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seconds", type=float, required=True)
     options = parser.parse_args()
     comm = MPI.COMM_WORLD
 
@@ -331,13 +331,16 @@ def main() -> None:
             print(json.dumps(line), flush=True)
 
     rank = Rank(comm, options.memory)
-    figures = []
-    todo = shapes(options.memory, comm.Get_size(), options.quick)
-    for i, shape in enumerate(todo):
-        say({"at": i, "of": len(todo), "work": shape.work})
-        figure = (shape.work, comm.Get_size(), shape.width, shape.parts, shape.bytes, rank.seconds(shape))
-        figures.append(figure)
-    say({"figures": figures})
+    todo = in_turn(shapes(options.memory, comm.Get_size(), options.quick))
+    budget = Budget(options.seconds, comm.bcast)
+    figures = measured(
+        todo,
+        comm.Get_size(),
+        rank.seconds,
+        budget,
+        lambda at, work: say({"at": at, "of": len(todo), "work": work}),
+    )
+    say({"figures": figures, "of": len(todo)})
 
 
 def _abort(kind: type[BaseException], value: BaseException, _: object) -> None:

@@ -6,7 +6,8 @@ how many buckets or how long runs are. Between these shapes a profile interpolat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +30,17 @@ def shapes(memory: int, ranks: int, quick: bool) -> list[Shape]:
     """In the order of the works; no rank works on more than ``memory`` bytes at once."""
     wanted = _all(memory, ranks, quick)
     return sorted(set(wanted), key=lambda shape: (shape.work, shape.width, shape.parts, shape.bytes))
+
+
+def in_turn(wanted: Iterable[Shape]) -> list[Shape]:
+    """One shape of every work, the largest, then a second of every work, and so on: where time runs out, each
+    work has a figure before any has several."""
+    seen: Counter[str] = Counter()
+    turns: list[tuple[int, Shape]] = []
+    for shape in sorted(wanted, key=lambda shape: -shape.bytes):
+        turns.append((seen[shape.work], shape))
+        seen[shape.work] += 1
+    return [shape for _, shape in sorted(turns, key=lambda turn: (turn[0], turn[1].work))]
 
 
 def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:

@@ -57,6 +57,10 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 [[nodiscard]] std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
                                                      const Fitting& costs, std::uint32_t finer = 1);
 
+/// Splits every contribution over `rails` rails, and the part of each rail into even chunks of at most `longest` bytes
+/// (1 or more).
+[[nodiscard]] std::vector<Chunk> cut_contributions(const Demand& demand, std::uint32_t rails, double longest);
+
 /// What the streams cost if every rail carries its share of every contribution.
 struct StreamLoad {
   double seconds = 0;  ///< that the busiest channel or (one-port) port is busy

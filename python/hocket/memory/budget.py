@@ -1,0 +1,56 @@
+"""How long measuring may take, whatever the machine's load: the same decision on all ranks."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from hocket.memory.sizes import Shape
+
+_SECONDS: Final = 0.03  # for the repetitions of one figure
+_LEAST_REPEATS, _MOST_REPEATS = 3, 15
+
+Figure = tuple[str, int, int, int, int, float]  # work, ranks, width, parts, bytes, seconds
+
+
+class Budget:
+    """Seconds from now on. ``agree`` turns a rank's value into that of rank 0, whose clock counts."""
+
+    def __init__(
+        self, seconds: float, agree: Callable[[float], float], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._agree = agree
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def left(self) -> float:
+        """Seconds, the same on all ranks, which must call together. Negative when the time is over."""
+        return self._agree(self._end - self._clock())
+
+
+def repeats(first: float, share: float) -> int:
+    """How often a kernel that took ``first`` seconds is repeated if its figure may take ``share`` seconds."""
+    wanted = min(max(math.ceil(_SECONDS / max(first, 1e-7)), _LEAST_REPEATS), _MOST_REPEATS)
+    return max(min(wanted, int(share / max(first, 1e-7)) - 1), 0)
+
+
+def measured(
+    todo: Sequence[Shape],
+    ranks: int,
+    seconds: Callable[[Shape, float], float],
+    budget: Budget,
+    say: Callable[[int, str], None],
+) -> list[Figure]:
+    """The figures of the shapes for which there is time, in their order. ``seconds`` measures a shape in the
+    seconds given to it, if it can; ``say`` hears how many there are so far and what comes next."""
+    figures: list[Figure] = []
+    for at, shape in enumerate(todo):
+        left = budget.left()
+        if left <= 0:
+            break
+        say(at, shape.work)
+        taken = seconds(shape, left / (len(todo) - at))
+        figures.append((shape.work, ranks, shape.width, shape.parts, shape.bytes, taken))
+    return figures
