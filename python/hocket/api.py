@@ -53,7 +53,7 @@ _MOST_BYTES: Final = 2**50
 class Channel(NamedTuple):
     """One direction of a link."""
 
-    index: int
+    number: int
     name: str
     rate: float
     """Bytes per second."""

@@ -76,13 +76,14 @@ def env(
     if network is None:
         raise UsageError("--network NETWORK is missing", remedy="see 'hocket env --help'")
     from hocket.mpi import Abi, abi_of, compiler_wrapper
+    from hocket.network.chosen import job_hosts
     from hocket.runtime import scheduled_environment
 
     if program is not None and shutil.which(program) is None:
         raise UsageError(f"--program {program}: no such program", remedy="check its path, or leave it out")
     chosen = Abi(abi) if abi != "auto" else abi_of(program) if program else Abi.NATIVE
     mpicc = compiler_wrapper(mpi_name, chosen)
-    known = load_network(network, defaults)
+    known = load_network(network, defaults, hosts=job_hosts(os.environ, None))
     if line := loud(known.uplinks):
         click.echo(line, err=True)
     options = runtime_options(

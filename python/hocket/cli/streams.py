@@ -15,7 +15,7 @@ class _StandardOutput(io.FileIO):
 
     _failed = False
 
-    def write(self, data: Any, /) -> int | None:
+    def write(self, data: Any, /) -> int | None:  # type: ignore[override]
         if self._failed:
             return len(data)
         try:

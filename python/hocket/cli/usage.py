@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from typing import Any
 
 import click
 
@@ -61,7 +62,7 @@ def _bad_value(error: click.BadParameter, parameter: click.Parameter) -> str:
     return f"{_name(parameter)} {value['value']} is not accepted; give {wanted}"
 
 
-def _wanted(kind: click.ParamType) -> str | None:
+def _wanted(kind: click.ParamType[Any]) -> str | None:
     """What a parameter of this type may be; None where click's message says it."""
     if isinstance(kind, click.Choice):
         return f"one of {', '.join(map(str, kind.choices))}"

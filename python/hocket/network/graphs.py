@@ -36,10 +36,8 @@ def description_of(graph: Any, defaults: Defaults) -> NetworkDescription:
     nodes = list(graph.nodes(data=True))
     told = any("ranks" in attributes for _, attributes in nodes)
     for node, attributes in nodes:
-        if told:
-            ranks = _ranks(node, attributes.get("ranks", 0))
-        else:
-            ranks = defaults.ranks if graph.degree(node) <= 1 else 0
+        by_degree = defaults.ranks if graph.degree(node) <= 1 else 0
+        ranks = _ranks(node, attributes.get("ranks", 0)) if told else by_degree
         description.add_host(str(node), ranks, Where(f"{_NAME}, node {_short(node)}"))
     for a, b, attributes in graph.edges(data=True):
         where = Where(f"{_NAME}, edge {_short(a)} - {_short(b)}")
