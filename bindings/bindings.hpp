@@ -2,7 +2,9 @@
 /// One function per room; each lives in a file of that name.
 #include <nanobind/nanobind.h>
 
+void bind_progress(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
+void bind_trunks(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_wormhole(nanobind::module_& m);

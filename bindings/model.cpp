@@ -1,4 +1,5 @@
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -68,6 +69,16 @@ void bind_model(nb::module_& m) {
       nb::call_guard<nb::gil_scoped_release>(),
       "The time of a schedule on a network. `flow`: barrier, token (= window:1), window:K or free.\n"
       "`waits` serves token and window; None derives them.");
+
+  m.def(
+      "simulate_within",
+      [](std::uint64_t steps, const Network& network, const Schedule& schedule, const Waits* waits,
+         const std::string& flow, const ModelParameters& parameters) {
+        return simulate_within(steps, network, schedule, waits, parse_flow_control(flow), parameters);
+      },
+      "steps"_a, "network"_a, "schedule"_a, "waits"_a.none(), "flow"_a, "parameters"_a,
+      nb::call_guard<nb::gil_scoped_release>(),
+      "The same, or None if it takes more steps: times that a flow's rate is looked at anew, times its channels.");
 
   m.def(
       "transfers_on",

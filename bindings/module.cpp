@@ -2,6 +2,7 @@
 
 #include "bindings.hpp"
 #include "hocket/error.hpp"
+#include "hocket/progress.hpp"
 
 namespace nb = nanobind;
 
@@ -25,6 +26,7 @@ NB_MODULE(_core, m) {
   m.attr("__version__") = HOCKET_VERSION;
   static PyObject* route_problem = make_exception(m, "RouteProblem", network_problem).ptr();
   static PyObject* plan_problem = make_exception(m, "PlanProblem", input_error).ptr();
+  static PyObject* cancelled = make_exception(m, "Cancelled", PyExc_RuntimeError).ptr();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
@@ -34,6 +36,8 @@ NB_MODULE(_core, m) {
       PyErr_SetObject(network_problem, nb::make_tuple(e.what(), e.node, e.link).ptr());
     } catch (const hocket::PlanProblem& e) {
       PyErr_SetString(plan_problem, e.what());
+    } catch (const hocket::Cancelled& e) {
+      PyErr_SetString(cancelled, e.what());
     } catch (const hocket::InputError& e) {
       PyErr_SetString(input_error, e.what());
     }
@@ -42,7 +46,9 @@ NB_MODULE(_core, m) {
   // Objects that outlive the module at exit (in a test's parameters, say) are no leak worth a message.
   nb::set_leak_warnings(false);
 
+  bind_progress(m);
   bind_network(m);
+  bind_trunks(m);
   bind_schedule(m);
   bind_model(m);
   bind_wormhole(m);

@@ -46,9 +46,8 @@ int fastest(MPI_Comm comm, double seconds, int rank) {
 
 }  // namespace
 
-Planner::Planner(const Numbering& numbering)
-    : Planner(numbering, PlanStore::instance().network().restricted_to(numbering.ranks_per_node),
-              {settings().scheduler, settings().seed}) {}
+Planner::Planner(const Numbering& numbering, const Network& network)
+    : Planner(numbering, network.restricted_to(numbering.ranks_per_node), {settings().scheduler, settings().seed}) {}
 
 Planner::Planner(const Numbering& numbering, Network part, Wish wish)
     : numbering_(numbering), part_(std::move(part)), wish_(std::move(wish)) {}

@@ -29,9 +29,9 @@ struct Scheduled {
 /// Plans for the ranks of one communicator. Every function is called by all of them.
 class Planner {
  public:
-  /// For the network of the plans, by the settings. Throws InputError, on all ranks alike, if the network
+  /// For the ranks' part of a network, by the settings. Throws InputError, on all ranks alike, if the network
   /// cannot be cut down to these ranks.
-  explicit Planner(const Numbering& numbering);
+  Planner(const Numbering& numbering, const Network& network);
   /// `part` has the ranks of the numbering, which must outlive the planner.
   Planner(const Numbering& numbering, Network part, Wish wish);
 

@@ -20,6 +20,7 @@ enum class Why : std::uint8_t {
   not_ready,          ///< nonblocking, and the communicator has no plan yet
   forwards,           ///< a rank must forward while the program is elsewhere, and MPI is not there for several threads
   topology,           ///< a neighbourhood that is left to the MPI library
+  left_alone,         ///< the program wants it so: hocket_leave_alone
 };
 
 /// Scheduled, or why not.

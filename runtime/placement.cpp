@@ -110,12 +110,9 @@ Placement by_file(const Network& network, const std::string& path, int rank) {
   return {.problem = file_name + ": no line for rank " + std::to_string(rank) + "; write one host name per rank"};
 }
 
-}  // namespace
-
-Placement place_this_process(const Network& network, const Settings& settings) {
+Placement place(const Network& network, const Settings& settings, const std::string& name) {
   const bool by_slurm_only = settings.placement == "slurm";
   if (settings.placement.empty() || by_slurm_only) {
-    const std::string name = processor_name();
     Placement placement = by_slurm_only ? by_slurm(network) : by_processor(network, name);
     placement.machine = digest_of(name);
     return placement;
@@ -126,6 +123,15 @@ Placement place_this_process(const Network& network, const Settings& settings) {
                 "processes that the program spawns have no place by the launcher's order or a file; place ranks "
                 "by 'hocket run --placement names'"};
   return settings.placement == "order" ? by_order(network, *rank) : by_file(network, settings.placement, *rank);
+}
+
+}  // namespace
+
+Placement place_this_process(const Network& network, const Settings& settings) {
+  const std::string name = processor_name();
+  Placement placement = place(network, settings, name);
+  placement.processor = digest_of(name);
+  return placement;
 }
 
 }  // namespace hocket::runtime

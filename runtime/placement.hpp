@@ -15,6 +15,7 @@ struct Placement {
   std::string stranger = {};  ///< the name of this host, which the network does not know
   /// Digest of the processor name where hosts go by names, else 0: all ranks of a host must have the same.
   std::uint64_t machine = 0;
+  std::uint64_t processor = 0;  ///< digest of the processor name, always: hosts that share it are one machine
 };
 
 /// By Settings::placement. Nothing: by processor name or, where the network does not know that, by the name that Slurm

@@ -87,10 +87,11 @@ void PlanStore::read_file(const std::string& path) {
   }
 }
 
-Planned PlanStore::program(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const {
+Planned PlanStore::program(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank,
+                           const Network* measured) const {
   const auto& stored = stored_[static_cast<std::size_t>(pattern)];
-  const bool planned_for =
-      stored && stored->header.transfers > 0 && std::ranges::equal(ranks_per_node, network_->spec().ranks);
+  const bool planned_for = measured == nullptr && stored && stored->header.transfers > 0 &&
+                           std::ranges::equal(ranks_per_node, network_->spec().ranks);
   Planned planned;
   if (planned_for) {
     const PlanHeader& header = stored->header;
@@ -98,17 +99,17 @@ Planned PlanStore::program(Pattern pattern, std::span<const std::uint32_t> ranks
     if (tells_figures(rank))
       planned.figures = {lockstep_seconds(*network_, PlanFile(stored->bytes).plan().schedule), header.bound_seconds};
   } else {
-    planned = make(pattern, ranks_per_node, rank);
+    planned = make(pattern, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank);
   }
   check_program(planned, rank);
   return planned;
 }
 
-Planned PlanStore::make(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const {
-  const Network part = network_->restricted_to(ranks_per_node);
+Planned PlanStore::make(Pattern pattern, const Network& part, Rank rank) const {
   if (part.ranks() > max_planned_here)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
-                     " ranks that is not the planned one is too large to plan inside the program; plan for its hosts");
+                     " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "
+                     "and for uplinks as wide as they are");
   const bool gather = pattern == Pattern::all_gather;
   const Demand demand{pattern, part.ranks(), gather ? gather_bytes : 1};
   const Schedule schedule = choose_scheduler(part, demand).make(part, demand, {});

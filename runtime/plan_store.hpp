@@ -28,8 +28,10 @@ class PlanStore {
   [[nodiscard]] std::uint64_t network_digest() const { return network_digest_; }
 
   /// What a network rank does among the given ranks: from a file if there is one that was planned
-  /// for this pattern and exactly these ranks, else planned here. Throws InputError.
-  [[nodiscard]] Planned program(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const;
+  /// for this pattern and exactly these ranks, else planned here. `measured`: plan for this network instead, whose
+  /// links have other rates. Throws InputError.
+  [[nodiscard]] Planned program(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank,
+                                const Network* measured = nullptr) const;
 
   /// Messages of a rank that may be unacknowledged, unless a plan file for exactly its ranks says otherwise.
   [[nodiscard]] std::uint32_t window(Pattern pattern) const;
@@ -41,7 +43,7 @@ class PlanStore {
   };
 
   void read_file(const std::string& path);
-  [[nodiscard]] Planned make(Pattern pattern, std::span<const std::uint32_t> ranks_per_node, Rank rank) const;
+  [[nodiscard]] Planned make(Pattern pattern, const Network& part, Rank rank) const;
 
   std::array<std::optional<Stored>, pattern_kinds> stored_;
   std::unique_ptr<Network> network_;

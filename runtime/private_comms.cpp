@@ -5,6 +5,8 @@
 
 #include "mpi_call.hpp"
 #include "requests.hpp"
+#include "settings.hpp"
+#include "world.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -12,6 +14,18 @@ namespace {
 /// Of this process. A program that makes more communicators than this goes on with the MPI library on those.
 constexpr int most_live = 256;
 std::atomic<int> live = 0;
+
+/// Open MPI 5 hangs at times when threads make communicators at once (ompi_comm_nextcid), with or without Hocket.
+void warn_of_threads() {
+#ifdef OPEN_MPI
+  int provided = MPI_THREAD_SINGLE, is_main = 1;
+  if (PMPI_Query_thread(&provided) != MPI_SUCCESS || provided != MPI_THREAD_MULTIPLE) return;
+  if (PMPI_Is_thread_main(&is_main) != MPI_SUCCESS || is_main) return;
+  say_once(
+      "a thread other than the main one makes its first scheduled exchange on a communicator; Open MPI may hang when "
+      "several do so at once: let one thread make the first exchange on each communicator");
+#endif
+}
 
 }  // namespace
 
@@ -42,6 +56,7 @@ std::optional<PrivateComms::Lease> PrivateComms::lease(MPI_Comm parent) {
     check(PMPI_Comm_split(parent, 0, rank, &fresh));
     check(PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN));
     ++live;
+    if (launched_rank() == 0) warn_of_threads();
   }
   const std::lock_guard lock(mutex_);
   if (fresh != MPI_COMM_NULL) comms_.push_back({fresh, false});

@@ -1,5 +1,6 @@
 #pragma once
 /// What becomes of the program's calls: for the summary at the end (HOCKET_REPORT) and the log (HOCKET_LOG=2).
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -11,6 +12,8 @@ class Exchange;
 
 /// Whether anybody wants to know.
 extern const bool reporting;
+/// Calls of this process that were scheduled, for hocket_scheduled_calls().
+inline std::atomic<std::uint64_t> scheduled_calls = 0;
 
 namespace detail {
 void note_native(Why why, std::uint64_t bytes);
@@ -24,6 +27,7 @@ inline void note_native(Why why, std::uint64_t bytes = 0) {
     detail::note_native(why, bytes);
 }
 inline void note_scheduled(const Exchange& exchange, std::uint64_t bytes) {
+  scheduled_calls.fetch_add(1, std::memory_order_relaxed);
   if (reporting) [[unlikely]]
     detail::note_scheduled(exchange, bytes);
 }

@@ -19,10 +19,10 @@ constexpr Call calls[] = {
 };
 
 /// In the order of Why.
-constexpr std::array<std::string_view, 13> reasons = {
-    "small",     "few_ranks", "intercommunicator", "erroneous", "no_place", "no_plan", "new_sizes",
-    "not_worth", "not_asked", "sizes_unknown",     "not_ready", "forwards", "topology"};
-static_assert(reasons.size() == static_cast<std::size_t>(Why::topology) + 1);
+constexpr std::array<std::string_view, 14> reasons = {
+    "small",     "few_ranks", "intercommunicator", "erroneous", "no_place", "no_plan",  "new_sizes",
+    "not_worth", "not_asked", "sizes_unknown",     "not_ready", "forwards", "topology", "left_alone"};
+static_assert(reasons.size() == static_cast<std::size_t>(Why::left_alone) + 1);
 
 }  // namespace
 

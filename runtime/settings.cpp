@@ -66,11 +66,14 @@ Settings read_environment() {
   s.min_vector_bytes = number("HOCKET_MIN_VECTOR_BYTES");
   s.min_flows = number("HOCKET_MIN_FLOWS");
   s.min_senders = number("HOCKET_MIN_SENDERS");
+  s.trunks = text("HOCKET_TRUNKS");
+  s.trunks_ms = number("HOCKET_TRUNKS_MS");
   s.scheduler = text("HOCKET_SCHEDULER");
   s.seed = number("HOCKET_SEED");
   s.segment = number("HOCKET_SEGMENT");
   s.early = number("HOCKET_EARLY");
   s.ahead = number("HOCKET_AHEAD");
+  s.host_buffers = number("HOCKET_HOST_BUFFERS") != 0;
   s.spin_us = static_cast<unsigned>(number("HOCKET_SPIN_US"));
   s.sleep_us = static_cast<unsigned>(number("HOCKET_SLEEP_US"));
   s.shared_ranks = static_cast<int>(number("HOCKET_SHARED_RANKS"));

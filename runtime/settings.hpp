@@ -23,11 +23,14 @@ struct Settings {
   std::size_t min_vector_bytes;  ///< HOCKET_MIN_VECTOR_BYTES: irregular exchanges of smaller messages, on average
   std::uint64_t min_flows;       ///< HOCKET_MIN_FLOWS, and
   std::uint64_t min_senders;     ///< HOCKET_MIN_SENDERS: see WorthLimits
+  std::string trunks;            ///< HOCKET_TRUNKS: file for measured widths of uplinks; empty: they are known
+  std::size_t trunks_ms;         ///< HOCKET_TRUNKS_MS: how long measuring them may take
   std::string scheduler;         ///< HOCKET_SCHEDULER: of irregular exchanges; empty: chosen for each
   std::uint64_t seed;            ///< HOCKET_SEED: of their schedulers that draw lots
   std::size_t segment;           ///< HOCKET_SEGMENT: bytes per MPI message
   std::size_t early;             ///< HOCKET_EARLY: bytes still missing when the next sender is released
   std::size_t ahead;             ///< HOCKET_AHEAD: segments a sender hands to MPI before one completes
+  bool host_buffers;             ///< HOCKET_HOST_BUFFERS: none is in a GPU's memory
   unsigned spin_us;              ///< HOCKET_SPIN_US: how long a waiting rank polls before it sleeps
   unsigned sleep_us;             ///< HOCKET_SLEEP_US: longest sleep of a waiting rank
   Flow flow;                     ///< HOCKET_FLOW: token, barrier, free

@@ -8,10 +8,12 @@
 #include "agreement.hpp"
 #include "attached.hpp"
 #include "entry.hpp"
+#include "gpu.hpp"
 #include "hocket/environment/variables.hpp"
 #include "obstacles.hpp"
 #include "plan_store.hpp"
 #include "requests.hpp"
+#include "trunk_widths.hpp"
 #include "vector_exchanges.hpp"
 #include "world.hpp"
 
@@ -22,13 +24,17 @@ namespace {
 struct Vote {
   std::int64_t node;         ///< where the rank is, -1 if unknown
   std::uint64_t machine;     ///< Placement::machine
+  std::uint64_t processor;   ///< Placement::processor
   std::uint64_t settings;    ///< digest of plan and settings: they must agree everywhere
   std::uint64_t complaints;  ///< Settings::complaints_digest
+  std::uint64_t gpu;         ///< 1: buffers may be in a GPU's memory
 };
 
 std::vector<Vote> exchange_votes(MPI_Comm comm, int size) {
   const PlanStore& store = PlanStore::instance();
-  const Vote mine{store.node(), store.placement().machine, store.digest(), settings().complaints_digest};
+  const Vote mine{
+      store.node(),   store.placement().machine,    store.placement().processor,
+      store.digest(), settings().complaints_digest, !settings().host_buffers && gpu_runtime_loaded() ? 1U : 0U};
   std::vector<Vote> votes(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm));
   return votes;
@@ -43,6 +49,14 @@ std::optional<Node> torn_host(std::vector<Vote> votes) {
       votes, [](const Vote& a, const Vote& b) { return a.node == b.node && a.machine != b.machine; });
   if (torn == votes.end()) return std::nullopt;
   return static_cast<Node>(torn->node);
+}
+
+/// Whether no two hosts are one machine, as they are in tests and demonstrations: there is no wire between those.
+bool machines_differ(std::vector<Vote> votes) {
+  std::ranges::sort(votes, {}, [](const Vote& vote) { return std::pair(vote.processor, vote.node); });
+  return std::ranges::adjacent_find(votes, [](const Vote& a, const Vote& b) {
+           return a.processor == b.processor && a.node != b.node;
+         }) == votes.end();
 }
 
 /// Whether messages from every rank to the next one share a channel.
@@ -88,12 +102,20 @@ Team* Team::of_any(MPI_Comm comm) {
   return &Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
 }
 
+void Team::leave_alone(MPI_Comm comm) {
+  Requests::instance().let_go();
+  if (Team* const team = find(comm))
+    team->left_alone_ = true;
+  else
+    Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm, true)));
+}
+
 Team::~Team() { ++ended; }
 
-Team::Team(MPI_Comm comm) {
+Team::Team(MPI_Comm comm, bool left_alone) : left_alone_(left_alone) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
-  if (size_ < 3 || joins_worlds(comm)) return;
+  if (left_alone_ || size_ < 3 || joins_worlds(comm)) return;
   const std::vector<Vote> votes = exchange_votes(comm, size_);
 
   // From here on every rank knows the same and decides the same.
@@ -108,6 +130,13 @@ Team::Team(MPI_Comm comm) {
     warn(comm, 0, differing_settings(comm) + "; " + consequence);
     return;
   }
+  if (std::ranges::any_of(votes, [](const Vote& vote) { return vote.gpu != 0; })) {
+    warn(comm, 0,
+         "a GPU runtime is loaded, and schedules serve no buffers in a GPU's memory; set HOCKET_HOST_BUFFERS=1 if the "
+         "program hands none to MPI; " +
+             consequence);
+    return;
+  }
   const Network& network = PlanStore::instance().network();
   if (const std::optional<Node> torn = torn_host(votes)) {
     warn(comm, 0,
@@ -115,6 +144,7 @@ Team::Team(MPI_Comm comm) {
              "'; write whole names into the network file, or use 'hocket run --placement FILE'; " + consequence);
     return;
   }
+  machines_differ_ = machines_differ(votes);
   std::string problem;
   int hosts = 0;
   attempt(problem, [&] {
@@ -142,11 +172,14 @@ Exchange* Team::exchange(MPI_Comm comm, Pattern pattern) {
 
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
   Requests::instance().let_go();
+  const bool rests_on_widths = pattern != Pattern::all_gather;
+  if (rests_on_widths && network(comm) == nullptr) return nullptr;
   std::string problem;
   Planned planned;
   attempt(problem, [&] {
     const Rank network_rank = numbering_.network_rank[static_cast<std::size_t>(rank_)];
-    planned = PlanStore::instance().program(pattern, numbering_.ranks_per_node, network_rank);
+    planned = PlanStore::instance().program(pattern, numbering_.ranks_per_node, network_rank,
+                                            rests_on_widths && measured_ ? &*measured_ : nullptr);
     check_tags(planned, comm);
     translate(planned, numbering_);
   });
@@ -160,6 +193,27 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, Pattern pattern) {
   return std::make_unique<Exchange>(own, std::move(planned), settings());
 }
 
+const Network* Team::network(MPI_Comm comm) {
+  if (std::exchange(network_asked_, true)) return network_;
+  const Network& planned = PlanStore::instance().network();
+  if (settings().trunks.empty()) return network_ = &planned;
+  Requests::instance().let_go();
+  const MPI_Comm own = private_comm(comm);
+  if (own == MPI_COMM_NULL) return nullptr;
+  SettledNetwork settled;
+  try {
+    settled = settle_network(own, planned, numbering_, machines_differ_);
+  } catch (const InputError& error) {
+    settled.problem = std::string(error.what()) + "; " + consequence;
+  }
+  if (!settled.problem.empty()) {
+    warn(comm, 0, settled.problem);
+    return nullptr;
+  }
+  measured_ = std::move(settled.measured);
+  return network_ = measured_ ? &*measured_ : &planned;
+}
+
 MPI_Comm Team::private_comm(MPI_Comm comm) {
   if (!private_asked_) {
     private_asked_ = true;
@@ -170,8 +224,9 @@ MPI_Comm Team::private_comm(MPI_Comm comm) {
 
 VectorExchanges& Team::vectors() {
   if (!vectors_)
-    vectors_ = std::make_unique<VectorExchanges>(VectorExchanges::Members{
-        rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); }});
+    vectors_ = std::make_unique<VectorExchanges>(
+        VectorExchanges::Members{rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); },
+                                 [this](MPI_Comm comm) { return network(comm); }});
   return *vectors_;
 }
 

@@ -96,7 +96,11 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
 VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const Volumes& volumes) {
   try {
     // What is thrown here is thrown on all ranks alike.
-    if (!planner_) planner_ = std::make_unique<Planner>(members_.numbering);
+    if (!planner_) {
+      const Network* const network = members_.network(comm);
+      if (network == nullptr) return {};
+      planner_ = std::make_unique<Planner>(members_.numbering, *network);
+    }
     const Demand demand = planner_->demand(comm, volumes);
     if (!planner_->worth(demand)) return {std::nullopt, Why::not_worth};
     std::optional<Planned> planned = planner_->plan(comm, volumes, demand);

@@ -18,11 +18,12 @@ namespace hocket::runtime {
 
 class VectorExchanges {
  public:
-  /// The communicator's ranks, and what makes its private communicator on first use (Team::private_comm).
+  /// The communicator's ranks, and what makes its private communicator and its network on first use: see Team.
   struct Members {
     int rank = 0, size = 0, hosts = 0;
     const Numbering& numbering;
     std::function<MPI_Comm(MPI_Comm)> private_comm;
+    std::function<const Network*(MPI_Comm)> network;
   };
   explicit VectorExchanges(Members members) : members_(std::move(members)) {}
 

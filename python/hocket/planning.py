@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hocket import _core
 from hocket.errors import PlanError, UsageError
@@ -24,9 +24,25 @@ IRREGULAR: Final = "irregular"
 # links is predicted from its phases, so that planning a thousand hosts stays a matter of seconds.
 ENOUGH: Final = 1.02  # times the bound: nothing better is looked for
 MOST_SIMULATED: Final = 300_000
+# Where messages share channels, a simulation looks at the rates of many flows whenever one ends. Beyond
+# this many steps of it (seconds) the time is an estimate. Counted, so that every machine says the same.
+MOST_STEPS: Final = 100_000_000
 # Beyond this many deliveries (some 1,000 ranks) an all-gather is planned by the first scheduler that serves
 # it, and no other is tried.
 MOST_COMPARED: Final = 1_100_000
+
+
+SIMULATED: Final = "simulated"
+BY_PHASES: Final = "by phases"
+BY_LOAD: Final = "by load"
+
+
+class Prediction(NamedTuple):
+    """Seconds under pair-wise tokens, and how they were found: by the simulator, from the phases one after
+    the other, or, where all messages go at once, from the channel with the most bytes."""
+
+    seconds: float
+    kind: str
 
 
 @dataclass(slots=True)
@@ -45,6 +61,7 @@ class PlannedExchange:
     predicted_seconds: float
     startup: float = 0.0  # seconds that a message costs its sender
     seed: int = 1  # of schedulers that draw lots
+    prediction: str = SIMULATED  # what kind
 
     @property
     def bound_phases(self) -> int:
@@ -61,11 +78,10 @@ class PlannedExchange:
         """What it takes over the least possible; 1.0 is optimal. An all-to-all counts phases; those of an
         all-gather may differ in length, so it counts seconds. An irregular exchange counts the seconds of its
         phases one after the other."""
-        if self.demand.pattern == ALL_GATHER:
-            return self.time_ratio
-        if self.demand.pattern == IRREGULAR:
-            return lockstep_ratio(self.network, self.schedule, self.bounds)
-        return ratio(self.schedule.phases, self.bound_phases)
+        return ratio_to_bound(
+            self.network, self.demand, self.schedule, self.bounds,
+            self.bound_phases, self.bound_seconds, self.predicted_seconds,
+        )  # fmt: skip
 
     @property
     def time_ratio(self) -> float:
@@ -104,31 +120,71 @@ class PlannedExchange:
         """The object that ``hocket plan … --json`` prints."""
         irregular = self.demand.pattern == IRREGULAR
         return {
-            "pattern": self.demand.pattern,
-            "scheduler": self.scheduler,
-            "hosts": len(self.network.hosts),
-            "ranks": self.network.ranks,
-            "messages": self.demand.messages,
-            "transfers": len(self.schedule),
-            "bytes": self.demand.bytes,
+            **figures(
+                self.network, self.demand, self.scheduler, self.schedule, self.waits, self.bounds,
+                self.bound_phases, self.bound_seconds, self.predicted_seconds,
+            ),
             "startup": self.startup,
-            "phases": self.schedule.phases,
-            "bound_phases": self.bound_phases,
-            "ratio": self.ratio,
             "time_ratio": self.time_ratio,
-            "bound_seconds": self.bound_seconds,
-            "predicted_seconds": self.predicted_seconds,
-            **(irregular_figures(self.network, self.demand, self.schedule, self.bounds) if irregular else {}),
+            "prediction": self.prediction,
             **({"seed": self.seed, "token_bytes": self.token_bytes} if irregular else {}),
             "contention_free": self.certificate.contention_free,
             "complete": self.certificate.complete,
-            "waits": len(self.waits),
-            "waits_before_reduction": self.waits.derived,
-            "window": self.waits.window,
             "plan_seconds": self.plan_seconds,
             "verify_seconds": self.verify_seconds,
             "peak_rss_bytes": peak_rss_bytes(),
-        }
+        }  # fmt: skip
+
+
+def figures(
+    network: _core.Network,
+    demand: _core.Demand,
+    scheduler: str,
+    schedule: _core.Schedule,
+    waits: _core.Waits,
+    bounds: _core.Bounds,
+    least_phases: int,
+    bound_seconds: float,
+    predicted_seconds: float,
+) -> dict[str, Any]:
+    """What reports say of a plan, newly made or from a file."""
+    return {
+        "pattern": demand.pattern,
+        "scheduler": scheduler,
+        "hosts": len(network.hosts),
+        "ranks": network.ranks,
+        "messages": demand.messages,
+        "transfers": len(schedule),
+        "bytes": demand.bytes,
+        "phases": schedule.phases,
+        "bound_phases": least_phases,
+        "ratio": ratio_to_bound(
+            network, demand, schedule, bounds, least_phases, bound_seconds, predicted_seconds
+        ),
+        "bound_seconds": bound_seconds,
+        "predicted_seconds": predicted_seconds,
+        **(irregular_figures(network, demand, schedule, bounds) if demand.pattern == IRREGULAR else {}),
+        "waits": len(waits),
+        "waits_before_reduction": waits.derived,
+        "window": waits.window,
+    }
+
+
+def ratio_to_bound(
+    network: _core.Network,
+    demand: _core.Demand,
+    schedule: _core.Schedule,
+    bounds: _core.Bounds,
+    least_phases: int,
+    bound_seconds: float,
+    predicted_seconds: float,
+) -> float:
+    """What a schedule takes over the least possible; see :attr:`PlannedExchange.ratio`."""
+    if demand.pattern == ALL_GATHER:
+        return ratio(predicted_seconds, bound_seconds)
+    if demand.pattern == IRREGULAR:
+        return lockstep_ratio(network, schedule, bounds)
+    return ratio(schedule.phases, least_phases)
 
 
 def ratio(taken: float, bound: float) -> float:
@@ -284,11 +340,12 @@ def _plan(
         schedule = entry.make(network, demand, startup, seed)
         waits = _core.derive_waits(network, schedule, window)
         planned = time.perf_counter()
-        seconds = predict(network, demand, schedule, waits, entry, startup)
+        most_steps = MOST_STEPS if len(entries) == 1 else None  # estimates are not compared
+        seconds, kind = predict(network, demand, schedule, waits, entry, startup, most_steps)
         choosing += planned - begun
         predicting += time.perf_counter() - planned
         if best is None or (seconds, schedule.phases) < (best.seconds, best.schedule.phases):
-            best = _Candidate(entry, schedule, waits, seconds)
+            best = _Candidate(entry, schedule, waits, seconds, kind)
         if best.seconds <= ENOUGH * least_seconds(network, demand, bounds, startup):
             break
     if best is None:
@@ -300,6 +357,7 @@ def _plan(
     return PlannedExchange(
         network, demand, best.entry.name, best.schedule, best.waits, bounds, certificate,
         choosing + (predicting if len(entries) > 1 else 0.0), verifying, best.seconds, startup, seed,
+        best.prediction,
     )  # fmt: skip
 
 
@@ -321,6 +379,7 @@ class _Candidate:
     schedule: _core.Schedule
     waits: _core.Waits
     seconds: float  # predicted
+    prediction: str
 
 
 def check(
@@ -373,18 +432,30 @@ def predict(
     waits: _core.Waits,
     scheduler: _core.Scheduler,
     startup: float = 0.0,
-) -> float:
+    most_steps: int | None = None,
+) -> Prediction:
     """Seconds that the schedule takes under pair-wise tokens.
 
-    What decides how, must not depend on the schedule: predictions are compared.
+    What decides how, must not depend on the schedule where predictions are compared: there without
+    ``most_steps``, beyond which the simulation is given up.
     """
+    startups = sum(schedule.most_sends()) * startup
     if demand.messages > MOST_SIMULATED and scheduler.contention_free and network.equal_rates:
-        startups = sum(schedule.most_sends())
-        return by_phases(
-            network, schedule.phases, sum(schedule.longest()), startups * startup, tokens=len(waits) > 0
-        )
-    parameters = _core.ModelParameters(startup=startup)
-    return float(simulation(network, schedule, waits, flow_of(waits), parameters).seconds)
+        longest = sum(schedule.longest())
+        seconds = by_phases(network, schedule.phases, longest, startups, tokens=len(waits) > 0)
+        return Prediction(seconds, BY_PHASES)
+    parameters, flow = _core.ModelParameters(startup=startup), flow_of(waits)
+    if most_steps is None:
+        return Prediction(simulation(network, schedule, waits, flow, parameters).seconds, SIMULATED)
+    simulated = _core.simulate_within(most_steps, network, schedule, waits, flow, parameters)
+    if simulated is not None:
+        return Prediction(simulated.seconds, SIMULATED)
+    pauses = _pauses(network, schedule.phases, startups, tokens=len(waits) > 0)
+    lockstep = _core.lockstep_seconds(network, schedule)
+    if schedule.phases == 1:
+        return Prediction(lockstep + pauses, BY_LOAD)
+    # Both are too much: phases overlap, and messages share a channel rather than follow each other.
+    return Prediction(min(lockstep, _core.token_seconds(network, schedule)) + pauses, BY_PHASES)
 
 
 def by_phases(
@@ -393,17 +464,22 @@ def by_phases(
     """The slowest message of each phase, one after the other, when no message shares a channel.
 
     ``bytes`` and ``startups`` (in seconds) are those of all phases together. A phase ends with its last byte
-    and the token that may follow it; each pays the latency of its route once. The two ends of the network
-    stand for the longest route.
+    and the token that may follow it; each pays the latency of its route once.
     """
     if phases == 0:
         return 0.0
-    route = network.route(0, network.ranks - 1)
-    latency = sum(network.latency(channel) for channel in route)
     slowest = min((network.rate(channel) for channel in range(network.channels)), default=network.host_rate)
     transfer = bytes / slowest if slowest > 0 else 0.0
+    return float(transfer + _pauses(network, phases, startups, tokens))
+
+
+def _pauses(network: _core.Network, phases: int, startups: float, tokens: bool) -> float:
+    """What phases cost besides their bytes. The two ends of the network stand for the longest route."""
+    if phases == 0:
+        return 0.0
+    latency = sum(network.latency(channel) for channel in network.route(0, network.ranks - 1))
     back = (phases - 1) * latency if tokens else 0.0
-    return float(transfer + startups + phases * latency + back)
+    return float(startups + phases * latency + back)
 
 
 def flow_of(waits: _core.Waits) -> str:

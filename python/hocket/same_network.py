@@ -10,7 +10,11 @@ from hocket.errors import PlanError
 
 def check_same_network(plan: _core.Plan, network: _core.Network, where: str, given: str) -> None:
     """Refuses a plan that was made for other hosts or another network than ``network``."""
-    made_for = plan.build_network()
+    compare_networks(plan.build_network(), network, where, given)
+
+
+def compare_networks(made_for: _core.Network, network: _core.Network, where: str, given: str) -> None:
+    """The same, given the network that the plan was made for."""
     remedy = f"plan again with --network {given}"
     for what, of_plan, of_network in (
         ("hosts", _hosts(made_for), _hosts(network)),

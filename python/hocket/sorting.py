@@ -1,4 +1,4 @@
-"""Sorting distributed arrays with mpi4py (docs/sort.md).
+"""Sorting distributed arrays with mpi4py ('hocket help sort').
 
 The same as the C interface (``hocket_sort.h``), and by the same library. ``pip install hocket[mpi4py]``.
 """

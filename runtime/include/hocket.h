@@ -12,7 +12,7 @@
  *     hocket_exchange(table, send_buffers, receive_buffers);    as often as wanted
  *     hocket_free(&table);
  *
- * C11 and C++. Flags for compiler and linker: hocket config --cflags --libs. How it works: docs/exchange.md.
+ * C11 and C++. Flags for compiler and linker: hocket config --cflags --libs. How it works: hocket help exchange.
  * The scheme is that of the NICE package of Wang, Lin and Ranka.
  *
  * A call marked "collective" is made by all ranks of the communicator, in the same order as other
@@ -21,6 +21,11 @@
  */
 #ifndef HOCKET_H
 #define HOCKET_H
+
+/* The version of this header and of the package that it came with. */
+#define HOCKET_VERSION_MAJOR 0
+#define HOCKET_VERSION_MINOR 1
+#define HOCKET_VERSION_PATCH 0
 
 #include <mpi.h>
 #include <stddef.h>
@@ -135,6 +140,18 @@ HOCKET_API int hocket_exchange_start(hocket_table* table, const void* const send
                                      void* const receive_buffers[]);
 HOCKET_API int hocket_exchange_test(hocket_table* table, int* over);
 HOCKET_API int hocket_exchange_wait(hocket_table* table);
+
+/* ---- The program's own collective calls ---- */
+
+/* From here on the MPI library serves the collective calls of this communicator, also under `hocket run`. Every
+ * rank of the communicator makes this call at the same place among its collective calls; no message is sent.
+ * Nonblocking calls under way, and persistent requests made before, go on as they were. Duplicates are not
+ * left alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL and intercommunicators. */
+HOCKET_API int hocket_leave_alone(MPI_Comm comm);
+
+/* How many collective calls of this process were scheduled so far; a persistent request counts once, when it is
+ * made. Not collective. */
+HOCKET_API uint64_t hocket_scheduled_calls(void);
 
 #ifdef __cplusplus
 }

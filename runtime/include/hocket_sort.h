@@ -8,7 +8,7 @@
  * Rank 0 gets the smallest keys. Sorting is stable: equal keys keep the order of ranks, and within a rank theirs.
  * NaN come last; they are equal to each other, and so are -0.0 and 0.0. Errors are the same on all ranks.
  *
- * How it works: docs/sort.md. Source: Stricker and Hardwick, SPAA 1996 (radix sort).
+ * How it works: hocket help sort. Source: Stricker and Hardwick, SPAA 1996 (radix sort).
  */
 #ifndef HOCKET_SORT_H
 #define HOCKET_SORT_H
@@ -70,7 +70,7 @@ HOCKET_API void* hocket_sorted_payload(const hocket_sorted* sorted);
 HOCKET_API void hocket_free_sorted(hocket_sorted** sorted);
 
 /* What the sort did. Seconds are of this rank, waiting included; a step that is done for every digit is counted
- * together. `predicted`: by the memory model (docs/memory.md). */
+ * together. `predicted`: by the memory model (hocket help memory). */
 typedef struct hocket_sort_step {
   const char* name;
   double seconds, predicted;

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from contract import CONTRACT as EXCHANGE_CONTRACT
-from hocket import _core
+from hocket import _core, planning
 from hocket.demand.recorded import RecordedCall, write
 from hocket.network import read_network
 
@@ -17,6 +17,7 @@ CONTRACT = [
     *("pattern", *EXCHANGE_CONTRACT, "startup", "window", "transfers", "seed", "splits"),
     *("schedule_bytes", "bound_bytes", "largest_bytes", "total_bytes"),
 ]
+CHANGING = ("prediction", "predicted_seconds", "plan_seconds", "verify_seconds", "peak_rss_bytes")
 SCHEDULERS = [s for s in _core.schedulers() if s.pattern == "irregular"]
 NETWORKS = ["star:6", "chain:3,2,1", "tree:2x3", "star:3*2", "torus:2x3", "mesh:3x2", "fat-tree:2x3x2"]
 
@@ -115,6 +116,32 @@ def test_what_people_read(hocket, tmp_path: Path, sizes: Path) -> None:
         assert part in answer.out
     simulated = hocket("simulate", tmp_path / "p.hkt", "--network", "star:6").out
     assert "for 13 of at most 2 MB" in simulated
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "kind", "words"),
+    [("AC", "by load", "estimated from the loads"), ("RS_N", "by phases", "estimated from the phases")],
+)
+def test_a_long_simulation_is_given_up(
+    hocket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheduler: str, kind: str, words: str
+) -> None:
+    np.save(tmp_path / "a.npy", np.random.default_rng(1).integers(100_000, 1_000_000, (12, 12)))
+    arguments = ("--network", "torus:3x4", "--demand", tmp_path / "a.npy", "--scheduler", scheduler)
+    plan = ("plan", "irregular", *arguments)
+    simulated = hocket(*plan, "--json").object()
+    assert simulated["prediction"] == "simulated"
+    assert " predicted, bound" in hocket(*plan).out
+    monkeypatch.setattr(planning, "MOST_STEPS", 10)
+    estimated = hocket(*plan, "--json").object()
+    assert estimated["prediction"] == kind
+    assert {**estimated, **dict.fromkeys(CHANGING)} == {**simulated, **dict.fromkeys(CHANGING)}
+    assert f" {words}, bound" in hocket(*plan).out
+    # The phases one after the other are slower than with tokens; loads alone are a bound, here reached.
+    tolerance = {"by load": 0.02, "by phases": 0.5}[kind]
+    assert estimated["predicted_seconds"] == pytest.approx(simulated["predicted_seconds"], rel=tolerance)
+    # What is asked for is simulated to the end.
+    whole = hocket("simulate", "--pattern", "irregular", *arguments, "--json").object()
+    assert whole["predicted_seconds"] == simulated["predicted_seconds"]
 
 
 def test_every_format_gives_the_same_plan(hocket, tmp_path: Path) -> None:

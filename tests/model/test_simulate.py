@@ -224,6 +224,26 @@ def test_trunks_carry_several_messages_at_host_speed() -> None:
     assert list(result.end) == pytest.approx([MS] * 4)
 
 
+def test_steps_are_counted_not_timed() -> None:
+    net = network("chain:3,3")
+    parameters = _core.ModelParameters()
+
+    def least_steps(name: str) -> int:
+        planned = make(name, net, 1000)
+        whole = _core.simulate(net, planned, None, "token", parameters)
+        low, high = 0, 1 << 20  # too few, enough
+        while high - low > 1:
+            middle = (low + high) // 2
+            within = _core.simulate_within(middle, net, planned, None, "token", parameters)
+            low, high = (middle, high) if within is None else (low, middle)
+            assert within is None or within.end.tolist() == whole.end.tolist()
+        return high
+
+    least = sum(len(net.route(a, b)) + 1 for a in range(net.ranks) for b in range(net.ranks) if a != b)
+    assert least_steps("tree") == least  # free of contention: each rate is set once
+    assert least_steps("linear") > least
+
+
 @pytest.mark.slow
 def test_a_thousand_hosts() -> None:
     net = network("tree:4x8x32", latency="1us")

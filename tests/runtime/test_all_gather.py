@@ -106,7 +106,7 @@ def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path, drop: slice
     waits = _core.derive_waits(network, schedule)
     path = tmp_path / "incomplete.hkt"
     path.write_bytes(_core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0).encode())
-    said = check("allgather_check 20000", "chain:2,2", 4, "--plan", str(path), env=ALL)
+    said = check("allgather_check 20000", "chain:2,2", 4, env=ALL, exports={"HOCKET_PLAN": str(path)})
     assert said.count("the MPI library serves this communicator") == 1
     assert any(part in said for part in complaint.split("|")), said
 

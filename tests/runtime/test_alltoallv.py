@@ -131,7 +131,7 @@ def test_options_of_the_launcher(launch: Launched, check: Check) -> None:
 
 
 def test_an_unknown_scheduler_is_one_warning(check: Check) -> None:
-    said = check(f"{ROUNDS} 9000x4", "chain:2,2", 4, env=ALL | {"HOCKET_SCHEDULER": "fastest"})
+    said = check(f"{ROUNDS} 9000x4", "chain:2,2", 4, env=ALL, exports={"HOCKET_SCHEDULER": "fastest"})
     assert said.count("no irregular scheduler is called 'fastest'") == 1
 
 

@@ -10,7 +10,7 @@ from hocket.errors import HocketError, UsageError
 from hocket.mpi import Mpi
 from hocket.network import read_network
 from hocket.runtime import RuntimeOptions, build_runtime
-from hocket.runtime.build import compile_native
+from hocket.runtime.compiling import compile_native
 
 
 def test_built_once_per_mpi(mpi: Mpi) -> None:
@@ -24,8 +24,10 @@ def test_built_once_per_mpi(mpi: Mpi) -> None:
 def test_a_full_disk_is_said_while_compiling(tmp_path: Path) -> None:
     """As compilers and assemblers say it."""
     compiler = ["sh", "-c", "echo 'as: cannot write x.o: No space left on device' >&2; exit 1"]
-    with pytest.raises(HocketError, match=rf"No space left on device; free some space in {tmp_path}.*TMPDIR"):
-        compile_native([*compiler, "-o", str(tmp_path / "x")], {})
+    with pytest.raises(
+        HocketError, match=rf"No space left on device; free some space in {tmp_path}.*XDG_CACHE"
+    ):
+        compile_native([*compiler, "-o", str(tmp_path / "x")], {}, tmp_path)
 
 
 @pytest.mark.parametrize("flow", ["window:0", "window:x", "tokens", "window:"])

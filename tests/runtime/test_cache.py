@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import multiprocessing
 import os
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from hocket.errors import HocketError
 from hocket.runtime import cache
-from hocket.runtime.cache import build_once, cache_dir, keep
+from hocket.runtime.cache import build_once, cache_dir, check_installed, check_private, keep
 
 
 @pytest.fixture
@@ -22,7 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "hocket"
 
 
-def make(folder: Path) -> None:
+def make(folder: Path, _moment: Path | None = None) -> None:
     (folder / "a").write_text("built")
 
 
@@ -91,16 +94,53 @@ def test_so_is_a_link(home: Path, tmp_path: Path) -> None:
         build_once("runtime-1", ["a"], make)
 
 
+@pytest.fixture
+def another_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests run as somebody who owns nothing yet."""
+    monkeypatch.setattr(os, "getuid", lambda: 54321)
+
+
+@pytest.mark.parametrize("check", [check_private, check_installed])
+def test_roots_code_is_trusted(another_user: None, check: Callable[[Path], None]) -> None:
+    """A shared installation, or a cache that an administrator has filled."""
+    check(Path("/usr"))
+
+
+@pytest.mark.parametrize("check", [check_private, check_installed])
+def test_a_strangers_is_not(
+    another_user: None, check: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.touch()
+    if theirs.stat().st_uid == Path("/").stat().st_uid:
+        os.chown(theirs, 12345, -1)  # root can
+    monkeypatch.setattr(sys, "prefix", "/usr")
+    with pytest.raises(HocketError, match=r"belongs to another user.*code that will be loaded"):
+        check(theirs)
+    monkeypatch.setattr(sys, "prefix", str(theirs))  # the owner of Python itself
+    check_installed(theirs)
+
+
+def test_an_installation_may_be_a_groups(tmp_path: Path) -> None:
+    """Of those who look after it; not everybody's."""
+    tmp_path.chmod(0o775)
+    check_installed(tmp_path)
+    tmp_path.chmod(0o777)
+    with pytest.raises(HocketError, match=r"can be written by every user.*install Hocket anew"):
+        check_installed(tmp_path)
+
+
 def test_built_once(home: Path) -> None:
     times = []
     for _ in range(3):
-        built = build_once("runtime-1", ["a"], lambda folder: (times.append(1), make(folder))[1])
+        built = build_once("runtime-1", ["a"], lambda folder, _: (times.append(1), make(folder))[1])
     assert built == home / "runtime-1" and (built / "a").read_text() == "built"
     assert len(times) == 1
 
 
 def test_a_failed_build_leaves_nothing(home: Path) -> None:
-    def fail(folder: Path) -> None:
+    def fail(folder: Path, moment: Path) -> None:
+        (moment / "x.o").write_text("")
         make(folder)
         raise HocketError("broken")
 
@@ -110,7 +150,7 @@ def test_a_failed_build_leaves_nothing(home: Path) -> None:
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(folder: Path) -> None:
+    def full(folder: Path, _moment: Path | None = None) -> None:
         make(folder)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder / "a"))
 
@@ -135,7 +175,7 @@ def test_a_damaged_directory_is_built_again(home: Path) -> None:
 def _build_slowly(cache_home: str, log: str) -> None:
     os.environ["XDG_CACHE_HOME"] = cache_home
 
-    def slow(folder: Path) -> None:
+    def slow(folder: Path, _moment: Path) -> None:
         with Path(log).open("a") as file:
             file.write("x")
         time.sleep(0.3)
@@ -166,10 +206,28 @@ def test_several_at_once(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_dead_builds_have_left_goes(home: Path) -> None:
-    old, young = cache_dir() / "build-old", cache_dir() / "build-young"
-    for folder in (old, young):
+    """A living one holds the lock in its folder; one that has not got that far is young."""
+    dead, living, young, old = (cache_dir() / f"build-{name}" for name in ("dead", "living", "young", "old"))
+    for folder in (dead, living, young, old):
         folder.mkdir()
         (folder / "x.o").write_text("")
+    for folder in (dead, living):
+        (folder / "in-use").touch()
     os.utime(old, (1, 1))
+    with (living / "in-use").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        build_once("runtime-1", ["a"], make)
+    assert sorted(leftovers(home)) == ["build-living", "build-young"]
+
+
+def test_without_locks_age_tells(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(cache.fcntl, "flock", none)
+    for name in ("old", "young"):
+        (cache_dir() / f"build-{name}").mkdir()
+        (home / f"build-{name}" / "in-use").touch()
+    os.utime(home / "build-old", (1, 1))
     build_once("runtime-1", ["a"], make)
     assert leftovers(home) == ["build-young"]

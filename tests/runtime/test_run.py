@@ -51,7 +51,7 @@ def test_placement_file_in_any_order(check: Check, tmp_path: Path) -> None:
     )
     placement = tmp_path / "hosts"
     placement.write_text("# world rank i runs on line i\nb2\na0\nb0\na2\nb1\na1\n")
-    said = check(ALL_TO_ALL, str(network), 6, placement=str(placement))
+    said = check(ALL_TO_ALL, str(network), 6, "--oversubscription=3", placement=str(placement))
     assert "all-to-all of 6 ranks on 6 hosts: 9 phases" in said
 
 

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
+from hocket.mpi import Mpi, MpiFamily
 from scheduled_calls import EVERYTHING
 
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.mark.parametrize("arguments", ["2 3 300", "6 2 50"])
-def test_threads_with_communicators_of_their_own(launch: Launched, arguments: str) -> None:
+def test_threads_with_communicators_of_their_own(launch: Launched, mpi: Mpi, arguments: str) -> None:
     done = launch(f"threads {arguments}", "chain:2,2", 4, env=EVERYTHING)
     assert done.returncode == 0, done.stdout + done.stderr
     if "no threads" in done.stdout:
@@ -22,3 +23,6 @@ def test_threads_with_communicators_of_their_own(launch: Launched, arguments: st
     communicators = done.stderr.count("all-to-all of 4 ranks on 4 hosts")
     threads, rounds, _ = map(int, arguments.split())
     assert communicators == threads * (1 + rounds), done.stderr
+    # Open MPI is known to hang at times where threads make communicators at once: one rank says so once.
+    warned = done.stderr.count("a thread other than the main one makes its first scheduled exchange")
+    assert warned == (1 if mpi.family is MpiFamily.OPENMPI else 0), done.stderr

@@ -10,7 +10,7 @@ import pytest
 
 from hocket.errors import MissingToolError
 from hocket.mpi import Abi, Mpi, MpiFamily, find_mpi, launch_command, mpi_of
-from hocket.runtime.wrapper import read_wrapper
+from hocket.runtime.wrapper import find_compiler, read_wrapper
 
 
 def script(path: Path, text: str) -> str:
@@ -143,3 +143,9 @@ def test_debians_launchers_know_their_wrappers(name: str) -> None:
     assert found.family.value == name
     begins = {"mpich": "MPICH Version:", "openmpi": "Open MPI v"}[name]
     assert read_wrapper(found.mpicc).mpi.startswith(begins)
+
+
+def test_a_compiler_that_is_named_and_absent_is_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "nope")
+    with pytest.raises(MissingToolError, match=r"no compiler 'nope' \(CXX\)"):
+        find_compiler()

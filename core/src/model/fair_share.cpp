@@ -149,7 +149,8 @@ void FairShare::collect() {
   }
   started_.clear();
   changed_.clear();
-  for (std::size_t i = 0; i < component_.size(); ++i)
+  for (std::size_t i = 0; i < component_.size(); ++i) {
+    steps_ += flows_[component_[i]].route.size() + 1;
     for (const Channel channel : flows_[component_[i]].route) {
       Line& line = lines_[channel];
       if (line.seen == round_ || !can_fill(line)) continue;
@@ -157,6 +158,7 @@ void FairShare::collect() {
       full_.push_back(channel);
       for (const Use& use : line.flows) touch(use.flow);
     }
+  }
 }
 
 void FairShare::settle(double now) {

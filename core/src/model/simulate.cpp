@@ -5,6 +5,7 @@
 
 #include "dependencies.hpp"
 #include "hocket/model/fair_share.hpp"
+#include "hocket/progress.hpp"
 #include "sends.hpp"
 
 namespace hocket {
@@ -65,7 +66,8 @@ class Simulator {
     data_ = std::move(data);
   }
 
-  Simulation run() {
+  /// None if it takes more than so many steps.
+  std::optional<Simulation> run(std::uint64_t most_steps) {
     if (barrier()) {
       open_phase(0);
     } else {
@@ -75,6 +77,7 @@ class Simulator {
       double time = share_.next(now_);
       if (!departures_.empty()) time = std::min(time, departures_.top().time);
       if (time == infinity) break;
+      if (share_.steps() > most_steps) return {};
       now_ = std::max(now_, time);
       // Transfers that end together, but for rounding, are handled together.
       const double horizon = now_ * (1 + 1e-11) + 1e-15;
@@ -161,6 +164,7 @@ class Simulator {
     const Rank src = schedule_.hops()[transfer].src;
     result_.end[transfer] = std::max(now_, result_.start[transfer]);
     ++over_;
+    steps_.tick();
     if (p_.early_release == 0 || schedule_.length(transfer) == 0) release(transfer);
     for (const std::uint32_t next : data_.of(transfer)) set_free(next, now_);
     if (barrier()) {
@@ -208,12 +212,18 @@ class Simulator {
   std::uint64_t open_phase_ = 0, left_in_phase_ = 0, over_ = 0;
   double now_ = 0;
   Simulation result_;
+  Steps steps_{"simulating", schedule_.size()};
 };
 
 }  // namespace
 
 Simulation simulate(const Network& network, const Schedule& schedule, const Waits* waits, FlowControl flow,
                     const ModelParameters& parameters) {
+  return *simulate_within(~std::uint64_t{0}, network, schedule, waits, flow, parameters);
+}
+
+std::optional<Simulation> simulate_within(std::uint64_t steps, const Network& network, const Schedule& schedule,
+                                          const Waits* waits, FlowControl flow, const ModelParameters& parameters) {
   check(network, schedule, parameters);
   if (flow.window == 0) throw InputError("the window must be at least 1");
   Simulator simulator(network, schedule, flow, parameters);
@@ -223,7 +233,7 @@ Simulation simulate(const Network& network, const Schedule& schedule, const Wait
   Successors data;
   if (flow.kind != FlowControl::Kind::barrier) data = model::forwarded_after(schedule);
   simulator.hold_back(std::move(tokens), std::move(data));
-  return simulator.run();
+  return simulator.run(steps);
 }
 
 }  // namespace hocket

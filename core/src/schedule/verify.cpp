@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "hocket/progress.hpp"
 #include "hocket/schedule/ranges.hpp"
 
 namespace hocket {
@@ -324,11 +325,13 @@ Certificate verify(const Network& network, const Demand& demand, const Schedule&
                ", the schedule " + std::to_string(schedule.ranks()));
     return certificate;
   }
+  Steps steps("verifying the schedule", schedule.size());
   PhaseCheck phase_check(network, ports, certificate);
   const auto begin = schedule.phase_begin();
   const auto walk = [&](auto&& add, auto&& end_phase) {
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
       for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i) {
+        steps.tick();
         const Hop hop = schedule.hops()[i];
         const bool empty = schedule.length(i) == 0 && !may_be_empty(demand, schedule, i);
         if (!well_formed(network, phase, hop, empty, certificate)) continue;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "hocket/progress.hpp"
 #include "hocket/schedule/verify.hpp"
 
 namespace hocket {
@@ -49,6 +50,9 @@ class Order {
   }
 
   bool holds(std::uint32_t earlier, std::uint32_t later) {
+    // Most are said outright.
+    const auto direct = waits_.of(later);
+    if (std::find(direct.begin(), direct.end(), earlier) != direct.end()) return true;
     ++query_;
     stack_.assign(1, later);
     while (!stack_.empty()) {
@@ -96,9 +100,11 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
   std::vector<Channel> route;
   const std::uint32_t window = std::max(waits.window, 1u);
   Order order(schedule, waits, window);
+  Steps steps("verifying the waits", schedule.size());
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     const std::uint64_t first = schedule.phase_begin()[phase];
     for (const std::uint64_t i : places(schedule, phase)) {
+      steps.tick();
       const Hop hop = schedule.hops()[i];
       if (hop.src >= network.ranks() || hop.dst >= network.ranks()) continue;  // reported by verify()
       const auto transfer = static_cast<std::uint32_t>(i);

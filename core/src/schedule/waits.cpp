@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "hocket/progress.hpp"
+
 namespace hocket {
 namespace {
 
@@ -140,12 +142,14 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   std::vector<Channel> route;
   std::vector<std::uint32_t> order;
   std::vector<std::vector<std::uint32_t>> before;  // per transfer of the phase
+  Steps steps("deriving waits", schedule.size());
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
     const auto end = static_cast<std::uint32_t>(schedule.phase_begin()[phase + 1]);
     order_by_sender(schedule, phase, order);
     if (before.size() < order.size()) before.resize(order.size());
     for (const std::uint32_t transfer : order) {
+      steps.tick();
       const Hop hop = schedule.hops()[transfer];
       auto& mine = before[transfer - first];
       mine.clear();

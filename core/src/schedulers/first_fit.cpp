@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "hocket/progress.hpp"
 #include "hocket/schedulers/resources.hpp"
 
 namespace hocket::algorithms {
@@ -44,7 +45,9 @@ Packed fit(const Resources& resources, const std::vector<Hop>& hops, const std::
   Packed packed;
   packed.phase_of.resize(hops.size());
   std::vector<std::uint32_t> needs;
+  Steps steps("packing messages", hops.size());
   for (const std::uint32_t message : order) {
+    steps.tick();
     needs.clear();
     resources.append(hops[message], needs);
     std::size_t word = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "hocket/progress.hpp"
 #include "hocket/schedulers/entries.hpp"
 #include "hocket/schedulers/gather_streams.hpp"
 
@@ -110,6 +111,7 @@ class Spreading {
     known_[rank].add(part);
     coming_[network_.host_of(rank)].add(part);
     --lacks_[rank];
+    steps_.tick();
     ++holders_[part];
   }
 
@@ -196,6 +198,7 @@ class Spreading {
   std::vector<PartSet> coming_;  ///< per node: some rank of the host holds or gets it
   std::vector<PartSet> known_;   ///< per rank: holds or gets it
   std::vector<std::uint32_t> lacks_, holders_;
+  Steps steps_{"spreading parts", std::uint64_t{demand_.ranks} * parts_.size()};
   std::vector<std::uint32_t> used_;  ///< per channel, in this phase
   std::vector<std::vector<Rank>> sources_;
   std::vector<Arrived> arrived_;

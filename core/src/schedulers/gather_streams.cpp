@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "hocket/progress.hpp"
+
 namespace hocket::algorithms {
 namespace {
 
@@ -172,6 +174,7 @@ class ListScheduler {
   }
 
   void finish(std::uint32_t send, std::vector<std::uint32_t>& dirty) {
+    steps_.tick();
     const auto [edge, chunk, phase] = sends_[send];
     for (const std::uint32_t resource : used(edge)) --resources_[resource].used;
     busy_[edge] = 0;
@@ -256,7 +259,8 @@ class ListScheduler {
   const Network& network_;
   const Demand& demand_;
   const Streams& streams_;
-  double startup_;                   ///< seconds per send
+  double startup_;  ///< seconds per send
+  Steps steps_{"scheduling sends", streams_.chunks.size() * (std::uint64_t{demand_.ranks} - 1)};
   std::vector<double> rate_, left_;  ///< per edge: bytes/s; seconds of work still to come
   std::vector<std::uint32_t> used_begin_{0}, used_;
   std::vector<std::size_t> rivals_begin_{0};

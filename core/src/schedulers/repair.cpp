@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "hocket/progress.hpp"
 #include "hocket/schedulers/random.hpp"
 #include "hocket/schedulers/resources.hpp"
 #include "hocket/schedulers/timetable.hpp"
@@ -22,8 +23,8 @@ constexpr int most_failures = 20;            // of dissolving a phase, one after
 
 class Search {
  public:
-  Search(const Resources& resources, const Packed& packed)
-      : table_(resources, packed.hops, static_cast<std::uint32_t>(packed.phases)) {}
+  Search(const Resources& resources, const Packed& packed, std::uint64_t budget)
+      : table_(resources, packed.hops, static_cast<std::uint32_t>(packed.phases)), steps_("closing phases", budget) {}
 
   [[nodiscard]] const Timetable& table() const { return table_; }
   [[nodiscard]] std::size_t waiting() const { return waiting_.size() - next_; }
@@ -49,7 +50,9 @@ class Search {
     std::size_t fewest = waiting();
     for (std::uint64_t since = 0; waiting() > 0; ++since) {
       if (since > patience || budget == 0) return false;
-      budget -= std::min(budget, place(waiting_[next_++]));
+      const std::uint64_t spent = std::min(budget, place(waiting_[next_++]));
+      budget -= spent;
+      steps_.tick(spent);
       if (next_ > 4096 && next_ > waiting_.size() / 2) {
         waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(next_));
         next_ = 0;
@@ -133,6 +136,7 @@ class Search {
   std::size_t next_ = 0;
   std::uint32_t window_ = first_window;
   Random random_{1};
+  Steps steps_;
 };
 
 /// From the bound upwards: more phases whenever the search stalls.
@@ -159,7 +163,7 @@ void repair(const Network& network, std::uint64_t bound, Packed& packed, std::ui
   const std::uint64_t needs_per_phase = std::max<std::uint64_t>(1, needs / std::max<std::uint64_t>(1, bound));
   const std::uint64_t patience = 20'000 + 2 * packed.hops.size();
 
-  Search search(resources, packed);
+  Search search(resources, packed, budget);
   const auto keep = [&] {
     packed.phases = search.table().phases();
     packed.phase_of = search.table().phase_of();

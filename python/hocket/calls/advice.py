@@ -26,6 +26,7 @@ REASONS: Final = {
     "not_ready": "not planned yet",
     "forwards": "single-threaded MPI",
     "topology": "topology",
+    "left_alone": "left alone",
     "untold": "unknown",
 }
 

@@ -17,6 +17,7 @@ from hocket.cli.complete import with_completion
 from hocket.cli.failure import Failure, NobodyReadsError, describe, failures
 from hocket.cli.streams import prepare_streams
 from hocket.errors import MissingToolError
+from hocket.signals import Terminated
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ COMMANDS: Final[dict[str, Entry]] = {
     "generate": Entry("hocket.cli.generate:generate", "Write a scheduled routine as C source."),
     "gossip": Entry("hocket.cli.gossip:gossip", "Compare the gossip algorithms of a ring, torus or mesh."),
     "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
+    "env": Entry("hocket.cli.env:env", "Print the variables with which any launcher schedules."),
+    "bench": Entry("hocket.cli.bench:bench", "Measure native and scheduled collectives side by side."),
     "record": Entry("hocket.cli.record:record", "Record what the collectives of an MPI program send."),
     "sort": Entry("hocket.cli.sort:sort", "Sort a file of keys with MPI."),
     "doctor": Entry("hocket.cli.doctor:doctor", "Examine this installation; say what to do."),
@@ -42,6 +45,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
     "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost here."),
     "schedulers": Entry("hocket.cli.schedulers:schedulers", "List the schedulers."),
+    "help": Entry("hocket.cli.help:help_command", "Show a page of the documentation; list the topics."),
     "completion": Entry("hocket.cli.completion:completion", "Print a shell's completion script."),
 }
 
@@ -93,9 +97,9 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        import hocket
 
-        click.echo(f"hocket {version('hocket')}")
+        click.echo(f"hocket {hocket.__version__}")
         ctx.exit()
 
 
@@ -120,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, Failure) else error.exit_code
     except (click.Abort, KeyboardInterrupt):  # click has ended the line with ^C
         return _leave_at_once(130)
+    except Terminated as error:
+        return _leave_at_once(int(error.code or 0))
     except (NobodyReadsError, BrokenPipeError):
         # Nobody reads any more; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

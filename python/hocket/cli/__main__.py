@@ -1,7 +1,3 @@
-"""``python -m hocket.cli``: the same as the command ``hocket``."""
+"""``python -m hocket.cli``: an older name of ``python -m hocket``."""
 
-import sys
-
-from hocket.cli import main
-
-sys.exit(main())
+import hocket.__main__  # noqa: F401

@@ -19,19 +19,20 @@ from hocket.cli.launching import mpi_option
 def config(cflags: bool, libs: bool, mpi_name: str | None, abi: str) -> None:
     """Print the flags that compile and link programs with hocket.h, in one line; both kinds by default.
 
-    The library is compiled first if this MPI has none yet. It lies in the cache: link again when Hocket has
-    been updated.
+    Hocket's wheel brings the library for MPICH 5, Open MPI 5 and the standard ABI. For another MPI it is
+    compiled first and lies in the cache: link again when Hocket has been updated.
 
     \b
     mpicc program.c $(hocket config --cflags --libs) -o program
     """
     from hocket.mpi import Abi, find_mpi
-    from hocket.runtime.build import build_runtime, include_dir
+    from hocket.runtime.build import include_dir
+    from hocket.runtime.ready import find_runtime
 
     flags: list[str] = []
     if cflags or not libs:
         flags += [f"-I{include_dir()}"]
     if libs or not cflags:
-        library = build_runtime(replace(find_mpi(mpi_name), abi=Abi(abi)).mpicc).library
+        library = find_runtime(replace(find_mpi(mpi_name), abi=Abi(abi)).mpicc).library
         flags += [f"-L{library.parent}", "-lhocket_runtime", f"-Wl,-rpath,{library.parent}"]
     click.echo(shlex.join(flags))

@@ -16,6 +16,7 @@ from hocket.errors import UsageError
 if TYPE_CHECKING:
     from hocket._core import Network
     from hocket.mpi import Mpi
+    from hocket.runtime import RuntimeOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,21 +60,57 @@ def scheduling_options(function: F) -> F:
         click.option(
             "--flow",
             metavar="FLOW",
-            default="token",
-            show_default=True,
-            help="token, window:K, barrier or free.",
+            help="token, window:K, barrier or free.  [default: HOCKET_FLOW, token]",
         ),
         click.option(
             "--placement",
             metavar="HOW",
-            default="names",
-            show_default=True,
             help="Ranks to hosts: names (of processors), slurm (the names that Slurm gave), order "
-            "(rank i on place i), a file of names or coordinates.",
+            "(rank i on place i), a file of names or coordinates.  [default: HOCKET_PLACEMENT, names]",
         ),
     ):
         function = option(function)
     return function
+
+
+def program_options(function: F) -> F:
+    """What of a program is scheduled, and how loudly: --min-bytes and its sisters, -v."""
+    for option in (
+        click.option("-v", "--verbose", count=True,
+                     help="Say what each communicator does; -vv: and each call site."),
+        click.option("--min-vector-bytes", metavar="SIZE",
+                     help="So do irregular exchanges with smaller messages on average."),
+        click.option("--min-gather-bytes", metavar="SIZE",
+                     help="So do all-gathers whose ranks contribute less on average."),
+        click.option("--min-bytes", metavar="SIZE",
+                     help="All-to-alls with messages below this go to the MPI library."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def runtime_options(
+    placement: str | None,
+    flow: str | None,
+    scheduler: str | None,
+    min_bytes: str | None,
+    min_gather_bytes: str | None,
+    min_vector_bytes: str | None,
+    verbose: int,
+) -> RuntimeOptions:
+    """What the options above mean."""
+    from hocket.runtime import RuntimeOptions
+    from hocket.units import parse_bytes
+
+    return RuntimeOptions(
+        placement=placement,
+        flow=flow,
+        min_bytes=parse_bytes(min_bytes) if min_bytes else None,
+        min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
+        min_vector_bytes=parse_bytes(min_vector_bytes) if min_vector_bytes else None,
+        scheduler=scheduler,
+        log=min(verbose, 2),
+    )
 
 
 def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
@@ -102,7 +139,8 @@ def check_program(program: str, mpi: Mpi, elsewhere: bool = False) -> None:
     """Raises UsageError where the launcher would find nothing to start under this name.
 
     A name without a slash is looked up on PATH; Open MPI's launcher looks in the working directory, too.
-    With ``elsewhere`` the ranks may run on other hosts, which may have what is missing here: a note, no error.
+    With ``elsewhere`` the ranks may run on other hosts, which may have what is missing here: a
+    note, no error.
     """
     from hocket.mpi import MpiFamily
 
@@ -145,7 +183,7 @@ def check_ranks_here(ranks: int | None, hostfile: str | None) -> None:
         )
 
 
-def check_places(network: Network, source: str, ranks: int, placement: str) -> None:
+def check_places(network: Network, source: str, ranks: int, placement: str | None) -> None:
     """Raises UsageError where rank i should go to a place i that the network does not have."""
     if placement == "order" and ranks > network.ranks:
         raise UsageError(

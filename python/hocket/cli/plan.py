@@ -202,7 +202,7 @@ def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[
 def _row(known: KnownNetwork, rank: int, size: str, scheduler: str, dump: str | None, as_json: bool) -> None:
     """One rank's row in closed form, without the rest of the schedule."""
     from hocket import _core
-    from hocket.planning import by_phases, peak_rss_bytes, ratio
+    from hocket.planning import BY_PHASES, by_phases, peak_rss_bytes, ratio
 
     if scheduler not in ("auto", "tree"):
         raise UsageError(
@@ -230,6 +230,7 @@ def _row(known: KnownNetwork, rank: int, size: str, scheduler: str, dump: str | 
         "ratio": ratio(phases.phases, bounds.phases),
         "bound_seconds": bounds.seconds,
         "predicted_seconds": by_phases(network, phases.phases, phases.phases * bytes),
+        "prediction": BY_PHASES,
         # Only the whole schedule can be judged.
         "contention_free": None,
         "complete": None,

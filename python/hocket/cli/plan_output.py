@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from hocket.network import KnownNetwork, Uplinks
     from hocket.planning import PlannedExchange
 
+PREDICTED = {
+    "simulated": "predicted",
+    "by phases": "estimated from the phases",
+    "by load": "estimated from the loads",
+}
 HEADER = b"phase,src,dst,origin,target,offset,length\n"
 PHASES_AT_ONCE = 4096
 ROW_PHASES_AT_ONCE = 64
@@ -115,7 +120,7 @@ def describe(planned: PlannedExchange, uplinks: Uplinks) -> str:
         _headline(planned),
         f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
         *_irregular_lines(planned, assumed),
-        f"time        {format_time(planned.predicted_seconds, 4)} predicted, "
+        f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
         f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.time_ratio:.3f}{assumed}",
         *([line] if (line := loud(uplinks)) else []),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"

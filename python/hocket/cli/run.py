@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from hocket.cli.launching import (
     abi_option,
@@ -18,11 +20,13 @@ from hocket.cli.launching import (
     chosen_mpi,
     hostfile_option,
     mpi_option,
+    program_options,
+    runtime_options,
     scheduling_options,
 )
 from hocket.cli.options import defaults_options, load_network, loud
 from hocket.cli.work import check_writable
-from hocket.errors import MissingToolError, UsageError
+from hocket.errors import MissingToolError, PlanError, UsageError
 
 if TYPE_CHECKING:
     from hocket.network import Defaults
@@ -52,17 +56,11 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     "plans",
     type=click.Path(path_type=Path),
     multiple=True,
+    envvar="HOCKET_PLAN",
+    show_envvar=True,
     help="Use a plan made before; one per pattern.",
 )
-@click.option(
-    "--min-bytes", metavar="SIZE", help="All-to-alls with messages below this go to the MPI library."
-)
-@click.option(
-    "--min-gather-bytes", metavar="SIZE", help="So do all-gathers whose ranks contribute less on average."
-)
-@click.option(
-    "--min-vector-bytes", metavar="SIZE", help="So do irregular exchanges with smaller messages on average."
-)
+@program_options
 @hostfile_option
 @defaults_options
 @click.option(
@@ -74,15 +72,16 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     callback=_report_file,
     help="Say at the end what became of the collective calls.",
 )
-@click.option("-v", "--verbose", count=True, help="Say what each communicator does; -vv: and each call site.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_context
 def run(
+    ctx: click.Context,
     network: str,
     ranks: int,
     mpi_name: str | None,
     abi: str,
-    placement: str,
-    flow: str,
+    placement: str | None,
+    flow: str | None,
     plans: tuple[Path, ...],
     min_bytes: str | None,
     min_gather_bytes: str | None,
@@ -98,30 +97,33 @@ def run(
     from hocket.calls import kept_reports, tell
     from hocket.mpi import launch_command
     from hocket.network.chosen import job_hosts
-    from hocket.runtime import RuntimeOptions, scheduled_environment
+    from hocket.runtime import scheduled_environment
     from hocket.runtime.cache import cache_dir
-    from hocket.units import parse_bytes
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, hostfile))
     if line := loud(known.uplinks):
         click.echo(line, err=True)
-    built = known.network
-    check_places(built, network, ranks, placement)
+    options = runtime_options(
+        placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
+    ).completed(os.environ)
+    check_places(known.network, network, ranks, options.placement)
     with ExitStack() as stack:
         directory = stack.enter_context(kept_reports(cache_dir())) if report else None
-        options = RuntimeOptions(
-            placement=placement,
-            flow=flow,
-            min_bytes=parse_bytes(min_bytes) if min_bytes else None,
-            min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
-            min_vector_bytes=parse_bytes(min_vector_bytes) if min_vector_bytes else None,
-            scheduler=scheduler,
-            log=min(verbose, 2),
-            report=directory,
-        )
-        env = scheduled_environment(mpi.mpicc, built, options, plans, ranks)
+        if directory is not None:
+            options = replace(options, report=directory)
+        try:
+            env = scheduled_environment(mpi.mpicc, known, options, plans, ranks)
+        except PlanError as problem:
+            if ctx.get_parameter_source("plans") is not ParameterSource.ENVIRONMENT:
+                raise
+            raise PlanError(f"HOCKET_PLAN: {problem.what}", remedy=problem.remedy) from None
+        if trunks := env.get("HOCKET_TRUNKS"):
+            click.echo(
+                f"uplinks: measured by the first call whose schedule rests on them, kept in {trunks}",
+                err=True,
+            )
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
         if directory is not None:
             stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report)

@@ -74,8 +74,8 @@ def sort(
     source: str | None,
     defaults: Defaults,
     scheduler: str | None,
-    flow: str,
-    placement: str,
+    flow: str | None,
+    placement: str | None,
     verbose: bool,
     source_file: str,
     output: str,
@@ -150,17 +150,17 @@ def _environment(
 ) -> dict[str, str]:
     """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
     from hocket.network.chosen import job_hosts
-    from hocket.runtime import build_runtime, scheduled_environment
+    from hocket.runtime import find_runtime, scheduled_environment
 
     if source is None:
-        build_runtime(mpi.mpicc)
+        find_runtime(mpi.mpicc)
         return {}
     known = load_network(source, defaults, hosts=job_hosts(os.environ, None))
     if line := loud(known.uplinks):
         click.echo(line, err=True)
-    network = known.network
-    check_places(network, source, ranks, options.placement)
-    return scheduled_environment(mpi.mpicc, network, options, ranks=ranks)
+    options = options.completed(os.environ)
+    check_places(known.network, source, ranks, options.placement)
+    return scheduled_environment(mpi.mpicc, known, options, ranks=ranks)
 
 
 @contextmanager

@@ -41,10 +41,10 @@ def verify(
         bound_phases,
         check,
         irregular_figures,
-        lockstep_ratio,
         peak_rss_bytes,
         ports_of,
         ratio,
+        ratio_to_bound,
     )
     from hocket.same_network import check_same_network
 
@@ -64,12 +64,9 @@ def verify(
     least = bound_phases(network, demand, bounds, header.scheduler)
     # The startup that an all-gather was planned for is known to the plan alone.
     bound_seconds = header.bound_seconds if gather else bounds.seconds
-    if gather:
-        share = ratio(header.predicted_seconds, bound_seconds)
-    elif irregular:
-        share = lockstep_ratio(network, plan.schedule, bounds)
-    else:
-        share = ratio(certificate.phases, least)
+    share = ratio_to_bound(
+        network, demand, plan.schedule, bounds, least, bound_seconds, header.predicted_seconds
+    )
     if as_json:
         report = {
             "plan": path,

@@ -1,4 +1,4 @@
-"""Long work with a spinner, and files that are written whole or not at all."""
+"""Long work with a bar of its progress, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,51 +7,89 @@ import stat
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hocket.errors import HocketError
+from hocket.signals import as_exceptions, held_back
+
+if TYPE_CHECKING:
+    from hocket._core import Progress
 
 T = TypeVar("T")
 
-PATIENCE: Final = 2.0  # seconds of silence before a spinner appears
+PATIENCE: Final = 2.0  # seconds of silence before a bar appears
+GOODBYE: Final = 5.0  # seconds that work has to end in when it was stopped
 
 
 def with_spinner(text: str, work: Callable[[], T], quiet: bool = False) -> T:
-    """The result of ``work``, which runs in a thread: Ctrl-C is answered at once, and after two seconds
-    a terminal shows that something goes on."""
+    """The result of ``work``, which runs in a thread. After two seconds a terminal shows how far it has come
+    and the time left, where the core knows. Ctrl-C and SIGTERM end the work before they are answered."""
+    from hocket import _core
+
+    progress = _core.Progress()
+    # Not Thread.join(): after a signal Python 3.11 takes the thread for ended.
+    done = threading.Event()
     outcome: list[T] = []
     problem: list[BaseException] = []
 
     def run() -> None:
+        progress.attach()
         try:
             outcome.append(work())
         except BaseException as error:
             problem.append(error)
+        finally:
+            _core.Progress.detach()
+            done.set()
 
-    begun = time.monotonic()
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
-    if thread.is_alive() and not quiet and sys.stderr.isatty():
-        _spin(text, thread, begun)
-    while thread.is_alive():
-        thread.join(0.2)
+    try:
+        with as_exceptions():
+            threading.Thread(target=run, daemon=True).start()
+            if not done.wait(PATIENCE) and not quiet and sys.stderr.isatty():
+                _show(text, done, progress)
+            while not done.wait(0.2):
+                pass
+    except BaseException:
+        progress.cancel()
+        with held_back():
+            done.wait(GOODBYE)
+        raise
     if problem:
         raise problem[0]
     return outcome[0]
 
 
-def _spin(text: str, thread: threading.Thread, begun: float) -> None:
+def _show(text: str, done: threading.Event, progress: Progress) -> None:
+    """A bar per step of the work with the time left, and the time gone."""
+    from rich import progress as bars
     from rich.console import Console
 
-    with Console(stderr=True).status(text) as status:
-        while thread.is_alive():
-            thread.join(0.2)
-            status.update(f"{text}, {time.monotonic() - begun:.0f} s")
+    columns = (
+        *(bars.SpinnerColumn(), bars.TextColumn("{task.description}"), bars.BarColumn()),
+        *(bars.TaskProgressColumn(), bars.TimeRemainingColumn(), bars.TimeElapsedColumn()),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as display:
+        shown, task = None, display.add_task(text, total=None)
+        while not done.wait(0.2):
+            step = progress.step
+            if step != shown:
+                display.remove_task(task)
+                task = display.add_task(f"{text}: {step}" if step else text, total=1.0 if step else None)
+                shown = step
+            if step:
+                display.update(task, completed=progress.fraction)
+
+
+def _unless_stopped(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The chunks; raises ``_core.Cancelled`` between them when :func:`with_spinner` ends the work."""
+    from hocket import _core
+
+    for chunk in chunks:
+        _core.check_cancelled()
+        yield chunk
 
 
 def write_atomically(path: str, chunks: Iterable[bytes]) -> None:
@@ -60,7 +98,7 @@ def write_atomically(path: str, chunks: Iterable[bytes]) -> None:
     try:
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):  # a pipe, /dev/stdout
             with target.open("wb") as file:
-                file.writelines(chunks)
+                file.writelines(_unless_stopped(chunks))
             return
         _replace(target, chunks)
     except BrokenPipeError:
@@ -72,7 +110,7 @@ def write_atomically(path: str, chunks: Iterable[bytes]) -> None:
 
 def _replace(target: Path, chunks: Iterable[bytes]) -> None:
     with replaced(target) as temporary, temporary.open("wb") as file:
-        file.writelines(chunks)
+        file.writelines(_unless_stopped(chunks))
 
 
 @contextmanager

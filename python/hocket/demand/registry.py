@@ -36,7 +36,7 @@ def find(source: Source) -> Reader:
     if reader is None:
         formats = ", ".join(r.description for r in READERS)
         raise source.error(
-            "the format of this file is not known", remedy=f"known are: {formats} (see docs/demands.md)"
+            "the format of this file is not known", remedy=f"known are: {formats} (see 'hocket help demands')"
         )
     if source.call is not None and reader.name != "recorded":
         raise source.error(

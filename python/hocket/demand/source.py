@@ -12,7 +12,7 @@ from hocket.errors import DemandError
 from hocket.text import decode, read_limited, where_is
 
 MAX_FILE_BYTES: Final = 512 * 2**20
-FORMATS: Final = "a file of traffic (see docs/demands.md)"
+FORMATS: Final = "a file of traffic (see 'hocket help demands')"
 
 _CALL: Final = re.compile(r"(?s)(.+):([0-9]{1,18})")
 

@@ -19,7 +19,7 @@ def check_placement(case: Case) -> Iterator[Finding]:
     network = case.network
     hosts_known = [name for name, ranks in zip(network.names, network.ranks_per_node, strict=True) if ranks]
     names = set(hosts_known)
-    short = {_short(name) for name in names}
+    short = {short_name(name) for name in names}
     unknown = [rank for rank in case.ranks_told if not _known(rank, case.placement, names, short)]
     if not unknown:
         yield ok("placement", f"the network knows the hosts of all {len(case.ranks_told)} ranks")
@@ -42,10 +42,10 @@ def _name(rank: Rank, placement: str) -> str:
 
 def _known(rank: Rank, placement: str, names: set[str], short: set[str]) -> bool:
     candidates = [_name(rank, placement), rank.slurm_name]
-    return any(name and (name in names or _short(name) in short) for name in candidates)
+    return any(name and (name in names or short_name(name) in short) for name in candidates)
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
     """Up to the first dot; addresses stay whole."""
     return name if re.fullmatch(r"[0-9.]*", name) else name.partition(".")[0]
 

@@ -1,4 +1,4 @@
-"""The runtime for this MPI: built, or built now."""
+"""The runtime for this MPI: ready-made, built, or built now."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, ok
-from hocket.runtime.build import build_runtime
+from hocket.runtime.ready import find_runtime
 
 
 def check_runtime(case: Case) -> Iterator[Finding]:
     if case.mpi is None:
         return
-    case.runtime = build_runtime(case.mpi.mpicc)
+    case.runtime = find_runtime(case.mpi.mpicc)
     yield ok("runtime", f"{case.runtime.library.parent}")

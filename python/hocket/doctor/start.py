@@ -11,8 +11,9 @@ from hocket.doctor.case import Case, Rank
 from hocket.errors import HocketError
 from hocket.launched import started
 from hocket.mpi import launch_command
-from hocket.runtime.build import compile_native, digest_of
+from hocket.runtime.build import digest_of
 from hocket.runtime.cache import build_once
+from hocket.runtime.compiling import compile_native
 from hocket.runtime.wrapper import Wrapper
 
 FEW_RANKS = 16  # unless the user says how many
@@ -23,9 +24,9 @@ _SOURCE = Path(__file__).with_name("probe.c")
 def build_probe(wrapper: Wrapper) -> Path:
     """The MPI program of probe.c, where all hosts see it."""
 
-    def build(folder: Path) -> None:
+    def build(folder: Path, work: Path) -> None:
         command = [wrapper.path, "-x", "c", "-O1", str(_SOURCE), "-o", str(folder / _NAME)]
-        compile_native(command, wrapper.environment)
+        compile_native(command, wrapper.environment, work)
 
     return build_once(f"probe-{digest_of([wrapper.identity], [_SOURCE])}", [_NAME], build) / _NAME
 

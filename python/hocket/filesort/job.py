@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import IO, Any, Final, Self
+from typing import Any, Final, Self
 
 from hocket.errors import HocketError, MissingToolError
-from hocket.launched import complaints, started
+from hocket.launched import how_it_ended, messages, started
 from hocket.mpi import Mpi, launch_command, mpi4py_environment
 
 MARK: Final = "hocket-sort:"
@@ -94,7 +93,7 @@ def run_job(
     command = launch_command(mpi, job.ranks, (), variables, worker, hostfile=hostfile)
     report = None
     with tempfile.TemporaryFile() as said, started(command, None if verbose else said) as process:
-        for message in _messages(process, verbose):
+        for message in messages(process, MARK, verbose):
             if "error" in message:
                 raise HocketError(message["error"])
             if "report" in message:
@@ -103,22 +102,7 @@ def run_job(
                 on_step(message["step"], message["done"], message["steps"])
         code = process.wait()
         if code != 0 or report is None:
-            raise HocketError(_how_it_ended(code, said), remedy="-v shows all that the ranks say")
+            raise HocketError(
+                how_it_ended(code, said, "all was sorted"), remedy="-v shows all that the ranks say"
+            )
     return report
-
-
-def _messages(process: subprocess.Popen[str], verbose: bool) -> Iterator[dict[str, Any]]:
-    """Other lines are the MPI library's."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        before, mark, text = line.partition(MARK)
-        if mark:
-            yield json.loads(text)
-        elif verbose:
-            print(before, end="", file=sys.stderr)
-
-
-def _how_it_ended(code: int, said: IO[bytes]) -> str:
-    """With the last words, which tend to say why."""
-    words = "".join(f": {line}" for line in complaints(said)[-1:])
-    return f"the ranks ended with exit code {code if code >= 0 else 128 - code} before all was sorted{words}"

@@ -37,5 +37,5 @@ def find(source: Source) -> Reader:
             return reader
     formats = ", ".join(reader.description for reader in READERS if reader.sniff is not short_forms.sniff)
     raise source.error(
-        "the format of this file is not known", remedy=f"known are: {formats} (see docs/networks.md)"
+        "the format of this file is not known", remedy=f"known are: {formats} (see 'hocket help networks')"
     )

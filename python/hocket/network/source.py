@@ -98,7 +98,7 @@ def load_beside(source: Source, name: str, line: int, what: str) -> Source:
 
 def _decode(data: bytes, where: Where) -> str:
     if not data.strip():
-        raise NetworkError("is empty", where=where, remedy="see docs/networks.md for the formats")
+        raise NetworkError("is empty", where=where, remedy="'hocket help networks' describes the formats")
     text = decode(data, where, NetworkError)
     if len(data) > MAX_LINE_BYTES:
         _check_lines(data, where)

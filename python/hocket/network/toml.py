@@ -131,7 +131,9 @@ class _Document:
                 form = (
                     f"[[{key}]] table" if wanted is list else f"[{key}] table" if wanted is dict else "text"
                 )
-                raise source.error(f"{key} must be a {form}", self._line_of(key), "see docs/networks.md")
+                raise source.error(
+                    f"{key} must be a {form}", self._line_of(key), "see 'hocket help networks'"
+                )
 
     def _line_of(self, key: str) -> int:
         if key in self.headers:
@@ -148,7 +150,9 @@ class _Document:
             places = [(self._line_of(kind), {})] * len(values)
         for value, (line, keys) in zip(values, places, strict=True):
             if not isinstance(value, dict):
-                raise self.source.error(f"{kind} must be a [[{kind}]] table", line, "see docs/networks.md")
+                raise self.source.error(
+                    f"{kind} must be a [[{kind}]] table", line, "see 'hocket help networks'"
+                )
             yield _Table(self.source, kind, value, line, keys)
 
     def read(self) -> NetworkDescription:

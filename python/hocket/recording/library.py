@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from hocket.mpi import Mpi, MpiFamily
-from hocket.runtime.build import compile_native, digest_of, native_dir
+from hocket.runtime.build import digest_of, native_dir
 from hocket.runtime.cache import build_once
+from hocket.runtime.compiling import compile_native
 from hocket.runtime.wrapper import read_wrapper
 
 _FLAGS: Final = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", "-fvisibility=hidden")
@@ -41,10 +42,10 @@ def build_recorder(mpicc: str) -> Recorder:
     folder = native_dir() / "runtime"
     sources = [folder / "record.c", folder / "record_log.c"]
 
-    def build(made: Path) -> None:
+    def build(made: Path, work: Path) -> None:
         print(f"hocket: building the recorder for {wrapper.version} (once)", file=sys.stderr)
         command = [wrapper.path, *_FLAGS, *map(str, sources), "-o", str(made / _LIBRARY)]
-        compile_native(command, dict(os.environ))
+        compile_native(command, os.environ, work)
 
     headers = [folder / "record_log.h", folder / "which_mpi.h"]
     name = f"record-{digest_of([*_FLAGS, wrapper.identity], [*sources, *headers])}"

@@ -9,40 +9,21 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from hocket import _core
-from hocket.errors import HocketError, MissingToolError
+from hocket.errors import MissingToolError
 from hocket.runtime.cache import build_once
+from hocket.runtime.compiling import compile_all, compile_native, progress
+from hocket.runtime.preload import SHIM, VARIABLE, with_shim
 from hocket.runtime.wrapper import Wrapper, read_wrapper
 
-_FLAGS = [
-    "-std=c++20",
-    "-O2",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-DOMPI_SKIP_MPICXX=1",  # the old C++ bindings, for which ranks have no library loaded
-    "-DMPICH_SKIP_MPICXX=1",
-    "-static-libgcc",
-    "-static-libstdc++",
-    *shlex.split(os.environ.get("HOCKET_CXXFLAGS", "")),  # sanitizers, say
-]
-_SHIM_FLAGS = ["-x", "c", "-std=gnu17", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]
-_BUILD_SECONDS = 300
+CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
 _ROOMS = ("runtime", "sort")  # what is compiled with the MPI at hand
-_SHIM, _LIBRARY = "libhocket_shim.so", "libhocket_runtime.so"
-
-# What most sources include and what takes most of the compiler's time: read once for all of them.
-_COMMON_HEADERS = (
-    "mpi.h", "algorithm", "array", "atomic", "chrono", "cstdint", "cstring", "fstream", "limits", "map",
-    "memory", "mutex", "numeric", "optional", "span", "sstream", "string", "utility", "vector",
-)  # fmt: skip
+_LIBRARY_FLAGS, _SHIM_FLAGS = "library_flags.txt", "shim_flags.txt"
+LIBRARY = "libhocket_runtime.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +35,12 @@ class Runtime:
     mpi: str
 
     def environment(self) -> dict[str, str]:
-        """The variables that switch the runtime on in every rank.
-
-        Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket.
-        """
-        preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD", ""), str(self.shim)]))
-        return {"LD_PRELOAD": preload, "HOCKET_RUNTIME": str(self.library), "HOCKET_RUNTIME_MPI": self.mpi}
+        """The variables that switch the runtime on in every rank."""
+        return {
+            VARIABLE: with_shim(self.shim),
+            "HOCKET_RUNTIME": str(self.library),
+            "HOCKET_RUNTIME_MPI": self.mpi,
+        }
 
 
 def native_dir() -> Path:
@@ -80,21 +61,21 @@ def build_runtime(mpicc: str) -> Runtime:
     """
     wrapper = read_wrapper(mpicc)
 
-    def build(folder: Path) -> None:
-        print(f"hocket: building the runtime for {wrapper.version} (once)", file=sys.stderr)
-        _compile_library(wrapper, folder / _LIBRARY)
-        _compile_shim(wrapper, folder / _SHIM)
+    def build(folder: Path, work: Path) -> None:
+        _compile_library(wrapper, folder / LIBRARY, work)
+        _compile_shim(wrapper, folder / SHIM, work)
 
     sources = [
         *_sources(),
         *(header for room in _ROOMS for header in sorted((native_dir() / room).glob("*.h*"))),
         *sorted(include_dir().glob("*.h")),
         _shim_source(),
+        native_dir() / "runtime" / _SHIM_FLAGS,
         _core_library(),
     ]
-    name = f"runtime-{digest_of([*_FLAGS, *_SHIM_FLAGS, wrapper.identity], sources)}"
-    home = build_once(name, (_SHIM, _LIBRARY), build)
-    return Runtime(home / _SHIM, home / _LIBRARY, wrapper.mpi)
+    name = f"runtime-{digest_of([*_library_flags(), wrapper.identity], sources)}"
+    home = build_once(name, (SHIM, LIBRARY), build)
+    return Runtime(home / SHIM, home / LIBRARY, wrapper.mpi)
 
 
 def digest_of(texts: Iterable[str], files: Iterable[Path]) -> str:
@@ -107,31 +88,6 @@ def digest_of(texts: Iterable[str], files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def compile_native(command: list[str], environment: dict[str, str]) -> None:
-    """Raises MissingToolError, with the first thing the compiler complains of, if this does not compile."""
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_BUILD_SECONDS, env=environment, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise MissingToolError(f"{command[0]} does not run: {error}", remedy="check the compiler") from None
-    if done.returncode == 0:
-        return
-    lines = done.stderr.splitlines()
-    for full in ("No space left on device", "Disk quota exceeded", "File too large"):
-        if full in done.stderr:
-            output = Path(command[command.index("-o") + 1]).parent
-            places = f"{output} and {tempfile.gettempdir()}"
-            raise HocketError(
-                f"building the runtime failed: {full}",
-                remedy=f"free some space in {places}, or set XDG_CACHE_HOME and TMPDIR",
-            )
-    first = next((line for line in lines if "error" in line), done.stderr.strip()[:300])
-    raise MissingToolError(
-        f"building the runtime failed: {first}", remedy=f"try by hand: {' '.join(command)}"
-    )
-
-
 def _shim_source() -> Path:
     return native_dir() / "runtime" / "shim.c"
 
@@ -140,51 +96,40 @@ def _core_library() -> Path:
     return native_dir() / "libhocket_core.a"
 
 
+def _read_flags(file: str) -> list[str]:
+    lines = (native_dir() / "runtime" / file).read_text().splitlines()
+    return [line for line in lines if line.startswith("-")]
+
+
+def _library_flags() -> list[str]:
+    return [*_read_flags(_LIBRARY_FLAGS), *shlex.split(os.environ.get(CHOSEN_FLAGS, ""))]
+
+
 def _sources() -> list[Path]:
     return [source for room in _ROOMS for source in sorted((native_dir() / room).glob("*.cpp"))]
 
 
-def _compile_library(wrapper: Wrapper, library: Path) -> None:
-    """Objects lie where temporary files do: they need more room than what is kept of them."""
+def _compile_library(wrapper: Wrapper, library: Path, work: Path) -> None:
     folders = [native_dir() / "include", include_dir(), *(native_dir() / room for room in _ROOMS)]
-    compiling = [wrapper.path, *_FLAGS, *(argument for folder in folders for argument in ("-I", str(folder)))]
-    with tempfile.TemporaryDirectory(prefix="hocket-", ignore_cleanup_errors=True) as work:
-        common = _precompile(wrapper, compiling, Path(work))
-        objects = {source: f"{work}/{source.parent.name}-{source.stem}.o" for source in _sources()}
+    flags = _library_flags()
+    compiling = [wrapper.path, *flags, *(argument for folder in folders for argument in ("-I", str(folder)))]
+    objects = {source: f"{work}/{source.parent.name}-{source.stem}.o" for source in _sources()}
+    with progress(f"the runtime for {wrapper.version}", len(objects)) as done:
+        common = _precompile(wrapper, compiling, work)
         commands = [[*compiling, *common, "-c", str(source), "-o", made] for source, made in objects.items()]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda command: compile_native(command, wrapper.environment), commands))
-        linking = [
-            wrapper.path,
-            *_FLAGS,
-            "-shared",
-            *objects.values(),
-            str(_core_library()),
-            "-o",
-            str(library),
-        ]
-        compile_native(linking, wrapper.environment)
+        compile_all(commands, wrapper.environment, work, done)
+    linking = [wrapper.path, *flags, "-shared", *objects.values(), str(_core_library()), "-o", str(library)]
+    compile_native(linking, wrapper.environment, work)
 
 
-def _compile_shim(wrapper: Wrapper, shim: Path) -> None:
+def _compile_shim(wrapper: Wrapper, shim: Path, work: Path) -> None:
     """It shows the names that this MPI has: a program that looks for others must not find them here."""
-    with tempfile.TemporaryDirectory(prefix="hocket-", ignore_cleanup_errors=True) as work:
-        shown = Path(work) / "shown.h"
-        visible = '__attribute__((visibility("default")))'
-        shown.write_text("".join(f"{visible} int {name}();\n" for name in sorted(wrapper.functions)))
-        compile_native(
-            [
-                wrapper.compiler,
-                *_SHIM_FLAGS,
-                "-include",
-                str(shown),
-                str(_shim_source()),
-                "-o",
-                str(shim),
-                "-ldl",
-            ],
-            wrapper.environment,
-        )
+    shown = work / "shown.h"
+    visible = '__attribute__((visibility("default")))'
+    shown.write_text("".join(f"{visible} int {name}();\n" for name in sorted(wrapper.functions)))
+    flags = [*_read_flags(_SHIM_FLAGS), "-x", "c", "-shared", "-include", str(shown)]
+    command = [wrapper.compiler, *flags, str(_shim_source()), "-o", str(shim), "-ldl"]
+    compile_native(command, wrapper.environment, work)
 
 
 def _precompile(wrapper: Wrapper, compiling: list[str], work: Path) -> list[str]:
@@ -194,11 +139,11 @@ def _precompile(wrapper: Wrapper, compiling: list[str], work: Path) -> list[str]
     """
     if Path(wrapper.compiler).resolve().name == "ccache":
         return []
-    header = work / "common.hpp"
-    header.write_text("".join(f"#include <{name}>\n" for name in _COMMON_HEADERS))
+    header = work / "common_headers.hpp"
+    header.write_text((native_dir() / "runtime" / header.name).read_text())
     command = [*compiling, "-x", "c++-header", "-c", str(header), "-o", f"{header}.gch"]
     try:
-        compile_native(command, wrapper.environment)
+        compile_native(command, wrapper.environment, work)
     except MissingToolError:
         return []  # it only takes longer
     return ["-include", str(header)]

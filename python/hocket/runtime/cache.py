@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hocket.errors import HocketError
+from hocket.signals import as_exceptions
 
 _WORK = "build-"  # unfinished things begin with this
-_DEAD_SECONDS = 24 * 3600  # no build takes as long: what is older was left by one that died
+_IN_USE = "in-use"  # locked in such a thing as long as its builder lives
+_DEAD_SECONDS = 24 * 3600  # no build takes as long: where there are no locks, what is older is dead
 _LOCK_SECONDS = 900  # how long one waits for another that builds the same; then both do
 _OWN_PLACE = "set XDG_CACHE_HOME to a directory of your own"
 
@@ -40,11 +42,10 @@ def cache_dir() -> Path:
             f"cannot use the cache directory {base}: {error.strerror}", remedy=_OWN_PLACE
         ) from None
     check_private(base)
-    trusted = (0, os.getuid(), Path("/").stat().st_uid)  # in a container nobody may own all that is root's
     for folder in base.parents:
         status = folder.stat()
         shared = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
-        if shared or status.st_uid not in trusted:
+        if shared or status.st_uid not in _trusted():
             raise HocketError(
                 f"other users can replace the cache {base}: {folder} is theirs, or they can write to it",
                 remedy=_OWN_PLACE,
@@ -52,13 +53,35 @@ def cache_dir() -> Path:
     return base
 
 
+def _trusted() -> set[int]:
+    """Whose files may be loaded: the user's and root's. In a container nobody may own all that is root's."""
+    return {0, os.getuid(), Path("/").stat().st_uid}
+
+
+def check_installed(path: Path) -> None:
+    """Raises HocketError if this part of the installation is of a stranger, or if everybody can write to it.
+
+    Root, the user and whoever owns the Python installation are no strangers: their code runs already.
+    """
+    status = path.stat()
+    if status.st_uid not in _trusted() | {Path(sys.prefix).stat().st_uid}:
+        what = "belongs to another user"
+    elif status.st_mode & stat.S_IWOTH:
+        what = "can be written by every user"
+    else:
+        return
+    raise HocketError(
+        f"{path} {what}, and is no place for code that will be loaded", remedy="install Hocket anew"
+    )
+
+
 def check_private(path: Path) -> None:
-    """Raises HocketError if this file or directory is not the user's own, or if others can write to it."""
+    """Raises HocketError if this is neither the user's nor root's, or if others can write to it."""
     try:
         status = path.lstat()
     except OSError as error:
         raise HocketError(f"cannot use {path}: {error.strerror}", remedy="check its permissions") from None
-    if stat.S_ISLNK(status.st_mode) or status.st_uid != os.getuid():
+    if stat.S_ISLNK(status.st_mode) or status.st_uid not in _trusted():
         what, remedy = "is a link or belongs to another user", f"remove it, or {_OWN_PLACE}"
     elif status.st_mode & 0o022:
         what, remedy = "can be written by other users", f"remove it, or run chmod go-w on it, or {_OWN_PLACE}"
@@ -80,22 +103,25 @@ def keep(kind: str, data: bytes, suffix: str) -> Path:
     return path
 
 
-def build_once(name: str, files: Sequence[str], build: Callable[[Path], None]) -> Path:
+def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], None]) -> Path:
     """The directory ``name`` of the cache with these files; if there is none, ``build`` makes them.
 
-    It makes them elsewhere, and the whole directory gets its name at once: whoever finds it finds it whole.
-    Of several processes that want the same, one builds and the others wait for it. Raises HocketError if
-    others can write to what is there.
+    It gets the folder to make them in and one for what it needs for the moment. They are made elsewhere,
+    and the whole directory gets its name at once: whoever finds it finds it whole. Of several processes that
+    want the same, one builds and the others wait for it. Raises HocketError if others can write to what is
+    there.
     """
     home = cache_dir() / name
     if _whole(home, files):
         return home
-    with _said_if_full(home), _one_at_a_time(home), _workplace(home.parent) as work:
+    with as_exceptions(), _said_if_full(home), _one_at_a_time(home), _workplace(home.parent) as work:
         if _whole(home, files):  # by the one that this process has waited for
             return home
         made = work / name
         made.mkdir(mode=0o700)
-        build(made)
+        moment = work / "moment"
+        moment.mkdir(mode=0o700)
+        build(made, moment)
         if home.exists():  # damaged, or made meanwhile by a process that this one did not see
             with contextlib.suppress(OSError):
                 home.rename(work / "replaced")
@@ -121,11 +147,40 @@ def _whole(home: Path, files: Sequence[str]) -> bool:
 def _workplace(cache: Path) -> Iterator[Path]:
     """A directory for unfinished things, which goes; so do those that killed processes have left."""
     for left in cache.glob(f"{_WORK}*"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.lstat().st_mtime > _DEAD_SECONDS:
+        with contextlib.suppress(OSError), _taken(left) as dead:
+            if dead:
                 shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
-    with tempfile.TemporaryDirectory(prefix=_WORK, dir=cache, ignore_cleanup_errors=True) as work:
-        yield Path(work)
+    while True:
+        with tempfile.TemporaryDirectory(prefix=_WORK, dir=cache, ignore_cleanup_errors=True) as work:
+            lock = Path(work) / _IN_USE
+            with lock.open("w") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue  # one that clears up has it
+                except OSError:
+                    pass  # no locks here
+                if not lock.exists():
+                    continue  # it has cleared up already
+                yield Path(work)
+                return
+
+
+@contextlib.contextmanager
+def _taken(left: Path) -> Iterator[bool]:
+    """Whether the builder of this is dead; no other clears it up meanwhile."""
+    old = time.time() - left.lstat().st_mtime > _DEAD_SECONDS
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context((left / _IN_USE).open("r+"))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:  # no lock, or not yet
+            yield old
+            return
+        yield True
 
 
 @contextlib.contextmanager
@@ -146,8 +201,10 @@ def _one_at_a_time(home: Path) -> Iterator[None]:
                 time.sleep(0.2)
             except OSError:
                 break
-        yield
-        lock.unlink(missing_ok=True)  # who waits for it finds what has been built
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)  # who waits for it finds what has been built, or builds
 
 
 @contextlib.contextmanager

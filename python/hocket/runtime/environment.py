@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hocket import _core
 from hocket.errors import PlanError, UsageError
-from hocket.runtime.build import build_runtime
 from hocket.runtime.cache import keep
 from hocket.runtime.placement import hosts_by_coordinates
+from hocket.runtime.ready import find_runtime
+from hocket.same_network import check_same_network
+
+if TYPE_CHECKING:
+    from hocket.network import KnownNetwork
 
 MOST_PLANNED_RANKS = 2048  # larger networks travel without rows: ranks plan what they use
 
@@ -23,13 +29,22 @@ _GATHER_WINDOW = 2
 
 _FLOWS = ("token", "barrier", "free")
 
+_NUMBERS = {
+    "min_bytes": "HOCKET_MIN_BYTES",
+    "min_gather_bytes": "HOCKET_MIN_GATHER_BYTES",
+    "min_vector_bytes": "HOCKET_MIN_VECTOR_BYTES",
+    "segment": "HOCKET_SEGMENT",
+    "early": "HOCKET_EARLY",
+}
+
 # Rules for where ranks are, and what HOCKET_PLACEMENT says for them.
 _PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOptions:
-    """What a user may say about a run; None leaves the runtime's own choice.
+    """What a user may say about a run; None: nothing was said, and what the environment says counts, then the
+    runtime's own choice.
 
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
@@ -38,8 +53,8 @@ class RuntimeOptions:
     tell of their calls.
     """
 
-    placement: str = "names"
-    flow: str = "token"
+    placement: str | None = None
+    flow: str | None = None
     min_bytes: int | None = None
     min_gather_bytes: int | None = None
     min_vector_bytes: int | None = None
@@ -49,33 +64,60 @@ class RuntimeOptions:
     log: int = 0
     report: Path | None = None
 
+    def completed(self, environment: Mapping[str, str]) -> RuntimeOptions:
+        """With what the variables of an environment say where nothing was said.
+
+        Raises UsageError for a variable that counts and holds what it may not.
+        """
+        said: dict[str, str] = {}
+        for name, given in self._by_variable().items():
+            if value := environment.get(name, "") if given in (None, "") else "":
+                _check_variable(name, value)
+                said[name] = value
+        return replace(
+            self,
+            placement=self.placement or said.get("HOCKET_PLACEMENT"),
+            flow=self.flow or said.get("HOCKET_FLOW"),
+            scheduler=self.scheduler or said.get("HOCKET_SCHEDULER"),
+            log=self.log or int(said.get("HOCKET_LOG", "0")),
+            report=self.report or (Path(said["HOCKET_REPORT"]) if "HOCKET_REPORT" in said else None),
+            **{name: getattr(self, name) if getattr(self, name) is not None else int(said[variable])
+               for name, variable in _NUMBERS.items() if getattr(self, name) is not None or variable in said},
+        )  # fmt: skip
+
     @property
     def window(self) -> int:
         """Transfers allowed in flight on a channel; 1 unless the flow is ``window:K``."""
-        kind, _, count = self.flow.partition(":")
+        flow = self.flow or "token"
+        kind, _, count = flow.partition(":")
         if kind == "window" and count.isdecimal() and 1 <= int(count) <= 64:
             return int(count)
-        if self.flow in _FLOWS:
+        if flow in _FLOWS:
             return 1
         raise UsageError(
-            f"no flow control is called '{self.flow}'",
+            f"no flow control is called '{flow}'",
             remedy="choose token, window:K (K from 1 to 64), barrier or free",
         )
 
     def environment(self) -> dict[str, str]:
         """The HOCKET_ variables of docs/runtime.md, except for the plans and where the ranks are."""
-        values = {
-            "HOCKET_FLOW": "token" if self.window > 1 else self.flow,
-            "HOCKET_MIN_BYTES": self.min_bytes,
-            "HOCKET_MIN_GATHER_BYTES": self.min_gather_bytes,
-            "HOCKET_MIN_VECTOR_BYTES": self.min_vector_bytes,
+        values = self._by_variable() | {
+            "HOCKET_FLOW": "token" if self.window > 1 else self.flow or "token",
             "HOCKET_SCHEDULER": self._irregular_scheduler(),
-            "HOCKET_SEGMENT": self.segment,
-            "HOCKET_EARLY": self.early,
+        }
+        del values["HOCKET_PLACEMENT"]
+        return {name: str(value) for name, value in values.items() if value not in (None, "")}
+
+    def _by_variable(self) -> dict[str, object]:
+        """What was said, by the variable that tells it to the ranks."""
+        return {
+            "HOCKET_PLACEMENT": self.placement,
+            "HOCKET_FLOW": self.flow,
+            "HOCKET_SCHEDULER": self.scheduler,
             "HOCKET_LOG": self.log or None,
             "HOCKET_REPORT": self.report,
+            **{variable: getattr(self, name) for name, variable in _NUMBERS.items()},
         }
-        return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
     def _irregular_scheduler(self) -> str | None:
         if self.scheduler is not None:
@@ -90,12 +132,13 @@ class RuntimeOptions:
 
         Coordinates become names, in a file of the cache.
         """
-        if self.placement in _PLACEMENTS:
-            return _PLACEMENTS[self.placement]
-        path = Path(self.placement)
+        placement = self.placement or "names"
+        if placement in _PLACEMENTS:
+            return _PLACEMENTS[placement]
+        path = Path(placement)
         if not path.is_file():
             raise UsageError(
-                f"no placement file '{self.placement}'",
+                f"no placement file '{placement}'",
                 remedy="give names, slurm, order, or a file with one host name, or one host's coordinates, "
                 "per rank",
             )
@@ -105,20 +148,77 @@ class RuntimeOptions:
         return str(keep("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
 
 
+def _check_variable(name: str, value: str) -> None:
+    """Raises UsageError, naming the variable, for a value that the runtime would not take."""
+    wrong = _core.wrong_variables([f"{name}={value}"])
+    if name == "HOCKET_SCHEDULER" and not wrong:
+        try:
+            _core.find_scheduler(value, "irregular")
+        except _core.InputError as error:
+            wrong = [f"{name}: {error}"]
+    if name == "HOCKET_PLACEMENT" and value not in _PLACEMENTS and not Path(value).is_file():
+        wrong = [f"{name}='{value}' is not slurm, order or a file"]
+    if wrong:
+        raise UsageError(wrong[0].partition("; using")[0], remedy=f"correct or unset {name}")
+
+
+def scheduled_variables() -> list[str]:
+    """The names of all variables that :func:`scheduled_environment` may set, but for ``LD_PRELOAD``."""
+    return [
+        *RuntimeOptions()._by_variable(),
+        "HOCKET_TRUNKS",
+        "HOCKET_RUNTIME",
+        "HOCKET_RUNTIME_MPI",
+        "HOCKET_PLAN",
+    ]
+
+
 def scheduled_environment(
     mpicc: str,
-    network: _core.Network,
+    network: _core.Network | KnownNetwork,
     options: RuntimeOptions,
     plans: Sequence[Path] = (),
     ranks: int | None = None,
 ) -> dict[str, str]:
     """Builds what is missing (runtime, plans) and returns the variables every rank needs.
 
-    ``mpicc`` is the compiler wrapper of the MPI that will run the program. ``plans`` were made before,
-    one per pattern and all for the same network; what is missing is planned and kept in the cache.
+    ``mpicc`` is the compiler wrapper of the MPI that will run the program. Of a network of which it is known
+    that uplinks are assumed the ranks measure them. ``plans`` were made before, one per pattern and all for
+    this network; what is missing is planned and kept in the cache.
     ``ranks``: how many will start; all that the network has places for, unless given.
+    Variables of this process count where the options say nothing.
     """
+    options = options.completed(os.environ)
     environment = options.environment()
+    if not isinstance(network, _core.Network):
+        if trunks := trunks_to_measure(network):
+            environment["HOCKET_TRUNKS"] = str(trunks)
+        given, network = network.description.source, network.network
+    else:
+        given = "the network's file"
+    paths = _given_plans(plans, network, given)
+    placement = options.where_ranks_are(network, network.ranks if ranks is None else ranks)
+    for pattern in PATTERNS:
+        if pattern not in paths and (made := _cached_plan(network, pattern, options)):
+            paths[pattern] = made
+    listed = ":".join(str(path.resolve()) for path in paths.values())
+    if placement or os.environ.get(
+        "HOCKET_PLACEMENT"
+    ):  # --placement=names beside a variable that says otherwise
+        environment["HOCKET_PLACEMENT"] = placement
+    return {**find_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
+
+
+def trunks_to_measure(known: KnownNetwork) -> Path | None:
+    """Where the ranks keep the widths of uplinks that they measure; None: they measure nothing."""
+    from hocket.network.measured import kept_path
+
+    assumed = known.uplinks.assumed and len(_core.trunks(known.network)) > 0
+    return kept_path(known.description) if assumed else None
+
+
+def _given_plans(plans: Sequence[Path], network: _core.Network, given: str) -> dict[str, Path]:
+    """By pattern. Raises PlanError for one that is not for this network or does not hold."""
     paths: dict[str, Path] = {}
     for path in plans:
         plan = read_plan(path)
@@ -127,16 +227,21 @@ def scheduled_environment(
         if pattern not in PATTERNS:
             raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
                             remedy=f"give plans of {' or '.join(PATTERNS)}")  # fmt: skip
+        check_same_network(plan, network, str(path), given)
+        _check_holds(plan, network, path)
         paths[pattern] = path
-        network = plan.build_network()
-    placement = options.where_ranks_are(network, network.ranks if ranks is None else ranks)
-    for pattern in PATTERNS:
-        if pattern not in paths and (made := _cached_plan(network, pattern, options)):
-            paths[pattern] = made
-    listed = ":".join(str(path.resolve()) for path in paths.values())
-    if placement:
-        environment["HOCKET_PLACEMENT"] = placement
-    return {**build_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
+    return paths
+
+
+def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
+    from hocket.planning import check, ports_of
+
+    demand = plan.header.demand
+    found = check(network, demand, plan.schedule, plan.waits, ports_of(plan.header.scheduler, demand.pattern))
+    if not found.ok:
+        kind, phase, text = found.findings[0]
+        raise PlanError(f"{path}: the plan does not hold: {kind}, phase {phase}: {text}",
+                        remedy="make it again with 'hocket plan'; see 'hocket verify'")  # fmt: skip
 
 
 def read_plan(path: Path) -> _core.Plan:

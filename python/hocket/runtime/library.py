@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, TableError, UsageError
 from hocket.mpi import Abi, MpiFamily, find_mpi
-from hocket.runtime.build import build_runtime
+from hocket.runtime.ready import find_runtime
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -152,7 +152,7 @@ def load_library(comm: MPI.Comm) -> RuntimeLibrary:
 @functools.cache
 def _library() -> RuntimeLibrary:
     mpi = _process_mpi()
-    path = _of_hocket_run(mpi) or str(build_runtime(_mpicc(mpi)).library)
+    path = _of_hocket_run(mpi) or str(find_runtime(_mpicc(mpi)).library)
     try:
         return RuntimeLibrary(path, ctypes.c_int if mpi.handles_are_ints else ctypes.c_void_p)
     except OSError as error:
@@ -190,10 +190,15 @@ def _of_hocket_run(mpi: _ProcessMpi) -> str | None:
 
 
 def _mpicc(mpi: _ProcessMpi) -> str:
-    """The compiler wrapper beside the MPI library that this process has loaded, or the first one found."""
+    """The compiler wrapper of the MPI library that this process has loaded, or the first one found.
+
+    A ready-made runtime needs none, only to know whose it would be: the launcher beside it does.
+    """
     library, wrapper = ("libmpi_abi.so", "mpicc_abi") if mpi.abi is Abi.STANDARD else ("libmpi.so", "mpicc")
     for line in Path("/proc/self/maps").read_text().splitlines():
         path = Path("/") / line.partition("/")[2]
-        if path.name.startswith(library) and (beside := path.parent.parent / "bin" / wrapper).exists():
-            return str(beside)
+        if path.name.startswith(library) and any(
+            (path.parent.parent / "bin" / beside).exists() for beside in (wrapper, "mpiexec")
+        ):
+            return str(path.parent.parent / "bin" / wrapper)
     return replace(find_mpi(mpi.family.value), abi=mpi.abi).mpicc

@@ -65,9 +65,15 @@ def read_wrapper(mpicc: str) -> Wrapper:
 
 
 def find_compiler() -> str:
-    """The C++ compiler: ``CXX``, or the first one found."""
-    compiler = shutil.which(os.environ.get("CXX") or "c++") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
+    """The C++ compiler: ``CXX``, or the first one found. Raises MissingToolError."""
+    if named := os.environ.get("CXX"):
+        if (compiler := shutil.which(named)) is None:
+            raise MissingToolError(
+                f"no compiler '{named}' (CXX)", remedy="set CXX to a C++ compiler, or unset it"
+            )
+        return compiler
+    found = (shutil.which(name) for name in ("c++", "g++", "clang++"))
+    if (compiler := next(filter(None, found), None)) is None:
         raise MissingToolError("no C++ compiler", remedy="install g++ (C++20), or set CXX")
     return compiler
 

@@ -37,6 +37,8 @@ class FairShare {
   /// Takes one event that is due by `horizon`; ends its flow at `now`. False if there is none.
   bool take(double now, double horizon, Event& event);
 
+  /// What it took so far: each time that a flow's rate was looked at anew counts the channels of its route, and one.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// Per channel: bytes carried, and seconds in which it carried at least one flow, so far.
   [[nodiscard]] const std::vector<double>& bytes() const { return bytes_; }
   [[nodiscard]] const std::vector<double>& busy() const { return busy_; }
@@ -101,6 +103,7 @@ class FairShare {
   std::vector<Level> levels_;             ///< heap while filling
   std::vector<double> bytes_, busy_;
   std::uint32_t round_ = 0;
+  std::uint64_t steps_ = 0;
   std::size_t active_ = 0;
 };
 

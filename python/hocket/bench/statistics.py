@@ -1,0 +1,72 @@
+"""Figures of repeated measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, Self
+
+import numpy as np
+
+SCHEDULED: Final = "schedule"
+PASSED_ON: Final = "MPI library"
+PARTLY: Final = "partly"
+
+By = Literal["schedule", "MPI library", "partly"]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds of calls; percentiles are interpolated linearly. ``calls``: how many there were."""
+
+    median: float
+    p10: float
+    p90: float
+    p99: float
+    least: float
+    most: float
+    calls: int
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> Self:
+        """Of at least one call."""
+        p10, median, p90, p99 = (float(x) for x in np.percentile(seconds, (10, 50, 90, 99)))
+        return cls(median, p10, p90, p99, float(min(seconds)), float(max(seconds)), len(seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One size. ``bytes``: of a message, on average. Times are seconds.
+
+    ``scheduled`` is None where the job runs without Hocket's runtime. ``served``: what served the calls in
+    ``scheduled``. ``ratio``: median of native / scheduled of calls measured in turn. ``bound``: None if
+    unknown. ``wrong``: what is wrong with the data that arrived; empty if nothing is.
+    """
+
+    bytes: int
+    native: Times
+    scheduled: Times | None = None
+    ratio: float | None = None
+    bound: float | None = None
+    served: By | None = None
+    wrong: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> Self:
+        scheduled = Times(**row["scheduled"]) if row["scheduled"] else None
+        return cls(**{**row, "native": Times(**row["native"]), "scheduled": scheduled})
+
+
+def paired_ratio(native: Sequence[float], scheduled: Sequence[float]) -> float:
+    """The median of native / scheduled, call by call: what slows both down cancels out."""
+    return float(np.median(np.asarray(native) / np.asarray(scheduled)))
+
+
+def served_by(scheduled: int, calls: int) -> By:
+    """By how many of the calls were scheduled."""
+    if scheduled == 0:
+        return PASSED_ON
+    return SCHEDULED if scheduled == calls else PARTLY

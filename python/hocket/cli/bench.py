@@ -1,0 +1,235 @@
+"""``hocket bench``: native and scheduled collectives side by side, in one job."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from hocket.cli.launching import (
+    check_places,
+    check_ranks_here,
+    hostfile_option,
+    mpi_option,
+    scheduling_options,
+)
+from hocket.cli.options import Number, json_option
+from hocket.cli.work import check_writable, write_atomically
+from hocket.errors import HocketError, UsageError
+
+if TYPE_CHECKING:
+    from hocket.bench.statistics import Row
+    from hocket.mpi import Mpi
+    from hocket.runtime import RuntimeOptions
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_SIZES: Final = "8:1M"
+
+
+@click.group()
+def bench() -> None:
+    """Measure collectives as the MPI library does them, and as schedules do, in one job.
+
+    Started as a rank (by 'hocket run', 'hocket lab run', srun, mpiexec) it measures in that job;
+    otherwise it starts -n ranks.
+    """
+
+
+def _options(function: F) -> F:
+    for option in (
+        click.option("-v", "--verbose", is_flag=True, help="Show what the ranks say."),
+        scheduling_options,
+        click.option("--network", "source", metavar="NETWORK",
+                     help="Schedule on this network; in a job: its bound."),
+        hostfile_option,
+        mpi_option,
+        click.option("--plot", metavar="FILE", help="Draw it, as .svg, .png or .pdf."),
+        click.option("--csv", "csv_file", metavar="FILE", help="Write a line for each size."),
+        json_option,
+        click.option("--time", "seconds", type=Number(min=0, max=3600), default=1.0, show_default=True,
+                     metavar="SECONDS", help="For each size, of both together."),
+        click.option("-n", "ranks", type=click.IntRange(min=1), help="Number of ranks to start."),
+        click.option("--sizes", default=DEFAULT_SIZES, show_default=True, metavar="SIZES",
+                     help="Bytes of a message: 8:1M doubles, 8:1M:4 takes four times as much, or a list."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@bench.command("all-to-all")
+@_options
+def all_to_all(**options: Any) -> None:
+    """MPI_Alltoall: every rank has a message of each size for every rank."""
+    _bench("all-to-all", **options)
+
+
+@bench.command("all-gather")
+@_options
+def all_gather(**options: Any) -> None:
+    """MPI_Allgather: every rank contributes a message of each size to all."""
+    _bench("all-gather", **options)
+
+
+@bench.command()
+@_options
+@click.option("--density", type=Number(min=0, max=1), default=1.0, show_default=True, metavar="SHARE",
+              help="Of the pairs of ranks that have a message.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, metavar="SEED",
+              help="Of which pairs, and how much.")  # fmt: skip
+def alltoallv(**options: Any) -> None:
+    """MPI_Alltoallv: messages of 0.5 to 1.5 times each size, drawn by the seed."""
+    _bench("alltoallv", **options)
+
+
+def _bench(
+    pattern: str,
+    *,
+    sizes: str,
+    ranks: int | None,
+    seconds: float,
+    as_json: bool,
+    csv_file: str | None,
+    plot: str | None,
+    mpi_name: str | None,
+    hostfile: str | None,
+    source: str | None,
+    scheduler: str | None,
+    flow: str,
+    placement: str,
+    verbose: bool,
+    density: float = 1.0,
+    seed: int = 1,
+) -> None:
+    from hocket.bench.job import in_a_job, need_mpi4py
+    from hocket.bench.sizes import parse_sizes
+    from hocket.runtime import RuntimeOptions
+
+    what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
+    what |= {"seed": seed, "network": source}
+    if plot is not None:
+        from hocket.report.style import check
+
+        check(plot)
+    for path in (csv_file, plot):
+        check_writable(path)
+    need_mpi4py()
+    if in_a_job():
+        _measure_here(what, ranks, _Output(as_json, csv_file, plot))
+        return
+    if ranks is None:
+        raise UsageError("how many ranks?", remedy="give -n, or start 'hocket bench' as the program of a job")
+    check_ranks_here(ranks, hostfile)
+    options = RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose))
+    _start(what, ranks, mpi_name, hostfile, options, verbose, _Output(as_json, csv_file, plot))
+
+
+class _Output:
+    """Rows as they come; files and the exit code at the end."""
+
+    def __init__(self, as_json: bool, csv_file: str | None, plot: str | None) -> None:
+        self._as_json, self._csv, self._plot = as_json, csv_file, plot
+        self._header: dict[str, Any] = {}
+        self._rows: list[Row] = []
+
+    def begins(self, header: dict[str, Any]) -> None:
+        from hocket.bench.table import comment_lines, title_line
+
+        self._header = header
+        if not self._as_json:
+            click.echo("\n".join([*comment_lines(header), title_line()]))
+
+    def row(self, row: Row) -> None:
+        from hocket.bench.table import row_line
+
+        self._rows.append(row)
+        if not self._as_json:
+            click.echo(row_line(row))
+
+    def ends(self) -> int:
+        """Writes what is left; returns the exit code."""
+        from hocket.bench.table import as_csv, as_json
+
+        if self._as_json:
+            click.echo(as_json(self._header, self._rows))
+        if self._csv is not None:
+            write_atomically(self._csv, [as_csv(self._header, self._rows).encode()])
+        if self._plot is not None:
+            from hocket.bench.plot import draw_bench
+
+            subtitle = (
+                f"{self._header['MPI']}; ranks: {self._header['Ranks']}; network: {self._header['Network']}"
+            )
+            draw_bench(self._rows, self._plot, title=f"hocket {self._header['Hocket']}", subtitle=subtitle)
+        wrong = next((row for row in self._rows if row.wrong), None)
+        if wrong is None:
+            return 0
+        click.echo(f"hocket: wrong data with messages of {wrong.bytes} bytes: {wrong.wrong}", err=True)
+        return 1
+
+
+def _measure_here(what: dict[str, Any], ranks: int | None, output: _Output) -> None:
+    """This process is a rank; the first one talks."""
+    from mpi4py import MPI
+
+    from hocket.bench.measure import measure
+    from hocket.bench.request import Request
+
+    comm = MPI.COMM_WORLD
+    first = comm.Get_rank() == 0
+    code = 0
+    try:
+        if ranks not in (None, comm.Get_size()):
+            raise UsageError(f"-n {ranks}: this job has {comm.Get_size()} ranks", remedy="leave -n out")
+        for row in measure(comm, Request.from_dict(what), output.begins):
+            if first:
+                output.row(row)
+        if first:
+            code = output.ends()
+    except HocketError:  # the same on all ranks
+        if first:
+            raise
+        code = 2
+    except Exception:  # others may wait for this rank
+        import traceback
+
+        traceback.print_exc()
+        comm.Abort(1)
+    sys.exit(code)
+
+
+def _start(
+    what: dict[str, Any],
+    ranks: int,
+    mpi_name: str | None,
+    hostfile: str | None,
+    options: RuntimeOptions,
+    verbose: bool,
+    output: _Output,
+) -> None:
+    from hocket.bench.job import run_job
+    from hocket.bench.request import Request
+    from hocket.mpi import find_mpi
+    from hocket.signals import as_exceptions
+
+    mpi = find_mpi(mpi_name)
+    environment = _environment(mpi, ranks, what["network"], options)
+    with as_exceptions():
+        run_job(Request.from_dict(what), ranks, mpi, environment, begins=output.begins, on_row=output.row,
+                hostfile=hostfile, verbose=verbose)  # fmt: skip
+    if code := output.ends():
+        sys.exit(code)
+
+
+def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:
+    """What makes the ranks follow schedules, if there is a network."""
+    from hocket.network import read_network
+    from hocket.runtime import scheduled_environment
+
+    if source is None:
+        return {}
+    network = read_network(source)
+    check_places(network, source, ranks, options.placement)
+    return scheduled_environment(mpi.mpicc, network, options, ranks=ranks)

@@ -1,0 +1,186 @@
+"""``hocket env``: the variables with which ranks schedule, whoever starts them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hocket.cli.launching import abi_option, program_options, runtime_options, scheduling_options
+from hocket.cli.options import defaults_options, load_network, loud
+from hocket.errors import UsageError
+
+if TYPE_CHECKING:
+    from hocket._core import Network
+    from hocket.network import Defaults
+
+_LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
+_MOST_SHOWN = 8
+_OF_OTHERS = ("HOCKET_SEGMENT", "HOCKET_EARLY", "HOCKET_REPORT")  # no option of this command sets them
+
+
+@click.command()
+@click.option("--network", metavar="NETWORK", help="Topology file or short form; needed unless --unset.")
+@click.option("--mpi", "mpi_name", metavar="MPI",
+              help="mpich, openmpi, or the path of an mpiexec or mpicc.")  # fmt: skip
+@abi_option
+@click.option("--program", metavar="FILE", help="What will be started: tells the ABI.")
+@scheduling_options
+@click.option(
+    "--plan",
+    "plans",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Use a plan made before; one per pattern.",
+)
+@program_options
+@defaults_options
+@click.option("--module", is_flag=True, help="Print a modulefile (Environment Modules, Lmod).")
+@click.option("--unset", is_flag=True, help="Print what takes the variables back.")
+def env(
+    network: str | None,
+    mpi_name: str | None,
+    abi: str,
+    program: str | None,
+    placement: str | None,
+    flow: str | None,
+    plans: tuple[Path, ...],
+    min_bytes: str | None,
+    min_gather_bytes: str | None,
+    min_vector_bytes: str | None,
+    scheduler: str | None,
+    verbose: int,
+    defaults: Defaults,
+    module: bool,
+    unset: bool,
+) -> None:
+    """Print the variables with which srun, flux, PALS or any mpiexec starts ranks that schedule.
+
+    Runtime and plans are made where they are missing. What ranks do without these variables, they do after
+    --unset again.
+
+    \b
+    eval "$(hocket env --network /etc/slurm/topology.conf --placement slurm)"
+    srun ./program
+    """
+    if unset:
+        if module:
+            raise UsageError("--unset and --module exclude each other", remedy="'module unload' takes back")
+        click.echo("\n".join(_taking_back()))
+        return
+    if network is None:
+        raise UsageError("--network NETWORK is missing", remedy="see 'hocket env --help'")
+    from hocket.mpi import Abi, abi_of, compiler_wrapper
+    from hocket.runtime import scheduled_environment
+
+    if program is not None and shutil.which(program) is None:
+        raise UsageError(f"--program {program}: no such program", remedy="check its path, or leave it out")
+    chosen = Abi(abi) if abi != "auto" else abi_of(program) if program else Abi.NATIVE
+    mpicc = compiler_wrapper(mpi_name, chosen)
+    known = load_network(network, defaults)
+    if line := loud(known.uplinks):
+        click.echo(line, err=True)
+    options = runtime_options(
+        placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
+    )
+    variables = scheduled_environment(mpicc, known, options, plans)
+    click.echo(_modulefile(variables, network) if module else "\n".join(_exports(variables)))
+    click.echo(f"hocket: {_prepared(variables, known.network, network)}", err=True)
+    for warning in _warnings(known.network, network, variables.get("HOCKET_PLACEMENT", "")):
+        click.echo(f"hocket: warning: {warning}", err=True)
+
+
+def _exports(variables: dict[str, str]) -> list[str]:
+    """Lines for ``sh``. An earlier call may have named uplinks to measure, of another network."""
+    lines = [] if "HOCKET_TRUNKS" in variables else ["unset HOCKET_TRUNKS"]
+    return lines + [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+
+
+def _taking_back() -> list[str]:
+    from hocket.runtime import preload
+    from hocket.runtime.environment import scheduled_variables
+
+    rest = preload.others()
+    restored = (
+        f"export {preload.VARIABLE}={shlex.quote(':'.join(rest))}" if rest else f"unset {preload.VARIABLE}"
+    )
+    return [restored, *(f"unset {name}" for name in scheduled_variables() if name not in _OF_OTHERS)]
+
+
+def _modulefile(variables: dict[str, str], network: str) -> str:
+    """Unloading it takes back what loading it has set."""
+    from hocket.runtime import preload
+
+    shim = variables[preload.VARIABLE].rpartition(":")[2]
+    what = f"Schedules the collectives of MPI programs on {network} (Hocket)"
+    return "\n".join(
+        [
+            "#%Module1.0",
+            f"proc ModulesHelp {{ }} {{ puts stderr {_tcl(what)} }}",
+            f"module-whatis {_tcl(what)}",
+            f"append-path {preload.VARIABLE} {_tcl(shim)}",
+            *(
+                f"setenv {name} {_tcl(value)}"
+                for name, value in variables.items()
+                if name != preload.VARIABLE
+            ),
+        ]
+    )
+
+
+def _tcl(text: str) -> str:
+    """One word of Tcl, in which nothing is substituted."""
+    return '"' + re.sub(r'([\\"$\[\]{}])', r"\\\1", text).replace("\n", r"\n") + '"'
+
+
+def _prepared(variables: dict[str, str], network: Network, source: str) -> str:
+    plans = len(variables["HOCKET_PLAN"].split(":"))
+    hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
+    return (
+        f"prepared {plans} plan{'s' if plans > 1 else ''} for {network.ranks} ranks on {hosts} hosts of "
+        f"{source}, and the runtime for {variables['HOCKET_RUNTIME_MPI'].rstrip('.')}"
+    )
+
+
+def _warnings(network: Network, source: str, placement: str) -> list[str]:
+    """Why nothing, or not all, will be scheduled, as far as this can be told before ranks start."""
+    hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
+    if network.ranks < _LEAST_RANKS or hosts < _LEAST_HOSTS:
+        return [
+            f"nothing will be scheduled on {source}: {network.ranks} ranks on {hosts} "
+            f"{'host' if hosts == 1 else 'hosts'}; it takes at least "
+            f"{_LEAST_RANKS} ranks on {_LEAST_HOSTS} hosts"
+        ]
+    job = os.environ.get("SLURM_JOB_NODELIST", "")
+    if not job or placement not in ("", "slurm"):
+        return []
+    missing, all_hosts = _unknown_hosts(job, network)
+    if not missing:
+        return []
+    more = f" and {len(missing) - _MOST_SHOWN} more" if len(missing) > _MOST_SHOWN else ""
+    what = "nothing" if len(missing) == all_hosts else "no communicator with ranks on them"
+    return [
+        f"{len(missing)} of the job's {all_hosts} hosts are not in {source}: "
+        f"{', '.join(missing[:_MOST_SHOWN])}{more}; {what} will be scheduled"
+    ]
+
+
+def _unknown_hosts(job: str, network: Network) -> tuple[list[str], int]:
+    """Those of Slurm's list that the network does not have, and how many the list has."""
+    from hocket.doctor.placement import short_name
+    from hocket.errors import NetworkError
+    from hocket.network.hostlist import expand
+    from hocket.network.source import Source
+
+    try:
+        hosts = expand(job, Source("SLURM_JOB_NODELIST", job, is_file=False))
+    except NetworkError:
+        return [], 0  # not Slurm's, whatever it is
+    hosts_known = [name for name, ranks in zip(network.names, network.ranks_per_node, strict=True) if ranks]
+    known = {short_name(name) for name in hosts_known}
+    return [host for host in hosts if short_name(host) not in known], len(hosts)

@@ -1,0 +1,152 @@
+"""Which hosts find out together how wide the links between switches are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hocket import _core
+from strategies import RATE, NetworkPlan, balanced, chain, random_tree, star, tree_plans, unequal
+
+BYTES = 1 << 20
+
+
+def sides(network: _core.Network, link: int) -> tuple[set[int], set[int]]:
+    """The hosts on either side of a link."""
+    around: dict[int, list[int]] = {}
+    for index, (a, b) in enumerate(network.links):
+        if index != link:
+            around.setdefault(a, []).append(b)
+            around.setdefault(b, []).append(a)
+    found = {network.links[link][0]}
+    todo = list(found)
+    while todo:
+        for node in around.get(todo.pop(), []):
+            if node not in found:
+                found.add(node)
+                todo.append(node)
+    here = {host for host in network.hosts if host in found}
+    return here, set(network.hosts) - here
+
+
+def drawn(network: _core.Network, pairs: list[tuple[int, int]]) -> float:
+    """What the pairs draw at once in both directions, each way, in hosts' speeds: the fluid model."""
+    rank = {network.host_of(r): r for r in reversed(range(network.ranks))}
+    rows = []
+    for a, b in pairs:
+        rows += [
+            (0, rank[a], rank[b], rank[a], rank[b], 0, BYTES),
+            (0, rank[b], rank[a], rank[b], rank[a], 0, BYTES),
+        ]
+    schedule = _core.Schedule.from_rows(network.ranks, BYTES, rows)
+    ends = _core.simulate(network, schedule, None, "free").end
+    return float(sum(BYTES / end for end in ends) / 2 / network.host_rate)
+
+
+def oversubscribed(network: _core.Network, by: float) -> _core.Network:
+    widths = [(t.link, max(1.0, t.hosts / by)) for t in _core.trunks(network)]
+    return _core.with_widths(network, widths)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tree_plans(2, 24))
+def test_pairs_are_disjoint_and_cross_the_trunk(plan: NetworkPlan) -> None:
+    network = plan.build()
+    trunks = _core.trunks(network)
+    crossed = {
+        link: min(map(len, sides(network, link)))
+        for link, ends in enumerate(network.links)
+        if all(network.ranks_per_node[end] == 0 for end in ends)
+    }
+    assert {t.link: t.hosts for t in trunks} == {link: hosts for link, hosts in crossed.items() if hosts >= 2}
+    for trunk in trunks:
+        pairs = _core.trunk_pairs(network, trunk.link)
+        assert len(pairs) == trunk.hosts
+        assert len({host for pair in pairs for host in pair}) == 2 * trunk.hosts
+        here, there = sides(network, trunk.link)
+        assert all((a in here) != (b in here) and (a in there) != (b in there) for a, b in pairs)
+    for pair in _core.pair_without_trunk(network):
+        ranks = [next(r for r in range(network.ranks) if network.host_of(r) == host) for host in pair]
+        assert not {c // 2 for c in network.route(*ranks)} & {t.link for t in trunks}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(4, 32), st.sampled_from([1.0, 2.0, 4.0]))
+def test_a_fluid_model_finds_the_widths_of_oversubscribed_trees(seed: int, hosts: int, by: float) -> None:
+    network = oversubscribed(random_tree(Random(seed), hosts).build(), by)
+    for trunk in _core.trunks(network):
+        found = drawn(network, _core.trunk_pairs(network, trunk.link))
+        truth = network.rate(2 * trunk.link) / network.host_rate
+        assert found <= truth * 1.001
+        if trunk.hosts >= by:
+            assert found == pytest.approx(truth, rel=1e-3)
+
+
+@pytest.mark.parametrize(("leaf", "pod"), [(1, 1), (1, 2), (2, 2), (2, 4), (1, 4), (4, 4), (2, 8)])
+def test_a_level_does_not_hide_another(leaf: int, pod: int) -> None:
+    """Oversubscription that grows towards the root: partners in one pod do not cross its uplinks."""
+    plain = balanced([3, 4, 8]).build()
+    width = {8: 8 / leaf, 32: 32 / pod}
+    network = _core.with_widths(plain, [(t.link, width[t.hosts]) for t in _core.trunks(plain)])
+    assert Counter(t.hosts for t in _core.trunks(network)) == {8: 12, 32: 3}
+    for trunk in _core.trunks(network):
+        found = drawn(network, _core.trunk_pairs(network, trunk.link))
+        assert found == pytest.approx(width[trunk.hosts], rel=1e-3)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(4, 24))
+def test_no_width_is_overestimated(seed: int, hosts: int) -> None:
+    network = random_tree(Random(seed), hosts, trunk=unequal).build()
+    for trunk in _core.trunks(network):
+        found = drawn(network, _core.trunk_pairs(network, trunk.link))
+        assert found <= network.rate(2 * trunk.link) / network.host_rate * 1.001
+
+
+def test_hosts_without_ranks_do_not_count() -> None:
+    whole = chain([3, 3]).build()
+    assert [t.hosts for t in _core.trunks(whole)] == [3]
+    ranks = whole.ranks_per_node
+    left = [host for host in whole.hosts if host in sides(whole, _core.trunks(whole)[0].link)[0]]
+    part = whole.restricted_to([0 if node in left[:1] else n for node, n in enumerate(ranks)])
+    assert [t.hosts for t in _core.trunks(part)] == [2]
+    part = whole.restricted_to([0 if node in left[:2] else n for node, n in enumerate(ranks)])
+    assert _core.trunks(part) == []
+    assert _core.trunks(star(8).build()) == []
+
+
+def test_levels_and_who_stands_for_whom() -> None:
+    network = balanced([3, 4, 8]).build()
+    trunks = _core.trunks(network)
+    assert {(t.hosts, t.level) for t in trunks} == {(8, 1), (32, 2)}
+    assert _core.representatives(trunks, 15) == list(range(15))
+    few = _core.representatives(trunks, 14)
+    assert len(set(few)) == 2
+    assert all(
+        (trunks[f].hosts, trunks[f].level) == (t.hosts, t.level) for f, t in zip(few, trunks, strict=True)
+    )
+    odd = _core.trunks(chain([2, 3, 4, 5, 6]).build())
+    assert len(set(_core.representatives(odd, 2))) <= len({t.level for t in odd})
+
+
+def test_widths_become_rates() -> None:
+    network = chain([4, 4]).build()
+    trunk = _core.trunks(network)[0].link
+    wide = _core.with_widths(network, [(trunk, 4.0)])
+    assert wide.rate(2 * trunk) == wide.rate(2 * trunk + 1) == 4 * RATE
+    assert wide.capacity(2 * trunk) == 4 and wide.host_rate == RATE
+    with pytest.raises(_core.InputError):
+        _core.with_widths(network, [(99, 4.0)])
+
+
+@pytest.mark.parametrize(
+    ("measured", "pairs", "width"),
+    [(3.8, 4, 4), (4.3, 4, 4), (3.5, 4, 3.5), (1.93, 4, 2), (1.04, 4, 1), (15.1, 16, 16), (7.6, 16, 8),
+     (10.2, 16, 16 / 1.5), (4.9, 16, 5), (0.5, 2, 0.5), (0.26, 2, 0.25), (0.0, 2, 0.001)],
+)  # fmt: skip
+def test_measured_widths_settle(measured: float, pairs: int, width: float) -> None:
+    assert _core.settled_width(measured, pairs) == pytest.approx(width)

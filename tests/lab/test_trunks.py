@@ -1,0 +1,125 @@
+"""Uplinks of unknown width are measured by the ranks, over wires of known width."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hocket.errors import HocketError
+from hocket.lab import Lab
+from hocket.mpi import Mpi
+from hocket.network import KnownNetwork, read_known_network
+from hocket.network.description import Link, NetworkDescription, Node
+from hocket.runtime import RuntimeOptions, scheduled_environment
+from mpi_programs import installation
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(
+        os.geteuid() != 0 or shutil.which("nsenter") is None,
+        reason="the lab needs root and nsenter (util-linux)",
+    ),
+]
+HOST_RATE = 50e6 / 8  # bytes/s
+HOSTS = 4  # of a switch
+SWITCHES = ("s0", "s1", "top")
+PROGRAM = Path(__file__).parents[1] / "runtime" / "programs" / "subsets.c"
+
+
+def wires(width: float) -> NetworkDescription:
+    """Two switches below one, whose links are ``width`` times as fast as a host's."""
+    network = NetworkDescription()
+    network.nodes += [Node(name) for name in SWITCHES]
+    for number in range(2 * HOSTS):
+        network.nodes.append(Node(f"h{number}", 1))
+        network.links.append(Link(f"s{number // HOSTS}", f"h{number}", HOST_RATE))
+    network.links += [Link("top", switch, width * HOST_RATE) for switch in SWITCHES[:2]]
+    return network
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    """What Slurm knows of it: no widths."""
+    path = tmp_path / "topology.conf"
+    path.write_text(
+        "SwitchName=s0 Nodes=h[0-3]\nSwitchName=s1 Nodes=h[4-7]\nSwitchName=top Switches=s[0-1]\n"
+    )
+    return path
+
+
+@pytest.fixture(params=["mpich", "openmpi"])
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    try:
+        return installation(request.param)
+    except HocketError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def program(mpi: Mpi, tmp_path: Path) -> Path:
+    out = tmp_path / "subsets"
+    subprocess.run([mpi.mpicc, "-O1", str(PROGRAM), "-o", str(out)], check=True, timeout=120)
+    return out
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(cluster: Path) -> Iterator[None]:
+    from hocket.network import read_network_description
+    from hocket.network.measured import kept_path
+
+    path = kept_path(read_network_description(str(cluster)))
+    path.unlink(missing_ok=True)
+    yield
+    path.unlink(missing_ok=True)
+
+
+def run(lab: Lab, mpi: Mpi, program: Path, known: KnownNetwork, ranks: int | None = None) -> str:
+    options = RuntimeOptions(min_bytes=1, min_gather_bytes=1, log=1)
+    env = scheduled_environment(mpi.mpicc, known, options)
+    result = lab.run([str(program), "3000"], mpi=mpi, env=env, ranks=ranks, timeout=120, capture=True)
+    assert result.exit_code == 0 and " 0 wrong" in result.output, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_widths_are_measured_and_kept(width: int, cluster: Path, mpi: Mpi, program: Path) -> None:
+    known = read_known_network(str(cluster))
+    assert known.uplinks.assumed
+    with Lab.up(wires(width)) as lab:
+        said = run(lab, mpi, program, known)
+        print(said)
+        assert len(re.findall(r"hocket: measured \d uplinks? in", said)) >= 1, said
+        assert "all-to-all of 8 ranks on 8 hosts" in said
+        settled = read_known_network(str(cluster))
+        assert settled.uplinks.provenance == "measured" and not settled.uplinks.warning, settled.uplinks
+        again = run(lab, mpi, program, settled)
+        assert "measured" not in again and "all-to-all of 8 ranks on 8 hosts" in again, again
+    from hocket.network.measured import kept_path
+
+    kept = json.loads(kept_path(known.description).read_text())
+    widths = [trunk["width"] for trunk in kept["trunks"]]
+    print(kept)
+    assert len(widths) == 2 and all(0.5 * width < found < 1.5 * width for found in widths), kept
+
+
+def test_nothing_is_measured_below_one_switch(cluster: Path, mpi: Mpi, program: Path) -> None:
+    known = read_known_network(str(cluster))
+    with Lab.up(wires(1)) as lab:
+        said = run(lab, mpi, program, known, ranks=HOSTS)
+    assert "measured" not in said and "all-to-all of 4 ranks on 4 hosts" in said, said
+    assert read_known_network(str(cluster)).uplinks.assumed
+
+
+def test_one_host_beyond_a_trunk_is_not_enough_to_measure_it(cluster: Path, mpi: Mpi, program: Path) -> None:
+    """No schedule rests on the width: the link carries no more than that host's."""
+    known = read_known_network(str(cluster))
+    with Lab.up(wires(1)) as lab:
+        said = run(lab, mpi, program, known, ranks=HOSTS + 1)
+    assert "measured" not in said and "all-to-all of 5 ranks on 5 hosts" in said, said

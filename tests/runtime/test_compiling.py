@@ -1,0 +1,161 @@
+"""Compiling that is cut short leaves no process and no file, neither in the cache nor in /tmp."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hocket.errors import HocketError, MissingToolError
+from hocket.runtime.cache import build_once
+from hocket.runtime.compiling import compile_all, compile_native
+
+# Like a compiler driver: leaves a file where temporary ones go and a process of its own, and takes long.
+DRIVER = ["sh", "-c", 'echo > "$TMPDIR/cc.s"; sleep 100 & echo "$!" > "$0"; wait']
+
+BUILDER = """
+import os, sys
+from pathlib import Path
+from hocket.runtime.cache import build_once
+from hocket.runtime.compiling import compile_all
+
+pids, command = sys.argv[1], sys.argv[2:]
+compiles = lambda folder, work: compile_all([[*command, f"{pids}/{n}"] for n in range(2)], os.environ, work)
+build_once("runtime-1", ["a"], compiles)
+"""
+
+
+def is_alive(pid: int) -> bool:
+    """Not a zombie, which nobody may be there to reap."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(true: object, what: str) -> None:
+    for _ in range(1200):
+        if true():  # type: ignore[operator]
+            return
+        time.sleep(0.05)
+    pytest.fail(what)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Iterator[dict[str, Path]]:
+    """Cache, temporary files, and a file with its process's id for each compiler; all are ended at last."""
+    made = {name: tmp_path / name for name in ("cache", "tmp", "pids")}
+    for folder in made.values():
+        folder.mkdir()
+    yield made
+    for file in made["pids"].iterdir():
+        if text := file.read_text():
+            try:
+                os.kill(int(text), signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def start_builder(places: dict[str, Path]) -> tuple[subprocess.Popen[bytes], list[int]]:
+    """A process that builds, with at least one compiler at work; and the compilers' processes."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(places["cache"]), "TMPDIR": str(places["tmp"])}
+    builder = subprocess.Popen([sys.executable, "-c", BUILDER, str(places["pids"]), *DRIVER], env=environment)
+    begun = min(2, os.cpu_count() or 1)
+
+    def at_work() -> bool:
+        files = list(places["pids"].iterdir())
+        return len(files) >= begun and all(file.read_text().strip() for file in files)
+
+    wait_until(at_work, "the compilers do not start")
+    return builder, [int(file.read_text()) for file in places["pids"].iterdir()]
+
+
+def left(places: dict[str, Path]) -> list[str]:
+    builds = (places["cache"] / "hocket").glob("build-*")
+    return [str(path) for path in [*places["tmp"].iterdir(), *builds]]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_leaves_nothing(places: dict[str, Path], number: signal.Signals) -> None:
+    builder, compilers = start_builder(places)
+    builder.send_signal(number)
+    assert builder.wait(60) != 0
+    assert left(places) == [] and list((places["cache"] / "hocket").iterdir()) == []
+    wait_until(lambda: not any(map(is_alive, compilers)), "compilers go on")
+
+
+def test_what_a_killed_build_leaves_goes_with_the_next(
+    places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lies in the cache, where its lock tells that nobody uses it any more; /tmp is never used."""
+    builder, _ = start_builder(places)
+    builder.kill()
+    builder.wait(60)
+    assert list(places["tmp"].iterdir()) == [] and len(left(places)) == 1
+    monkeypatch.setenv("XDG_CACHE_HOME", str(places["cache"]))
+    build_once("runtime-1", ["a"], lambda folder, _: (folder / "a").touch())
+    assert left(places) == []
+
+
+def test_the_first_failure_ends_the_others(tmp_path: Path) -> None:
+    """And they do not begin."""
+    fails = ["sh", "-c", "echo 'x.cpp:1: error: no such thing' >&2; exit 1"]
+    begins = ["sh", "-c", f"sleep 0.2; touch {tmp_path}/begun"]
+    with pytest.raises(MissingToolError, match=r"failed: x.cpp:1: error: no such thing; try by hand: sh"):
+        compile_all([fails, *[begins] * 4 * (os.cpu_count() or 1)], os.environ, tmp_path)
+    time.sleep(0.5)
+    assert not (tmp_path / "begun").exists()
+
+
+def test_no_such_compiler(tmp_path: Path) -> None:
+    with pytest.raises(HocketError, match=r"/nonexistent/mpicc does not run: .*No such file"):
+        compile_native(["/nonexistent/mpicc"], os.environ, tmp_path)
+
+
+def test_each_file_is_told(tmp_path: Path) -> None:
+    told: list[int] = []
+    compile_all([["true"]] * 5, os.environ, tmp_path, lambda: told.append(1))
+    assert len(told) == 5
+
+
+PROGRESS = """
+from hocket.runtime.compiling import progress
+with progress("the runtime for MPICH 5.0", 7) as done:
+    for _ in range(3):
+        done()
+"""
+
+
+def test_progress_is_one_line_in_a_file() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRESS], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stderr == "hocket: building the runtime for MPICH 5.0 (once, 7 files)\n"
+
+
+def test_progress_is_a_bar_on_a_terminal() -> None:
+    """That counts the files."""
+    ours, its = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    environment.pop("NO_COLOR", None)
+    builder = subprocess.Popen([sys.executable, "-c", PROGRESS], stderr=its, env=environment)
+    os.close(its)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(ours)
+    assert builder.wait(60) == 0
+    assert b"(once, 7 files)" in shown and b"3/7" in shown
