@@ -244,7 +244,8 @@ Schedule spread_unequal(const Network& network, const Demand& demand, const Volu
   const double finest = std::max({1.0, bytes.all / (8 * n * channels), n * bytes.all / most_sends});
   Schedule best{demand.ranks, demand.bytes};
   double least = std::numeric_limits<double>::infinity();
-  for (double part = bytes.largest;; part = std::max(finest, part / (part == bytes.largest ? channels : 2))) {
+  for (double part = bytes.largest;;
+       part = std::max(finest, part / (part == bytes.largest ? std::max(channels, 2.0) : 2))) {
     const std::vector<Chunk> parts = cut_contributions(demand, 1, part);
     const double before = least;
     double fastest = std::numeric_limits<double>::infinity();
