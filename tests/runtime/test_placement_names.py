@@ -138,7 +138,7 @@ def test_slurm_is_asked_for_and_absent(check: Check) -> None:
 def test_hosts_that_share_a_machine_cannot_measure_uplinks(
     check: Check, network: Callable[[str], str]
 ) -> None:
-    """One line, and the all-to-alls of communicators that cross a trunk are left alone; all-gathers are not."""
+    """One line; all-to-alls of communicators that cross a trunk are left alone, no all-gathers."""
     said = check(SUBSETS, network("a[0-1];b[0-1]"), 4, env=LOW)
     assert said.count("hosts of the network that share a machine cannot measure it") == 1, said
     assert "all-to-all of 4 ranks" not in said and "all-gather of 4 ranks on 4 hosts" in said
