@@ -133,3 +133,12 @@ def test_slurm_is_asked_for_and_absent(check: Check) -> None:
     said = check(SUBSETS, "chain:2,2", 4, placement="slurm", env=LOW)
     assert said.count("SLURMD_NODENAME is not set") == 1, said
     assert "SLURMD_NODENAME" not in os.environ
+
+
+def test_hosts_that_share_a_machine_cannot_measure_uplinks(
+    check: Check, network: Callable[[str], str]
+) -> None:
+    """One line; all-to-alls of communicators that cross a trunk are left alone, no all-gathers."""
+    said = check(SUBSETS, network("a[0-1];b[0-1]"), 4, env=LOW)
+    assert said.count("hosts of the network that share a machine cannot measure it") == 1, said
+    assert "all-to-all of 4 ranks" not in said and "all-gather of 4 ranks on 4 hosts" in said
