@@ -22,7 +22,13 @@ SOURCES = sorted(
 )
 FIRST_LINE_OF_A_PROFILE = "hocket memory profile 1"
 # Macros of generated sources, a C constant, an option of CMake, a misspelling that 'hocket doctor' finds.
-NO_VARIABLES = {"HOCKET_CHECK_NAMES", "HOCKET_NAP", "HOCKET_SUCCESS", "HOCKET_SEGMNT", "HOCKET_READY_RUNTIMES"}
+NO_VARIABLES = {
+    "HOCKET_CHECK_NAMES",
+    "HOCKET_NAP",
+    "HOCKET_SUCCESS",
+    "HOCKET_SEGMNT",
+    "HOCKET_READY_RUNTIMES",
+}
 PLACEHOLDER = re.compile(r"[…\[\]|]|\.\.\.")
 
 
