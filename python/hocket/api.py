@@ -243,7 +243,7 @@ class Plan:
         return table
 
     def report(self) -> dict[str, Any]:
-        """Plain numbers and texts, as ``hocket plan --json`` prints them.
+        """Plain numbers and texts, as ``hocket plan … --json`` prints them.
 
         Of a plan from a file: without what only planning knows, such as ``startup`` and ``plan_seconds``.
         """

@@ -21,8 +21,14 @@ SOURCES = sorted(
     [*ROOT.glob("runtime/**/*.h"), *ROOT.glob("python/**/*.py"), *ROOT.glob("examples/**/*.[ch]")]
 )
 FIRST_LINE_OF_A_PROFILE = "hocket memory profile 1"
-# Macros of generated sources, a C constant, a misspelling that 'hocket doctor' finds.
-NO_VARIABLES = {"HOCKET_CHECK_NAMES", "HOCKET_NAP", "HOCKET_SUCCESS", "HOCKET_SEGMNT"}
+# Macros of generated sources, a C constant, an option of CMake, a misspelling that 'hocket doctor' finds.
+NO_VARIABLES = {
+    "HOCKET_CHECK_NAMES",
+    "HOCKET_NAP",
+    "HOCKET_SUCCESS",
+    "HOCKET_SEGMNT",
+    "HOCKET_READY_RUNTIMES",
+}
 PLACEHOLDER = re.compile(r"[…\[\]|]|\.\.\.")
 
 
