@@ -184,7 +184,9 @@ def test_the_documented_module(shell: Shell, tmp_path: Path) -> None:
     assert scheduled(shell(text + BATCH, HOCKET_LOG="1"))
     modulefile = (tmp_path / "module").read_text()
     assert modulefile.startswith("#%Module1.0\n")
-    exported = dict(re.findall(r"^export (\w+)=(.*)$", shell(BATCH.replace("eval", "echo")).stdout, re.M))
+    exported = dict(
+        re.findall(r"^export (\w+)=(.*)$", shell(BATCH.replace("eval", "echo"), HOCKET_LOG="1").stdout, re.M)
+    )
     for path in re.findall(rf'{tmp_path}/opt[^\s":]+', modulefile):
         for part in (Path(path), *Path(path).parents):
             if part == tmp_path / "opt":
