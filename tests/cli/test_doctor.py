@@ -165,10 +165,10 @@ def test_assumed_uplinks_are_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     slurm = tmp_path / "topology.conf"
     slurm.write_text("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\nSwitchName=t Switches=a,b\n")
     found = list(check_network(Case({}, network_file=str(slurm))))[1]
-    assert found.level.name == "note" and found.text.startswith("uplinks: assumed")
+    assert found.level == "note" and found.text.startswith("uplinks: assumed")
     wide = Case({}, network_file=str(slurm), defaults=Defaults(oversubscription=(1,)))
     found = list(check_network(wide))[1]
-    assert (found.level.name, found.text) == ("ok", "uplinks: 2 Gbit/s each, by --oversubscription")
+    assert (found.level, found.text) == ("ok", "uplinks: 2 Gbit/s each, by --oversubscription")
 
 
 def placed(
