@@ -83,8 +83,8 @@ def test_with_contention_the_colour_is_the_messages(tmp_path: Path) -> None:
     network = read_network("torus:8@1Gbit,1us")
     schedule = _core.find_scheduler("shift").make(network, _core.Demand(8, 1000))
     simulation = _core.simulate(network, schedule, None, "free")
-    text = heat(schedule, network, tmp_path / "a.svg", simulation=simulation).read_text()
-    assert "<!-- messages -->" in text and "colour: messages on a channel in a phase" in text
+    text = heat(schedule, network, tmp_path / "a.svg", title="T", simulation=simulation).read_text()
+    assert "<!-- messages -->" in text and "<!-- Messages on each channel: T -->" in text
     assert "<!-- busy (%) -->" not in text
 
 

@@ -40,7 +40,9 @@ def busy_shares(
             if len(transfers):
                 chosen = np.asarray(transfers, dtype=np.int64)
                 shares[place] = np.diff(_covered(start[chosen], end[chosen], edges))
-    return np.clip(shares * slots / simulation.seconds, 0, 1)
+    shares *= slots / simulation.seconds
+    np.clip(shares, 0, 1, out=shares)
+    return shares
 
 
 def _covered(
@@ -74,7 +76,7 @@ def colour_bar(figure: Figure, top: float, tall: float, title: str) -> None:
     bar.set_ylim(-0.17, 1)
     bar.set_xticks([])
     bar.yaxis.tick_right()
-    bar.set_yticks([-0.11, 0, 0.5, 1], ["idle", "> 0 %", "50 %", "100 %"])
+    bar.set_yticks([-0.11, 0.5, 1], ["idle", "50 %", "100 %"])
     bar.tick_params(length=0, labelsize=7.5)
     bar.set_title(title, fontsize=8, color=style.MUTED, pad=4)
     for spine in bar.spines.values():

@@ -77,7 +77,9 @@ def heat(
             f"Time that each channel is busy{f': {title}' if title else by}",
         )
         return path
-    return heats([Panel("", schedule, network)], path, title=title or f"Messages on each channel{by}")
+    return heats(
+        [Panel("", schedule, network)], path, title=f"Messages on each channel{f': {title}' if title else by}"
+    )
 
 
 def _refuse_empty(panels: Sequence[Panel]) -> None:
@@ -183,7 +185,7 @@ def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
         subtitle = "rows: channels; columns: phases; colours: messages that share a channel"
         if len(panels) == 1:
             subtitle = (
-                f"colour: messages on a channel in a phase; {style.counted(len(panels[0].schedule), 'message')} in "
+                f"{style.counted(len(panels[0].schedule), 'message')} in "
                 f"{style.counted(panels[0].schedule.phases, 'phase')} on "
                 f"{style.counted(network.channels, 'channel')}; {_worst(uses[0], 'worst use of a channel')}"
             )
