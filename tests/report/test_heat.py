@@ -11,7 +11,8 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.network import read_network
 from hocket.report import heat, heats
-from hocket.report.heat import Panel, bands, worst_of_blocks
+from hocket.report.channels import bands
+from hocket.report.heat import Panel, mean_of_blocks, worst_of_blocks
 from strategies import one_host
 
 
@@ -22,6 +23,7 @@ from strategies import one_host
         ("mesh:3x2", ["dimension 1 up", "dimension 1 down", "dimension 2 up", "dimension 2 down"]),
         ("hypercube:2", ["dimension 1 up", "dimension 1 down", "dimension 2 up", "dimension 2 down"]),
         ("chain:2,2", ["between switches", "from hosts", "to hosts"]),
+        ("tree:2x2", ["switch level 1 → 2", "switch level 2 → 1", "from hosts", "to hosts"]),
     ],
 )
 def test_every_channel_is_in_one_band(form: str, names: list[str]) -> None:
@@ -55,6 +57,35 @@ def test_a_hot_spot_survives_shrinking() -> None:
     assert small.shape == (100, 176) and small.max() == 7 and np.count_nonzero(small) == 1
     assert small[51, 175] == 7
     assert worst_of_blocks(cells, 1000, 701) is cells
+
+
+def test_channels_that_share_a_line_show_their_mean() -> None:
+    cells = np.array([[1.0, 0.0], [0.0, 0.0], [0.5, 1.0]])
+    assert (mean_of_blocks(cells, 2) == [[0.5, 0.0], [0.5, 1.0]]).all()
+    assert (mean_of_blocks(cells, 3) == cells).all()
+
+
+@pytest.mark.parametrize("form", ["torus:4x4", "tree:2x4", "chain:3,3"])
+def test_without_contention_the_colour_is_the_time_busy(form: str, tmp_path: Path) -> None:
+    network = read_network(f"{form}@1Gbit,1us")
+    name = "product" if form.startswith("torus") else "tree"
+    schedule = _core.find_scheduler(name).make(network, _core.Demand(network.ranks, 65536))
+    assert _core.channel_use(network, schedule).max() == 1
+    simulation = _core.simulate(network, schedule, None, "token")
+    text = heat(schedule, network, tmp_path / "a.svg", name=name, simulation=simulation).read_text()
+    for words in ("busy (%)", "idle", "100 %", f"Time that each channel is busy, by '{name}'"):
+        assert f"<!-- {words.replace(chr(39), '&apos;')} -->" in text or f"<!-- {words} -->" in text, words
+    assert "colour: share of time" in text and f"{network.channels} channels" in text
+    assert "<!-- messages -->" not in text
+
+
+def test_with_contention_the_colour_is_the_messages(tmp_path: Path) -> None:
+    network = read_network("torus:8@1Gbit,1us")
+    schedule = _core.find_scheduler("shift").make(network, _core.Demand(8, 1000))
+    simulation = _core.simulate(network, schedule, None, "free")
+    text = heat(schedule, network, tmp_path / "a.svg", title="T", simulation=simulation).read_text()
+    assert "<!-- messages -->" in text and "<!-- Messages on each channel: T -->" in text
+    assert "<!-- busy (%) -->" not in text
 
 
 @pytest.mark.parametrize("form", ["torus:8x4", "torus:2", "mesh:5", "hypercube:3", "chain:4,4", "star:20"])

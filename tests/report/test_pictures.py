@@ -1,4 +1,4 @@
-"""Pictures: written, not empty, the same each time, honest about what they leave out."""
+"""Pictures: written, not empty, the same each time, every channel in a row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.network import read_network
 from hocket.report import gantt, utilisation
-from hocket.report.channels import Group, choose, utilisation_of
+from hocket.report.busy import busy_shares
+from hocket.report.channels import Group, bands, counts, label, share_out
 from hocket.report.gantt import assign_lanes
 
 
@@ -60,16 +61,58 @@ def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
-def test_channels_between_switches_come_first_and_the_rest_is_counted() -> None:
+@pytest.mark.parametrize("most", [1, 5, 10, 36, 1000])
+@pytest.mark.parametrize(
+    "form", ["chain:8,8,8", "tree:4x16", "tree:2x3x4", "torus:8x4", "hypercube:4", "star:3"]
+)
+def test_every_channel_is_in_one_row(form: str, most: int) -> None:
+    simulation, _, network = simulated(form, "linear")
+    rows = share_out(network, simulation, most)
+    assert sorted(c for row in rows for c in row.channels) == list(range(network.channels))
+    assert len(rows) <= max(most, len(bands(network)))
+    assert all(row.channels and set(row.channels) <= set(row.band.channels) for row in rows)
+    for band in bands(network):
+        sizes = [len(row.channels) for row in rows if row.band == band]
+        assert max(sizes) - min(sizes) <= 1
+    if most >= network.channels:
+        assert all(len(row.channels) == 1 for row in rows)
+
+
+def test_few_channels_between_switches_keep_a_row_each() -> None:
     simulation, _, network = simulated("chain:8,8,8")
-    choice = choose(simulation, network, 10)
-    assert choice.groups == [Group.TRUNK] * 4 + [Group.UP] * 3 + [Group.DOWN] * 3
-    assert choice.left_out == network.channels - 10
-    assert f"{choice.left_out} of {network.channels}" in choice.note()
-    assert choose(simulation, network, 1000).left_out == 0
-    busiest = max(utilisation_of(simulation, network, c) for c in range(network.channels))
-    assert utilisation_of(simulation, network, choice.channels[0]) == pytest.approx(busiest)
-    assert 0.9 < busiest <= 1
+    rows = share_out(network, simulation, 10)
+    assert [row.band.group for row in rows] == [Group.TRUNK] * 3 + [Group.UP] * 3 + [Group.DOWN] * 4
+    rows = share_out(network, simulation, 20)
+    assert [len(row.channels) for row in rows if row.band.group is Group.TRUNK] == [1] * 4
+    assert counts(rows) == f"{network.channels} channels in 20 rows"
+    shared = next(row for row in rows if row.band.group is Group.UP)
+    assert len(shared.channels) == 3 and label(network, shared).endswith(" +2 more")
+
+
+@pytest.mark.parametrize("flow", ["token", "barrier", "free"])
+@pytest.mark.parametrize("form", ["chain:4,4", "tree:2x4", "torus:4x4"])
+def test_shares_over_time_add_up_to_the_time_busy(form: str, flow: str) -> None:
+    simulation, schedule, network = simulated(form, "linear", flow)
+    shares = busy_shares(simulation, schedule, network, range(network.channels), 37)
+    assert shares.shape == (network.channels, 37) and shares.min() >= 0 and shares.max() <= 1
+    assert shares.mean(axis=1) * simulation.seconds == pytest.approx(np.asarray(simulation.channel_busy))
+
+
+def test_pictures_say_how_many_channels_share_rows(tmp_path: Path) -> None:
+    simulation, schedule, network = simulated("tree:4x16")
+    total = f"{network.channels} channels in 36 rows"
+    text = gantt(simulation, schedule, network, tmp_path / "g.svg").read_text()
+    assert (
+        total in text
+        and "<!-- busy (%) -->" in text
+        and "<!-- idle -->" in text
+        and "from hosts (64)" in text
+    )
+    assert text.count(" more -->") == sum(len(row.channels) > 1 for row in share_out(network, simulation, 36))
+    assert total in utilisation(simulation, network, tmp_path / "u.svg").read_text()
+    all_alone = gantt(simulation, schedule, network, tmp_path / "a.svg", max_rows=1000).read_text()
+    assert f"{network.channels} channels in {network.channels} rows" in all_alone
+    assert "<!-- busy (%) -->" not in all_alone and " more -->" not in all_alone
 
 
 def test_lanes_keep_bars_apart() -> None:

@@ -267,7 +267,7 @@ def _drawings(
         return report.draw_throughput([stage], path, title=title)
 
     def heat(report: Any, path: Path) -> object:
-        return report.heat(schedule, network, path, title=title)
+        return report.heat(schedule, network, path, title=title, simulation=result)
 
     return {"picture": gantt, "throughput": throughput, "heat": heat}
 

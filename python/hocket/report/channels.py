@@ -1,10 +1,15 @@
-"""Which channels a picture shows: those between switches first, then by load."""
+"""Which channels a row of a picture shows: each channel is in exactly one row."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from hocket import _core
+from hocket.network.coordinates import coordinates_of, dimension_of, sides_of
 
 if TYPE_CHECKING:
     from hocket._core import Network, Simulation
@@ -19,27 +24,28 @@ class Group(Enum):
     LINK = "channels"  # hosts are wired to each other, or the network is a list of routes
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The channels shown, most important first, and how many are not."""
+@dataclass(frozen=True)
+class Band:
+    """Channels of one kind, in the order of the picture's rows."""
 
+    name: str
     channels: list[int]
-    groups: list[Group]
-    left_out: int
+    group: Group = Group.LINK
 
-    def note(self) -> str:
-        if not self.left_out:
-            return ""
-        total = len(self.channels) + self.left_out
-        return f"{self.left_out:,} of {total:,} channels left out, none busier than those shown of its kind"
+
+@dataclass(frozen=True)
+class Row:
+    """Channels of a band that share a row of the picture."""
+
+    band: Band
+    channels: list[int]
 
 
 def group_of(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Group:
     """Where a channel lies, from the network's links and its ranks per node."""
     if not links:
         return Group.LINK
-    ends = links[channel // 2]
-    source, sink = ends if channel % 2 == 0 else ends[::-1]
+    source, sink = _ends(links, channel)
     if ranks[source] == 0 and ranks[sink] == 0:
         return Group.TRUNK
     if ranks[source] > 0 and ranks[sink] > 0:
@@ -47,29 +53,101 @@ def group_of(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Gr
     return Group.UP if ranks[source] > 0 else Group.DOWN
 
 
-def choose(simulation: Simulation, network: Network, most: int) -> Choice:
-    """At most ``most`` of the channels in use: first those between switches, then the other kinds alike."""
+def _ends(links: list[tuple[int, int]], channel: int) -> tuple[int, int]:
+    a, b = links[channel // 2]
+    return (a, b) if channel % 2 == 0 else (b, a)
+
+
+def bands(network: Network) -> list[Band]:
+    """Grids: by dimension and direction, the channels of a line of nodes next to each other. Other networks:
+    by where a channel lies, those between switches also by level and direction."""
+    if network.shape not in (_core.Shape.torus, _core.Shape.mesh, _core.Shape.hypercube):
+        return _bands_by_level(network)
+    sides = sides_of(network)
+    found: dict[tuple[int, bool], list[tuple[list[int], int, int]]] = {}
+    for link, ends in enumerate(network.links):
+        first, dimension = coordinates_of(ends[0], sides), dimension_of(ends, sides)
+        line = [x for d, x in enumerate(first) if d != dimension]
+        # Links run from a coordinate to the next one.
+        found.setdefault((dimension, True), []).append((line, first[dimension], 2 * link))
+        found.setdefault((dimension, False), []).append((line, first[dimension], 2 * link + 1))
+    return [
+        Band(f"dimension {dimension + 1} {'up' if up else 'down'}", [c for *_, c in sorted(rows)])
+        for (dimension, up), rows in sorted(found.items(), key=lambda item: (item[0][0], not item[0][1]))
+    ]
+
+
+def _bands_by_level(network: Network) -> list[Band]:
     links, ranks = network.links, network.ranks_per_node
-    used = [c for c, carried in enumerate(simulation.channel_bytes) if carried > 0]
-    # Rounded, so that channels of equal load keep the network's order.
-    load = {c: float(f"{float(simulation.channel_bytes[c]) / network.rate(c):.6e}") for c in used}
-    kinds: dict[Group, list[int]] = {group: [] for group in Group}
-    for channel in sorted(used, key=lambda c: (-load[c], c)):
-        kinds[group_of(links, ranks, channel)].append(channel)
-    shown = {Group.TRUNK: kinds[Group.TRUNK][:most]}
-    room = most - len(shown[Group.TRUNK])
-    others = [group for group in Group if group is not Group.TRUNK and kinds[group]]
-    for place, group in enumerate(others):
-        shown[group] = kinds[group][: room // (len(others) - place)]
-        room -= len(shown[group])
-    channels = [c for group in Group for c in shown.get(group, [])]
-    return Choice(channels, [group_of(links, ranks, c) for c in channels], len(used) - len(channels))
+    levels = _levels(links, ranks)
+    kinds: dict[tuple[Group, int, int], list[int]] = {}
+    for channel in range(network.channels):
+        group, pair = group_of(links, ranks, channel), (0, 0)
+        if group is Group.TRUNK:
+            source, sink = (levels[node] for node in _ends(links, channel))
+            pair = (source, sink) if source != sink else (0, 0)
+        kinds.setdefault((group, *pair), []).append(channel)
+    order = list(Group)
+    return [
+        Band(f"switch level {source} → {sink}" if source != sink else group.value, channels, group)
+        for (group, source, sink), channels in sorted(
+            kinds.items(), key=lambda item: (order.index(item[0][0]), item[0][1:])
+        )
+    ]
 
 
-def label(network: Network, channel: int, most: int = 22) -> str:
-    """The channel's name for a picture, cut in the middle if it is long."""
-    name = network.channel_name(channel).replace("->", "→")
-    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"
+def _levels(links: list[tuple[int, int]], ranks: list[int]) -> list[int]:
+    """Links from each node to the nearest host: 0 for hosts, 1 for leaf switches."""
+    near: list[list[int]] = [[] for _ in ranks]
+    for a, b in links:
+        near[a].append(b)
+        near[b].append(a)
+    level = [0 if count else -1 for count in ranks]
+    queue = deque(node for node, count in enumerate(ranks) if count)
+    while queue:
+        node = queue.popleft()
+        for other in near[node]:
+            if level[other] < 0:
+                level[other] = level[node] + 1
+                queue.append(other)
+    return level
+
+
+def share_out(network: Network, simulation: Simulation, most: int) -> list[Row]:
+    """All channels in at most ``most`` rows, but at least one row for each band.
+
+    Bands with few channels have a row for each; others divide the rest into rows of nearly equal numbers
+    of channels: in the band's order, or by busy time where the order says nothing.
+    """
+    found = bands(network)
+    room, parts = most, {}
+    for place, band in enumerate(sorted(found, key=lambda band: len(band.channels))):
+        parts[band.name] = max(1, min(len(band.channels), room // (len(found) - place)))
+        room -= parts[band.name]
+    busy = simulation.channel_busy
+    rows = []
+    for band in found:
+        channels, count = band.channels, parts[band.name]
+        if band.name == Group.LINK.value and count < len(channels):
+            # Rounded, so that channels of equal time keep the network's order.
+            channels = sorted(channels, key=lambda c: (-float(f"{float(busy[c]):.6e}"), c))
+        cuts = [len(channels) * part // count for part in range(count + 1)]
+        rows += [Row(band, channels[a:b]) for a, b in pairwise(cuts)]
+    return rows
+
+
+def counts(rows: list[Row]) -> str:
+    """How many channels in how many rows."""
+    channels = sum(len(row.channels) for row in rows)
+    return f"{channels:,} channel{'s' * (channels != 1)} in {len(rows):,} row{'s' * (len(rows) != 1)}"
+
+
+def label(network: Network, row: Row, most: int = 22) -> str:
+    """The name of the row's first channel, cut in the middle if it is long, and how many more there are."""
+    name = network.channel_name(row.channels[0]).replace("->", "→")
+    more = f" +{len(row.channels) - 1:,} more" if len(row.channels) > 1 else ""
+    room = most - len(more)
+    return (name if len(name) <= room else f"{name[: room // 2 - 1]}…{name[-(room // 2) :]}") + more
 
 
 def utilisation_of(simulation: Simulation, network: Network, channel: int) -> float:

@@ -1,4 +1,4 @@
-"""Time × channel: what each wire carries when, coloured by phase."""
+"""Time × channel: what each channel carries when, coloured by phase; how busy many channels are."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap, Normalize
 
 from hocket import _core
-from hocket.report import style
-from hocket.report.channels import Choice, bound_seconds, choose, label, utilisation_of
+from hocket.report import busy, style
+from hocket.report.channels import Row, bound_seconds, counts, label, share_out, utilisation_of
 from hocket.units import format_bytes
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ MAX_VECTOR_BARS = 30_000  # more are stored as an image inside an SVG
 MAX_LABELLED = 400  # up to so many transfers, bars carry the names of their ends
 ROW_HEIGHT = 0.19  # inches
 BAR = 0.78  # of a row
-WIDTH, LEFT, RIGHT = 11.0, 1.55, 1.35  # inches
+WIDTH, LEFT, RIGHT = 11.0, 1.75, 1.35  # inches
 TOP, BOTTOM = 0.95, 0.8
+SLOTS = 480  # of time, in rows that several channels share
 
 
 def gantt(
@@ -44,31 +45,32 @@ def gantt(
 
     ``bound`` is the least time in seconds; without it that of the busiest channel for what it carries.
 
-    Rows are channels: those between switches first, then the most loaded; the picture says how many are
-    left out. A bar is a transfer, coloured by its phase; transfers that share a channel divide its row.
+    Every channel is in one row. In a row of one channel a bar is a transfer, coloured by its phase;
+    transfers that share the channel divide the row. Where there are more than ``max_rows`` channels, those
+    of a kind share rows: above the mean share of them that is busy, below that of the busiest channel.
     """
     path = style.check(path)
-    choice = choose(simulation, network, max_rows)
-    gaps = sum(a is not b for a, b in pairwise(choice.groups))
-    small = len(schedule) <= MAX_LABELLED and len(choice.channels) <= 24
-    row = ROW_HEIGHT * (1.5 if small else 1.0)
-    height = TOP + BOTTOM + row * (max(len(choice.channels), 1) + 1.6 * (gaps + 1))
+    rows = share_out(network, simulation, max_rows)
+    gaps = sum(a.band is not b.band for a, b in pairwise(rows))
+    small = len(schedule) <= MAX_LABELLED and network.channels <= 24
+    tall = ROW_HEIGHT * (1.5 if small else 1.0)
+    height = TOP + BOTTOM + tall * (max(len(rows), 1) + 1.6 * (gaps + 1))
     with style.context():
         figure = style.new_figure(WIDTH, height)
         axes = figure.add_axes(
             (LEFT / WIDTH, BOTTOM / height, 1 - (LEFT + RIGHT) / WIDTH, 1 - (TOP + BOTTOM) / height)
         )
         bound = bound_seconds(simulation, network) if bound is None else bound
-        drawing = _Drawing(figure, axes, simulation, schedule, network, choice, bound)
+        drawing = _Drawing(figure, axes, simulation, schedule, network, rows, bound)
         drawing.draw(labels=small)
         factor, unit = style.time_unit(simulation.seconds)
         subtitle = (
             f"{style.counted(len(schedule), 'message')} of {_size(schedule)} in "
             f"{style.counted(schedule.phases, 'phase')}; {simulation.seconds * factor:.4g} {unit} simulated, "
-            f"{simulation.seconds / bound if bound else 1:.3f} × the bound"
+            f"{simulation.seconds / bound if bound else 1:.3f} × the bound; {counts(rows)}"
         )
         style.headline(figure, title or f"Exchange of {schedule.ranks} ranks", subtitle, left=LEFT / WIDTH)
-        style.footnote(figure, LEFT / WIDTH, drawing.note(), choice.note())
+        style.footnote(figure, LEFT / WIDTH, *drawing.notes())
         style.save(figure, path)
     return path
 
@@ -93,11 +95,11 @@ class _Drawing:
         simulation: _core.Simulation,
         schedule: _core.Schedule,
         network: _core.Network,
-        choice: Choice,
+        rows: list[Row],
         bound: float,
     ) -> None:
         self.figure, self.axes = figure, axes
-        self.simulation, self.schedule, self.network, self.choice = simulation, schedule, network, choice
+        self.simulation, self.schedule, self.network, self.rows = simulation, schedule, network, rows
         self.factor, self.unit = style.time_unit(simulation.seconds)
         self.bound = bound * self.factor
         self.start: NDArray[np.float64] = np.asarray(simulation.start) * self.factor
@@ -108,50 +110,84 @@ class _Drawing:
         self.crowded = self.coloured = False  # whether any row is drawn so
 
     def draw(self, *, labels: bool) -> None:
-        rows = self._rows()
-        users = _core.transfers_on(self.network, self.schedule, self.choice.channels)
+        tops = self._tops()
+        single = [
+            (y, row.channels[0]) for y, row in zip(tops, self.rows, strict=True) if len(row.channels) == 1
+        ]
+        users = _core.transfers_on(self.network, self.schedule, [channel for _, channel in single])
         bars = sum(len(u) for u in users)
-        for y, channel, transfers in zip(rows, self.choice.channels, users, strict=True):
+        for (y, channel), transfers in zip(single, users, strict=True):
             self._row(y, channel, np.asarray(transfers, dtype=np.int64), bars, labels)
-        last = rows[-1] if rows else 0.0
+        for y, row in zip(tops, self.rows, strict=True):
+            if len(row.channels) > 1:
+                self._shared(y, row)
+        last = tops[-1] if tops else 0.0
         self.axes.set_ylim(last + 1, -0.2)
         self.axes.set_xlim(0, max(self.simulation.seconds * self.factor, 1e-9))
         style.plain(self.axes)
         self.axes.set_xlabel(f"time ({self.unit})", color=style.MUTED)
-        self.axes.set_yticks([y + 0.5 for y in rows])
-        self.axes.set_yticklabels([label(self.network, c) for c in self.choice.channels], fontsize=8)
+        self.axes.set_yticks([y + 0.5 for y in tops])
+        self.axes.set_yticklabels([label(self.network, row) for row in self.rows], fontsize=8)
         self._bound()
-        if self.coloured and self.schedule.phases > 1:
-            self._colour_bar()
+        tall = min(2.2, float(self.figure.get_size_inches()[1]) - TOP - BOTTOM)
+        phases, shared = self.coloured and self.schedule.phases > 1, len(self.rows) < self.network.channels
+        if phases and shared:
+            tall = (tall - 0.4) / 2
+        if phases:
+            self._colour_bar(tall)
+        if shared:
+            busy.colour_bar(self.figure, TOP + (tall + 0.4 if phases else 0), tall, "busy (%)")
 
-    def note(self) -> str:
-        return f"orange: more than {MAX_LANES} messages at once, height = how many" if self.crowded else ""
+    def notes(self) -> list[str]:
+        crowd = f"orange: more than {MAX_LANES} messages at once, height = how many" if self.crowded else ""
+        shared = (
+            "“+n more”: share of time busy, above the mean of the row's channels, below its busiest channel"
+        )
+        return [shared if len(self.rows) < self.network.channels else "", crowd]
 
-    def _rows(self) -> list[float]:
-        """The top of each row; each group begins with its name."""
-        rows: list[float] = []
+    def _tops(self) -> list[float]:
+        """The top of each row; each band begins with its name."""
+        tops: list[float] = []
         y, before = 0.0, None
-        for group in self.choice.groups:
-            if group is not before:
+        for row in self.rows:
+            if row.band is not before:
                 y += 1.3 if before is None else 1.6
                 self.axes.text(
                     0,
                     y - 0.25,
-                    group.value,
+                    f"{row.band.name} ({len(row.band.channels):,})",
                     fontsize=8.5,
                     fontweight="bold",
-                    color=style.GROUP_COLOURS[group],
+                    color=style.GROUP_COLOURS[row.band.group],
                 )
-                before = group
-            rows.append(y)
+                before = row.band
+            tops.append(y)
             y += 1
-        return rows
+        return tops
+
+    def _shared(self, y: float, row: Row) -> None:
+        """Share of time busy in each slot: above the mean of the channels, below the busiest one."""
+        right = max(self.simulation.seconds * self.factor, 1e-9)
+        used = [utilisation_of(self.simulation, self.network, c) for c in row.channels]
+        text = f"{sum(used) / len(used):.0%}"
+        self.axes.text(right * 1.008, y + 0.5, text, fontsize=7.5, color=style.MUTED, va="center")
+        shares = busy.busy_shares(self.simulation, self.schedule, self.network, row.channels, SLOTS)
+        top, low = y + (1 - BAR) / 2, y + (1 + BAR) / 2
+        middle = top + 0.62 * (low - top)
+        busiest = shares[int(np.argmax(shares.sum(axis=1)))]
+        for cells, above, below in ((shares.mean(axis=0), top, middle), (busiest, middle + 0.04, low)):
+            self.axes.imshow(
+                cells[None, :], aspect="auto", interpolation="nearest", cmap=busy.colours(), norm=busy.NORM,
+                extent=(0, right, below, above),
+            )  # fmt: skip
 
     def _row(self, y: float, channel: int, transfers: NDArray[np.int64], bars: int, labels: bool) -> None:
         right = self.simulation.seconds * self.factor
         self.axes.axhspan(y + (1 - BAR) / 2, y + (1 + BAR) / 2, color=style.ROW, lw=0, zorder=0)
         share = utilisation_of(self.simulation, self.network, channel)
         self.axes.text(right * 1.008, y + 0.5, f"{share:.0%}", fontsize=7.5, color=style.MUTED, va="center")
+        if not len(transfers):
+            return
         start, end = self.start[transfers], self.end[transfers]
         lane, lanes = assign_lanes(start, end)
         if lanes > MAX_LANES:
@@ -231,9 +267,8 @@ class _Drawing:
             1.008, 1, "in use", transform=self.axes.transAxes, fontsize=7.5, color=style.MUTED, va="bottom"
         )
 
-    def _colour_bar(self) -> None:
+    def _colour_bar(self, tall: float) -> None:
         width, height = self.figure.get_size_inches()
-        tall = min(2.2, height - TOP - BOTTOM)
         place = (1 - 0.62 / width, 1 - (TOP + tall) / height, 0.11 / width, tall / height)
         bar = self.figure.add_axes(place)
         values = np.linspace(0, max(self.schedule.phases - 1, 1), 256)[:, None]

@@ -1,4 +1,4 @@
-"""Pattern × router: how many messages each channel carries in each phase."""
+"""Pattern × router: how many messages each channel carries in each phase; without contention, how busy it is."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.network.coordinates import coordinates_of, dimension_of, sides_of
-from hocket.report import style
-from hocket.report.channels import Group, group_of
+from hocket.report import busy, style
+from hocket.report.channels import bands, utilisation_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,39 +28,8 @@ COLOURS: Final = 256
 WIDTH, LEFT, RIGHT = 11.0, 1.75, 0.95  # inches, as the next line
 TOP, BOTTOM, LEAST, TALLEST, SPACE = 0.95, 0.8, 0.5, 7.0, 0.09
 PANEL, BETWEEN = 0.5, 0.2  # what several panels need besides
+SLOTS: Final = 400  # of time
 FINE_DPI: Final = 240
-
-
-@dataclass(frozen=True)
-class Band:
-    """Channels of one kind, in the order of the picture's rows."""
-
-    name: str
-    channels: list[int]
-
-
-def bands(network: _core.Network) -> list[Band]:
-    """Grids: by dimension and direction, the channels of a line of nodes next to each other. Other networks:
-    by where a channel lies."""
-    shape = network.shape
-    if shape not in (_core.Shape.torus, _core.Shape.mesh, _core.Shape.hypercube):
-        links, ranks = network.links, network.ranks_per_node
-        kinds: dict[Group, list[int]] = {}
-        for channel in range(network.channels):
-            kinds.setdefault(group_of(links, ranks, channel), []).append(channel)
-        return [Band(group.value, kinds[group]) for group in Group if group in kinds]
-    sides = sides_of(network)
-    found: dict[tuple[int, bool], list[tuple[list[int], int, int]]] = {}
-    for link, ends in enumerate(network.links):
-        first, dimension = coordinates_of(ends[0], sides), dimension_of(ends, sides)
-        line = [x for d, x in enumerate(first) if d != dimension]
-        # Links run from a coordinate to the next one.
-        found.setdefault((dimension, True), []).append((line, first[dimension], 2 * link))
-        found.setdefault((dimension, False), []).append((line, first[dimension], 2 * link + 1))
-    return [
-        Band(f"dimension {dimension + 1} {'up' if up else 'down'}", [c for *_, c in sorted(rows)])
-        for (dimension, up), rows in sorted(found.items(), key=lambda item: (item[0][0], not item[0][1]))
-    ]
 
 
 def worst_of_blocks(cells: NDArray[np.uint32], rows: int, columns: int) -> NDArray[np.uint32]:
@@ -84,11 +52,87 @@ class Panel:
 
 
 def heat(
-    schedule: _core.Schedule, network: _core.Network, path: str | Path, *, title: str = "", name: str = ""
+    schedule: _core.Schedule,
+    network: _core.Network,
+    path: str | Path,
+    *,
+    title: str = "",
+    name: str = "",
+    simulation: _core.Simulation | None = None,
 ) -> Path:
-    """Draws the messages on each channel (rows) in each phase (columns) to an SVG, PNG or PDF file."""
-    heading = title or (f"Messages on each channel, by '{name}'" if name else "Messages on each channel")
-    return heats([Panel("", schedule, network)], path, title=heading)
+    """Draws the messages on each channel (rows) in each phase (columns) to an SVG, PNG or PDF file.
+
+    Where no two messages share a channel in a phase these are all 0 or 1. Then, given the simulation, the
+    picture shows the share of time in which each channel is busy.
+    """
+    path = style.check(path)
+    _refuse_empty([Panel("", schedule, network)])
+    by = f", by '{name}'" if name else ""
+    if simulation is not None and int(_core.channel_use(network, schedule).max()) <= 1:
+        _busy_heat(
+            simulation,
+            schedule,
+            network,
+            path,
+            f"Time that each channel is busy{f': {title}' if title else by}",
+        )
+        return path
+    return heats(
+        [Panel("", schedule, network)], path, title=f"Messages on each channel{f': {title}' if title else by}"
+    )
+
+
+def _refuse_empty(panels: Sequence[Panel]) -> None:
+    if any(not len(panel.schedule) or not panel.network.channels for panel in panels):
+        raise UsageError("no message crosses a link, so that there is no heat to draw")
+
+
+def _busy_heat(
+    simulation: _core.Simulation, schedule: _core.Schedule, network: _core.Network, path: Path, title: str
+) -> None:
+    kinds = bands(network)
+    factor, unit = style.time_unit(simulation.seconds)
+    cells = []
+    for band in kinds:
+        shares = busy.busy_shares(simulation, schedule, network, band.channels, SLOTS)
+        cells.append(mean_of_blocks(shares, max(1, MOST_ROWS * len(band.channels) // network.channels)))
+    rows = [len(cell) for cell in cells]
+    plot = min(TALLEST, max(LEAST * len(rows), 0.06 * sum(rows)))
+    height = TOP + BOTTOM + plot + SPACE * (len(rows) - 1)
+    wide, top = WIDTH - LEFT - RIGHT, TOP
+    with style.context():
+        figure = style.new_figure(WIDTH, height)
+        for band, cell in zip(kinds, cells, strict=True):
+            tall = plot * (0.5 / len(rows) + 0.5 * len(cell) / sum(rows))
+            axes = figure.add_axes((LEFT / WIDTH, 1 - (top + tall) / height, wide / WIDTH, tall / height))
+            top += tall + SPACE
+            axes.imshow(
+                cell, aspect="auto", interpolation="nearest", cmap=busy.colours(), norm=busy.NORM,
+                extent=(0, simulation.seconds * factor, len(cell), 0),
+            )  # fmt: skip
+            used = [utilisation_of(simulation, network, channel) for channel in band.channels]
+            name = f"{band.name}\n{style.counted(len(used), 'channel')}, {sum(used) / len(used):.0%}"
+            _plain(axes, name, f"time ({unit})" if band is kinds[-1] else "", 8, integer=False)
+        busy.colour_bar(figure, TOP, min(2.2, height - TOP - BOTTOM), "busy (%)")
+        subtitle = (
+            f"colour: share of time in which the channel carries a message; no two share a channel in a phase; "
+            f"{style.counted(network.channels, 'channel')}"
+        )
+        style.headline(figure, title, subtitle, left=LEFT / WIDTH)
+        merged = (
+            "a point is the mean of several neighbouring channels; " if sum(rows) < network.channels else ""
+        )
+        note = f"{merged}beside the names: mean share of time × rate used"
+        style.footnote(figure, LEFT / WIDTH, note)
+        style.save(figure, path)
+
+
+def mean_of_blocks(cells: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
+    """At most so many rows: the mean of each block, all of one size but for the last."""
+    step = -(-len(cells) // rows)
+    starts = np.arange(0, len(cells), step)
+    sizes = np.diff(np.append(starts, len(cells)))
+    return np.asarray(np.add.reduceat(cells, starts, axis=0) / sizes[:, None])
 
 
 def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
@@ -97,8 +141,7 @@ def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
     path = style.check(path)
     if not panels:
         raise UsageError("no schedule to draw", remedy="give at least one")
-    if any(not len(panel.schedule) or not panel.network.channels for panel in panels):
-        raise UsageError("no message crosses a link, so that there is no heat to draw")
+    _refuse_empty(panels)
     network = panels[0].network
     kinds = bands(network)
     if any(bands(panel.network) != kinds for panel in panels[1:]):
@@ -136,7 +179,8 @@ def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
                     cell, aspect="auto", interpolation="nearest", cmap=colours, norm=norm,
                     extent=(0.5, panel.schedule.phases + 0.5, len(cell), 0),
                 )  # fmt: skip
-                _plain(axes, band if column == 0 else None, most_ticks if band is kinds[-1] else 0)
+                name = f"{band.name}\n{style.counted(len(band.channels), 'channel')}" if column == 0 else ""
+                _plain(axes, name, "phase" if band is kinds[-1] else "", most_ticks, integer=True)
         _colour_bar(figure, colours, norm, most, head)
         subtitle = "rows: channels; columns: phases; colours: messages that share a channel"
         if len(panels) == 1:
@@ -176,21 +220,20 @@ def _colours(most: int) -> tuple[ListedColormap, Normalize]:
     return ListedColormap(np.vstack([to_rgba(style.ROW), shades])), Normalize(-0.5, most + 0.5)
 
 
-def _plain(axes: Axes, band: Band | None, ticks: int) -> None:
-    """Names the band, if any, and as many phases at most."""
+def _plain(axes: Axes, name: str, below: str, ticks: int, *, integer: bool) -> None:
+    """Names the band, if at all, and the horizontal axis with so many ticks at most."""
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0)
     axes.set_yticks([])
-    if band:
+    if name:
         axes.text(
-            -0.12 / axes.get_position().width / WIDTH, 0.5,
-            f"{band.name}\n{style.counted(len(band.channels), 'channel')}",
+            -0.12 / axes.get_position().width / WIDTH, 0.5, name,
             transform=axes.transAxes, ha="right", va="center", fontsize=8,
         )  # fmt: skip
-    if ticks:
-        axes.set_xlabel("phase", color=style.MUTED)
-        axes.xaxis.set_major_locator(MaxNLocator(ticks, integer=True))
+    if below:
+        axes.set_xlabel(below, color=style.MUTED)
+        axes.xaxis.set_major_locator(MaxNLocator(ticks, integer=integer))
     else:
         axes.set_xticks([])
 

@@ -18,6 +18,7 @@ INK: Final = "#1d2733"
 MUTED: Final = "#6b7785"
 FAINT: Final = "#e6e9ed"
 ROW: Final = "#f4f6f8"
+IDLE: Final = "#dfe2e6"
 ALARM: Final = "#d55e00"
 GROUP_COLOURS: Final = {
     Group.TRUNK: "#0072b2",
