@@ -16,7 +16,7 @@ from hocket.cli import cli
 from hocket.errors import HocketError
 from hocket.export.packages import cmake_file, compile_flags, link_flags, pkg_config_file
 from hocket.mpi import Mpi
-from mpi_programs import compile_with_hocket, hocket, installation, mpiexec
+from mpi_programs import compile_with_hocket, hocket, mpiexec
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "exchange" / "exchange.c"
 PLACES = ["/opt/hocket", "/home/a b/it's #1"]
@@ -43,14 +43,6 @@ def of_pkg_config(folder: Path, *options: str) -> list[str]:
     return shlex.split(run([tool, *options, "hocket"], env={"PKG_CONFIG_PATH": str(folder)}))
 
 
-@pytest.fixture
-def mpich() -> Mpi:
-    try:
-        return installation("mpich")
-    except HocketError as error:
-        pytest.skip(f"no mpich: {error}")
-
-
 def configure(folder: Path) -> subprocess.CompletedProcess[str]:
     """CMake on a project of one program that wants the HocketConfig.cmake in its folder."""
     tool = shutil.which("cmake")
@@ -70,26 +62,26 @@ def test_pkg_config_reads_the_flags(place: str, tmp_path: Path) -> None:
     assert of_pkg_config(tmp_path, "--modversion") == ["1.2.3"]
 
 
-def test_the_command_prints_the_same_flags_for_pkg_config(mpich: Mpi, tmp_path: Path) -> None:
-    (tmp_path / "hocket.pc").write_text(hocket("config", "--pkg-config", "--mpi", mpich.mpiexec))
-    flags = shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpich.mpiexec))
+def test_the_command_prints_the_same_flags_for_pkg_config(mpi: Mpi, tmp_path: Path) -> None:
+    (tmp_path / "hocket.pc").write_text(hocket("config", "--pkg-config", "--mpi", mpi.mpiexec))
+    flags = shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpi.mpiexec))
     assert of_pkg_config(tmp_path, "--cflags", "--libs") == flags
     assert of_pkg_config(tmp_path, "--modversion") == [__version__]
 
 
-def test_cmake_builds_a_program_that_runs(mpich: Mpi, tmp_path: Path) -> None:
-    (tmp_path / "HocketConfig.cmake").write_text(hocket("config", "--cmake", "--mpi", mpich.mpiexec))
+def test_cmake_builds_a_program_that_runs(mpi: Mpi, tmp_path: Path) -> None:
+    (tmp_path / "HocketConfig.cmake").write_text(hocket("config", "--cmake", "--mpi", mpi.mpiexec))
     configured = configure(tmp_path)
     assert configured.returncode == 0, configured.stdout + configured.stderr
     run(["cmake", "--build", str(tmp_path / "build")])
-    by_flags = compile_with_hocket(mpich, EXAMPLE, tmp_path / "by_flags")
-    said = [mpiexec(mpich, 3, [str(program)], {}) for program in (tmp_path / "build" / "program", by_flags)]
+    by_flags = compile_with_hocket(mpi, EXAMPLE, tmp_path / "by_flags")
+    said = [mpiexec(mpi, 3, [str(program)], {}) for program in (tmp_path / "build" / "program", by_flags)]
     assert said[0].startswith("rank 0 of 3") and said[0] == said[1]
 
 
-def test_cmake_says_that_the_library_is_gone(mpich: Mpi, tmp_path: Path) -> None:
+def test_cmake_says_that_the_library_is_gone(mpi: Mpi, tmp_path: Path) -> None:
     gone = tmp_path / "gone" / "libhocket_runtime.so"
-    (tmp_path / "HocketConfig.cmake").write_text(cmake_file("1.2.3", tmp_path, gone, mpich.mpicc))
+    (tmp_path / "HocketConfig.cmake").write_text(cmake_file("1.2.3", tmp_path, gone, mpi.mpicc))
     configured = configure(tmp_path)
     assert configured.returncode != 0
     assert "its library is gone: print this file again" in " ".join(configured.stderr.split())
