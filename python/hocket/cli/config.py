@@ -13,10 +13,12 @@ from hocket.cli.launching import mpi_option
 @click.command()
 @click.option("--cflags", is_flag=True, help="Where hocket.h is.")
 @click.option("--libs", is_flag=True, help="Where the library is, at link time and at run time.")
+@click.option("--pkg-config", is_flag=True, help="Both as a file for pkg-config: hocket.pc.")
+@click.option("--cmake", is_flag=True, help="A file for CMake's find_package: HocketConfig.cmake.")
 @mpi_option
 @click.option("--abi", type=click.Choice(["native", "standard"]), default="native", show_default=True,
               help="standard: for programs compiled with mpicc_abi.")  # fmt: skip
-def config(cflags: bool, libs: bool, mpi_name: str | None, abi: str) -> None:
+def config(cflags: bool, libs: bool, pkg_config: bool, cmake: bool, mpi_name: str | None, abi: str) -> None:
     """Print the flags that compile and link programs with hocket.h, in one line; both kinds by default.
 
     Hocket's wheel brings the library for MPICH 5, Open MPI 5 and the standard ABI. For another MPI it is
@@ -24,15 +26,30 @@ def config(cflags: bool, libs: bool, mpi_name: str | None, abi: str) -> None:
 
     \b
     mpicc program.c $(hocket config --cflags --libs) -o program
+    hocket config --pkg-config > hocket.pc
+    hocket config --cmake > HocketConfig.cmake
     """
+    from hocket import __version__
+    from hocket.errors import UsageError
+    from hocket.export.packages import cmake_file, compile_flags, link_flags, pkg_config_file
     from hocket.mpi import Abi, find_mpi
     from hocket.runtime.build import include_dir
     from hocket.runtime.ready import find_runtime
 
-    flags: list[str] = []
-    if cflags or not libs:
-        flags += [f"-I{include_dir()}"]
-    if libs or not cflags:
-        library = find_runtime(replace(find_mpi(mpi_name), abi=Abi(abi)).mpicc).library
-        flags += [f"-L{library.parent}", "-lhocket_runtime", f"-Wl,-rpath,{library.parent}"]
-    click.echo(shlex.join(flags))
+    if (cflags or libs) + pkg_config + cmake > 1:
+        raise UsageError(
+            "flags, --pkg-config and --cmake exclude each other", remedy="print one after the other"
+        )
+    include = include_dir()
+    if cflags and not libs:
+        click.echo(shlex.join(compile_flags(include)))
+        return
+    mpi = replace(find_mpi(mpi_name), abi=Abi(abi))
+    library = find_runtime(mpi.mpicc).library
+    if pkg_config:
+        click.echo(pkg_config_file(__version__, include, library), nl=False)
+    elif cmake:
+        click.echo(cmake_file(__version__, include, library, mpi.mpicc), nl=False)
+    else:
+        flags = compile_flags(include) if cflags or not libs else []
+        click.echo(shlex.join([*flags, *link_flags(library)]))

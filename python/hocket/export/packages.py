@@ -1,0 +1,91 @@
+"""The files by which pkg-config and CMake find the library for one MPI.
+
+They are printed on the machine and not part of the wheel: which library serves an MPI is known there only.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Final
+
+from hocket.errors import HocketError
+
+ABOUT: Final = "MPI runtime of Hocket for programs with hocket.h"
+
+_CMAKE: Final = """\
+# {about}, version {version}; printed by hocket config --cmake.
+set(Hocket_VERSION {version})
+if(NOT MPI_C_COMPILER)
+  set(MPI_C_COMPILER {mpicc})
+endif()
+include(CMakeFindDependencyMacro)
+find_dependency(MPI COMPONENTS C)
+if(NOT EXISTS {library})
+  set(Hocket_FOUND FALSE)
+  set(Hocket_NOT_FOUND_MESSAGE "its library is gone: print this file again (hocket config --cmake)")
+  return()
+endif()
+if(NOT TARGET Hocket::hocket)
+  add_library(Hocket::hocket SHARED IMPORTED)
+  set_target_properties(Hocket::hocket PROPERTIES
+    IMPORTED_LOCATION {library}
+    IMPORTED_NO_SONAME TRUE
+    INTERFACE_INCLUDE_DIRECTORIES {include}
+    INTERFACE_LINK_LIBRARIES MPI::MPI_C)
+endif()
+"""
+
+
+def compile_flags(include: Path) -> list[str]:
+    """Where ``hocket.h`` is."""
+    return [f"-I{include}"]
+
+
+def link_flags(library: Path) -> list[str]:
+    """Where the library is, at link time and at run time."""
+    return [f"-L{library.parent}", "-lhocket_runtime", f"-Wl,-rpath,{library.parent}"]
+
+
+def pkg_config_file(version: str, include: Path, library: Path) -> str:
+    """``hocket.pc``. MPI is left to the compiler: ``mpicc``."""
+    lines = {
+        "Name": "hocket",
+        "Description": ABOUT,
+        "Version": version,
+        "Cflags": _of_pkg_config(compile_flags(include)),
+        "Libs": _of_pkg_config(link_flags(library)),
+    }
+    return "".join(f"{key}: {value}\n" for key, value in lines.items())
+
+
+def cmake_file(version: str, include: Path, library: Path, mpicc: str) -> str:
+    """``HocketConfig.cmake``, which defines the target ``Hocket::hocket``; it brings the MPI with it."""
+    return _CMAKE.format(
+        about=ABOUT,
+        version=version,
+        mpicc=_of_cmake(mpicc),
+        library=_of_cmake(str(library)),
+        include=_of_cmake(str(include)),
+    )
+
+
+def _of_pkg_config(flags: list[str]) -> str:
+    """It splits flags as a shell does; comments it has looked for before, and variables nobody can hide."""
+    text = shlex.join(flags)
+    if "$" in text:
+        raise _unreadable("pkg-config", text)
+    return text.replace("#", r"\#")
+
+
+def _of_cmake(path: str) -> str:
+    """A bracket argument: nothing in it is read."""
+    if "]=]" in path or ";" in path:
+        raise _unreadable("CMake", path)
+    return f"[=[{path}]=]"
+
+
+def _unreadable(tool: str, path: str) -> HocketError:
+    return HocketError(
+        f"{tool} cannot read {path}", remedy="install Hocket, or set XDG_CACHE_HOME, elsewhere"
+    )

@@ -1,0 +1,107 @@
+"""``hocket config --pkg-config`` and ``--cmake``: what they print builds programs."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hocket import __version__
+from hocket.cli import cli
+from hocket.errors import HocketError
+from hocket.export.packages import cmake_file, compile_flags, link_flags, pkg_config_file
+from hocket.mpi import Mpi
+from mpi_programs import compile_with_hocket, hocket, mpiexec
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "exchange" / "exchange.c"
+PLACES = ["/opt/hocket", "/home/a b/it's #1"]
+PROJECT = """\
+cmake_minimum_required(VERSION 3.22)
+project(program C)
+find_package(Hocket REQUIRED)
+add_executable(program "{source}")
+target_link_libraries(program Hocket::hocket)
+"""
+
+
+def run(command: Sequence[str], **more: object) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **more)  # type: ignore[call-overload]
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(done.stdout)
+
+
+def of_pkg_config(folder: Path, *options: str) -> list[str]:
+    """What pkg-config says of the hocket.pc in a folder; skips the test where there is none."""
+    tool = shutil.which("pkg-config")
+    if tool is None:
+        pytest.skip("no pkg-config")
+    return shlex.split(run([tool, *options, "hocket"], env={"PKG_CONFIG_PATH": str(folder)}))
+
+
+def configure(folder: Path) -> subprocess.CompletedProcess[str]:
+    """CMake on a project of one program that wants the HocketConfig.cmake in its folder."""
+    tool = shutil.which("cmake")
+    if tool is None:
+        pytest.skip("no cmake")
+    (folder / "CMakeLists.txt").write_text(PROJECT.format(source=EXAMPLE))
+    command = [tool, "-S", str(folder), "-B", str(folder / "build"), f"-DHocket_DIR={folder}"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_pkg_config_reads_the_flags(place: str, tmp_path: Path) -> None:
+    include, library = Path(place) / "include", Path(place) / "lib" / "libhocket_runtime.so"
+    (tmp_path / "hocket.pc").write_text(pkg_config_file("1.2.3", include, library))
+    assert of_pkg_config(tmp_path, "--cflags") == compile_flags(include)
+    assert of_pkg_config(tmp_path, "--libs") == link_flags(library)
+    assert of_pkg_config(tmp_path, "--modversion") == ["1.2.3"]
+
+
+def test_the_command_prints_the_same_flags_for_pkg_config(mpi: Mpi, tmp_path: Path) -> None:
+    (tmp_path / "hocket.pc").write_text(hocket("config", "--pkg-config", "--mpi", mpi.mpiexec))
+    flags = shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpi.mpiexec))
+    assert of_pkg_config(tmp_path, "--cflags", "--libs") == flags
+    assert of_pkg_config(tmp_path, "--modversion") == [__version__]
+
+
+def test_cmake_builds_a_program_that_runs(mpi: Mpi, tmp_path: Path) -> None:
+    (tmp_path / "HocketConfig.cmake").write_text(hocket("config", "--cmake", "--mpi", mpi.mpiexec))
+    configured = configure(tmp_path)
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    run(["cmake", "--build", str(tmp_path / "build")])
+    by_flags = compile_with_hocket(mpi, EXAMPLE, tmp_path / "by_flags")
+    said = [mpiexec(mpi, 3, [str(program)], {}) for program in (tmp_path / "build" / "program", by_flags)]
+    assert said[0].startswith("rank 0 of 3") and said[0] == said[1]
+
+
+def test_cmake_says_that_the_library_is_gone(mpi: Mpi, tmp_path: Path) -> None:
+    gone = tmp_path / "gone" / "libhocket_runtime.so"
+    (tmp_path / "HocketConfig.cmake").write_text(cmake_file("1.2.3", tmp_path, gone, mpi.mpicc))
+    configured = configure(tmp_path)
+    assert configured.returncode != 0
+    assert "its library is gone: print this file again" in " ".join(configured.stderr.split())
+
+
+@pytest.mark.parametrize("place", ["/a;b", "/a]=]b"])
+def test_paths_that_cmake_cannot_read_are_refused(place: str) -> None:
+    with pytest.raises(HocketError, match="CMake cannot read"):
+        cmake_file("1.2.3", Path(place), Path(place) / "l.so", "mpicc")
+
+
+def test_paths_that_pkg_config_cannot_read_are_refused() -> None:
+    with pytest.raises(HocketError, match="pkg-config cannot read"):
+        pkg_config_file("1.2.3", Path("/a$b"), Path("/a/l.so"))
+
+
+@pytest.mark.parametrize(
+    "options", [["--cflags", "--cmake"], ["--libs", "--pkg-config"], ["--cmake", "--pkg-config"]]
+)
+def test_one_kind_at_a_time(options: list[str]) -> None:
+    result = CliRunner().invoke(cli, ["config", *options], prog_name="hocket")
+    assert result.exit_code == 2 and result.stdout == ""
+    assert "exclude each other" in result.stderr
