@@ -31,7 +31,7 @@ def as_exceptions() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: not Python's
 
 
 @contextmanager

@@ -178,13 +178,13 @@ def run(
     exchange = _core.Plan(built, schedule, waits, demand, "tree", 0, 0.0, 0.0)
     # As the ranks read them: a plan file orders the transfers of a phase by sender.
     plans = {}
-    options = []
+    paths = []
     for plan in (exchange, gather):
         pattern = plan.header.demand.pattern
         path = tmp_path / f"{pattern}.hkt"
         path.write_bytes(plan.encode())
         plans[pattern] = _core.Plan.decode(plan.encode())
-        options += ["--plan", str(path)]
+        paths.append(str(path))
     trace = tmp_path / "trace"
     env = {
         "HOCKET_TRACE": str(trace),
@@ -192,7 +192,8 @@ def run(
         "HOCKET_MIN_BYTES": "1",
         "HOCKET_MIN_GATHER_BYTES": "1",
     }
-    check(f"in_turn {size} {ROUNDS}", network, built.ranks, *options, env=env)
+    # Past the launcher, which refuses plans whose messages collide: the ranks' part is tested here.
+    check(f"in_turn {size} {ROUNDS}", network, built.ranks, env=env, exports={"HOCKET_PLAN": ":".join(paths)})
     by_rank = [calls_of(trace.with_name(f"trace.{rank}")) for rank in range(built.ranks)]
     assert [pattern for pattern, _ in by_rank[0]] == ["all-to-all", "all-gather"] * ROUNDS
     return [
