@@ -67,7 +67,9 @@ def main() -> None:
         lab = f"hocket lab run --network {SMALL} --rate 50Mbit"
         step(f"{lab} --native -- {OUT}/collective_time alltoall 262144 3")
         step(f"{lab} -- {OUT}/collective_time alltoall 262144 3")
-        say("The same for MPI_Allgather, its ranks at random over the hosts: the worst case, not the usual one")
+        say(
+            "The same for MPI_Allgather, its ranks at random over the hosts: the worst case, not the usual one"
+        )
         step(f"{lab} --shuffle 3 --native -- {OUT}/collective_time allgather 262144 3")
         step(f"{lab} --shuffle 3 -- {OUT}/collective_time allgather 262144 3")
     else:

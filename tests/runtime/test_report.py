@@ -195,7 +195,10 @@ def test_the_log_of_level_two_names_each_call_site_once(launch: Launched) -> Non
 
 @pytest.mark.parametrize(
     ("options", "complaint"),
-    [(["--report", "./program"], "put -- between"), (["--report=/nonexistent/r.json"], "there is no directory /nonexistent")],
+    [
+        (["--report", "./program"], "put -- between"),
+        (["--report=/nonexistent/r.json"], "there is no directory /nonexistent"),
+    ],
 )
 def test_where_the_report_cannot_go(options: list[str], complaint: str) -> None:
     command = [

@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "hocket/schedule/waits.hpp"
+
 namespace hocket {
 namespace {
 
@@ -35,9 +37,11 @@ double token_seconds(const Network& network, const Schedule& schedule) {
   Places places(network);
   std::vector<double> free(schedule.ranks(), 0), until(schedule.ranks(), 0);  // before, and with, this phase's sends
   std::vector<Channel> route;
+  std::vector<std::uint32_t> order;
   double seconds = 0;
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
-    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
+    order_by_sender(schedule, phase, order);
+    for (const std::uint32_t i : order) {
       const auto [src, dst] = schedule.hops()[i];
       route.clear();
       network.append_route(src, dst, route);

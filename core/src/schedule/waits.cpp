@@ -119,7 +119,8 @@ class Reducer {
   int steps_ = 0;
 };
 
-/// The transfers of one phase by sender, those of one sender in the order of the schedule.
+}  // namespace
+
 void order_by_sender(const Schedule& schedule, std::uint64_t phase, std::vector<std::uint32_t>& order) {
   const auto begin = schedule.phase_begin();
   order.resize(begin[phase + 1] - begin[phase]);
@@ -127,8 +128,6 @@ void order_by_sender(const Schedule& schedule, std::uint64_t phase, std::vector<
   const auto src = [&](std::uint32_t transfer) { return schedule.hops()[transfer].src; };
   if (!std::ranges::is_sorted(order, {}, src)) std::ranges::stable_sort(order, {}, src);
 }
-
-}  // namespace
 
 Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window) {
   check_ranks(schedule);

@@ -24,6 +24,10 @@ struct Waits {
   }
 };
 
+/// The transfers of one phase by sender, as a plan file lists them; those of one sender in the order of the schedule.
+/// In this order they take the places of a channel that carries several messages at once.
+void order_by_sender(const Schedule& schedule, std::uint64_t phase, std::vector<std::uint32_t>& order);
+
 /// Derives the waits from schedule and network. A transfer waits, on every channel of its route,
 /// for the one that uses the channel capacity·window places earlier, unless both are of one phase. The
 /// transfers of a phase take their places by sender (those of one sender in schedule order), as a plan
