@@ -125,7 +125,7 @@ def test_schedulers(hocket) -> None:
     listed = hocket("schedulers", "--json").out
     assert '"tree"' in listed and '"packing"' in listed
     assert "Faraj and Yuan" in hocket("schedulers", "tree").out
-    unknown = hocket("schedulers", "packin")
+    unknown = hocket("schedulers", "packing"[:-1])
     assert unknown.code == 2 and "did you mean 'packing'?" in unknown.err
 
 

@@ -12,7 +12,8 @@ from hocket.planning import plan_all_gather
 RATE = 1e9
 
 GRIDS = [
-    ("torus", (3, 5, 5)), ("torus", (5, 5)), ("mesh", (9,)), ("torus", (7, 7)), ("torus", (3, 3, 3)), ("torus", (3, 5, 7)),
+    ("torus", (3, 5, 5)), ("torus", (5, 5)), ("mesh", (9,)), ("torus", (7, 7)), ("torus", (3, 3, 3)),
+    ("torus", (3, 5, 7)),
     ("mesh", (5, 5)), ("mesh", (3, 5)), ("mesh", (3, 3, 3)), ("hypercube", (5,)),
 ]  # fmt: skip
 
