@@ -7,7 +7,7 @@ import pytest
 from hocket.memory.budget import Budget, Figure, measured, repeats
 from hocket.memory.sizes import MIB, Shape, in_turn, shapes
 
-TODO = in_turn(shapes(32 * MIB, 2, quick=True))
+FIGURES = in_turn(shapes(32 * MIB, 2, quick=True))
 
 
 class Machine:
@@ -27,14 +27,14 @@ class Machine:
     def figures(self, budget: float) -> list[Figure]:
         heard: list[tuple[int, str]] = []
         clock = Budget(budget, lambda mine: mine, lambda: self.now)
-        figures = measured(TODO, 2, self.seconds, clock, lambda at, work: heard.append((at, work)))
-        assert heard == [(i, shape.work) for i, shape in enumerate(TODO[: len(figures)])]
+        figures = measured(FIGURES, 2, self.seconds, clock, lambda at, work: heard.append((at, work)))
+        assert heard == [(i, shape.work) for i, shape in enumerate(FIGURES[: len(figures)])]
         return figures
 
 
 def test_a_fast_machine_measures_all_with_all_repeats() -> None:
     machine = Machine(0.001)
-    assert len(machine.figures(30.0)) == len(TODO)
+    assert len(machine.figures(30.0)) == len(FIGURES)
     assert set(machine.calls) == {16}
     assert machine.now - 1000 < 30
 
@@ -43,23 +43,23 @@ def test_a_fast_machine_measures_all_with_all_repeats() -> None:
 def test_a_slow_machine_keeps_the_budget_but_for_one_call(call: float) -> None:
     machine = Machine(call)
     figures = machine.figures(30.0)
-    assert 0 < len(figures) <= len(TODO)
+    assert 0 < len(figures) <= len(FIGURES)
     assert machine.now - 1000 <= 30 + call
-    if len(figures) < len(TODO):  # left out only where the time is over
+    if len(figures) < len(FIGURES):  # left out only where the time is over
         assert machine.now - 1000 >= 30
 
 
 def test_repeats_are_cut_before_figures_are_left_out() -> None:
-    machine = Machine(25.0 / len(TODO))
-    assert len(machine.figures(30.0)) == len(TODO)
+    machine = Machine(25.0 / len(FIGURES))
+    assert len(machine.figures(30.0)) == len(FIGURES)
     assert set(machine.calls) <= {1, 2, 3, 4}
     assert machine.calls[0] == 1
 
 
 def test_every_work_has_a_figure_before_any_has_two() -> None:
-    works = {shape.work for shape in TODO}
-    assert {shape.work for shape in TODO[: len(works)]} == works
-    assert sorted(map(repr, TODO)) == sorted(map(repr, shapes(32 * MIB, 2, quick=True)))
+    works = {shape.work for shape in FIGURES}
+    assert {shape.work for shape in FIGURES[: len(works)]} == works
+    assert sorted(map(repr, FIGURES)) == sorted(map(repr, shapes(32 * MIB, 2, quick=True)))
 
 
 def test_rank_0_decides() -> None:
