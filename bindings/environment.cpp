@@ -3,11 +3,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "hocket/environment/variables.hpp"
+#include "runtime/environment/variables.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
-using namespace hocket;
+using namespace hocket::runtime;
 
 void bind_environment(nb::module_& m) {
   nb::class_<Variable>(m, "Variable", "An environment variable of Hocket.")

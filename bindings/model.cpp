@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -90,15 +91,17 @@ void bind_model(nb::module_& m) {
 
   m.def(
       "channel_use",
-      [](const Network& network, const Schedule& schedule) {
+      [](const Network& network, const Schedule& schedule, std::uint64_t first, std::optional<std::uint64_t> last) {
+        const std::uint64_t end = last.value_or(schedule.phases());
         std::vector<std::uint32_t>* use = nullptr;
         {
           const nb::gil_scoped_release release;
-          use = new std::vector<std::uint32_t>(channel_use(network, schedule));
+          use = new std::vector<std::uint32_t>(channel_use(network, schedule, first, end));
         }
         const nb::capsule owner(use, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
         return nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<2>>(
-            use->data(), {static_cast<std::size_t>(schedule.phases()), network.channels()}, owner);
+            use->data(), {static_cast<std::size_t>(end - first), network.channels()}, owner);
       },
-      "network"_a, "schedule"_a, "Messages by phase (rows) and channel (columns).");
+      "network"_a, "schedule"_a, "first"_a = 0, "last"_a.none() = nb::none(),
+      "Messages by phase (rows), from `first` to before `last`, and channel (columns).");
 }

@@ -53,6 +53,7 @@ NB_MODULE(_core, m) {
   bind_model(m);
   bind_wormhole(m);
   bind_plan(m);
+  bind_planning(m);
   bind_gossip(m);
   bind_gossip_search(m);
   bind_memory(m);

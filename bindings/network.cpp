@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "hocket/network/match_host.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -133,6 +134,10 @@ void bind_network(nb::module_& m) {
             return n.route(src, dst);
           },
           "src"_a, "dst"_a, "the channels from one rank to another, in order")
+      .def(
+          "match_host", [](const Network& n, const Names& names) { return hocket::match_host(n, names).hosts; },
+          "names"_a,
+          "hosts that a machine of these names may be, the best name first: one, none, or several if it is not certain")
       .def(
           "restricted_to",
           [](const Network& n, const Numbers& ranks_per_node) { return n.restricted_to(ranks_per_node); },

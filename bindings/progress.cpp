@@ -9,7 +9,7 @@ using namespace nb::literals;
 using namespace hocket;
 
 void bind_progress(nb::module_& m) {
-  nb::class_<Progress>(m, "Progress", "How far another thread's work has come, and the wish that it end.")
+  nb::class_<Progress>(m, "Progress", "How far another thread's work has come, and a request to cancel it.")
       .def(nb::init<>())
       .def_prop_ro("step", &Progress::step, "what is under way, such as \"deriving waits\"; None while nothing counts")
       .def_prop_ro("fraction", &Progress::fraction, "of the step, from 0 to 1")

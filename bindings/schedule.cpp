@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "hocket/demand/collective.hpp"
 #include "hocket/schedule/balance.hpp"
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedule/token_time.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
-#include "hocket/schedulers/entries.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
@@ -154,7 +154,6 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
 
 void bind_schedule(nb::module_& m) {
   m.attr("EVERYONE") = everyone;
-  m.attr("MAX_EXPLICIT_RANKS") = algorithms::max_explicit_ranks;
   nb::class_<Demand>(m, "Demand",
                      "All-to-all of `bytes` bytes per message, all-gather of `bytes` bytes per rank, or irregular.")
       .def(
@@ -162,9 +161,9 @@ void bind_schedule(nb::module_& m) {
           [](Demand* self, std::uint32_t ranks, std::uint64_t bytes, const std::string& pattern,
              std::vector<std::uint64_t> contributions) {
             new (self) Demand{parse_pattern(pattern), ranks, bytes, std::move(contributions)};
-            if (self->pattern == Pattern::irregular) throw InputError("Demand.irregular makes irregular demands");
+            if (self->by_matrix()) throw InputError("Demand.irregular makes irregular demands");
             if (self->contributions.empty()) return;
-            if (self->pattern != Pattern::all_gather || self->contributions.size() != ranks)
+            if (!self->to_everyone() || self->contributions.size() != ranks)
               throw InputError("contributions belong to an all-gather, one to each rank");
           },
           "ranks"_a, "bytes"_a, "pattern"_a = "all-to-all", "contributions"_a = std::vector<std::uint64_t>{},
@@ -198,6 +197,30 @@ void bind_schedule(nb::module_& m) {
       .def_ro("ranks", &Demand::ranks)
       .def_ro("bytes", &Demand::bytes)
       .def_prop_ro("messages", &Demand::messages);
+
+  nb::class_<Collective>(m, "Collective", "What a collective call asks for, as a demand.")
+      .def_prop_ro("name", [](const Collective& c) { return c.name; })
+      .def_prop_ro(
+          "mpi_calls", [](const Collective& c) { return c.mpi_calls; }, "the blocking MPI calls, by commas")
+      .def_prop_ro("pattern", [](const Collective& c) { return to_string(c.pattern); })
+      .def_ro("rooted", &Collective::rooted)
+      .def_prop_ro(
+          "by_matrix", [](const Collective& c) { return c.demand == nullptr; }, "a traffic matrix says who sends what")
+      .def(
+          "demand",
+          [](const Collective& c, std::uint32_t ranks, std::uint64_t bytes, Rank root) {
+            if (c.demand == nullptr) throw InputError("Demand.irregular makes irregular demands");
+            return c.demand(ranks, bytes, root);
+          },
+          "ranks"_a, "bytes"_a, "root"_a = 0, "`bytes` of each message or contribution");
+  m.def(
+      "collectives",
+      [] {
+        std::vector<const Collective*> all;
+        for (const Collective& collective : collectives()) all.push_back(&collective);
+        return all;
+      },
+      nb::rv_policy::reference, "all that can be planned");
 
   nb::class_<Schedule>(m, "Schedule", "Phases of transfers.")
       .def_prop_ro("ranks", &Schedule::ranks)
@@ -324,7 +347,6 @@ void bind_schedule(nb::module_& m) {
         return find_scheduler(name, parse_pattern(pattern));
       },
       "name"_a, "pattern"_a = "all-to-all", nb::rv_policy::reference);
-  m.def("choose_scheduler", &choose_scheduler, "network"_a, "demand"_a, nb::rv_policy::reference);
 
   nb::class_<TreePhases>(m, "TreePhases", "The tree schedule in closed form (Faraj and Yuan, section 4).")
       .def(nb::init<const Network&>(), "network"_a)

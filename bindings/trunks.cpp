@@ -11,7 +11,7 @@ using hocket::Network;
 
 namespace {
 
-Network with_widths(const Network& network, const std::vector<std::pair<std::uint32_t, double>>& widths) {
+Network network_with_widths(const Network& network, const std::vector<std::pair<std::uint32_t, double>>& widths) {
   std::vector<hocket::TrunkWidth> given;
   for (const auto& [link, width] : widths) {
     if (link >= network.spec().links.size()) throw hocket::InputError("no such link");
@@ -44,6 +44,6 @@ void bind_trunks(nb::module_& m) {
       "trunks"_a, "most"_a, "For each trunk, the index of the one that is measured for it.");
   m.def("settled_width", &hocket::settled_width, "measured"_a, "pairs"_a,
         "What a measured width stands for, in hosts' speeds; at most `pairs`.");
-  m.def("with_widths", &with_widths, "network"_a, "widths"_a,
+  m.def("with_widths", &network_with_widths, "network"_a, "widths"_a,
         "The network with other rates of some links: (link, width in hosts' speeds).");
 }

@@ -46,8 +46,10 @@ def fetch(requirement: str, out: Path) -> Path:
 
 
 def names_of_calls(compiler: str, sources: Path) -> list[str]:
-    """Both names of every call of runtime/calls.h."""
-    listing = '#include "calls.h"\n#define NAME(mpi_name, runtime_name, n) @mpi_name@\nCALLS(NAME)\n'
+    """Both names of every call of runtime/shim/calls.h."""
+    listing = (
+        '#include "runtime/shim/calls.h"\n#define NAME(mpi_name, runtime_name, n) @mpi_name@\nCALLS(NAME)\n'
+    )
     command = [compiler, "-E", "-P", "-x", "c", "-I", str(sources), "-"]
     done = subprocess.run(command, input=listing, capture_output=True, text=True, check=True)
     calls = re.findall(r"@\s*(\w+)\s*@", done.stdout)

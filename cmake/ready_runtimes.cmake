@@ -2,29 +2,31 @@
 # With the flags that python/hocket/runtime/build.py compiles with on a user's machine.
 enable_language(C)
 file(STRINGS runtime/library_flags.txt library_flags REGEX "^-")
-file(STRINGS runtime/shim_flags.txt shim_flags REGEX "^-")
-file(GLOB runtime_sources CONFIGURE_DEPENDS runtime/*.cpp sort/*.cpp)
+file(STRINGS runtime/shim/shim_flags.txt shim_flags REGEX "^-")
+file(GLOB_RECURSE runtime_sources CONFIGURE_DEPENDS runtime/*.cpp sort/*.cpp)
 
 function(add_ready_runtime name requirement mpi_library)
   set(out ${CMAKE_BINARY_DIR}/ready/${name})
   execute_process(
     COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/prepare_mpi.py ${requirement} ${mpi_library}
-            ${CMAKE_CXX_COMPILER} ${PROJECT_SOURCE_DIR}/runtime ${out}
+            ${CMAKE_CXX_COMPILER} ${PROJECT_SOURCE_DIR} ${out}
     COMMAND_ERROR_IS_FATAL ANY)
   set(library hocket_runtime_${name})
   set(shim hocket_shim_${name})
 
   # Without a run path: a rank has its MPI library loaded already, under the name that is noted here.
   add_library(${library} SHARED ${runtime_sources})
+  one_unit_per_folder(${library})
   target_compile_options(${library} PRIVATE ${library_flags})
   target_compile_definitions(${library} PRIVATE ${ARGN})
   target_precompile_headers(${library} PRIVATE runtime/common_headers.hpp)
-  target_include_directories(${library} PRIVATE runtime/include runtime sort)
+  target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR} runtime/include)
   target_include_directories(${library} SYSTEM PRIVATE ${out}/mpi/include)
   target_link_libraries(${library} PRIVATE hocket_core ${out}/mpi/lib/${mpi_library})
   target_link_options(${library} PRIVATE -static-libgcc -static-libstdc++)
 
-  add_library(${shim} SHARED runtime/shim.c)
+  add_library(${shim} SHARED runtime/shim/shim.c)
+  target_include_directories(${shim} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(${shim} PRIVATE ${shim_flags} -include ${out}/shown.h)
   target_link_libraries(${shim} PRIVATE ${CMAKE_DL_LIBS})
 

@@ -13,7 +13,7 @@ def make_plan(network: _core.Network, schedule: _core.Schedule, size: int, windo
 
 def planned(network: _core.Network, size: int = 100, window: int = 1) -> _core.Plan:
     demand = _core.Demand(network.ranks, size)
-    return make_plan(network, _core.choose_scheduler(network, demand).make(network, demand), size, window)
+    return make_plan(network, _core.plan_exchange(network, demand).schedule, size, window)
 
 
 def forwarding() -> _core.Plan:

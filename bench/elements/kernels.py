@@ -2,7 +2,7 @@
 
     python bench/elements/kernels.py [--elements 100000000] [--runs 5]
 
-Writes bench/results/elements-kernels.{json,md}. The two sides of a pair run by turns in one process, the
+Writes bench/results/elements-kernels.{csv,md}. The two sides of a pair run by turns in one process, the
 ratio is the median over the turns.
 """
 
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from hocket import _core
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "irregular"))
-from records import keep, measured
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, median_ratio, provenance, table, values
 
 Array = NDArray[Any]
 Run = Callable[[], float]  # seconds
@@ -108,58 +108,52 @@ def moves(n: int, width: int, rng: np.random.Generator) -> dict[str, tuple[Run, 
     }
 
 
-def compare(what: str, pair: tuple[Run, Run], n: int, runs: int) -> dict[str, Any]:
+def compare(what: str, pair: tuple[Run, Run], runs: int) -> Row:
     own, other = pair
-    times = [(own(), other()) for _ in range(runs)]
-    row = {
-        "kernel": what,
-        "ns": 1e9 * median(t for t, _ in times) / n,
-        "numpy_ns": 1e9 * median(t for _, t in times) / n,
-        "ratio": median(b / a for a, b in times),
-    }
-    print(f"{what}: {row['ns']:.2f} ns, numpy {row['numpy_ns']:.2f}, {row['ratio']:.2f} x", flush=True)
+    taken = [(own(), other()) for _ in range(runs)]
+    row = dict(zip(("kernel", "seconds", "numpy_seconds"), (what, *zip(*taken, strict=True)), strict=True))
+    print(*row.values(), flush=True)
     return row
 
 
-def table(record: dict[str, Any]) -> str:
-    lines = [
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    def told(row: Row) -> str:
+        own, other = values(row["seconds"]), values(row["numpy_seconds"])
+        nanoseconds = (f"{1e9 * median(of) / heading['elements']:.2f}" for of in (own, other))
+        return " | ".join((row["kernel"], *nanoseconds, f"{median_ratio(other, own):.2f}"))
+
+    return [
         "# Kernels of sorting and permuting",
         "",
-        f"`{record['command']}`, {record['date']}, {record['machine']}, one core."
-        f" {record['elements']:,} elements; medians of {record['runs']} turns. Nanoseconds per element;"
+        f"{provenance(heading)}, one core."
+        f" {heading['elements']:,} elements; medians of {heading['runs']} turns. Nanoseconds per element;"
         " numpy's counterpart is `sort`, `take`, `out[order] = values`, a copy of the transposed view,"
         " and for counting and partitioning a plain copy.",
         "",
-        "| kernel | ns | numpy | numpy's time over the kernel's |",
-        "|---|---|---|---|",
+        *table("kernel | ns | numpy | numpy's time over the kernel's", told, rows),
     ]
-    lines += [
-        f"| {r['kernel']} | {r['ns']:.2f} | {r['numpy_ns']:.2f} | {r['ratio']:.2f} |" for r in record["rows"]
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--elements", type=int, default=100_000_000)
     parser.add_argument("--runs", type=int, default=5)
-    options = parser.parse_args()
-    n, rng, rows = options.elements, np.random.default_rng(1), []
+    options, results = begin(parser, "elements-kernels", summary)
+    results.heading |= {"elements": options.elements, "runs": options.runs}
+    n, rng = options.elements, np.random.default_rng(1)
     for name in TYPES:
         dtype = np.dtype(name)
         if dtype.kind == "f":
-            values = rng.standard_normal(n).astype(dtype)
+            keys = rng.standard_normal(n).astype(dtype)
         else:
-            values = rng.integers(0, np.iinfo(dtype).max, n, dtype, endpoint=True)
-        rows.append(compare(f"sort {name}", sorts(values), n, options.runs))
+            keys = rng.integers(0, np.iinfo(dtype).max, n, dtype, endpoint=True)
+        results.add(compare(f"sort {name}", sorts(keys), options.runs))
         for bits in BITS:
-            for what, pair in digits(values, bits).items():
-                rows.append(compare(f"{what} {name}, {bits} bits", pair, n, options.runs))
+            for what, pair in digits(keys, bits).items():
+                results.add(compare(f"{what} {name}, {bits} bits", pair, options.runs))
     for width in WIDTHS:
         for what, pair in moves(n, width, rng).items():
-            rows.append(compare(f"{what}, {width} bytes", pair, n, options.runs))
-    record = measured("make bench-elements") | {"elements": n, "runs": options.runs, "rows": rows}
-    keep("elements-kernels", record, table)
+            results.add(compare(f"{what}, {width} bytes", pair, options.runs))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,25 @@
 """What scheduling an irregular exchange costs, and what it gets: phases, splits, time over the bound.
 
-Run by `make bench-irregular-cost`; writes bench/results/irregular-cost.json and irregular-cost.md. CPU time
-of the scheduler alone, including the schedule that it returns; the demand is there before.
+Run by `make bench-irregular-cost`; writes bench/results/irregular-cost.{csv,md}. CPU time of the scheduler
+alone, including the schedule that it returns; the demand is there before.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 import time
 from math import isqrt, log, log2
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final
 
-from records import keep, measured
 from testsets import demand, random_matrix
 
 from hocket import _core
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, provenance, table
 
 RATE: Final = 1.25e8  # bytes/s; ratios do not depend on it
 CASES: Final = (
@@ -85,7 +90,7 @@ def measure(name: str, network: _core.Network, demands: list[_core.Demand]) -> d
     }
 
 
-def rows_of(ranks: int, density: int) -> list[dict[str, Any]]:
+def rows_of(ranks: int, density: int) -> list[Row]:
     demands = [
         demand(random_matrix(ranks, density, "non-uniform", seed))
         for seed in range(1 if ranks * density >= LARGE else MATRICES)
@@ -103,12 +108,17 @@ def per_step(row: dict[str, Any]) -> float:
     return 1e6 * row["median_ms"] / (row["phases"] * row["ranks"] * (1 + log(row["density"])))
 
 
-def table(report: dict[str, Any]) -> str:
-    rows = report["rows"]
-    lines = [
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    chosen = {(row["scheduler"], row["ranks"], row["density"]): row for row in rows}
+    targets = [
+        chosen[name, ranks, density] | {"target": most}
+        for name, (ranks, density, most) in TARGETS.items()
+        if (name, ranks, density) in chosen
+    ]
+    return [
         "# What scheduling an irregular exchange costs",
         "",
-        f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
+        f"{provenance(heading)}.",
         f"Random matrices of test set 1: {MATRICES} per row, 1 from {LARGE:,} messages on; 1 to 8 units of",
         f"64 KB per message. CPU time of up to {RUNS} runs per matrix, on a machine that others used at the",
         "same time. Star: one switch; torus: two equal sides. Time / bound: phases one after the other over",
@@ -117,53 +127,41 @@ def table(report: dict[str, Any]) -> str:
         "",
         "## Targets",
         "",
-        "| scheduler | ranks | d | target ms | median ms | least ms |",
-        "|---|---|---|---|---|---|",
-    ]
-    chosen = {(row["scheduler"], row["ranks"], row["density"]): row for row in rows}
-    for name, (ranks, density, most) in TARGETS.items():
-        row = chosen[name, ranks, density]
-        lines.append(
-            f"| {name} | {ranks:,} | {density} | {most} | {row['median_ms']:.2f} | {row['least_ms']:.2f} |"
-        )
-    lines += [
+        *table(
+            "scheduler | ranks | d | target ms | median ms | least ms",
+            "{scheduler} | {ranks:,} | {density} | {target} | {median_ms:.2f} | {least_ms:.2f}",
+            targets,
+        ),
         "",
         "## Random scheduling: phases and complexity",
         "",
         "Section 3.3 of the paper expects d + log₂ d phases and n ln d + n steps for each.",
         "",
-        "| ranks | d | phases of RS_N | d + log₂ d | ns per phase and n (1 + ln d) |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['ranks']:,} | {row['density']} | {row['phases']:.1f} "
-        f"| {row['density'] + log2(row['density']):.1f} | {per_step(row):.1f} |"
-        for row in rows
-        if row["scheduler"] == "RS_N"
-    ]
-    lines += [
+        *table(
+            "ranks | d | phases of RS_N | d + log₂ d | ns per phase and n (1 + ln d)",
+            lambda row: (
+                f"{row['ranks']:,} | {row['density']} | {row['phases']:.1f}"
+                f" | {row['density'] + log2(row['density']):.1f} | {per_step(row):.1f}"
+            ),
+            [row for row in rows if row["scheduler"] == "RS_N"],
+        ),
         "",
         "## All",
         "",
-        "| ranks | d | scheduler | network | median ms | least ms | phases | splits | time / bound |",
-        "|---|---|---|---|---|---|---|---|---|",
+        *table(
+            "ranks | d | scheduler | network | median ms | least ms | phases | splits | time / bound",
+            "{ranks:,} | {density} | {scheduler} | {network} | {median_ms:.2f} | {least_ms:.2f}"
+            " | {phases:.1f} | {splits:.2f} | {over_bound:.3f}",
+            rows,
+        ),
     ]
-    lines += [
-        f"| {row['ranks']:,} | {row['density']} | {row['scheduler']} | {row['network']} "
-        f"| {row['median_ms']:.2f} | {row['least_ms']:.2f} | {row['phases']:.1f} "
-        f"| {row['splits']:.2f} | {row['over_bound']:.3f} |"
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    report: dict[str, Any] = measured("python bench/irregular/cost.py") | {"rows": []}
+    _, results = begin(argparse.ArgumentParser(description=__doc__), "irregular-cost", summary)
     for ranks, density in CASES:
-        report["rows"] += rows_of(ranks, density)
+        results.add(*rows_of(ranks, density))
         print(f"{ranks} ranks, d = {density}: done", flush=True)
-    keep("irregular-cost", report, table)
-    print(table(report))
 
 
 if __name__ == "__main__":

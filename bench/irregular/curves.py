@@ -2,30 +2,36 @@
 
     python bench/irregular/curves.py [--matrices 10] [--processes 2]
 
-Writes bench/results/irregular-curves.{json,md} and docs/pictures/irregular-curves.png. The
+Writes bench/results/irregular-curves.{csv,md} and docs/pictures/irregular-curves.png. The
 airfoil grids need `pip install 'hocket[meshes]'`.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from random import Random
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 from machines import SCHEMES, Machine, cm5, in_order, ipsc
 from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
 from nice_pictures import PICTURES, Curves, bytes_text, draw_curves
-from records import keep, stamp
 from testsets import Matrix, demand, random_matrix
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, cells, grouped, provenance, read
 
 OURS: Final = ("colouring", "open-shop", "critical", "list")
 UNITS: Final = tuple(1 << k for k in range(4, 16))  # bytes
+AC: Final = "AC, by flows"  # in place of a figure
+WAYS: Final = ("by receiver", "shuffled", "all at once", "RS_N")
 POINTS: Final = (2_800, 9_428, 53_961)
 MACHINES: Final[dict[str, Callable[[], Machine]]] = {"CM-5": cm5, "iPSC/860": ipsc}
 
@@ -68,7 +74,7 @@ CASES: Final = (
 )
 
 
-def cases() -> tuple[Case, ...]:
+def cases_at_hand() -> tuple[Case, ...]:
     """Those for which there is what they need."""
     try:
         import meshpy  # noqa: F401
@@ -97,26 +103,26 @@ def halo(points: int, parts: int) -> Matrix:
     return halo_matrix(mesh, partition(mesh, parts)) // VALUE_BYTES
 
 
-def measure(case: Case, unit: int, matrices: int) -> dict[str, dict[str, float]]:
-    """Mean seconds by model and scheme, over matrices of test set 1; there is one of test set 2, where the
-    random schemes take that many seeds."""
+def measure(case: Case, unit: int, matrices: int) -> list[Row]:
+    """Mean seconds by scheme, a row per model, over matrices of test set 1; there is one of test set 2, where
+    the random schemes take that many seeds."""
     on = machine(case.machine)
-    seconds: dict[str, dict[str, list[float]]] = {
-        model: {scheme: [] for scheme in SCHEMES + OURS} for model in on.models
-    }
+    seconds: dict[str, dict[str, list[float]]] = {model: defaultdict(list) for model in on.models}
     for seed in range(1, matrices + 1):
         exchange = demand(case.matrix(unit, seed))
         for scheme in SCHEMES + OURS:
             schedule = on.plan(exchange, scheme, seed)
             for model in on.models:
                 seconds[model][scheme].append(on.seconds(model, schedule, scheme))
-    return {
-        model: {scheme: fmean(times) for scheme, times in by_scheme.items()}
-        for model, by_scheme in seconds.items()
-    }
+    where = {"figure": case.title, "msg_unit": unit}
+    return [where | {"model": model} | means(times) for model, times in seconds.items()]
 
 
-def ways_of_ac(on: Machine, density: int, unit: int, matrices: int) -> dict[str, float]:
+def means(times: dict[str, list[float]]) -> dict[str, float]:
+    return {name: fmean(seconds) for name, seconds in times.items()}
+
+
+def ways_of_ac(on: Machine, density: int, unit: int, matrices: int) -> Row:
     """Mean seconds of three ways to send without a schedule, by flows, and of RS_N."""
     times: dict[str, list[float]] = defaultdict(list)
     for seed in range(1, matrices + 1):
@@ -126,87 +132,82 @@ def ways_of_ac(on: Machine, density: int, unit: int, matrices: int) -> dict[str,
         times["shuffled"].append(on.asynchronous(in_order(schedule, Random(seed))).seconds)
         times["all at once"].append(on.asynchronous(schedule).seconds)
         times["RS_N"].append(on.seconds("flows", on.plan(exchange, "RS_N", seed), "RS_N"))
-    return {way: fmean(values) for way, values in times.items()}
+    return {"figure": AC, "msg_unit": unit, "model": f"{on.name}, {density}"} | means(times)
 
 
-def table(record: dict[str, Any]) -> str:
+def milliseconds(row: Row, names: Iterable[str]) -> list[str]:
+    return [f"{1e3 * row[name]:.4g}" for name in names]
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
     lines = [
         "# What an exchange costs, by message size and scheme",
         "",
-        f"`{record['command']}`, {record['date']}. Simulated, not measured: the machines and models of",
+        f"{provenance(heading)}. Simulated, not measured: the machines and models of",
         "`bench/irregular/machines.py`. Milliseconds; test set 1: means over "
-        f"{record['matrices']} matrices with sizes of 1",
+        f"{heading['matrices']} matrices with sizes of 1",
         "to 8 msg_unit; test set 2: one matrix, means over as many seeds of the random schemes.",
     ]
-    for title, by_model in record["figures"].items():
-        for model, by_unit in by_model.items():
-            names = list(next(iter(by_unit.values())))
-            lines += ["", f"## {title}: {model}", ""]
-            lines += [f"| msg_unit | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-            for unit, times in by_unit.items():
-                cells = " | ".join(f"{1e3 * times[name]:.4g}" for name in names)
-                lines.append(f"| {bytes_text(int(unit))} | {cells} |")
-    if record["ac"]:
-        ways = list(next(iter(record["ac"].values())))
+    figures = grouped(rows, "figure")
+    ways = figures.pop(AC, [])
+    for title, of_figure in figures.items():
+        for model, of_model in grouped(of_figure, "model").items():
+            told = ([bytes_text(row["msg_unit"]), *milliseconds(row, SCHEMES + OURS)] for row in of_model)
+            lines += ["", f"## {title}: {model}", "", *cells(["msg_unit", *SCHEMES, *OURS], told)]
+    if ways:
         lines += [
             "",
-            "## AC, by flows",
+            f"## {AC}",
             "",
             "Non-uniform sizes, ms. By receiver, shuffled: messages of a rank leave one after the other.",
             "All at once: they share its processor.",
             "",
-            f"| machine, d, msg_unit | {' | '.join(ways)} |",
-            "|---" * (len(ways) + 1) + "|",
+            *cells(
+                ["machine, d, msg_unit", *WAYS],
+                (
+                    [f"{row['model']}, {bytes_text(row['msg_unit'])}", *milliseconds(row, WAYS)]
+                    for row in ways
+                ),
+            ),
         ]
-        for title, times in record["ac"].items():
-            lines.append(f"| {title} | {' | '.join(f'{1e3 * times[way]:.4g}' for way in ways)} |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def measured(matrices: int, processes: int) -> Iterator[tuple[Case, int, dict[str, dict[str, float]]]]:
+def measured(matrices: int, processes: int) -> Iterator[list[Row]]:
     with ProcessPoolExecutor(processes) as pool:
-        jobs = [
-            (case, unit, pool.submit(measure, case, unit, matrices))
-            for case in cases()
-            for unit in case.units
-        ]
-        for case, unit, job in jobs:
-            yield case, unit, job.result()
+        jobs = [pool.submit(measure, case, unit, matrices) for case in cases_at_hand() for unit in case.units]
+        for job in jobs:
+            yield job.result()
 
 
-def draw(record: dict[str, Any]) -> None:
-    """Also from a record read back from its file."""
+def draw(rows: list[Row]) -> None:
+    """Also of rows that are read from the file."""
     panels = []
-    for case in CASES:
-        if case.drawn and case.title in record["figures"]:
-            for model, by_unit in record["figures"][case.title].items():
-                times = {name: [row[name] for row in by_unit.values()] for name in SCHEMES + OURS}
-                panels.append(Curves(f"{case.title}: {model}", [int(unit) for unit in by_unit], times))
+    drawn = [case.title for case in CASES if case.drawn]
+    for (title, model), of_model in grouped(rows, "figure", "model").items():
+        if title in drawn:
+            times = {name: [row[name] for row in of_model] for name in SCHEMES + OURS}
+            panels.append(Curves(f"{title}: {model}", [row["msg_unit"] for row in of_model], times))
     subtitle = "time over that of the best of the paper's six schemes; simulated"
     draw_curves(panels, PICTURES / "irregular-curves.png", "Irregular exchange by message size", subtitle)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matrices", type=int, default=10, help="of test set 1 (default 10)")
     parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
-    record: dict[str, Any] = stamp(f"python bench/irregular/curves.py --matrices {options.matrices}")
-    record |= {"matrices": options.matrices, "figures": {}, "ac": {}}
-    for case, unit, found in measured(options.matrices, options.processes):
-        curves = record["figures"].setdefault(case.title, {model: {} for model in found})
-        for model, times in found.items():
-            curves[model][str(unit)] = times
-        best = {model: min(times, key=lambda name: times[name]) for model, times in found.items()}
-        print(f"{case.title}, {unit} B: {best}", flush=True)
-        keep("irregular-curves", record, table)
+    options, results = begin(parser, "irregular-curves", summary)
+    results.heading["matrices"] = options.matrices
+    for rows in measured(options.matrices, options.processes):
+        results.add(*rows)
+        for row in rows:
+            best = min(SCHEMES + OURS, key=lambda name: row[name])
+            print(f"{row['figure']}: {row['model']}, {row['msg_unit']} B: {best}", flush=True)
     for name in MACHINES:
         for density in (8, 16, 24):
             for unit in (64, 1024, 8192):
-                found = ways_of_ac(machine(name), density, unit, options.matrices)
-                record["ac"][f"{machine(name).name}, {density}, {bytes_text(unit)}"] = found
-    keep("irregular-curves", record, table)
-    draw(record)
+                results.add(ways_of_ac(machine(name), density, unit, options.matrices))
+    draw(read(options.output)[1])
 
 
 if __name__ == "__main__":

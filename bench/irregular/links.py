@@ -1,7 +1,7 @@
 """Irregular exchanges on networks whose links are scarce: schedule time over the bound.
 
-Run by `make bench-irregular-links`; puts every row into bench/results/irregular-links.json and
-irregular-links.md as soon as it is measured, in place of the one that is there. `--quick` takes 5 matrices
+Run by `make bench-irregular-links`; puts every row into bench/results/irregular-links.{csv,md}
+as soon as it is measured, in place of the one that is there. `--quick` takes 5 matrices
 instead of 50. The airfoil grids of test set 2 need `pip install 'hocket[meshes]'`; without it they are
 left out.
 """
@@ -9,16 +9,19 @@ left out.
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Final
+from typing import Final
 
-from records import RESULTS, keep, measured
 from testsets import DENSITIES, MATRICES, SIZES, Matrix, demand, random_matrix
 
 from hocket import _core
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, grouped, provenance, read, table
 
 RATE: Final = 12.5e6  # bytes/s; ratios do not depend on it
 SCHEDULERS: Final = ("critical", "list", "RS_NL", "RS_NLH")
@@ -78,11 +81,12 @@ def measure(network: _core.Network, matrix: Matrix, name: str, seed: int) -> dic
     }
 
 
-def row(network: _core.Network, matrices: list[Matrix]) -> dict[str, Any]:
-    found: dict[str, Any] = {"matrices": len(matrices)}
+def compare(network: _core.Network, matrices: list[Matrix], where: Row) -> list[Row]:
+    """A row per scheduler."""
+    found = []
     for name in SCHEDULERS:
         runs = [measure(network, matrix, name, seed) for seed, matrix in enumerate(matrices, 1)]
-        found[name] = {
+        figures = {
             "phases_ratio": median(run["phases over the bound"] for run in runs),
             "phases_ratio_worst": max(run["phases over the bound"] for run in runs),
             "run_ratio": median(run["run over the bound"] for run in runs),
@@ -91,10 +95,11 @@ def row(network: _core.Network, matrices: list[Matrix]) -> dict[str, Any]:
             "phases": median(run["phases"] for run in runs),
             "planning_s": median(run["planning_s"] for run in runs),
         }
+        found.append(where | {"matrices": len(matrices), "scheduler": name} | figures)
     return found
 
 
-def rows(network: _core.Network, matrices: int) -> Iterator[tuple[str, list[Matrix]]]:
+def demands_of(network: _core.Network, matrices: int) -> Iterator[tuple[str, list[Matrix]]]:
     """(what, its matrices) of both test sets."""
     ranks = network.ranks
     for density in (*(d for d in DENSITIES if d < ranks - 1), ranks - 1):
@@ -111,11 +116,11 @@ def rows(network: _core.Network, matrices: int) -> Iterator[tuple[str, list[Matr
             yield f"airfoil, {points:,} points", [halo]
 
 
-def table(report: dict[str, Any]) -> str:
+def summary(heading: Row, rows: list[Row]) -> list[str]:
     lines = [
         "# Irregular exchanges on networks with scarce links",
         "",
-        f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
+        f"{provenance(heading)}.",
         "Test set 1: random matrices, d entries per row and column; messages of 64 KB (uniform), 64 to",
         "512 KB in steps of 64 KB (non-uniform) or of any size between, every factor equally likely",
         "(log-uniform).",
@@ -125,46 +130,33 @@ def table(report: dict[str, Any]) -> str:
         "and hypercubes a run may beat the bound. Splits: additional parts per message, mean. Planning:",
         "median CPU time. Every schedule passed the verifier.",
     ]
-    for network, cases in report["cases"].items():
-        lines += ["", f"## {network[0].upper()}{network[1:]}", ""]
-        lines += [
-            "| demand | count | scheduler | phases / bound | run / bound | splits | phases | planning ms |",
-            "|---|---|---|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {what} | {case['matrices']} | {name} | {case[name]['phases_ratio']:.3f} "
-            f"({case[name]['phases_ratio_worst']:.3f}) | {case[name]['run_ratio']:.3f} "
-            f"({case[name]['run_ratio_worst']:.3f}) | {case[name]['splits']:.2f} "
-            f"| {case[name]['phases']:.0f} | {1e3 * case[name]['planning_s']:.1f} |"
-            for what, case in cases.items()
-            for name in SCHEDULERS
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def store(network: str, what: str, case: dict[str, Any]) -> None:
-    path = RESULTS / "irregular-links.json"
-    known = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else {}
-    known.setdefault(network, {})[what] = case
-    cases = {name: known[name] for name in NETWORKS if name in known}
-    keep("irregular-links", measured("make bench-irregular-links") | {"cases": cases}, table)
+    head = "demand | count | scheduler | phases / bound | run / bound | splits | phases | planning ms"
+    line = (
+        "{demand} | {matrices} | {scheduler} | {phases_ratio:.3f} ({phases_ratio_worst:.3f})"
+        " | {run_ratio:.3f} ({run_ratio_worst:.3f}) | {splits:.2f} | {phases:.0f} | {planning_ms:.1f}"
+    )
+    rows = [row | {"planning_ms": 1e3 * row["planning_s"]} for row in rows]
+    for network, of_network in grouped(rows, "network").items():
+        lines += ["", f"## {network[0].upper()}{network[1:]}", "", *table(head, line, of_network)]
+    return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="5 matrices per row instead of 50")
     parser.add_argument("--network", choices=NETWORKS, action="append", help="only this one")
-    given = parser.parse_args()
+    given, results = begin(parser, "irregular-links", summary)
+    known = grouped(read(given.output)[1] if given.output.exists() else [], "network", "demand")
     for name in given.network or NETWORKS:
         network = NETWORKS[name]()
-        for what, demands in rows(network, 5 if given.quick else MATRICES):
-            case = row(network, demands)
-            store(name, what, case)
-            worst = ", ".join(
-                f"{scheduler} {case[scheduler]['phases_ratio_worst']:.3f} / "
-                f"{case[scheduler]['run_ratio_worst']:.3f}"
-                for scheduler in SCHEDULERS
-            )
+        for what, matrices in demands_of(network, 5 if given.quick else MATRICES):
+            found = known[name, what] = compare(network, matrices, {"network": name, "demand": what})
+            order = [
+                row for kind in NETWORKS for key, rows in known.items() if key[0] == kind for row in rows
+            ]
+            results.rows.clear()
+            results.add(*order)
+            worst = ", ".join("{scheduler} {run_ratio_worst:.3f}".format(**row) for row in found)
             print(f"{name}, {what}: worst {worst}", flush=True)
 
 

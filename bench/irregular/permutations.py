@@ -2,21 +2,25 @@
 
     python bench/irregular/permutations.py [--samples 5000]
 
-Writes bench/results/irregular-permutations.{json,md} and docs/pictures/irregular-permutations.png.
+Writes bench/results/irregular-permutations.{csv,md} and docs/pictures/irregular-permutations.png.
 """
 
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+import sys
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 from machines import Machine, cm5, ipsc
 from nice_pictures import PICTURES, draw_histograms
 from numpy.typing import NDArray
-from records import keep, stamp
 
 from hocket import _core
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, provenance, table
 
 BYTES: Final = 1024
 NEAR: Final = 0.05  # of the mean
@@ -53,42 +57,35 @@ def summary(times: NDArray[np.float64]) -> dict[str, float]:
     }
 
 
-def table(record: dict[str, Any]) -> str:
-    lines = [
+def text(heading: Row, rows: list[Row]) -> list[str]:
+    return [
         "# What random permutations cost",
         "",
-        f"`{record['command']}`, {record['date']}. Simulated, not measured: the machines and models of",
-        f"`bench/irregular/machines.py`. {record['samples']:,} random permutations without fixed points of",
+        f"{provenance(heading)}. Simulated, not measured: the machines and models of",
+        f"`bench/irregular/machines.py`. {heading['samples']:,} random permutations without fixed points of",
         "32 nodes, 1 KB each (figures 2 and 3 of the NICE paper); cost: until the last message has arrived.",
         "",
-        "| machine | model | mean µs | least | most | within 5 % of the mean | paper |",
-        "|---|---|---|---|---|---|---|",
+        *table(
+            "machine | model | mean µs | least | most | within 5 % of the mean | paper",
+            "{machine} | {model} | {mean_us:.0f} | {least_us:.0f} | {most_us:.0f} | {near_mean:.1%} | {paper}",
+            (row | {"paper": PAPER[row["machine"].split(",")[0]]} for row in rows),
+        ),
     ]
-    for machine, by_model in record["machines"].items():
-        for model, found in by_model.items():
-            lines.append(
-                f"| {machine} | {model} | {found['mean_us']:.0f} | {found['least_us']:.0f} "
-                f"| {found['most_us']:.0f} | {found['near_mean']:.1%} | {PAPER[machine.split(',')[0]]} |"
-            )
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=5000)
-    samples: int = parser.parse_args().samples
-    record: dict[str, Any] = stamp("python bench/irregular/permutations.py") | {
-        "samples": samples,
-        "machines": {},
-    }
+    options, results = begin(parser, "irregular-permutations", text)
+    results.heading["samples"] = options.samples
     panels = []
     for machine in (cm5(32), ipsc(32)):
-        found = costs(machine, samples)
-        record["machines"][machine.name] = {model: summary(times) for model, times in found.items()}
+        found = costs(machine, options.samples)
+        results.add(
+            *({"machine": machine.name, "model": model} | summary(times) for model, times in found.items())
+        )
         panels.append((machine.name, found))
-        print(machine.name, record["machines"][machine.name], flush=True)
-        keep("irregular-permutations", record, table)
-    draw_histograms(panels, PICTURES / "irregular-permutations.png", samples)
+    draw_histograms(panels, PICTURES / "irregular-permutations.png", options.samples)
 
 
 if __name__ == "__main__":

@@ -4,30 +4,28 @@
 
 Under the preload library, in turn within one job: calls that are recognised; the same exchange as a
 persistent request, which nobody has to recognise; two kinds of reductions. For a machine that does nothing
-else; at least three ranks, best of all a core for each. Writes bench/results/recognition.{json,md}.
+else; at least three ranks, best of all a core for each. Writes bench/results/recognition.{csv,md}.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median, quantiles
-from typing import Any, Final
-
-from records import keep, measured
+from statistics import median
+from typing import Final
 
 from hocket import _core
-from hocket.mpi import Mpi, find_mpi, launch_command
+from hocket.mpi import Mpi
 from hocket.network import read_network_description
 from hocket.runtime import RuntimeOptions, scheduled_environment
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-COMMAND: Final = shlex.join(["python", *sys.argv]).replace(f"{ROOT}/", "")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import add_mpi, compiled, mpis, run_job
+from results_file import Row, begin, cells, grouped, provenance, quartiles, values
+
 KINDS: Final = ("recognised", "persistent", "allreduce", "yielding")  # columns of recognition.c
 REFERENCES: Final = KINDS[2:]
 COLUMNS: Final = (
@@ -39,27 +37,13 @@ PLANNED: Final = 2  # exchanges that a job plans: for the calls, for the request
 Seconds = dict[str, Sequence[float]]  # per call, by kind and round
 
 
-def compiled(mpi: Mpi, work: Path) -> Path:
-    program = work / f"recognition-{mpi.family.value}"
-    subprocess.run([mpi.mpicc, "-O2", str(Path(__file__).with_suffix(".c")), "-o", str(program)], check=True)
-    return program
-
-
 def job(mpi: Mpi, program: Path, network: _core.Network, size: int, options: argparse.Namespace) -> Seconds:
     chosen = RuntimeOptions(placement="order", min_vector_bytes=1, log=1)
     env = scheduled_environment(mpi.mpicc, network, chosen)
     env |= {"HOCKET_MIN_FLOWS": "1"} | dict(pair.split("=", 1) for pair in options.env)
-    command = [str(program), *map(str, (size, options.rounds, options.calls))]
-    done = subprocess.run(
-        launch_command(mpi, network.ranks, [], env, command),
-        capture_output=True,
-        text=True,
-        timeout=options.timeout,
-        check=False,
-    )
+    command = [program, size, options.rounds, options.calls]
+    done = run_job(mpi, network.ranks, env, command, options.timeout)
     what = f"{mpi.family.value}, {size} bytes"
-    if done.returncode != 0:
-        sys.exit(f"{what}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     if done.stderr.count("irregular exchange of") != PLANNED:
         sys.exit(f"{what}: not scheduled, there is nothing to recognise\n{done.stderr}")
     rounds = [map(float, line.split()) for line in done.stdout.splitlines()]
@@ -71,43 +55,37 @@ def added(seconds: Seconds) -> list[float]:
     return [a - b for a, b in zip(seconds["recognised"], seconds["persistent"], strict=True)]
 
 
-def ratio(seconds: Seconds, reference: str) -> str:
-    ratios = [a / b for a, b in zip(added(seconds), seconds[reference], strict=True)]
-    low, middle, high = quantiles(ratios, n=4)
-    return f"{middle:.2f} ({low:.2f}–{high:.2f})"
+def case_cells(key: tuple[str, int, int], rows: list[Row]) -> list[str]:
+    """A line of the summary."""
+    seconds = {row["kind"]: values(row["seconds"]) for row in rows}
+    more = added(seconds)
+    medians = [f"{1e6 * median(column):.1f}" for column in (*(seconds[kind] for kind in KINDS), more)]
+    ratios = ([a / b for a, b in zip(more, seconds[reference], strict=True)] for reference in REFERENCES)
+    return [key[0], str(key[1]), f"{key[2]:,}", *medians, *map(quartiles, ratios)]
 
 
-def table(report: dict[str, Any]) -> str:
-    lines = [
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    return [
         "# What recognising a repeated MPI_Alltoallv costs",
         "",
-        f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
-        f"{report['network']}, ranks in order on this one machine, preload library, `HOCKET_MIN_FLOWS=1`,",
-        f"`HOCKET_MIN_VECTOR_BYTES=1`. In one job, in turn: blocks of {report['calls']} calls of",
+        f"{provenance(heading)}.",
+        f"{heading['network']}, ranks in order on this one machine, preload library, `HOCKET_MIN_FLOWS=1`,",
+        f"`HOCKET_MIN_VECTOR_BYTES=1`. In one job, in turn: blocks of {heading['calls']} calls of",
         "`MPI_Alltoallv` with counts used before (recognised); start and wait of",
         "`MPI_Alltoallv_init` with the same arguments (persistent); `MPI_Allreduce` of 8 bytes; that",
         "reduction as `MPI_Iallreduce`, with `sched_yield` between tests (yielding). Median µs per call,",
         "on the slowest rank. Added: recognised − persistent of the same round. Ratios: median",
-        f"(quartiles) over {report['rounds']} rounds. Where ranks outnumber cores, an MPI that polls in",
+        f"(quartiles) over {heading['rounds']} rounds. Where ranks outnumber cores, an MPI that polls in",
         "`MPI_Allreduce` takes the processor from the ranks it waits for; there the last column is the",
         "stricter comparison.",
         "",
-        f"| {' | '.join(COLUMNS)} |",
-        "|---" * len(COLUMNS) + "|",
+        *cells(COLUMNS, (case_cells(*item) for item in grouped(rows, "mpi", "ranks", "bytes").items())),
     ]
-    for case in report["cases"]:
-        seconds = case["seconds"]
-        columns = [*(seconds[kind] for kind in KINDS), added(seconds)]
-        medians = [f"{1e6 * median(column):.1f}" for column in columns]
-        cells = [case["mpi"], case["ranks"], f"{case['bytes']:,}", *medians]
-        cells += [ratio(seconds, reference) for reference in REFERENCES]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--mpi", action="append", help="mpich, openmpi or the path of an mpiexec")
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_mpi(parser)
     parser.add_argument("--network", default="chain:2,2", help="with a place for each rank")
     parser.add_argument(
         "--bytes", type=int, nargs="+", default=[64, 1024, 16384], help="of the smallest message"
@@ -116,23 +94,18 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=20, help="in a row, of each kind in each round")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for the ranks")
     parser.add_argument("--timeout", type=float, default=300, help="seconds per job")
-    parser.add_argument("--output", default="recognition", help="name under bench/results/, or - for none")
-    options = parser.parse_args()
+    options, results = begin(parser, "recognition", summary)
     network = read_network_description(options.network).build()
-    report = measured(COMMAND)
-    report |= {name: getattr(options, name) for name in ("network", "rounds", "calls")} | {"cases": []}
+    results.heading |= {name: getattr(options, name) for name in ("network", "rounds", "calls")}
     with tempfile.TemporaryDirectory() as work:
-        for name in options.mpi or ["mpich"]:
-            mpi = find_mpi(name)
-            program = compiled(mpi, Path(work))
+        for mpi in mpis(options):
+            program = compiled(mpi, Path(__file__).with_suffix(".c"), Path(work))
             for size in options.bytes:
+                where = {"mpi": mpi.family.value, "ranks": network.ranks, "bytes": size}
                 seconds = job(mpi, program, network, size, options)
-                case = {"mpi": mpi.family.value, "ranks": network.ranks, "bytes": size, "seconds": seconds}
-                report["cases"].append(case)
-                if options.output != "-":
-                    keep(options.output, report, table)
+                results.add(*(where | {"kind": kind, "seconds": of} for kind, of in seconds.items()))
                 print(f"{mpi.family.value}, {size} bytes: done", file=sys.stderr)
-    print(table(report))
+    print(results.summarise())
 
 
 if __name__ == "__main__":

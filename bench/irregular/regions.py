@@ -2,7 +2,7 @@
 
     python bench/irregular/regions.py [--flows 10] [--circuits 2] [--processes 2]
 
-Writes bench/results/irregular-regions.{json,md} and docs/pictures/irregular-regions{,-reuse}.png: maps
+Writes bench/results/irregular-regions.{csv,md} and docs/pictures/irregular-regions{,-reuse}.png: maps
 without scheduling cost, and by flows where the cost of a schedule is shared by the times it is used.
 """
 
@@ -10,27 +10,34 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Final
+from typing import Final
 
 from curves import MACHINES, machine, numbers
-from machines import SCHEMES, Machine
+from machines import SCHEMES
 from nice_pictures import PICTURES, Map, bytes_text, draw_regions
-from records import keep, stamp
 from testsets import SIZES, demand, random_matrix
 
 from hocket import _core
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, cells, grouped, provenance, read
+
 UNITS: Final = tuple(1 << k for k in range(4, 18))  # bytes
 DENSITIES: Final = {"CM-5": (4, 8, 12, 16, 20, 24, 28, 31), "iPSC/860": (4, 8, 16, 24, 32, 40, 48, 56, 63)}
 KINDS: Final = SIZES[:2]  # uniform, non-uniform
+PLANNING: Final = "planning"  # in place of a model
 TIE: Final = 0.01
 USES: Final = (1, 10, 100)  # R
-Found = dict[str, dict[str, float]]  # by model, and "operations", and by scheme
+Cell = dict[str, Row]  # rows by model, and "operations"
+Cells = dict[tuple[str, str, int, int], Cell]  # by machine, sizes, density and msg_unit
 OPERATION: Final = 1e-6  # s, assumed: some thirty instructions of these machines' processors
 
 
@@ -57,10 +64,10 @@ def route_length(name: str) -> float:
     return fmean(len(network.route(0, other)) for other in range(1, ranks))
 
 
-def measure(name: str, density: int, kind: str, unit: int, matrices: dict[str, int]) -> Found:
-    """Mean seconds by model and scheme, and "operations" by scheme."""
+def measure(name: str, density: int, kind: str, unit: int, matrices: dict[str, int]) -> list[Row]:
+    """By scheme: mean seconds, a row per model, and "operations"."""
     on = machine(name)
-    found: Found = {key: {} for key in (*on.models, "operations")}
+    found: Cell = {figure: {} for figure in (*on.models, "operations")}
     exchanges = [
         demand(numbers(on.ranks, density, kind, seed) * unit)
         for seed in range(1, max(matrices[model] for model in on.models) + 1)
@@ -75,15 +82,17 @@ def measure(name: str, density: int, kind: str, unit: int, matrices: dict[str, i
             operations(scheme, on.ranks, density, schedule.phases, route_length(name))
             for schedule in schedules
         )
-    return found
+    where = {"machine": name, "sizes": kind, "density": density, "msg_unit": unit}
+    return [where | {"figure": figure} | of for figure, of in found.items()]
 
 
-def planning_times(on: Machine, density: int, matrices: int) -> dict[str, float]:
+def planning_times(name: str, density: int, matrices: int) -> Row:
     """Median CPU seconds of our schedulers on the machine at hand."""
+    on = machine(name)
     exchanges = [
         demand(random_matrix(on.ranks, density, "non-uniform", seed)) for seed in range(1, matrices + 1)
     ]
-    times = {}
+    row: Row = {"machine": name, "sizes": "non-uniform", "density": density, "figure": PLANNING}
     for scheme in SCHEMES:
         scheduler = _core.find_scheduler(scheme, "irregular")
         taken = []
@@ -92,73 +101,85 @@ def planning_times(on: Machine, density: int, matrices: int) -> dict[str, float]
             for _ in range(10):
                 scheduler.make(on.planned, exchange, on.startup, seed)
             taken.append((time.process_time() - began) / 10)
-        times[scheme] = median(taken)
-    return times
+        row[scheme] = median(taken)
+    return row
 
 
-def winner(found: Found, model: str, uses: int | None = None) -> str:
+def cells_of(rows: list[Row]) -> Cells:
+    keys = grouped(rows, "machine", "sizes", "density", "msg_unit")
+    return {key: {row["figure"]: row for row in of_cell} for key, of_cell in keys.items()}
+
+
+def winner(cell: Cell, model: str, uses: int | None = None) -> str:
     """The scheme of least C + S / R; of those within a hundredth of it the first, which is the cheapest one
     to schedule."""
     share = OPERATION / uses if uses else 0.0
-    cost = {scheme: found[model][scheme] + share * found["operations"][scheme] for scheme in SCHEMES}
+    cost = {scheme: cell[model][scheme] + share * cell["operations"][scheme] for scheme in SCHEMES}
     least = min(cost.values())
     return next(scheme for scheme in SCHEMES if cost[scheme] <= least * (1 + TIE))
 
 
-def region_map(record: dict[str, Any], name: str, kind: str, model: str, uses: int | None = None) -> Map:
-    cells = record["cells"][f"{name}, {kind}"]
+def region_map(found: Cells, name: str, kind: str, model: str, uses: int | None = None) -> Map | None:
+    """None before all its cells are there."""
+    if any((name, kind, density, unit) not in found for density in DENSITIES[name] for unit in UNITS):
+        return None
     winners = [
-        [winner(cells[f"{density} {unit}"], model, uses) for density in DENSITIES[name]] for unit in UNITS
+        [winner(found[name, kind, density, unit], model, uses) for density in DENSITIES[name]]
+        for unit in UNITS
     ]
     title = f"{machine(name).name}, {kind}" + (f", R = {uses}" if uses else f", {model}")
     return Map(title, DENSITIES[name], UNITS, winners)
 
 
+def free_maps(found: Cells) -> list[Map]:
+    """Scheduling cost neglected."""
+    maps = (
+        region_map(found, name, kind, model)
+        for name in MACHINES
+        for model in machine(name).models
+        for kind in KINDS
+    )
+    return [region for region in maps if region]
+
+
+def shared_maps(found: Cells) -> list[Map]:
+    """Scheduling cost shared by R uses."""
+    maps = (region_map(found, name, "non-uniform", "flows", uses) for name in MACHINES for uses in USES)
+    return [region for region in maps if region]
+
+
 def text_map(region: Map) -> list[str]:
     share = Counter(name for row in region.winners for name in row)
-    cells = len(region.sizes) * len(region.densities)
-    shares = ", ".join(f"{name} {count / cells:.0%}" for name, count in share.most_common())
+    shares = ", ".join(f"{name} {count / share.total():.0%}" for name, count in share.most_common())
     lines = ["", f"### {region.title}", "", f"Share of the map: {shares}.", ""]
-    lines += [f"| msg_unit \\ d | {' | '.join(map(str, region.densities))} |"]
-    lines += ["|---" * (len(region.densities) + 1) + "|"]
-    for size, row in reversed(list(zip(region.sizes, region.winners, strict=True))):
-        lines.append(f"| {bytes_text(size)} | {' | '.join(row)} |")
-    return lines
+    rows = reversed(list(zip(region.sizes, region.winners, strict=True)))
+    return lines + cells(
+        ["msg_unit \\ d", *region.densities], ([bytes_text(size), *row] for size, row in rows)
+    )
 
 
-def complete(record: dict[str, Any], name: str, kind: str) -> bool:
-    return len(record["cells"].get(f"{name}, {kind}", {})) == len(DENSITIES[name]) * len(UNITS)
-
-
-def table(record: dict[str, Any]) -> str:
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    found = cells_of(rows)
     lines = [
         "# Which scheme wins where",
         "",
-        f"`{record['command']}`, {record['date']}. Simulated, not measured: the machines and models of",
-        f"`bench/irregular/machines.py`; means over {record['matrices']['flows']} matrices of test set 1 per",
-        f"cell by flows, {record['matrices']['circuits']} by circuits (figures 16 and 17 of the NICE paper).",
+        f"{provenance(heading)}. Simulated, not measured: the machines and models of",
+        f"`bench/irregular/machines.py`; means over {heading['flows']} matrices of test set 1 per",
+        f"cell by flows, {heading['circuits']} by circuits (figures 16 and 17 of the NICE paper).",
         "Non-uniform: sizes of 1 to 8 msg_unit. Of schemes within",
         "1 % of the best the one that is cheapest to schedule wins.",
         "",
         "## Scheduling cost neglected",
-    ]
-    for name in MACHINES:
-        for kind in KINDS:
-            if complete(record, name, kind):
-                for model in machine(name).models:
-                    lines += text_map(region_map(record, name, kind, model))
-    lines += [
+        *(line for region in free_maps(found) for line in text_map(region)),
         "",
         "## Scheduling cost shared by R uses",
         "",
         f"By flows, non-uniform. S: operations by the paper's complexities, {1e6 * OPERATION:g} µs each",
         "(assumed).",
+        *(line for region in shared_maps(found) for line in text_map(region)),
     ]
-    for name in MACHINES:
-        if complete(record, name, "non-uniform"):
-            for uses in USES:
-                lines += text_map(region_map(record, name, "non-uniform", "flows", uses))
-    if record["planning"]:
+    planned = [row for row in rows if row["figure"] == PLANNING]
+    if planned:
         lines += [
             "",
             "## Scheduling cost of our schedulers",
@@ -166,64 +187,52 @@ def table(record: dict[str, Any]) -> str:
             "Median CPU time on the machine at hand, µs: its figures, not the software's. Operations: by the",
             "paper's complexities, for the phases found (16 KB).",
             "",
-            f"| machine | d | | {' | '.join(SCHEMES)} |",
-            "|---" * (len(SCHEMES) + 3) + "|",
         ]
-        for key, times in record["planning"].items():
-            name, density = key.rsplit(" ", 1)
-            counts = record["cells"][f"{name}, non-uniform"][f"{density} 16384"]["operations"]
-            planning = " | ".join(f"{1e6 * times[scheme]:.0f}" for scheme in SCHEMES)
-            counted = " | ".join(f"{counts[scheme]:,.0f}" for scheme in SCHEMES)
-            lines.append(f"| {name} | {density} | µs | {planning} |")
-            lines.append(f"| | | operations | {counted} |")
-    return "\n".join(lines) + "\n"
+        lines += cells(["machine", "d", "", *SCHEMES], planning_cells(planned, found))
+    return lines
 
 
-def draw(record: dict[str, Any]) -> None:
-    """Also from a record read back from its file."""
-    title = "The fastest of NICE's six schemes"
-    panels = [
-        region_map(record, name, kind, model)
-        for name in MACHINES
-        for model in machine(name).models
-        for kind in KINDS
-    ]
-    draw_regions(panels, 2, PICTURES / "irregular-regions.png", title, "scheduling cost neglected; simulated")
-    panels = [region_map(record, name, "non-uniform", "flows", uses) for name in MACHINES for uses in USES]
+def planning_cells(planned: list[Row], found: Cells) -> Iterator[list[object]]:
+    for row in planned:
+        counts = found[row["machine"], "non-uniform", row["density"], 16384]["operations"]
+        yield [row["machine"], row["density"], "µs", *(f"{1e6 * row[scheme]:.0f}" for scheme in SCHEMES)]
+        yield ["", "", "operations", *(f"{counts[scheme]:,.0f}" for scheme in SCHEMES)]
+
+
+def draw(rows: list[Row]) -> None:
+    """Also of rows that are read from the file."""
+    title, found = "The fastest of NICE's six schemes", cells_of(rows)
+    subtitle = "scheduling cost neglected; simulated"
+    draw_regions(free_maps(found), 2, PICTURES / "irregular-regions.png", title, subtitle)
     subtitle = "communication plus 1/R of the scheduling cost; simulated by flows"
-    draw_regions(panels, len(USES), PICTURES / "irregular-regions-reuse.png", title, subtitle)
+    path = PICTURES / "irregular-regions-reuse.png"
+    draw_regions(shared_maps(found), len(USES), path, title, subtitle)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flows", type=int, default=10, help="matrices per cell by flows (default 10)")
     parser.add_argument(
         "--circuits", type=int, default=2, help="and by circuits, which are slower (default 2)"
     )
     parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
+    options, results = begin(parser, "irregular-regions", summary)
     matrices = {"flows": options.flows, "circuits": options.circuits}
-    command = f"python bench/irregular/regions.py --flows {options.flows} --circuits {options.circuits}"
-    record: dict[str, Any] = stamp(command) | {"matrices": matrices, "cells": {}, "planning": {}}
+    results.heading |= matrices
     with ProcessPoolExecutor(options.processes) as pool:
         jobs = [
-            (name, density, kind, unit, pool.submit(measure, name, density, kind, unit, matrices))
+            (name, density, kind, [pool.submit(measure, name, density, kind, u, matrices) for u in UNITS])
             for name in MACHINES
             for kind in KINDS
             for density in DENSITIES[name]
-            for unit in UNITS
         ]
-        for name, density, kind, unit, job in jobs:
-            cells = record["cells"].setdefault(f"{name}, {kind}", {})
-            found = cells[f"{density} {unit}"] = job.result()
-            if unit == UNITS[-1]:
-                print(f"{name}, {kind}, d = {density}: {winner(found, 'flows')} for the largest", flush=True)
-                keep("irregular-regions", record, table)
+        for name, density, kind, of_units in jobs:
+            results.add(*(row for job in of_units for row in job.result()))
+            print(f"{name}, {kind}, d = {density}: done", flush=True)
     for name in MACHINES:
         for density in DENSITIES[name]:
-            record["planning"][f"{name} {density}"] = planning_times(machine(name), density, 5)
-    keep("irregular-regions", record, table)
-    draw(record)
+            results.add(planning_times(name, density, 5))
+    draw(read(options.output)[1])
 
 
 if __name__ == "__main__":

@@ -1,23 +1,28 @@
 """`open-shop` on sizes of any number of bytes: total time over the port bound, and splits per message.
 
-Run by `make bench-irregular-shop`; writes bench/results/irregular-open-shop.json and irregular-open-shop.md.
+Run by `make bench-irregular-shop`; writes bench/results/irregular-open-shop.{csv,md}.
 `cost.py` has sizes of a few equal units, where open-shop is exact and hardly splits.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final
 
 import numpy as np
 from cost import star
 from numpy.typing import NDArray
-from records import keep, measured
 from testsets import Matrix, demand, pattern
 
 from hocket import _core
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, provenance, table
 
 KB: Final = 1024
 MOST: Final = 4 * KB**2
@@ -80,7 +85,7 @@ def measure(network: _core.Network, bytes_: Matrix) -> dict[str, float]:
     }
 
 
-def row(ranks: int, density: int, partners: str, sizes: str, matrices: int) -> dict[str, Any]:
+def row(ranks: int, density: int, partners: str, sizes: str, matrices: int) -> Row:
     network = star(ranks)
     runs = [measure(network, matrix(ranks, density, partners, sizes, seed)) for seed in range(matrices)]
     ratios, splits = [run["over_bound"] for run in runs], [run["splits"] for run in runs]
@@ -100,16 +105,15 @@ def row(ranks: int, density: int, partners: str, sizes: str, matrices: int) -> d
     }
 
 
-def table(report: dict[str, Any]) -> str:
-    rows = report["rows"]
+def summary(heading: Row, rows: list[Row]) -> list[str]:
     means = [row["splits"] for row in rows]
     worst_ratio, worst_splits = (
         max(row[name] for row in rows) for name in ("over_bound_worst", "splits_worst")
     )
-    lines = [
+    return [
         "# Open shop on sizes of any number of bytes",
         "",
-        f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
+        f"{provenance(heading)}.",
         "One switch. Partners: d in every row and column (regular); each pair with the same probability, d",
         "per rank on average (random); receivers by Zipf's law, d per sender on average (popular). Sizes:",
         "any number of bytes between the two with equal probability; 1 B to 4 MB, every factor equally",
@@ -122,30 +126,23 @@ def table(report: dict[str, Any]) -> str:
         f"Over all rows: time / bound at most {worst_ratio:.4f}; splits per message {min(means):.2f} to",
         f"{max(means):.2f} on average, at most {worst_splits:.2f} in one matrix.",
         "",
-        "| ranks | d | partners | sizes | matrices | time / bound | exact | splits | phases | planning ms |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        *table(
+            "ranks | d | partners | sizes | matrices | time / bound | exact | splits | phases | planning ms",
+            "{ranks:,} | {density} | {partners} | {sizes} | {matrices} | {over_bound:.4f} ({over_bound_worst:.4f})"
+            " | {exact} | {splits:.2f} ({splits_worst:.2f}) | {phases:.1f} | {planning_ms:.2f}",
+            rows,
+        ),
     ]
-    lines += [
-        f"| {row['ranks']:,} | {row['density']} | {row['partners']} | {row['sizes']} | {row['matrices']} "
-        f"| {row['over_bound']:.4f} ({row['over_bound_worst']:.4f}) | {row['exact']} "
-        f"| {row['splits']:.2f} ({row['splits_worst']:.2f}) | {row['phases']:.1f} "
-        f"| {row['planning_ms']:.2f} |"
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    report = measured("make bench-irregular-shop") | {"rows": []}
+    _, results = begin(argparse.ArgumentParser(description=__doc__), "irregular-open-shop", summary)
     for ranks, density, matrices in CASES:
         for partners in PATTERNS:
             if partners == "random" and density == ranks - 1:
                 continue  # everyone to everyone, as in "regular"
-            for sizes in SIZES:
-                report["rows"].append(row(ranks, density, partners, sizes, matrices))
-            keep("irregular-open-shop", report, table)
+            results.add(*(row(ranks, density, partners, sizes, matrices) for sizes in SIZES))
             print(f"{ranks} ranks, d = {density}, {partners}: done", flush=True)
-    print(table(report))
 
 
 if __name__ == "__main__":

@@ -3,33 +3,30 @@
     python bench/lab/elements.py [--mpi mpich --mpi PATH/mpirun] [--network chain:4,4,4,4] [--rounds 3]
 
 Jobs of all candidates take turns; each is a program of its own, because what a native call does to the TCP
-connections would slow whatever follows. Raw numbers and medians go to bench/results/.
+connections would slow whatever follows. Raw numbers and medians go to
+bench/results/lab-elements.{csv,md}.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
-import shlex
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from run import ROOT
+from run import emulated, environments_of, lab_options, lab_up, settings_of
 
 from hocket import _core
-from hocket.lab import Lab, LabOptions
-from hocket.mpi import Mpi, find_mpi
+from hocket.mpi import Mpi
 from hocket.network import read_network_description
-from hocket.runtime import RuntimeOptions, build_runtime, scheduled_environment
+from hocket.runtime import build_runtime
 from hocket.runtime.build import include_dir
 
-Row = dict[str, Any]
-COMMAND: Final = shlex.join(["python", "bench/lab/elements.py", *sys.argv[1:]])
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import compiled, mpis
+from results_file import Row, alternating, begin, cells, grouped, spread
 
 # Operation, method, bytes of an element.
 OPERATIONS: Final = (
@@ -39,27 +36,23 @@ OPERATIONS: Final = (
 
 def compile_program(mpi: Mpi, work: Path) -> Path:
     """element_times for this MPI, with the runtime as a library."""
-    program = work / f"element_times-{mpi.family.value}"
     library = build_runtime(mpi.mpicc).library
     flags = [f"-I{include_dir()}", f"-L{library.parent}", "-lhocket_runtime", f"-Wl,-rpath,{library.parent}"]
-    source = str(Path(__file__).with_name("element_times.c"))
-    subprocess.run([mpi.mpicc, "-O2", source, *flags, "-o", str(program)], check=True)
-    return program
+    return compiled(mpi, Path(__file__).with_name("element_times.c"), work, *flags)
 
 
 def measure(mpi: Mpi, arguments: argparse.Namespace, program: Path) -> list[Row]:
     """One lab; the candidates' jobs in turn; a row per repetition."""
     description = read_network_description(arguments.network)
     network = description.build()
-    rate = arguments.rate * 1e6 / 8
-    environments = {"scheduled": scheduled_environment(mpi.mpicc, network, RuntimeOptions()), "native": {}}
+    environments = environments_of(arguments, mpi, network)
     rows: list[Row] = []
-    with Lab.up(description, LabOptions(rate, arguments.buffer, arguments.cc, 1500)) as lab:
+    with lab_up(description, arguments) as lab:
         for number in range(arguments.rounds):
             for operation, method, width in OPERATIONS:
                 elements = arguments.bytes // width
                 command = [str(program), operation, method, str(elements), str(arguments.repetitions)]
-                for candidate in sorted(environments, reverse=number % 2 == 0):
+                for candidate in alternating(environments, number):
                     result = lab.run(
                         command, mpi=mpi, env=environments[candidate], timeout=arguments.timeout, capture=True
                     )
@@ -84,72 +77,44 @@ def once_around(arguments: argparse.Namespace) -> float:
     return float(bound) * network.host_rate / (arguments.rate * 1e6 / 8)
 
 
-def table(rows: list[Row]) -> str:
-    """Medians, as Markdown."""
-    lines = [
-        "| operation | MPI | scheduled, s | native, s | native / scheduled | repetitions |",
-        "|---|---|---|---|---|---|",
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    """Medians per operation and MPI."""
+    told = []
+    for (operation, method, mpi), of in grouped(rows, "operation", "method", "mpi").items():
+        times = {name: [row["seconds"] for row in part] for name, part in grouped(of, "candidate").items()}
+        shown = [spread(times[name], 2) if name in times else "failed" for name in ("scheduled", "native")]
+        medians = {name: statistics.median(seconds) for name, seconds in times.items()}
+        ratio = f"{medians['native'] / medians['scheduled']:.2f}" if len(medians) == 2 else ""
+        told.append([f"{operation}, {method}", mpi, *shown, ratio, max(map(len, times.values()))])
+    columns = ("operation", "MPI", "scheduled, s", "native, s", "native / scheduled", "repetitions")
+    return [
+        *emulated("Sorts and permutations of elements", heading),
+        f"{heading['network']}, {heading['bytes']:,} bytes a rank.",
+        "",
+        *cells(columns, told),
+        "",
+        "Median (minimum–maximum) of the seconds of the slowest rank; jobs take turns. Random 32-bit keys,",
+        "a random permutation of elements of 8 bytes. To move every element to a random rank once takes",
+        f"{heading['bound_seconds']:.2f} s at least, without packet headers (5 %); the radix sort does so "
+        "once per digit.",
     ]
-    for key in dict.fromkeys((row["operation"], row["method"], row["mpi"]) for row in rows):
-        cells, medians, count = [], [], 0
-        for candidate in ("scheduled", "native"):
-            times = [
-                row["seconds"]
-                for row in rows
-                if (row["operation"], row["method"], row["mpi"], row["candidate"]) == (*key, candidate)
-            ]
-            count = max(count, len(times))
-            cells.append("failed")
-            if times:
-                medians.append(statistics.median(times))
-                cells[-1] = f"{medians[-1]:.2f} ({min(times):.2f}–{max(times):.2f})"
-        ratio = f"{medians[1] / medians[0]:.2f}" if len(medians) == 2 else ""
-        lines.append(f"| {key[0]}, {key[1]} | {key[2]} | {' | '.join(cells)} | {ratio} | {count} |")
-    return "\n".join(lines)
-
-
-def write(rows: list[Row], arguments: argparse.Namespace, bound: float) -> None:
-    """Raw rows as JSON and medians as Markdown, with the settings and the date."""
-    if arguments.output == "-":
-        return
-    settings = {name: value for name, value in vars(arguments).items() if name not in ("output", "mpi")}
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    results = ROOT / "bench/results"
-    document = {"date": date, "settings": settings, "bound_seconds": bound, "rows": rows}
-    (results / f"{arguments.output}.json").write_text(json.dumps(document, indent=1) + "\n")
-    (results / f"{arguments.output}.md").write_text(
-        f"# Sorts and permutations of elements on the emulated cluster, {date}\n\n"
-        f"`{COMMAND}`; settings: `{settings}`\n\n{table(rows)}\n\n"
-        "Median (minimum–maximum) of the seconds of the slowest rank; jobs take turns. Random 32-bit keys,\n"
-        "a random permutation of elements of 8 bytes. To move every element to a random rank once takes\n"
-        f"{bound:.2f} s at least, without packet headers (5 %); the radix sort does so once per digit.\n"
-    )
 
 
 def main() -> None:
     """Measures what the command line asks for and writes the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--mpi", action="append", help="mpich, openmpi or the path of an mpiexec")
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", default="chain:4,4,4,4")
     parser.add_argument("--bytes", type=int, default=2**20, help="of each rank's elements")
     parser.add_argument("--rounds", type=int, default=3, help="jobs of each candidate")
     parser.add_argument("--repetitions", type=int, default=1, help="in a job")
-    parser.add_argument("--rate", type=float, default=50, help="Mbit/s of every link")
-    parser.add_argument("--buffer", type=int, default=60000, help="bytes per port")
-    parser.add_argument("--cc", default="cubic")
-    parser.add_argument("--timeout", type=float, default=60, help="seconds per job")
-    parser.add_argument("--output", default="lab-elements", help="name under bench/results/, or - for none")
-    arguments = parser.parse_args()
-    bound = once_around(arguments)
-    rows: list[Row] = []
+    lab_options(parser, timeout=60)
+    arguments, results = begin(parser, "lab-elements", summary)
+    results.heading |= {"network": arguments.network, "bytes": arguments.bytes} | settings_of(arguments)
+    results.heading["bound_seconds"] = once_around(arguments)
     with tempfile.TemporaryDirectory() as work:
-        for name in arguments.mpi or ["mpich"]:
-            mpi = find_mpi(name)
-            rows += measure(mpi, arguments, compile_program(mpi, Path(work)))
-            write(rows, arguments, bound)
-    print(table(rows))
+        for mpi in mpis(arguments):
+            results.add(*measure(mpi, arguments, compile_program(mpi, Path(work))))
+    print(results.summarise())
 
 
 if __name__ == "__main__":

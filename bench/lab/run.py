@@ -5,42 +5,54 @@
 
 Jobs alternate: scheduled, native, native, scheduled, … Not within one job, because what the native call
 does to the TCP connections (tens of thousands of retransmissions) would slow the scheduled call that
-follows on them. Raw numbers and medians go to bench/results/.
+follows on them. Raw numbers and medians go to bench/results/lab.{csv,md}.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
-import shlex
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 from hocket import _core
 from hocket.lab import Lab, LabOptions
-from hocket.mpi import Mpi, find_mpi
-from hocket.network import read_network_description
+from hocket.mpi import Mpi
+from hocket.network import NetworkDescription, read_network_description
 from hocket.runtime import RuntimeOptions, scheduled_environment
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import add_mpi, compiled, mpis
+from results_file import ROOT, Row, alternating, begin, cells, grouped, provenance, spread
+
 NETWORKS = ROOT / "examples/networks"
 TOPOLOGIES = {"b": NETWORKS / "paper-b.toml", "c": NETWORKS / "paper-c.toml"}
-COMMAND = shlex.join(["python", "bench/lab/run.py", *sys.argv[1:]]).replace(f"{ROOT}/", "")
-Row = dict[str, Any]
+PROGRAM = Path(__file__).with_name("collective_times.c")
+SETTINGS = ("pattern", "rate", "buffer", "cc", "flow", "env", "together", "repetitions")
 
 
-def compile_program(mpi: Mpi, work: Path, name: str = "collective_times") -> Path:
-    """A program of this directory for this MPI."""
-    program = work / f"{name}-{mpi.family.value}"
-    source = Path(__file__).with_name(f"{name}.c")
-    subprocess.run([mpi.mpicc, "-O2", str(source), "-o", str(program)], check=True)
-    return program
+def lab_options(parser: argparse.ArgumentParser, timeout: float) -> None:
+    add_mpi(parser)
+    parser.add_argument("--rate", type=float, default=50, help="Mbit/s of every link")
+    parser.add_argument("--buffer", type=int, default=60000, help="bytes per port")
+    parser.add_argument("--cc", default="cubic")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="with schedules")
+    parser.add_argument("--timeout", type=float, default=timeout, help="seconds per job")
+
+
+def lab_up(description: NetworkDescription, arguments: argparse.Namespace) -> AbstractContextManager[Lab]:
+    return Lab.up(description, LabOptions(arguments.rate * 1e6 / 8, arguments.buffer, arguments.cc, 1500))
+
+
+def environments_of(
+    arguments: argparse.Namespace, mpi: Mpi, network: _core.Network, flow: str = "token"
+) -> dict[str, dict[str, str]]:
+    """Scheduled and native."""
+    scheduled = scheduled_environment(mpi.mpicc, network, RuntimeOptions(flow=flow))
+    return {"scheduled": scheduled | dict(pair.split("=", 1) for pair in arguments.env), "native": {}}
 
 
 def job(
@@ -69,25 +81,16 @@ def measure(
     network = description.build()
     demand = _core.Demand(network.ranks, 1, arguments.pattern)
     load = max(_core.lower_bounds(network, demand).load)
-    environments: dict[str, dict[str, str]] = {
-        "scheduled": scheduled_environment(mpi.mpicc, network, RuntimeOptions(flow=arguments.flow)),
-        "native": {},
-    }
-    environments["scheduled"] |= dict(pair.split("=", 1) for pair in arguments.env)
+    environments = environments_of(arguments, mpi, network, arguments.flow)
     rows: list[Row] = []
-    with Lab.up(description, LabOptions(rate, arguments.buffer, arguments.cc, 1500)) as lab:
+    with lab_up(description, arguments) as lab:
         for number in range(arguments.jobs):
-            for candidate in sorted(environments, reverse=number % 2 == 0):
+            for candidate in alternating(environments, number):
                 for size, seconds in job(lab, mpi, program, environments[candidate], arguments, shuffle):
-                    bound = load * int(size) / rate
                     row = {"topology": topology, "mpi": mpi.family.value, "bytes": int(size), "job": number}
                     row |= {"placement": "in order" if shuffle is None else f"random, seed {shuffle}"}
-                    row |= {
-                        "candidate": candidate,
-                        "seconds": float(seconds),
-                        "ratio": float(seconds) / bound,
-                    }
-                    rows.append(row)
+                    row |= {"candidate": candidate, "seconds": float(seconds)}
+                    rows.append(row | {"bound": load * int(size) / rate})
             where = "" if shuffle is None else f", placement {shuffle}"
             print(
                 f"{topology} {mpi.family.value}{where}: {number + 1} of {arguments.jobs} pairs",
@@ -96,81 +99,65 @@ def measure(
     return rows
 
 
-def key_of(row: Row) -> tuple[Any, ...]:
-    """What the candidates are compared in."""
-    return row["topology"], row["mpi"], row["placement"], row["bytes"]
+def settings_of(arguments: argparse.Namespace) -> Row:
+    """Those that are the same for all rows and tell how the lab was set up."""
+    return {name: value for name, value in vars(arguments).items() if name in SETTINGS}
 
 
-def table(rows: list[Row]) -> str:
-    """Medians per topology, MPI and size, as Markdown."""
-    lines = [
-        "| topology | MPI | placement | bytes | scheduled / bound | native / bound | native / scheduled"
-        " | repetitions |",
-        "|---|---|---|---|---|---|---|---|",
+def emulated(what: str, heading: Row) -> list[str]:
+    """The first lines of a summary."""
+    told = ", ".join(f"{name} {heading[name]}" for name in SETTINGS if heading.get(name) is not None)
+    return [f"# {what} on the emulated cluster", "", f"{provenance(heading)}; {told}.", ""]
+
+
+def over_bound(rows: list[Row]) -> dict[str, list[float]]:
+    """Times over the bound, by candidate."""
+    return {
+        name: [row["seconds"] / row["bound"] for row in of] for name, of in grouped(rows, "candidate").items()
+    }
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    """Medians per topology, MPI and size."""
+    told = []
+    for key, of in grouped(rows, "topology", "mpi", "placement", "bytes").items():
+        ratios = over_bound(of)
+        scheduled, native = ratios["scheduled"], ratios["native"]
+        faster = statistics.median(native) / statistics.median(scheduled)
+        told.append([*key, spread(scheduled), spread(native), f"{faster:.3f}", len(native)])
+    columns = ["topology", "MPI", "placement", "bytes", "scheduled / bound", "native / bound"]
+    return [
+        *emulated(heading["pattern"].capitalize(), heading),
+        *cells([*columns, "native / scheduled", "repetitions"], told),
+        "",
+        "Median (minimum–maximum) of time / bound; jobs of both candidates alternate. The bound is",
+        "load × bytes / rate, without packet headers (5 %).",
     ]
-    for key in dict.fromkeys(key_of(row) for row in rows):
-        cells, medians = [], []
-        for candidate in ("scheduled", "native"):
-            ratios = [r["ratio"] for r in rows if key_of(r) == key and r["candidate"] == candidate]
-            medians.append(statistics.median(ratios))
-            cells.append(f"{medians[-1]:.3f} ({min(ratios):.3f}–{max(ratios):.3f})")
-        cells.append(f"{medians[1] / medians[0]:.3f}")
-        lines.append(f"| {' | '.join(map(str, key))} | {' | '.join(cells)} | {len(ratios)} |")
-    return "\n".join(lines)
 
 
 def main() -> None:
     """Measures what the command line asks for and writes the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pattern", nargs="?", default="all-to-all", choices=["all-to-all", "all-gather"])
     parser.add_argument("--shuffle", action="append", type=int, metavar="SEED", help="random placements")
     parser.add_argument("--in-order", action="store_true", help="besides --shuffle, ranks in order")
     parser.add_argument("--topology", action="append", choices=sorted(TOPOLOGIES))
-    parser.add_argument("--mpi", action="append", help="mpich, openmpi or the path of an mpiexec")
     parser.add_argument("--sizes", nargs="+", default=["262144:1", "65536:2", "8192:5", "1024:5"])
     parser.add_argument("--jobs", type=int, default=5, help="pairs of jobs")
-    parser.add_argument("--rate", type=float, default=50, help="Mbit/s of every link")
-    parser.add_argument("--buffer", type=int, default=60000, help="bytes per port")
-    parser.add_argument("--cc", default="cubic")
     parser.add_argument("--flow", default="token")
-    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--timeout", type=float, default=150, help="seconds per job")
-    parser.add_argument("--output", default="lab", help="name under bench/results/, or - for none")
-    arguments = parser.parse_args()
-
-    rows: list[Row] = []
+    lab_options(parser, timeout=150)
+    arguments, results = begin(parser, "lab", summary)
+    results.heading |= settings_of(arguments)
     with tempfile.TemporaryDirectory() as work:
-        for name in arguments.mpi or ["mpich"]:
-            mpi = find_mpi(name)
-            program = compile_program(mpi, Path(work))
+        for mpi in mpis(arguments):
+            program = compiled(mpi, PROGRAM, Path(work))
             placements: list[int | None] = [*(arguments.shuffle or [])]
             if arguments.in_order or not placements:
                 placements.insert(0, None)
             for topology in arguments.topology or sorted(TOPOLOGIES):
                 for shuffle in placements:
-                    rows += measure(topology, mpi, arguments, program, shuffle)
-                    write(rows, arguments)
-    print(table(rows))
-
-
-def write(rows: list[Row], arguments: argparse.Namespace) -> None:
-    """Raw rows as JSON and medians as Markdown, with the settings and the date."""
-    if arguments.output == "-":
-        return
-    settings = {k: v for k, v in vars(arguments).items() if k not in ("output", "mpi")}
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    results = ROOT / "bench/results"
-    document = {"date": date, "settings": settings, "rows": rows}
-    (results / f"{arguments.output}.json").write_text(json.dumps(document, indent=1) + "\n")
-    title = f"# {arguments.pattern.capitalize()} on the emulated cluster, {date}"
-    head = f"{title}\n\n`{COMMAND}`; settings: `{settings}`\n\n"
-    note = (
-        "\n\nMedian (minimum–maximum) of time / bound; jobs of both candidates alternate. The bound is\n"
-        "load × bytes / rate, without packet headers (5 %).\n"
-    )
-    (results / f"{arguments.output}.md").write_text(head + table(rows) + note)
+                    results.add(*measure(topology, mpi, arguments, program, shuffle))
+    print(results.summarise())
 
 
 if __name__ == "__main__":

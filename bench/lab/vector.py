@@ -6,33 +6,31 @@
 Candidates: ``native``; ``scheduled`` (what `hocket run` does); the name of a scheduler, which then serves
 every call, with tokens, or with ``NAME/free`` in the order of the phases and nothing else. Jobs alternate;
 what a native call does to the TCP connections would slow whatever follows in the same job.
-Raw numbers and medians go to bench/results/ as they come.
+Raw numbers and medians go to bench/results/lab-vector.{csv,md} as they come.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import statistics
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from demands import build
-from run import COMMAND, NETWORKS, ROOT, compile_program
+from run import NETWORKS, emulated, lab_options, lab_up, over_bound, settings_of
 
 from hocket import _core
-from hocket.lab import Lab, LabOptions
-from hocket.mpi import Mpi, find_mpi
+from hocket.mpi import Mpi
 from hocket.network import read_network_description
 from hocket.runtime import RuntimeOptions, scheduled_environment
 
-Row = dict[str, Any]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import compiled, mpis
+from results_file import Results, Row, alternating, begin, cells, grouped, spread
 
 
 def environment(candidate: str, mpi: Mpi, network: _core.Network) -> dict[str, str]:
@@ -53,12 +51,12 @@ def bound_of(network: _core.Network, matrix: np.ndarray) -> float:
     return float(_core.lower_bounds(network, demand).seconds)
 
 
-def measure(mpi: Mpi, arguments: argparse.Namespace, work: Path, rows: list[Row]) -> None:
+def measure(mpi: Mpi, arguments: argparse.Namespace, work: Path, results: Results) -> None:
     """One lab; the candidates' jobs in turn; a row per repetition."""
     description = read_network_description(str(NETWORKS / f"paper-{arguments.topology}.toml"))
     network = description.build()
     rate = arguments.rate * 1e6 / 8
-    program = compile_program(mpi, work, "vector_times")
+    program = compiled(mpi, Path(__file__).with_name("vector_times.c"), work)
     files, bounds = {}, {}
     for number, demand in enumerate(arguments.demand):
         matrix = build(demand, network.ranks)
@@ -72,9 +70,9 @@ def measure(mpi: Mpi, arguments: argparse.Namespace, work: Path, rows: list[Row]
     }
     calls = [f"{file}:{arguments.repetitions}" for file in files]
     jobs = [calls] if arguments.together else [[call] for call in calls]
-    with Lab.up(description, LabOptions(rate, arguments.buffer, arguments.cc, 1500)) as lab:
+    with lab_up(description, arguments) as lab:
         for number in range(arguments.jobs):
-            for candidate in sorted(environments, reverse=number % 2 == 0):
+            for candidate in alternating(environments, number):
                 for job in jobs:
                     result = lab.run(
                         [str(program), *job],
@@ -88,8 +86,7 @@ def measure(mpi: Mpi, arguments: argparse.Namespace, work: Path, rows: list[Row]
                         print(f"{candidate}: {said}", file=sys.stderr)
                         continue
                     common = {"mpi": mpi.family.value, "candidate": candidate, "job": number}
-                    rows += [common | row for row in rows_of(result.output, files, bounds)]
-            write(rows, arguments)
+                    results.add(*(common | row for row in rows_of(result.output, files, bounds)))
             print(f"{mpi.family.value}: {number + 1} of {arguments.jobs} rounds", file=sys.stderr)
 
 
@@ -103,80 +100,43 @@ def rows_of(output: str, files: dict[str, str], bounds: dict[str, float]) -> Ite
             yield {"demand": demand, "use": uses[demand], "seconds": float(words[1]), "bound": bounds[demand]}
 
 
-def ratios(rows: list[Row], demand: str, mpi: str, candidate: str) -> list[float]:
-    """Time over bound of every repetition."""
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    """Medians per demand and MPI."""
+    candidates = [*grouped(rows, "candidate")]
+    told = []
+    for key, of in grouped(rows, "demand", "mpi").items():
+        ratios = over_bound(of)
+        shown = [spread(ratios[name]) if name in ratios else "failed" for name in candidates]
+        fastest = min(ratios, key=lambda name: statistics.median(ratios[name]))
+        told.append([*key, *shown, fastest, max(map(len, ratios.values()))])
+    columns = ["demand", "MPI", *(f"{name} / bound" for name in candidates), "fastest", "repetitions"]
     return [
-        row["seconds"] / row["bound"]
-        for row in rows
-        if (row["demand"], row["mpi"], row["candidate"]) == (demand, mpi, candidate)
+        *emulated("Irregular exchange (MPI_Alltoallv)", heading),
+        *cells(columns, told),
+        "",
+        "Median (minimum–maximum) of time / bound over all repetitions, the first use of the",
+        "counts (there the exchange is planned) included; jobs of the candidates alternate. The bound is",
+        "without packet headers (5 %). What the demands are: bench/lab/demands.py.",
     ]
-
-
-def table(rows: list[Row], candidates: list[str]) -> str:
-    """Medians per demand and MPI, as Markdown."""
-    lines = [
-        f"| demand | MPI | {' | '.join(f'{name} / bound' for name in candidates)} | fastest | repetitions |",
-        f"|---|---|{'---|' * (len(candidates) + 2)}",
-    ]
-    for demand, mpi in dict.fromkeys((row["demand"], row["mpi"]) for row in rows):
-        cells, medians, count = [], {}, 0
-        for candidate in candidates:
-            values = ratios(rows, demand, mpi, candidate)
-            count = max(count, len(values))
-            if values:
-                medians[candidate] = statistics.median(values)
-                cells.append(f"{medians[candidate]:.3f} ({min(values):.3f}–{max(values):.3f})")
-            else:
-                cells.append("failed")
-        fastest = min(medians, key=lambda name: medians[name]) if medians else ""
-        lines.append(f"| {demand} | {mpi} | {' | '.join(cells)} | {fastest} | {count} |")
-    return "\n".join(lines)
-
-
-def write(rows: list[Row], arguments: argparse.Namespace) -> None:
-    """Raw rows as JSON and medians as Markdown, with the settings and the date."""
-    if arguments.output == "-":
-        return
-    settings = {k: v for k, v in vars(arguments).items() if k not in ("output", "mpi", "demand", "candidate")}
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    results = ROOT / "bench/results"
-    document = {"date": date, "settings": settings, "rows": rows}
-    (results / f"{arguments.output}.json").write_text(json.dumps(document, indent=1) + "\n")
-    title = f"# Irregular exchange (MPI_Alltoallv) on the emulated cluster, {date}"
-    note = (
-        "\n\nMedian (minimum–maximum) of time / bound over all repetitions, the first use of the\n"
-        "counts (there the exchange is planned) included; jobs of the candidates alternate. The bound is\n"
-        "without packet headers (5 %). What the demands are: bench/lab/demands.py.\n"
-    )
-    text = f"{title}\n\n`{COMMAND}`; settings: `{settings}`\n\n{table(rows, arguments.candidate)}{note}"
-    (results / f"{arguments.output}.md").write_text(text)
 
 
 def main() -> None:
     """Measures what the command line asks for and writes the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--demand", action="append", required=True)
     parser.add_argument("--candidate", action="append")
     parser.add_argument("--together", action="store_true", help="all demands in one job, not a job each")
     parser.add_argument("--topology", choices=["b", "c"], default="c")
-    parser.add_argument("--mpi", action="append", help="mpich, openmpi or the path of an mpiexec")
     parser.add_argument("--jobs", type=int, default=5, help="rounds of jobs")
     parser.add_argument("--repetitions", type=int, default=1, help="calls of each demand in a job")
-    parser.add_argument("--rate", type=float, default=50, help="Mbit/s of every link")
-    parser.add_argument("--buffer", type=int, default=60000, help="bytes per port")
-    parser.add_argument("--cc", default="cubic")
-    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--timeout", type=float, default=250, help="seconds per job")
-    parser.add_argument("--output", default="lab-vector", help="name under bench/results/, or - for none")
-    arguments = parser.parse_args()
+    lab_options(parser, timeout=250)
+    arguments, results = begin(parser, "lab-vector", summary)
     arguments.candidate = arguments.candidate or ["scheduled", "native"]
-    rows: list[Row] = []
+    results.heading |= {"topology": arguments.topology} | settings_of(arguments)
     with tempfile.TemporaryDirectory() as work:
-        for name in arguments.mpi or ["mpich"]:
-            measure(find_mpi(name), arguments, Path(work), rows)
-    print(table(rows, arguments.candidate))
+        for mpi in mpis(arguments):
+            measure(mpi, arguments, Path(work), results)
+    print(results.summarise())
 
 
 if __name__ == "__main__":

@@ -1,29 +1,29 @@
 """The copy-transfer model against measurement, as in the talk's tables: `make bench-memory-model`.
 
-Calibrates, runs every operation on elements, and compares. Writes bench/results/memory-model.{json,md}.
+Calibrates, runs every operation on elements, and compares. Writes bench/results/memory-model.{csv,md}.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import subprocess
 import sys
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hocket import _core
-from hocket.memory.calibrate import calibrate, cores, processor, usable_memory
-from hocket.mpi import find_mpi, launch_command
+from hocket.memory.calibrate import calibrate, processor, usable_memory
+from hocket.mpi import find_mpi
 
-RESULTS = Path(__file__).parents[1] / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import run_job
+from results_file import Row, begin, provenance, table
+
 HERE = Path(__file__).parent
 LIMIT = 600  # seconds
 WITHIN = 0.25
+LEAST_SHARE = 0.02  # of its sort, for a step to count
 
 
 def predicted(profile: _core.memory.Profile, row: dict[str, Any], ranks: int) -> dict[str, float]:
@@ -41,137 +41,104 @@ def predicted(profile: _core.memory.Profile, row: dict[str, Any], ranks: int) ->
     return dict(predict(profile, shape, row["method"]))
 
 
-def compare(profile: _core.memory.Profile, row: dict[str, Any], ranks: int) -> dict[str, Any]:
+def compare(profile: _core.memory.Profile, row: dict[str, Any], ranks: int) -> list[Row]:
+    """The whole operation, whose step is None, and its steps."""
     model = predicted(profile, row, ranks)
     seconds = row.get("seconds") or sum(row["steps"].values())
-    result = {key: row[key] for key in ("what", "method", "width", "elements")}
-    result |= {
-        "key": row.get("key"),
-        "runs": row.get("runs"),
-        "measured": seconds,
-        "model": sum(model.values()),
-    }
-    result["steps"] = {
-        name: {"measured": row.get("steps", {}).get(name), "model": cost} for name, cost in model.items()
-    }
-    return result
+    where = {key: row[key] for key in ("what", "method", "width", "elements")}
+    where |= {"key": row.get("key"), "runs": row.get("runs")}
+    steps = [
+        where | {"step": name, "measured": row.get("steps", {}).get(name), "model": cost}
+        for name, cost in model.items()
+    ]
+    return [where | {"step": None, "measured": seconds, "model": sum(model.values())}, *steps]
 
 
-def error(model: float, measured: float) -> float:
+def error(row: Row) -> float:
     """0 where they agree; the talk's 7.88 MB/s for 3.99 is -0.49."""
-    return model / measured - 1
+    return float(row["model"] / row["measured"] - 1)
 
 
-def name(row: dict[str, Any]) -> str:
-    what = (
-        f"{row['what']} {row['method']}"
-        if row["what"] != "grouped permute"
-        else f"grouped permute, {row['runs']} runs"
-    )
+def name(row: Row) -> str:
+    grouped = row["what"] == "grouped permute"
+    what = f"grouped permute, {row['runs']} runs" if grouped else f"{row['what']} {row['method']}"
     return f"{what}, {row['key']}" if row["key"] else what
 
 
-def table(rows: list[dict[str, Any]], ranks: int) -> list[str]:
-    lines = [
-        "| operation | bytes per element | model MB/s | measured MB/s | error of the time |",
-        "|---|---|---|---|---|",
-    ]
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    whole: list[Row] = []
+    steps: list[Row] = []  # of sorts, with their share of the time
     for row in rows:
-        megabytes = 1e-6 * row["elements"] * row["width"] / ranks
-        model, measured = megabytes / row["model"], megabytes / row["measured"]
-        lines.append(
-            f"| {name(row)} | {row['width']} | {model:,.0f} | {measured:,.0f} "
-            f"| {error(row['model'], row['measured']):+.0%} |"
-        )
-    return lines
+        if row["step"] is None:
+            whole.append(row)
+        elif row["measured"] is not None:
+            steps.append(row | {"share": row["measured"] / whole[-1]["measured"]})
 
+    def rates(row: Row) -> str:
+        """Model and measurement."""
+        megabytes = 1e-6 * row["elements"] * row["width"] / heading["ranks"]
+        return f"{megabytes / row['model']:,.0f} | {megabytes / row['measured']:,.0f}"
 
-def step_table(rows: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        "| sort | bytes per element | step | model ms | measured ms | error |",
-        "|---|---|---|---|---|---|",
+    def step_line(row: Row) -> str:
+        off = f"{error(row):+.0%}" if row in large else f"({error(row):+.0%})"
+        milliseconds = f"{1e3 * row['model']:.1f} | {1e3 * row['measured']:.1f}"
+        return f"{name(row)} | {row['width']} | {row['step']} | {milliseconds} | {off}"
+
+    large = [row for row in steps if row["share"] >= LEAST_SHARE]
+    close, close_steps = (sum(abs(error(row)) <= WITHIN for row in of) for of in (whole, large))
+    return [
+        "# The copy-transfer model against measurement",
+        "",
+        f"{provenance(heading)}; {heading['processor']}.",
+        f"Profile: {heading['profile']}. {heading['ranks']} ranks of one host, "
+        f"{heading['bytes'] >> 20} MiB per rank; medians.",
+        "MB/s are bytes of elements per rank over the time of the operation; the error is that of its",
+        f"prediction. A step under {100 * LEAST_SHARE:g} % of its sort is in parentheses.",
+        "",
+        f"Whole operations within {WITHIN:.0%}: {close} of {len(whole)}; "
+        f"steps of the sorts: {close_steps} of {len(large)}.",
+        "The talk's model said 7.88 MB/s for a sort that was measured at 3.99: -49 % of the time.",
+        "",
+        *table(
+            "operation | bytes per element | model MB/s | measured MB/s | error of the time",
+            lambda row: f"{name(row)} | {row['width']} | {rates(row)} | {error(row):+.0%}",
+            whole,
+        ),
+        "",
+        *table("sort | bytes per element | step | model ms | measured ms | error", step_line, steps),
     ]
-    for row in rows:
-        for step, times in row["steps"].items():
-            if times["measured"] is None:
-                continue
-            share = times["measured"] / row["measured"]
-            off = error(times["model"], times["measured"])
-            told = f"{off:+.0%}" if share >= 0.02 else f"({off:+.0%})"
-            lines.append(
-                f"| {name(row)} | {row['width']} | {step} | {1e3 * times['model']:.1f} "
-                f"| {1e3 * times['measured']:.1f} | {told} |"
-            )
-    return lines
-
-
-def report(rows: list[dict[str, Any]], origin: str, ranks: int, size: int) -> str:
-    off = [abs(error(row["model"], row["measured"])) for row in rows]
-    steps = [
-        abs(error(times["model"], times["measured"]))
-        for row in rows
-        for times in row["steps"].values()
-        if times["measured"] is not None and times["measured"] >= 0.02 * row["measured"]
-    ]
-    return "\n".join(
-        [
-            "# The copy-transfer model against measurement",
-            "",
-            f"`make bench-memory-model`, {datetime.now(UTC).date()}, {processor()}, {cores()} cores, "
-            f"Python {platform.python_version()}.",
-            f"Profile: {origin}. {ranks} ranks of one host, {size >> 20} MiB per rank; medians.",
-            "MB/s are bytes of elements per rank over the time of the operation; the error is that of its",
-            "prediction. A step under 2 % of its sort is in parentheses.",
-            "",
-            f"Whole operations within {WITHIN:.0%}: {sum(e <= WITHIN for e in off)} of {len(off)}; "
-            f"steps of the sorts: {sum(e <= WITHIN for e in steps)} of {len(steps)}.",
-            "The talk's model said 7.88 MB/s for a sort that was measured at 3.99: -49 % of the time.",
-            "",
-            *table(rows, ranks),
-            "",
-            *step_table([row for row in rows if row["what"] == "sort"]),
-            "",
-        ]
-    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", "--ranks", type=int, default=2)
     parser.add_argument("--bytes", type=int, default=128 << 20, help="of each rank's part")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--profile", help="a profile measured before, instead of calibrating")
-    parser.add_argument("--output", default="memory-model")
-    options = parser.parse_args()
+    options, results = begin(parser, "memory-model", summary)
     mpi = find_mpi()
     if options.profile:
         profile = _core.memory.Profile.parse(Path(options.profile).read_text())
     else:
         memory = usable_memory(options.ranks, quick=False)
         profile = calibrate(mpi, options.ranks, memory, False, lambda at, of, what: None)
+    results.heading |= {"processor": processor(), "profile": profile.origin}
+    results.heading |= {"ranks": options.ranks, "bytes": options.bytes}
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(profile.text())
         file.flush()
-        argv = [
+        command = [
             sys.executable,
-            str(HERE / "operations.py"),
+            HERE / "operations.py",
             "--bytes",
-            str(options.bytes),
+            options.bytes,
             "--repeats",
-            str(options.repeats),
+            options.repeats,
         ]
-        command = launch_command(mpi, options.ranks, (), {"HOCKET_MEMORY": file.name}, argv)
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, text=True, check=True, timeout=LIMIT, env=os.environ
-        )
-    rows = [compare(profile, row, options.ranks) for row in json.loads(done.stdout.splitlines()[-1])]
-    text = report(rows, profile.origin, options.ranks, options.bytes)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{options.output}.json").write_text(
-        json.dumps({"origin": profile.origin, "rows": rows}, indent=1) + "\n"
-    )
-    (RESULTS / f"{options.output}.md").write_text(text)
-    print(text)
+        done = run_job(mpi, options.ranks, {"HOCKET_MEMORY": file.name}, command, LIMIT)
+    operations = json.loads(done.stdout.splitlines()[-1])
+    results.add(*(row for one in operations for row in compare(profile, one, options.ranks)))
+    print(results.summarise())
 
 
 if __name__ == "__main__":

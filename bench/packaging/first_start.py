@@ -11,7 +11,6 @@ a median is above the target.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import subprocess
 import sys
@@ -22,19 +21,15 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench" / "irregular"), str(ROOT / "tests")]
+from hocket.mpi import Abi, Mpi, MpiFamily, find_mpi, launch_command
 
-from records import RESULTS, measured  # noqa: E402
+sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
+from results_file import ROOT, Row, begin, cells, grouped, provenance, spread
+from wheel_place import bare_environment, install_wheel
 
-from hocket.mpi import Abi, Mpi, MpiFamily, find_mpi, launch_command  # noqa: E402
-from wheel_place import bare_environment, install_wheel  # noqa: E402
-
-COMMAND: Final = "python bench/packaging/first_start.py WHEEL"
 PROGRAM: Final = ROOT / "tests/runtime/programs/alltoall_check.c"
 TARGET_SECONDS: Final = 2.0
 RANKS: Final = 4
-COLUMNS: Final = ("mpi", "abi", "run", "first", "second", "native")
 
 
 def seconds(command: list[str], environment: dict[str, str], scheduled: bool) -> float:
@@ -49,7 +44,7 @@ def seconds(command: list[str], environment: dict[str, str], scheduled: bool) ->
     return taken
 
 
-def measure(wheel: str, mpi: Mpi, run: int, folder: Path) -> dict[str, object]:
+def measure(wheel: str, mpi: Mpi, run: int, folder: Path) -> Row:
     program = folder / "alltoall_check"
     subprocess.run([mpi.mpicc, "-O1", "-pthread", str(PROGRAM), "-o", str(program)], check=True, timeout=120)
     python = install_wheel(wheel, folder / "venv") / "python"
@@ -60,56 +55,56 @@ def measure(wheel: str, mpi: Mpi, run: int, folder: Path) -> dict[str, object]:
     first = seconds(hocket, environment, True)
     alone = seconds(native, environment, False)
     second = seconds(hocket, environment, True)
-    values = (mpi.family.value, mpi.abi.value, run, *(f"{value:.3f}" for value in (first, second, alone)))
-    return dict(zip(COLUMNS, values, strict=True))
+    times = {"first": first, "second": second, "native": alone}
+    where = {"mpi": mpi.family.value, "abi": mpi.abi.value, "run": run}
+    return where | {name: round(taken, 3) for name, taken in times.items()}
 
 
-def table(rows: list[dict[str, object]]) -> str:
-    stamp = measured(COMMAND)
-    lines = [
+def added(rows: list[Row]) -> list[float]:
+    """Seconds at the first start, by run."""
+    return [row["first"] - row["native"] for row in rows]
+
+
+def line(key: tuple[str, str], rows: list[Row]) -> list[object]:
+    columns = [[row[name] for row in rows] for name in ("first", "second", "native")]
+    return [*key, len(rows), *(spread(column, 2) for column in (*columns, added(rows)))]
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    return [
         "# First start after the wheel is installed",
         "",
-        f"`{stamp['command']}`, {stamp['date']}, {stamp['machine']}, shared with other work; load "
-        f"{os.getloadavg()[0]:.0f} at the end. No compiler on PATH,",
+        f"{provenance(heading)}, shared with other work; load "
+        f"{heading['load']:.0f} at the end. No compiler on PATH,",
         "an empty cache, a new environment each time. Seconds from `hocket run` to the end of a checked,",
         f"scheduled all-to-all program of {RANKS} ranks; medians (least to most). Target for what Hocket",
         f"adds at the first start: {TARGET_SECONDS:g} s.",
         "",
-        "| MPI | ABI | runs | first start | second | launcher alone | first − launcher alone |",
-        "|---|---|---|---|---|---|---|",
+        *cells(
+            ("MPI", "ABI", "runs", "first start", "second", "launcher alone", "first − launcher alone"),
+            (line(*item) for item in grouped(rows, "mpi", "abi").items()),
+        ),
     ]
-    for mpi, abi in dict.fromkeys((row["mpi"], row["abi"]) for row in rows):
-        those = [row for row in rows if (row["mpi"], row["abi"]) == (mpi, abi)]
-        columns = [[float(str(row[name])) for row in those] for name in ("first", "second", "native")]
-        columns.append([first - native for first, native in zip(columns[0], columns[2], strict=True)])
-        shown = [f"{median(values):.2f} ({min(values):.2f}–{max(values):.2f})" for values in columns]
-        lines.append(f"| {mpi} | {abi} | {len(those)} | {' | '.join(shown)} |")
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheel")
     parser.add_argument("--mpi", action="append", default=[])
     parser.add_argument("--runs", type=int, default=5)
-    arguments = parser.parse_args()
-    mpis = [find_mpi(name) for name in arguments.mpi or ["mpich"]]
+    options, results = begin(parser, "first-start", summary)
+    mpis = [find_mpi(name) for name in options.mpi or ["mpich"]]
     mpis += [replace(mpi, abi=Abi.STANDARD) for mpi in mpis if mpi.family is MpiFamily.MPICH]
-    rows = []
-    for run in range(arguments.runs):
+    for run in range(options.runs):
         for mpi in mpis:
             with tempfile.TemporaryDirectory(prefix="hocket-first-") as folder:
-                rows.append(measure(str(Path(arguments.wheel).resolve()), mpi, run, Path(folder)))
-                print(rows[-1], flush=True)
-    with (RESULTS / "first-start.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    (RESULTS / "first-start.md").write_text(table(rows), encoding="utf-8")
-    for mpi in mpis:
-        of_this = [row for row in rows if (row["mpi"], row["abi"]) == (mpi.family.value, mpi.abi.value)]
-        if median(float(str(row["first"])) - float(str(row["native"])) for row in of_this) > TARGET_SECONDS:
-            sys.exit(1)
+                row = measure(str(Path(options.wheel).resolve()), mpi, run, Path(folder))
+            results.heading["load"] = round(os.getloadavg()[0], 1)
+            results.add(row)
+            print(row, flush=True)
+    if any(median(added(rows)) > TARGET_SECONDS for rows in grouped(results.rows, "mpi", "abi").values()):
+        sys.exit(1)
 
 
-main()
+if __name__ == "__main__":
+    main()

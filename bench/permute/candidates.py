@@ -12,12 +12,16 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
 import hocket
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import alternating
 
 COMM = MPI.COMM_WORLD
 RANK, RANKS = COMM.Get_rank(), COMM.Get_size()
@@ -108,7 +112,7 @@ def main(megabytes: int, rounds: int, names: list[str]) -> None:
     out = np.zeros_like(data)
     times: dict[str, list[float]] = {name: [] for name in names}
     for number in range(rounds + 1):  # the first is not counted: memory is fresh
-        for name in names if number % 2 else reversed(names):
+        for name in alternating(names, number + 1):
             out[...] = 0
             COMM.Barrier()
             started = time.perf_counter()

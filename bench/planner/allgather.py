@@ -2,25 +2,25 @@
 
     python bench/planner/allgather.py
 
-Three runs of each case in this process, medians; writes bench/results/planner-allgather.json and .md.
+Three runs of each case in this process, medians; writes bench/results/planner-allgather.{csv,md}.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import platform
+import argparse
 import statistics
+import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hocket import _core
 from hocket.network import read_network
 
-RESULTS = Path(__file__).parents[1] / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, grouped, provenance, table
+
 REPEATS = 3
 RATIOS = (0.25, 16.0, 1024.0)
 SEARCH_TARGET, TORUS_TARGET, TORUS_RATIO = 2.0, 0.5, 1.02  # seconds, seconds, × bound
@@ -49,7 +49,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
     return result, statistics.median(seconds)
 
 
-def search(sides: list[int], wraparound: bool, r: float) -> dict[str, Any]:
+def search(name: str, sides: list[int], wraparound: bool, r: float) -> Row:
     """Every algorithm of both models with its best parameters."""
 
     def work() -> list[Any]:
@@ -60,24 +60,27 @@ def search(sides: list[int], wraparound: bool, r: float) -> dict[str, Any]:
 
     (strict, shared), seconds = timed(work)
     return {
+        "part": "search",
+        "network": name,
         "r": r,
-        "seconds": seconds,
+        "plan_seconds": seconds,
         "algorithms": len(shared),
         "best": f"{strict[0].name}, {strict[0].ratio:.2f} × bound",
         "best_shared": f"{shared[0].name}, {shared[0].ratio:.2f} × bound",
     }
 
 
-def plan(form: str) -> dict[str, Any]:
+def plan(form: str) -> Row:
     """Schedule and proof; the time of its longest messages, phase by phase, over the bound."""
     network = read_network(f"{form}@1Gbit,0")
     demand = _core.Demand(network.ranks, SIZE, "all-gather")
     bound = _core.lower_bounds(network, demand).seconds
-    scheduler = _core.choose_scheduler(network, demand)
-    schedule, seconds = timed(lambda: scheduler.make(network, demand))
+    planned, seconds = timed(lambda: _core.plan_exchange(network, demand))
+    scheduler, schedule = planned.scheduler, planned.schedule
     certificate, verify_seconds = timed(lambda: _core.verify(network, demand, schedule, scheduler.ports))
     in_lockstep = sum(schedule.longest()) / network.host_rate
     return {
+        "part": "plan",
         "network": form,
         "scheduler": scheduler.name,
         "phases": schedule.phases,
@@ -89,56 +92,40 @@ def plan(form: str) -> dict[str, Any]:
     }
 
 
-def table(report: dict[str, Any]) -> str:
-    lines = [
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    parts = grouped(rows, "part")
+    return [
         "# Planning of all-gathers",
         "",
-        f"`{report['command']}`, {report['date']}, {report['machine']}, median of {REPEATS} runs.",
+        f"{provenance(heading)}, median of {REPEATS} runs.",
         "",
         f"## Search over all algorithms, strict and shared model (target {SEARCH_TARGET:g} s)",
         "",
-        "| grid | r | seconds | best, no link shared | best |",
-        "|---|---|---|---|---|",
-    ]
-    for name, rows in report["searches"].items():
-        lines += [
-            f"| {name} | {row['r']:g} | {row['seconds']:.3f} | {row['best']} | {row['best_shared']} |"
-            for row in rows
-        ]
-    lines += [
+        *table(
+            "grid | r | seconds | best, no link shared | best",
+            "{network} | {r:g} | {plan_seconds:.3f} | {best} | {best_shared}",
+            parts["search"],
+        ),
         "",
         "## Schedules of 64 KiB contributions",
         "",
         "Time / bound: the longest messages of all phases one after the other, over the cut bound.",
         f"Target for 24×24: {TORUS_RATIO:g} in {TORUS_TARGET:g} s.",
         "",
-        "| network | scheduler | phases | transfers | plan s | verify s | time / bound | verified |",
-        "|---|---|---|---|---|---|---|---|",
+        *table(
+            "network | scheduler | phases | transfers | plan s | verify s | time / bound | verified",
+            "{network} | {scheduler} | {phases:,} | {transfers:,} | {plan_seconds:.3f}"
+            " | {verify_seconds:.3f} | {ratio:.4f} | {told}",
+            (row | {"told": "yes" if row["ok"] else "NO"} for row in parts["plan"]),
+        ),
     ]
-    lines += [
-        f"| {row['network']} | {row['scheduler']} | {row['phases']:,} | {row['transfers']:,} "
-        f"| {row['plan_seconds']:.3f} | {row['verify_seconds']:.3f} | {row['ratio']:.4f} "
-        f"| {'yes' if row['ok'] else 'NO'} |"
-        for row in report["plans"]
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    report: dict[str, Any] = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "command": "python bench/planner/allgather.py",
-        "machine": f"{os.cpu_count()} × {platform.machine()}",
-        "python": platform.python_version(),
-        "searches": {
-            name: [search(sides, wraps, r) for r in RATIOS] for name, (sides, wraps) in GRIDS.items()
-        },
-        "plans": [plan(form) for form in PLANS],
-    }
-    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    (RESULTS / "planner-allgather.json").write_text(text, encoding="utf-8")
-    (RESULTS / "planner-allgather.md").write_text(table(report), encoding="utf-8")
-    print(table(report))
+    _, results = begin(argparse.ArgumentParser(description=__doc__), "planner-allgather", summary)
+    searches = [search(name, sides, wraps, r) for name, (sides, wraps) in GRIDS.items() for r in RATIOS]
+    results.add(*searches, *map(plan, PLANS))
+    print(results.summarise())
 
 
 if __name__ == "__main__":

@@ -1,18 +1,15 @@
 """The general scheduler `packing` on networks of all kinds: phases over the bound, time, memory.
 
-Run by `make bench-general`; writes bench/results/planner-general.json and planner-general.md.
+Run by `make bench-general`; writes bench/results/planner-general.{csv,md}.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import resource
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -22,7 +19,9 @@ from processes import answer_of
 from hocket import _core
 from hocket.network import read_network_description
 
-RESULTS = Path(__file__).parents[1] / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, grouped, provenance, table
+
 RATE = 125e6
 
 # Section: short forms; random:SEED,HOSTS,SWITCHES,WIDEST is a random tree with trunks of 1 to WIDEST
@@ -113,62 +112,44 @@ def measure(name: str) -> dict[str, Any]:
     }
 
 
-def table(report: dict[str, Any]) -> str:
+def summary(heading: Row, rows: list[Row]) -> list[str]:
     lines = [
         "# The general scheduler",
         "",
-        f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
+        f"{provenance(heading)}.",
         "All-to-all by `packing`, whatever `auto` would take; every schedule passed the verifier.",
         "Ratio: phases over the bound. Seconds are measured, one run each in its own process, scheduling",
         "only; CPU seconds leave out what other programs took. Memory: peak resident set of the process, of",
-        f"which Python takes about {report['python_mib']:.0f} MiB.",
+        f"which Python takes about {min(row['rss_before_mib'] for row in rows):.0f} MiB.",
     ]
-    for section, cases in report["cases"].items():
-        lines += ["", f"## {section[0].upper()}{section[1:]}", ""]
-        lines += [
-            "| network | hosts | phases | bound | ratio | s | CPU s | peak MiB |",
-            "|---|---|---|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {name} | {case['hosts']} | {case['phases']:,} | {case['bound']:,} | {case['ratio']:.3f} "
-            f"| {case['seconds']:.2f} | {case['cpu_seconds']:.2f} | {case['peak_rss_mib']:.0f} |"
-            for name, case in cases.items()
-        ]
-    return "\n".join(lines) + "\n"
+    head = "network | hosts | phases | bound | ratio | s | CPU s | peak MiB"
+    line = (
+        "{network} | {hosts} | {phases:,} | {bound:,} | {ratio:.3f}"
+        " | {seconds:.2f} | {cpu_seconds:.2f} | {peak_rss_mib:.0f}"
+    )
+    for section, cases in grouped(rows, "section").items():
+        lines += ["", f"## {section[0].upper()}{section[1:]}", "", *table(head, line, cases)]
+    return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--case", help="measure one network in this process, print JSON")
-    name = parser.parse_args().case
-    if name:
-        print(json.dumps(measure(name)))
+    options, results = begin(parser, "planner-general", summary)
+    if options.case:
+        print(json.dumps(measure(options.case)))
         return
-    report: dict[str, Any] = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "command": "make bench-general",
-        "machine": f"{os.cpu_count()} × {platform.machine()}",
-        "python": platform.python_version(),
-        "settings": {"scheduler": "packing", "message_bytes": 65536},
-        "cases": {},
-    }
+    results.heading |= {"scheduler": "packing", "message_bytes": 65536}
     for section, names in CASES.items():
-        report["cases"][section] = {}
         for name in names:
-            case = report["cases"][section][name] = answer_of(__file__, "--case", name)
+            case = {"section": section, "network": name} | answer_of(__file__, "--case", name)
             if not case["ok"]:
                 sys.exit(f"{name}: the verifier rejects the schedule")
-            print(
-                f"{name}: {case['phases']} / {case['bound']} = {case['ratio']:.4f}, "
-                f"{case['cpu_seconds']:.2f} CPU s, {case['peak_rss_mib']:.0f} MiB",
-                flush=True,
+            results.add(case)
+            told = (
+                "{network}: {phases} / {bound} = {ratio:.4f}, {cpu_seconds:.2f} CPU s, {peak_rss_mib:.0f} MiB"
             )
-    before = [case["rss_before_mib"] for cases in report["cases"].values() for case in cases.values()]
-    report["python_mib"] = min(before)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
-    (RESULTS / "planner-general.json").write_text(text, encoding="utf-8")
-    (RESULTS / "planner-general.md").write_text(table(report), encoding="utf-8")
+            print(told.format(**case), flush=True)
 
 
 if __name__ == "__main__":

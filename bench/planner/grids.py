@@ -1,30 +1,28 @@
 """All tori and meshes of a size: phases over the bound, every schedule proven.
 
-Run by `make bench-grids`; writes bench/results/grids.csv (every shape), grids.json and grids.md.
+Run by `make bench-grids`; writes bench/results/grids.{csv,md}; the CSV file has every shape.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import math
 import os
-import platform
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from processes import answer_of
 
 from hocket import _core
 
-RESULTS: Final = Path(__file__).parents[1] / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, cells, grouped, provenance, read, table
+
 RATE: Final = 125e6
 # Planned by the command line, alone on the machine, for time and memory.
 TIMED: Final = [
@@ -33,8 +31,12 @@ TIMED: Final = [
 ]  # fmt: skip
 
 
+TIMES: Final = "times of the command"  # in place of a family
+
+
 @dataclass(frozen=True)
 class Family:
+    name: str
     title: str
     kind: str
     hosts: int
@@ -42,12 +44,17 @@ class Family:
     target: float
 
 
-Row = tuple[str, int, int, str]  # shape, phases, bound, family
-
 FAMILIES: Final = [
-    Family("tori of at most 512 hosts, sides 2 to 16", "torus", 512, range(2, 17), 1.10),
-    Family("meshes of at most 512 hosts", "mesh", 512, range(2, 513), 1.10),
-    Family("tori of at most 1,024 hosts, sides multiples of 4", "torus", 1024, range(4, 1025, 4), 1.02),
+    Family("torus 512", "tori of at most 512 hosts, sides 2 to 16", "torus", 512, range(2, 17), 1.10),
+    Family("mesh 512", "meshes of at most 512 hosts", "mesh", 512, range(2, 513), 1.10),
+    Family(
+        "torus 1024",
+        "tori of at most 1,024 hosts, sides multiples of 4",
+        "torus",
+        1024,
+        range(4, 1025, 4),
+        1.02,
+    ),
 ]
 
 
@@ -77,120 +84,93 @@ def name(kind: str, sides: Sequence[int]) -> str:
     return f"{kind}:{'x'.join(map(str, sides))}"
 
 
-def timed(network: str) -> dict[str, Any]:
+def timed(network: str) -> Row:
     report = answer_of(
         "-m", "hocket.cli", "plan", "all-to-all", "--network", network, "--bytes", "64KiB", "--json"
     )
-    keys = ("phases", "bound_phases", "ratio", "plan_seconds", "verify_seconds", "peak_rss_bytes")
-    return {"network": network, **{key: report[key] for key in keys}}
+    figures = {key: report[key] for key in ("plan_seconds", "verify_seconds", "peak_rss_bytes")}
+    counts = {"phases": report["phases"], "bound": report["bound_phases"]}
+    return {"family": TIMES, "shape": network} | counts | figures
 
 
-def markdown(families: list[dict[str, Any]], runs: list[dict[str, Any]], settings: dict[str, Any]) -> str:
+def ratio(row: Row) -> float:
+    return float(row["phases"] / row["bound"])
+
+
+def family_cells(family: Family, rows: list[Row]) -> list[object]:
+    ratios = [ratio(row) for row in rows]
+    worst = max(rows, key=ratio)
+    return [
+        *(family.title, f"{len(rows):,}", f"{ratios.count(1):,}", f"{statistics.median(ratios):.4f}"),
+        *(f"{ratio(worst):.4f} ({worst['shape']})", family.target),
+        sum(value > family.target for value in ratios),
+    ]
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    found = grouped(rows, "family")
+    families = {family: found[family.name] for family in FAMILIES if family.name in found}
     lines = [
-        "# Tori and meshes: phases over the bound", "",
-        f"{settings['date']}, `{settings['command']}`, {settings['machine']}. Scheduler `product`, one rank",
+        "# Tori and meshes: phases over the bound",
+        "",
+        f"{provenance(heading)}. Scheduler `product`, one rank",
         "per host, ties by parity. Every schedule passed the verifier (every message once, no wire shared in",
         "any phase). All shapes are in `grids.csv`; here the families, and what is more than 2 % above its",
         "bound.",
         "",
-        "| family | shapes | at the bound | median | worst | target | above target |",
-        "|---|---|---|---|---|---|---|",
-    ]  # fmt: skip
-    for family in families:
-        lines.append(
-            f"| {family['title']} | {family['shapes']:,} | {family['at_bound']:,} | {family['median']:.4f} | "
-            f"{family['worst']:.4f} ({family['worst_shape']}) | {family['target']} | {family['above']} |"
-        )
-    for family in families:
-        if not family["listed"]:
-            continue
-        lines += [
-            "",
-            f"## {family['title'][0].upper()}{family['title'][1:]}: more than 2 % above the bound",
-            "",
-        ]
-        lines += ["| shape | phases | bound | ratio |", "|---|---|---|---|"]
-        lines += [f"| {s} | {p:,} | {b:,} | {p / b:.4f} |" for s, p, b in family["listed"]]
-    lines += [
-        "", "## Time and memory of the command", "",
-        "`hocket plan all-to-all --json`, one after the other; absolute times belong to this machine.", "",
-        "| network | phases | bound | plan s | verify s | peak MiB |", "|---|---|---|---|---|---|",
-    ]  # fmt: skip
-    lines += [
-        f"| {run['network']} | {run['phases']:,} | {run['bound_phases']:,} | {run['plan_seconds']:.3f} | "
-        f"{run['verify_seconds']:.3f} | {run['peak_rss_bytes'] / 2**20:.0f} |"
-        for run in runs
+        *cells(
+            ("family", "shapes", "at the bound", "median", "worst", "target", "above target"),
+            (family_cells(*item) for item in families.items()),
+        ),
     ]
-    return "\n".join(lines) + "\n"
-
-
-def read_known() -> dict[str, tuple[int, int]]:
-    """What an earlier run measured: phases and bound by shape."""
-    try:
-        with (RESULTS / "grids.csv").open(newline="") as file:
-            return {row["shape"]: (int(row["phases"]), int(row["bound"])) for row in csv.DictReader(file)}
-    except FileNotFoundError:
-        return {}
-
-
-def write_rows(rows: list[Row]) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "grids.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["shape", "phases", "bound", "ratio", "family"])
-        writer.writerows((s, p, b, f"{p / b:.4f}", title) for s, p, b, title in rows)
-
-
-def summary(family: Family, found: list[Row]) -> dict[str, Any]:
-    ratios = {shape: phases / bound for shape, phases, bound, _ in found}
-    worst = max(ratios, key=lambda shape: ratios[shape])
-    return {
-        **{key: value for key, value in asdict(family).items() if key != "sides"},
-        "shapes": len(found),
-        "at_bound": sum(ratio == 1 for ratio in ratios.values()),
-        "median": statistics.median(ratios.values()),
-        "worst": ratios[worst],
-        "worst_shape": worst,
-        "above": sum(ratio > family.target for ratio in ratios.values()),
-        "listed": [row[:3] for row in sorted(found) if ratios[row[0]] > 1.02],
-    }
+    for family, of_family in families.items():
+        if above := sorted((row for row in of_family if ratio(row) > 1.02), key=lambda row: row["shape"]):
+            lines += [
+                "",
+                f"## {family.title[0].upper()}{family.title[1:]}: more than 2 % above the bound",
+                "",
+            ]
+            lines += table(
+                "shape | phases | bound | ratio",
+                lambda row: f"{row['shape']} | {row['phases']:,} | {row['bound']:,} | {ratio(row):.4f}",
+                above,
+            )
+    return [
+        *lines,
+        "",
+        "## Time and memory of the command",
+        "",
+        "`hocket plan all-to-all --json`, one after the other; absolute times belong to this machine.",
+        "",
+        *table(
+            "network | phases | bound | plan s | verify s | peak MiB",
+            "{shape} | {phases:,} | {bound:,} | {plan_seconds:.3f} | {verify_seconds:.3f} | {mib:.0f}",
+            (row | {"mib": row["peak_rss_bytes"] / 2**20} for row in found.get(TIMES, [])),
+        ),
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--most", type=int, default=10**9, help="no shape of more hosts (for a quick look)")
-    parser.add_argument("--again", action="store_true", help="measure shapes that grids.csv has, too")
-    options = parser.parse_args()
-
-    known = {} if options.again else read_known()
-    rows: list[Row] = []
-    families: list[dict[str, Any]] = []
+    parser.add_argument("--again", action="store_true", help="measure shapes that the CSV file has, too")
+    options, results = begin(parser, "grids", summary)
+    stored = [] if options.again or not options.output.exists() else read(options.output)[1]
+    known = {row["shape"]: (row["phases"], row["bound"]) for row in stored if row["family"] != TIMES}
     for family in FAMILIES:
-        found: list[Row] = []
-        cases = []
-        for sides in shapes(min(family.hosts, options.most), family.sides):
-            shape = name(family.kind, sides)
-            if shape in known:
-                found.append((shape, *known[shape], family.title))
-            else:
-                cases.append((family.kind, sides))
+        sides = [*shapes(min(family.hosts, options.most), family.sides)]
+        cases = [(family.kind, one) for one in sides if name(family.kind, one) not in known]
         with ProcessPoolExecutor(options.workers) as pool:
-            for case, result in zip(cases, pool.map(measure, cases, chunksize=4), strict=True):
-                found.append((name(*case), *result, family.title))
-        families.append(summary(family, found))
-        rows += sorted(found)
-        write_rows(rows)  # a run that is cut off goes on from here
-        print(f"{family.title}: {len(found)} shapes, worst {families[-1]['worst']:.4f}", flush=True)
-    settings = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "command": " ".join(["python bench/planner/grids.py", *sys.argv[1:]]),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-    }
-    runs = [timed(network) for network in TIMED]
-    report = {"settings": settings, "families": families, "timed": runs}
-    (RESULTS / "grids.json").write_text(json.dumps(report, indent=1) + "\n")
-    (RESULTS / "grids.md").write_text(markdown(families, runs, settings))
+            for case, counts in zip(cases, pool.map(measure, cases, chunksize=4), strict=True):
+                known[name(*case)] = counts
+        found = [
+            {"family": family.name, "shape": shape, "phases": known[shape][0], "bound": known[shape][1]}
+            for shape in sorted(name(family.kind, one) for one in sides)
+        ]
+        results.add(*found)  # a run that is cut off goes on from here
+        print(f"{family.title}: {len(found)} shapes, worst {max(map(ratio, found)):.4f}", flush=True)
+    results.add(*map(timed, TIMED))
 
 
 if __name__ == "__main__":

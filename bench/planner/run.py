@@ -1,17 +1,15 @@
 """Planning times and memory: `make bench-planner`. Each case runs in its own process, three times.
 
-Writes bench/results/planner.json and planner.md.
+Writes bench/results/planner.{csv,md}.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import resource
+import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,9 @@ from processes import answer_of
 
 from hocket import _core
 
-RESULTS = Path(__file__).parents[1] / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, provenance, table
+
 REPEATS = 3
 # name: (branching, limit in seconds, limit in MiB)
 CASES: dict[str, tuple[list[int], float, float]] = {
@@ -81,63 +81,47 @@ def measure(sizes: list[int], row_only: bool) -> dict[str, Any]:
     return result
 
 
-def table(report: dict[str, Any]) -> str:
-    lines = [
+def told(row: Row) -> Row:
+    """A row with dashes for what one row of a schedule has not."""
+    per_message = f"{row['waits'] / row['messages']:.2f}" if row["waits"] else "–"
+    verify = f"{row['verify_seconds']:.2f}" if row["verify_seconds"] else "–"
+    return row | {"per_message": per_message, "verify": verify}
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    return [
         "# Planner",
         "",
-        f"`{report['command']}`, {report['date']}, {report['machine']}, Python {report['python']}.",
+        f"{provenance(heading)}.",
         f"Median of {REPEATS} runs by time, each in its own process. Seconds are measured: schedule, waits",
         "and verification of schedule and waits (the row: closed form only), without building the network;",
         "CPU seconds leave out what other programs took; memory is the peak resident set of the process.",
         "",
-        "| case | messages | phases | waits per message | plan s | verify s | total s | CPU s | target s "
-        "| peak MiB | target MiB |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        *table(
+            "case | messages | phases | waits per message | plan s | verify s | total s | CPU s | target s"
+            " | peak MiB | target MiB",
+            "{case} | {messages:,} | {phases:,} | {per_message} | {plan_seconds:.2f} | {verify} | {seconds:.2f}"
+            " | {cpu_seconds:.2f} | {target_seconds:g} | {peak_rss_mib:.0f} | {target_mib:.0f}",
+            map(told, rows),
+        ),
     ]
-    for name, case in report["cases"].items():
-        waits = f"{case['waits'] / case['messages']:.2f}" if "waits" in case else "–"
-        verify = f"{case['verify_seconds']:.2f}" if "verify_seconds" in case else "–"
-        lines.append(
-            f"| {name} | {case['messages']:,} | {case['phases']:,} | {waits} | {case['plan_seconds']:.2f} "
-            f"| {verify} | {case['seconds']:.2f} | {case['cpu_seconds']:.2f} "
-            f"| {case['target_seconds']:g} | {case['peak_rss_mib']:.0f} "
-            f"| {case['target_mib']:.0f} |"
-        )
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--case", choices=list(CASES), help="measure one case in this process, print JSON")
-    name = parser.parse_args().case
-    if name:
-        print(json.dumps(measure(CASES[name][0], name.startswith("one row"))))
+    options, results = begin(parser, "planner", summary)
+    if options.case:
+        print(json.dumps(measure(CASES[options.case][0], options.case.startswith("one row"))))
         return
-    report: dict[str, Any] = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "command": "make bench-planner",
-        "machine": f"{os.cpu_count()} × {platform.machine()}",
-        "python": platform.python_version(),
-        "settings": {"scheduler": "tree", "message_bytes": 65536, "window": 1, "repeats": REPEATS},
-        "cases": {},
-    }
+    results.heading |= {"scheduler": "tree", "message_bytes": 65536, "window": 1, "repeats": REPEATS}
     for name, (sizes, seconds, mib) in CASES.items():
         runs = [answer_of(__file__, "--case", name) for _ in range(REPEATS)]
         runs.sort(key=lambda run: run["seconds"])
-        case = runs[REPEATS // 2]
-        case |= {"branching": sizes, "target_seconds": seconds, "target_mib": mib}
-        case["all_seconds"] = [run["seconds"] for run in runs]
-        report["cases"][name] = case
-        print(
-            f"{name}: {case['seconds']:.2f} s ({case['cpu_seconds']:.2f} CPU), "
-            f"{case['peak_rss_mib']:.0f} MiB, ok={case['ok']}",
-            flush=True,
-        )
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / "planner.json").write_text(
-        json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    (RESULTS / "planner.md").write_text(table(report), encoding="utf-8")
+        targets = {"branching": sizes, "target_seconds": seconds, "target_mib": mib}
+        every = {"all_seconds": [run["seconds"] for run in runs]}
+        results.add({"case": name} | runs[REPEATS // 2] | targets | every)
+        print(name, *runs, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 """All-gather schedules against SimGrid SMPI: their time over the cut bound, and MPI libraries' algorithms.
 
-    python bench/smpi/allgather.py [--quick] [--out bench/results]
+    python bench/smpi/allgather.py [--quick]
 
 The libraries' ranks are placed at random over the hosts (three seeds), as batch systems do; a schedule knows
-where its ranks are. Writes smpi-allgather.json and .md. Exit code 1 if a figure misses its target, 2 if
-SimGrid is not installed.
+where its ranks are. Writes bench/results/smpi-allgather.{csv,md}. Exit code 1 if a figure misses its
+target, 2 if SimGrid is not installed.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import random
 import statistics
 import sys
@@ -20,13 +18,15 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from program import program_text
+from referee import SETTINGS, Referee, attempt, need_tools, simgrid_version, tell_missed
+
 from hocket import _core
 from hocket.network import read_network
 from hocket.units import format_bytes
 
-sys.path.insert(0, str(Path(__file__).parent))
-from program import program_text
-from referee import SETTINGS, Referee, RefereeError, missing_tools, simgrid_version
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, cells, grouped, provenance
 
 RATE, LATENCY = "1Gbit", "1us"
 # Network, and the most that the best schedule may take over the bound at TARGET_SIZE.
@@ -57,7 +57,7 @@ class Result:
     smpi_seconds: float | None
     ratio: float | None
     predicted_seconds: float | None = None
-    reason: str = ""  # why there is no time
+    reason: str | None = None  # why there is no time
 
 
 def ours(referee: Referee, network: _core.Network, name: str, size: int) -> list[Result]:
@@ -93,13 +93,8 @@ def natives(referee: Referee, network: _core.Network, name: str, size: int, seed
     bound = _core.lower_bounds(network, _core.Demand(network.ranks, size, "all-gather")).seconds
     results = []
     for algorithm in NATIVES:
-        seconds, reason = None, ""
-        try:
-            seconds = referee.native(size, algorithm, "allgather")
-        except RefereeError as error:
-            reason = str(error)
-        ratio = None if seconds is None else seconds / bound
-        results.append(Result(name, size, algorithm, False, seed, bound, seconds, ratio, reason=reason))
+        found = attempt(lambda algorithm=algorithm: referee.native(size, algorithm, "allgather"), bound)
+        results.append(Result(name, size, algorithm, False, seed, bound, **found))
         report(results[-1])
     return results
 
@@ -124,10 +119,12 @@ def missed(results: list[Result]) -> list[str]:
     return problems
 
 
-def markdown(results: list[Result]) -> str:
-    text = [
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    results = [Result(**row) for row in rows]
+    lines = [
         "# SimGrid SMPI as referee: all-gather",
         "",
+        f"{provenance(heading)}, {heading['simgrid']}.",
         f"Simulated time over the cut bound; links of {RATE}/s and {LATENCY}. Made by `make bench-smpi`.",
         "Libraries' algorithms: ranks in order | median over three random placements. Schedules know where",
         "their ranks are; a placement changes nothing for them.",
@@ -135,36 +132,30 @@ def markdown(results: list[Result]) -> str:
     ]
     ours_names = list(dict.fromkeys(r.algorithm for r in results if r.ours))
     for title, algorithms in (("Schedules", ours_names), ("Algorithms of SMPI", list(NATIVES))):
-        text += [f"## {title}", "", f"| network | contribution | {' | '.join(algorithms)} |"]
-        text += ["|---" * (2 + len(algorithms)) + "|"]
-        for name, size in dict.fromkeys((r.network, r.size) for r in results):
-            here = [r for r in results if (r.network, r.size) == (name, size)]
-            cells = [_cell([r for r in here if r.algorithm == a]) for a in algorithms]
-            text.append(f"| {name} | {format_bytes(size)} | {' | '.join(cells)} |")
-        text.append("")
+        told = []
+        for (name, size), of in grouped(rows, "network", "size").items():
+            found = grouped(of, "algorithm")
+            told.append([name, format_bytes(size), *(_cell(found.get(a, [])) for a in algorithms)])
+        lines += [f"## {title}", "", *cells(["network", "contribution", *algorithms], told), ""]
     reasons = sorted({f"- {r.network}, {r.algorithm}: {r.reason}" for r in results if r.reason})
-    if reasons:
-        text += ["No result (—):", "", *reasons, ""]
-    return "\n".join(text)
+    return [*lines, "No result (—):", "", *reasons] if reasons else lines[:-1]
 
 
-def _cell(results: list[Result]) -> str:
-    in_order = [r.ratio for r in results if r.seed is None and r.ratio is not None]
-    shuffled = [r.ratio for r in results if r.seed is not None and r.ratio is not None]
+def _cell(rows: list[Row]) -> str:
+    found = [row for row in rows if row["ratio"] is not None]
+    in_order = [row["ratio"] for row in found if row["seed"] is None]
+    shuffled = [row["ratio"] for row in found if row["seed"] is not None]
     parts = [f"{in_order[0]:.3f}"] if in_order else []
     parts += [f"{statistics.median(shuffled):.2f}"] if shuffled else []
-    return " / ".join(parts) or ("—" if results else "")
+    return " / ".join(parts) or ("—" if rows else "")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="64 KiB and one placement only")
     parser.add_argument("--network", action="append", choices=list(NETWORKS), help="only these")
-    parser.add_argument("--out", type=Path, default=Path("bench/results"), help="folder for the results")
-    options = parser.parse_args()
-    if missing := missing_tools():
-        print(f"{' and '.join(missing)} not found: install SimGrid (Debian: libsimgrid-dev)", file=sys.stderr)
-        return 2
+    options, kept = begin(parser, "smpi-allgather", summary)
+    need_tools()
     results: list[Result] = []
     with tempfile.TemporaryDirectory(prefix="hocket-smpi-") as scratch:
         for name in options.network or NETWORKS:
@@ -177,22 +168,9 @@ def main() -> int:
                     places = list(range(network.ranks))
                     random.Random(seed).shuffle(places)
                     results += natives(Referee(network, Path(scratch), places), network, name, size, seed)
-    problems = missed(results) if not options.network else []
-    record = {
-        "command": "python bench/smpi/allgather.py" + (" --quick" if options.quick else ""),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "simgrid": simgrid_version(),
-        "settings": SETTINGS,
-        "missed_targets": problems,
-        "results": [asdict(result) for result in results],
-    }
-    options.out.mkdir(parents=True, exist_ok=True)
-    target = options.out / "smpi-allgather"
-    target.with_suffix(".json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    target.with_suffix(".md").write_text(markdown(results), "utf-8")
-    for problem in problems:
-        print(f"target missed: {problem}", file=sys.stderr)
-    return 1 if problems else 0
+    kept.heading |= {"simgrid": simgrid_version(), "settings": SETTINGS}
+    kept.add(*map(asdict, results))
+    return tell_missed(missed(results) if not options.network else [])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /* An exchange as a program of sends, waits and releases says, timed on SimGrid's clock.
  *
  *   exchange alltoall BYTES        MPI_Alltoall, with the algorithm that smpirun is told to use
- *   exchange allgather BYTES       MPI_Allgather, likewise
+ *   exchange allgather BYTES       MPI_Allgather, with the algorithm of smpirun
  *   exchange barrier COUNT         the mean of COUNT calls of MPI_Barrier
  *   exchange PROGRAM               the program in a text file, written by program.py:
  *

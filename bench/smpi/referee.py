@@ -7,8 +7,10 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from hocket._core import Network
 
@@ -35,6 +37,20 @@ class RefereeError(Exception):
 def missing_tools() -> list[str]:
     """The commands that are needed and not there."""
     return [tool for tool in ("smpicc", "smpirun") if shutil.which(tool) is None]
+
+
+def need_tools() -> None:
+    """Ends the program with exit code 2 if SimGrid is not installed."""
+    if missing := missing_tools():
+        print(f"{' and '.join(missing)} not found: install SimGrid (Debian: libsimgrid-dev)", file=sys.stderr)
+        sys.exit(2)
+
+
+def tell_missed(problems: Sequence[str]) -> int:
+    """Exit code."""
+    for problem in problems:
+        print(f"target missed: {problem}", file=sys.stderr)
+    return 1 if problems else 0
 
 
 def simgrid_version() -> str:
@@ -111,3 +127,12 @@ class Referee:
             said = [line for line in lines if line.startswith("exchange: ")]
             raise RefereeError((said or thrown or lines)[0][:300])
         return float(found[1])
+
+
+def attempt(run: Callable[[], float], bound: float) -> dict[str, Any]:
+    """Seconds of a simulation and their ratio to the bound, or why there are none."""
+    try:
+        seconds = run()
+    except RefereeError as error:
+        return {"smpi_seconds": None, "ratio": None, "reason": str(error)}
+    return {"smpi_seconds": seconds, "ratio": seconds / bound}

@@ -1,27 +1,28 @@
 """Schedules against SimGrid SMPI: their time over the bound, MPI libraries' algorithms, our prediction.
 
-    python bench/smpi/run.py [--quick] [--out bench/results]
+    python bench/smpi/run.py [--quick]
 
-Writes smpi.json and smpi.md. Exit code 1 if a figure misses its target, 2 if SimGrid is not installed.
+Writes bench/results/smpi.{csv,md}. Exit code 1 if a figure misses its target, 2 if SimGrid is not installed.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from program import program_text
+from referee import SETTINGS, Referee, attempt, need_tools, simgrid_version, tell_missed
+
 from hocket import _core
 from hocket.network import read_network
 from hocket.units import format_bytes, format_time
 
-sys.path.insert(0, str(Path(__file__).parent))
-from program import program_text
-from referee import SETTINGS, Referee, RefereeError, missing_tools, simgrid_version
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, cells, grouped, provenance
 
 # The topologies of Faraj and Yuan, and a tree with unequal branches; 1 Gbit/s everywhere.
 NETWORKS = {
@@ -49,7 +50,7 @@ class Result:
     ratio: float | None
     predicted_seconds: float | None = None
     error: float | None = None  # predicted / SMPI - 1
-    reason: str = ""  # why there is no time
+    reason: str | None = None  # why there is no time
 
 
 def window_of(flow: str) -> int:
@@ -84,15 +85,8 @@ def natives(referee: Referee, network: _core.Network, name: str, size: int, late
     bound = _core.lower_bounds(network, _core.Demand(network.ranks, size)).seconds
     results = []
     for algorithm in NATIVES:
-        seconds, reason = None, ""
-        try:
-            seconds = referee.native(size, algorithm)
-        except RefereeError as error:
-            reason = str(error)
-        ratio = None if seconds is None else seconds / bound
-        results.append(
-            Result(name, network.ranks, size, latency, algorithm, False, bound, seconds, ratio, reason=reason)
-        )
+        found = attempt(lambda algorithm=algorithm: referee.native(size, algorithm), bound)
+        results.append(Result(name, network.ranks, size, latency, algorithm, False, bound, **found))
         report(results[-1])
     return results
 
@@ -126,11 +120,13 @@ def missed(results: list[Result]) -> list[str]:
     return problems
 
 
-def markdown(results: list[Result]) -> str:
+def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Per network and size one row: each algorithm's time over the bound."""
-    text = [
+    results = [Result(**row) for row in rows]
+    lines = [
         "# SimGrid SMPI as referee",
         "",
+        f"{provenance(heading)}, {heading['simgrid']}.",
         "Simulated time of an all-to-all over its bandwidth bound (largest load × bytes / rate), links of",
         f"{RATE}/s; in brackets how far Hocket's own prediction is from it. Made by `make bench-smpi`.",
         "",
@@ -140,18 +136,15 @@ def markdown(results: list[Result]) -> str:
         "",
     ]
     for title, algorithms in (("The tree schedule, by flow control", FLOWS), ("Algorithms of SMPI", NATIVES)):
-        text += [f"## {title}", "", f"| network | message | link latency | {' | '.join(algorithms)} |"]
-        text += ["|---" * (3 + len(algorithms)) + "|"]
-        for key in dict.fromkeys((r.network, r.size, r.link_latency) for r in results):
-            cells = {r.algorithm: _cell(r) for r in results if (r.network, r.size, r.link_latency) == key}
-            name, size, latency = key
-            row = [name, format_bytes(size), format_time(latency), *(cells.get(a, "") for a in algorithms)]
-            text.append(f"| {' | '.join(row)} |")
-        text.append("")
+        told = []
+        for (name, size, latency), of in grouped(rows, "network", "size", "link_latency").items():
+            found = {row["algorithm"]: _cell(Result(**row)) for row in of}
+            told.append(
+                [name, format_bytes(size), format_time(latency), *(found.get(a, "") for a in algorithms)]
+            )
+        lines += [f"## {title}", "", *cells(["network", "message", "link latency", *algorithms], told), ""]
     reasons = sorted({f"- {r.network}, {r.algorithm}: {r.reason}" for r in results if r.reason})
-    if reasons:
-        text += ["No result (—):", "", *reasons, ""]
-    return "\n".join(text)
+    return [*lines, "No result (—):", "", *reasons] if reasons else lines[:-1]
 
 
 def _cell(result: Result) -> str:
@@ -161,15 +154,10 @@ def _cell(result: Result) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="256 KiB and 1 µs only")
-    parser.add_argument(
-        "--out", type=Path, default=Path("bench/results"), help="folder for smpi.json and smpi.md"
-    )
-    options = parser.parse_args()
-    if missing := missing_tools():
-        print(f"{' and '.join(missing)} not found: install SimGrid (Debian: libsimgrid-dev)", file=sys.stderr)
-        return 2
+    options, kept = begin(parser, "smpi", summary)
+    need_tools()
     sizes = (TARGET_SIZE,) if options.quick else (TARGET_SIZE, 65536)
     latencies = ("1us",) if options.quick else ("1us", "10us")
     results: list[Result] = []
@@ -183,24 +171,10 @@ def main() -> int:
                 for size in sizes:
                     results += ours(referee, network, name, size, latency)
                     results += natives(referee, network, name, size, latency)
-    problems = missed(results)
-    record = {
-        "command": "python bench/smpi/run.py" + (" --quick" if options.quick else ""),
-        "simgrid": simgrid_version(),
-        "settings": SETTINGS,
-        "link_rate_bytes_per_second": 125e6,
-        "wall_seconds": round(time.monotonic() - began, 1),
-        "missed_targets": problems,
-        "results": [asdict(result) for result in results],
-    }
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "smpi.json").write_text(
-        json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    (options.out / "smpi.md").write_text(markdown(results), encoding="utf-8")
-    for problem in problems:
-        print(f"target missed: {problem}", file=sys.stderr)
-    return 1 if problems else 0
+    kept.heading |= {"simgrid": simgrid_version(), "settings": SETTINGS, "link_rate": RATE}
+    kept.heading["wall_seconds"] = round(time.monotonic() - began, 1)
+    kept.add(*map(asdict, results))
+    return tell_missed(missed(results))
 
 
 if __name__ == "__main__":

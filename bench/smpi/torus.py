@@ -1,30 +1,30 @@
 """The phased all-to-all of tori under SimGrid SMPI: its time over the bound, and MPI libraries' algorithms.
 
-    python bench/smpi/torus.py [--network NAME] [--resume] [--out bench/results]
+    python bench/smpi/torus.py [--network NAME] [--resume]
 
 Every route is that of the network, so ties (messages half-way round) are split as in the schedule. Writes
-smpi-torus.json and .md, anew after every simulation: the whole takes about an hour, and --resume goes on
-where it was cut off. Exit code 1 if a figure misses its target, 2 if SimGrid is not installed.
+bench/results/smpi-torus.{csv,md}, anew after every simulation: the whole takes about an hour, and --resume
+goes on where it was cut off. Exit code 1 if a figure misses its target, 2 if SimGrid is not installed.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from program import program_text
+from referee import SETTINGS, Referee, attempt, need_tools, simgrid_version, tell_missed
+
 from hocket import _core
 from hocket.network import read_network
 from hocket.units import format_bytes, parse_time
 
-sys.path.insert(0, str(Path(__file__).parent))
-from program import program_text
-from referee import SETTINGS, Referee, RefereeError, missing_tools, simgrid_version
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, provenance, read, table
 
 RATE = "1Gbit"
 # Receives that a rank has posted at once. More would take more memory, not less time: ranks are only a few
@@ -75,7 +75,7 @@ class Result:
     smpi_seconds: float | None
     ratio: float | None
     wall_seconds: float
-    reason: str = ""  # why there is no time
+    reason: str | None = None  # why there is no time
 
 
 def early_bytes(network: _core.Network) -> int:
@@ -102,18 +102,14 @@ def simulated(
 
 def timed(case, latency, network, algorithm, run, early=0, phases=None, waits=None) -> Result:  # type: ignore[no-untyped-def]
     bound = _core.lower_bounds(network, _core.Demand(network.ranks, case.size)).seconds
-    began, seconds, reason = time.monotonic(), None, ""
-    try:
-        seconds = run()
-    except RefereeError as error:
-        reason = str(error)
+    began = time.monotonic()
+    found = attempt(run, bound)
     wall = round(time.monotonic() - began, 1)
-    ratio = None if seconds is None else seconds / bound
     result = Result(
-        case.network, case.size, latency, algorithm, phases is not None, early, phases, waits, bound, seconds,
-        ratio, wall, reason,
+        case.network, case.size, latency, algorithm, phases is not None, early, phases, waits, bound,
+        wall_seconds=wall, **found,
     )  # fmt: skip
-    said = f"{ratio:.4f} × bound" if ratio else f"no result: {reason}"
+    said = f"{result.ratio:.4f} × bound" if result.ratio else f"no result: {result.reason}"
     print(f"{case.network}, {latency} a link, {algorithm}: {said} ({wall} s)", flush=True)
     return result
 
@@ -132,12 +128,13 @@ def missed(results: list[Result], networks: list[str]) -> list[str]:
     return problems
 
 
-def markdown(results: list[Result], command: str, date: str) -> str:
-    text = [
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    results = [Result(**row) for row in rows]
+    lines = [
         "# SimGrid SMPI as referee: all-to-all on tori",
         "",
         f"Simulated time over the bandwidth bound (largest load × bytes / rate); links of {RATE}/s.",
-        f"`{command}`, {date}, {simgrid_version()}.",
+        f"{provenance(heading)}, {heading['simgrid']}.",
         "",
         "The platform has the network's own routes, every one written out: dimension order, ties by parity.",
         "Hocket's schedule is the one `hocket plan all-to-all` makes; every byte is checked on arrival.",
@@ -148,21 +145,15 @@ def markdown(results: list[Result], command: str, date: str) -> str:
         "Simulated, not measured: flows have no queues and no drops, and no processor time.",
         "Flows share a full link in inverse proportion to the latency of their routes, as under TCP.",
         "",
-        "| network | message | link latency | algorithm | early | waits per message | time / bound |",
-        "|---|---|---|---|---|---|---|",
+        *table(
+            "network | message | link latency | algorithm | early | waits per message | time / bound",
+            _line,
+            sorted(rows, key=_order),
+        ),
     ]
-    for r in sorted(results, key=_order):
-        name = r.algorithm if r.ours else f"SMPI's {r.algorithm}"
-        early = format_bytes(r.early) if r.early else ""
-        waits = "" if r.waits_per_message is None else f"{r.waits_per_message:.2f}"
-        ratio = "—" if r.ratio is None else f"{r.ratio:.3f}"
-        text.append(
-            f"| {r.network} | {format_bytes(r.size)} | {r.latency} | {name} | {early} | {waits} | {ratio} |"
-        )
-    text.append("")
     reasons = [f"- {r.network}, {r.latency}, {r.algorithm}: {r.reason}" for r in results if r.reason]
     if reasons:
-        text += ["No result (—):", "", *reasons, ""]
+        lines += ["", "No result (—):", "", *reasons]
     done = {(r.network, r.latency, r.algorithm) for r in results}
     left = [
         f"- {case.network}, {latency}: {name}"
@@ -172,74 +163,50 @@ def markdown(results: list[Result], command: str, date: str) -> str:
         if (case.network, latency, name) not in done
     ]
     if left:
-        text += ["Not simulated yet (`--resume` goes on):", "", *left, ""]
-    return "\n".join(text)
+        lines += ["", "Not simulated yet (`--resume` goes on):", "", *left]
+    return lines
 
 
-def _order(result: Result) -> tuple[int, float, bool]:
-    case = next(i for i, case in enumerate(CASES) if case.network == result.network)
-    return case, parse_time(result.latency), not result.ours
+def _line(row: Row) -> str:
+    told = [row["network"], format_bytes(row["size"]), row["latency"]]
+    told.append(row["algorithm"] if row["ours"] else f"SMPI's {row['algorithm']}")
+    told.append(format_bytes(row["early"]) if row["early"] else "")
+    told.append("" if row["waits_per_message"] is None else f"{row['waits_per_message']:.2f}")
+    return " | ".join([*told, "—" if row["ratio"] is None else f"{row['ratio']:.3f}"])
 
 
-def write(results: list[Result], networks: list[str], command: str, out: Path) -> None:
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    record = {
-        "command": command,
-        "date": date,
-        "simgrid": simgrid_version(),
-        "settings": SETTINGS,
-        "link_rate": RATE,
-        "receives_posted": AHEAD,
-        "missed_targets": missed(results, networks),
-        "results": [asdict(result) for result in results],
-    }
-    out.mkdir(parents=True, exist_ok=True)
-    target = out / "smpi-torus"
-    target.with_suffix(".json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    target.with_suffix(".md").write_text(markdown(results, command, date), "utf-8")
-
-
-def stored(out: Path) -> list[Result]:
-    """The results of a run before, where it had any."""
-    path = out / "smpi-torus.json"
-    if not path.exists():
-        return []
-    return [Result(**row) for row in json.loads(path.read_text("utf-8"))["results"] if not row["reason"]]
+def _order(row: Row) -> tuple[int, float, bool]:
+    case = next(i for i, case in enumerate(CASES) if case.network == row["network"])
+    return case, parse_time(row["latency"]), not row["ours"]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", action="append", choices=[case.network for case in CASES])
-    parser.add_argument("--out", type=Path, default=Path("bench/results"), help="folder for the results")
     parser.add_argument("--resume", action="store_true", help="keep the results that are there")
     parser.add_argument("--timeout", type=float, default=900, help="seconds for one simulation")
-    options = parser.parse_args()
-    if missing := missing_tools():
-        print(f"{' and '.join(missing)} not found: install SimGrid (Debian: libsimgrid-dev)", file=sys.stderr)
-        return 2
+    options, kept = begin(parser, "smpi-torus", summary)
+    need_tools()
     networks = options.network or [case.network for case in CASES]
-    command = " ".join(
-        [
-            "python bench/smpi/torus.py",
-            *(f"--network {n}" for n in options.network or ()),
-            *(["--resume"] if options.resume else []),
-        ]
-    )
-    results = stored(options.out) if options.resume else []
+    if options.resume and options.output.exists():
+        kept.rows = [row for row in read(options.output)[1] if row["reason"] is None]
+    results = [Result(**row) for row in kept.rows]
+    kept.heading |= {"simgrid": simgrid_version(), "settings": SETTINGS, "link_rate": RATE}
+    kept.heading["receives_posted"] = AHEAD
 
     def wanted(*key: object) -> bool:
         return all((r.network, r.latency, r.algorithm) != key for r in results)
 
     def add(result: Result) -> None:
         results.append(result)
-        write(results, networks, command, options.out)
+        kept.add(asdict(result))
 
     with tempfile.TemporaryDirectory(prefix="hocket-smpi-") as scratch:
         for case in (case for case in CASES if case.network in networks):
             for latency, flows, natives in case.runs:
                 network = read_network(f"{case.network}@{RATE},{latency}")
                 demand = _core.Demand(network.ranks, case.size)
-                schedule = _core.choose_scheduler(network, demand).make(network, demand)
+                schedule = _core.plan_exchange(network, demand).schedule
                 referee = Referee(network, Path(scratch), timeout=options.timeout)
                 for flow in flows:
                     if wanted(case.network, latency, flow):
@@ -247,10 +214,7 @@ def main() -> int:
                 for name in natives:
                     if wanted(case.network, latency, name):
                         add(timed(case, latency, network, name, lambda n=name: referee.native(case.size, n)))  # noqa: B023
-    problems = missed(results, networks)
-    for problem in problems:
-        print(f"target missed: {problem}", file=sys.stderr)
-    return 1 if problems else 0
+    return tell_missed(missed(results, networks))
 
 
 if __name__ == "__main__":

@@ -1,29 +1,29 @@
 """The wormhole model against SimGrid SMPI on an 8×8 torus, where nothing contends and where much does.
 
-    python bench/smpi/wormhole.py [--out bench/results]
+    python bench/smpi/wormhole.py
 
-Writes smpi-wormhole.json and .md. Exit code 1 if a contention-free schedule is off by more than 3 %, 2 if
+Writes bench/results/smpi-wormhole.{csv,md}. Exit code 1 if a contention-free schedule is off by more than 3 %, 2 if
 SimGrid is not installed.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import itertools
-import json
 import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from program import program_text
+from referee import SETTINGS, Referee, need_tools, simgrid_version, tell_missed
+
 from hocket import _core
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "torus"))
-from program import program_text
-from referee import SETTINGS, Referee, missing_tools, simgrid_version
+sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "torus")])
 from t3d import even_ring
+
+from results_file import Row, begin, provenance, table
 
 SIDE, RATE, LATENCY, SIZE = 8, 125e6, 1e-6, 65536
 PAYLOAD = 1024  # bytes per packet; SMPI has no packets and no headers
@@ -81,28 +81,30 @@ def compare(network: _core.Network, referee: Referee, name: str, flow: str, barr
     return result
 
 
-def markdown(record: dict[str, object], results: list[Result]) -> str:
-    lines = [
+def told(row: Row) -> str:
+    """Seconds over the bound; of the models, beside it the difference from SMPI."""
+    bound, smpi = row["bound_seconds"], row["smpi_seconds"]
+    free = "yes" if row["contention_free"] and row["flow"] == "barrier" else "no"
+    models = (row[f"{model}_seconds"] for model in ("flow", "roomy", "plain"))
+    others = (f"{seconds / bound:.3f} ({seconds / smpi - 1:+.1%})" for seconds in models)
+    return " | ".join((row["schedule"], row["flow"], free, f"{smpi / bound:.3f}", *others))
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    return [
         "# The wormhole model against SimGrid SMPI",
         "",
-        f"`{record['command']}`, {record['date']}, {record['simgrid']}. All-to-all of {SIZE // 1024} KiB "
+        f"{provenance(heading)}, {heading['simgrid']}. All-to-all of {SIZE // 1024} KiB "
         f"on an {SIDE}×{SIDE} torus,",
         f"{RATE * 8 / 1e9:g} Gbit/s and {LATENCY * 1e6:g} µs a link, time over the bandwidth bound; "
         "in brackets the difference from SMPI.",
         "All simulated. SMPI shares channels as flows do: it has no queues.",
         "",
-        "| schedule | flow | contention-free | SMPI | flow model | wormhole, roomy | wormhole, plain |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for r in results:
-        cells = [
-            f"{seconds / r.bound_seconds:.3f} ({seconds / r.smpi_seconds - 1:+.1%})"
-            for seconds in (r.flow_seconds, r.roomy_seconds, r.plain_seconds)
-        ]
-        free = "yes" if r.contention_free and r.flow == "barrier" else "no"
-        smpi = f"{r.smpi_seconds / r.bound_seconds:.3f}"
-        lines.append(f"| {r.schedule} | {r.flow} | {free} | {smpi} | {' | '.join(cells)} |")
-    lines += [
+        *table(
+            "schedule | flow | contention-free | SMPI | flow model | wormhole, roomy | wormhole, plain",
+            told,
+            rows,
+        ),
         "",
         f"Packets of {PAYLOAD} bytes, no headers, barriers as SMPI takes them; a sender waits for arrival.",
         *(
@@ -113,16 +115,11 @@ def markdown(record: dict[str, object], results: list[Result]) -> str:
         "Where messages contend, the difference is what queues cost: blocked packets in front of others, and",
         "arbitration that favours who enters last.",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("bench/results"), help="folder for smpi-wormhole.*")
-    options = parser.parse_args()
-    if missing := missing_tools():
-        print(f"{' and '.join(missing)} not found: install SimGrid (Debian: libsimgrid-dev)", file=sys.stderr)
-        return 2
+    _, kept = begin(argparse.ArgumentParser(description=__doc__), "smpi-wormhole", summary)
+    need_tools()
     network = _core.build_grid("torus", [SIDE, SIDE], RATE, LATENCY, [], 1, ["++--++--"] * 2)
     results = []
     with tempfile.TemporaryDirectory(prefix="hocket-smpi-") as scratch:
@@ -140,24 +137,10 @@ def main() -> int:
         and r.flow == "barrier"
         and max(abs(s / r.smpi_seconds - 1) for s in (r.roomy_seconds, r.plain_seconds)) > TARGET
     ]
-    record = {
-        "command": "python bench/smpi/wormhole.py",
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "simgrid": simgrid_version(),
-        "settings": SETTINGS,
-        "routers": ROUTERS,
-        "payload": PAYLOAD,
-        "barrier_seconds": barrier,
-        "missed_targets": problems,
-        "results": [asdict(result) for result in results],
-    }
-    options.out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, ensure_ascii=False, indent=1)
-    (options.out / "smpi-wormhole.json").write_text(text + "\n", encoding="utf-8")
-    (options.out / "smpi-wormhole.md").write_text(markdown(record, results), encoding="utf-8")
-    for problem in problems:
-        print(f"target missed: {problem}", file=sys.stderr)
-    return 1 if problems else 0
+    kept.heading |= {"simgrid": simgrid_version(), "settings": SETTINGS, "payload": PAYLOAD, **ROUTERS}
+    kept.heading["barrier_seconds"] = barrier
+    kept.add(*map(asdict, results))
+    return tell_missed(problems)
 
 
 if __name__ == "__main__":

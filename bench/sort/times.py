@@ -1,6 +1,6 @@
 """Sorting 10^8 keys against others, by distribution, and step by step against the model: `make bench-sort`.
 
-Candidates alternate in one job; figures are medians of rounds. Writes bench/results/sort.json and sort.md
+Candidates alternate in one job; figures are medians of rounds. Writes bench/results/sort.{csv,md}
 as it goes.
 """
 
@@ -8,78 +8,100 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
-import subprocess
 import sys
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from hocket.mpi import Mpi, find_mpi, launch_command
+from hocket.mpi import Mpi, find_mpi
 
-RESULTS: Final = Path(__file__).parents[1] / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import run_job
+from results_file import Row, begin, cells, grouped, median_ratio, provenance, table, values
+
 SORTERS: Final = Path(__file__).with_name("sorters.py")
 DISTRIBUTIONS: Final = ("uniform", "zipf", "equal", "sorted", "reversed")
 LIMIT: Final = 300  # seconds, of one job
 
-Rows = dict[str, dict[str, Any]]
+
+def measure(
+    mpi: Mpi, part: str, ranks: int, elements: float, rounds: int, candidates: list[str]
+) -> list[Row]:
+    """Of each candidate one row of its rounds, and one of each of its steps."""
+    command = [sys.executable, SORTERS, elements, rounds, *candidates]
+    done = run_job(mpi, ranks, {}, command, LIMIT)
+    rows: list[Row] = []
+    for told in (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")):
+        sorter, _, keys = told["candidate"].partition(":")
+        where = {"part": part, "ranks": ranks, "elements": elements, "sorter": sorter, "keys": keys}
+        rows.append(where | {"seconds": told["seconds"], "imbalance": told.get("imbalance")})
+        rows += [
+            where | {"step": step, "measured": measured, "model": model}
+            for step, (measured, model) in told.get("steps", {}).items()
+        ]
+    return rows
 
 
-def measure(mpi: Mpi, ranks: int, elements: float, rounds: int, candidates: list[str]) -> Rows:
-    argv = [sys.executable, str(SORTERS), str(elements), str(rounds), *candidates]
-    done = subprocess.run(
-        launch_command(mpi, ranks, [], {}, argv), stdout=subprocess.PIPE, text=True, check=True, timeout=LIMIT
-    )
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return {row.pop("candidate"): row for row in rows}
+def whole_sorts(rows: list[Row]) -> list[Row]:
+    """Without the rows of steps; seconds as lists, the times of uniform keys beside them."""
+    whole = [row | {"seconds": values(row["seconds"])} for row in rows if row["step"] is None]
+    uniform = {row["sorter"]: row["seconds"] for row in whole if row["keys"] == "uniform"}
+    return [row | {"uniform": uniform} for row in whole]
 
 
-def times_faster(rows: Rows, name: str, other: str) -> float:
-    """Median over the rounds of how much longer the other one takes."""
-    pairs = zip(rows[name]["seconds"], rows[other]["seconds"], strict=True)
-    return statistics.median(theirs / own for own, theirs in pairs)
+def against_others(rows: list[Row]) -> list[str]:
+    whole = whole_sorts(rows)
+    other = whole[-1]["sorter"]
+
+    def told(row: Row) -> str:
+        figures = (f"{of(row['seconds']):.3f}" for of in (statistics.median, min, max))
+        ratio = median_ratio(row["uniform"][other], row["seconds"])
+        return " | ".join((row["sorter"], *figures, f"{ratio:.2f}"))
+
+    return table(f"sorter | median s | min s | max s | {other} / it", told, whole)
 
 
-def against_others(rows: Rows, others: list[str]) -> Iterator[str]:
-    yield "| sorter | median s | min s | max s | " + " | ".join(f"{other} / it" for other in others) + " |"
-    yield "|---|" + "---|" * (3 + len(others))
-    for name, row in rows.items():
-        own = row["seconds"]
-        ratios = [f"{times_faster(rows, name, f'{other}:uniform'):.2f}" for other in others]
-        figures = [f"{f(own):.3f}" for f in (statistics.median, min, max)]
-        yield f"| {name.partition(':')[0]} | " + " | ".join([*figures, *ratios]) + " |"
+def by_distribution(rows: list[Row]) -> list[str]:
+    def told(row: Row) -> str:
+        slower = 1 / median_ratio(row["uniform"][row["sorter"]], row["seconds"])
+        figures = f"{statistics.median(row['seconds']):.3f} | {slower:.2f} | {row['imbalance']:.4f}"
+        return f"{row['sorter']} | {row['keys']} | {figures}"
+
+    return table("sorter | keys | median s | of uniform | imbalance", told, whole_sorts(rows))
 
 
-def by_distribution(rows: Rows) -> Iterator[str]:
-    yield "| sorter | keys | median s | of uniform | imbalance |"
-    yield "|---|---|---|---|---|"
-    for name, row in rows.items():
-        sorter, _, keys = name.partition(":")
-        slower = 1 / times_faster(rows, name, f"{sorter}:uniform")
-        median = statistics.median(row["seconds"])
-        yield f"| {sorter} | {keys} | {median:.3f} | {slower:.2f} | {row['imbalance']:.4f} |"
-
-
-def step_by_step(rows: Rows) -> Iterator[str]:
-    yield "| sorter | step | measured ms | model ms | model / measured |"
-    yield "|---|---|---|---|---|"
-    for name, row in rows.items():
-        steps = dict(row["steps"])
-        steps["**all**"] = [sum(column) for column in zip(*row["steps"].values(), strict=True)]
-        for step, (measured, model) in steps.items():
+def step_by_step(rows: list[Row]) -> list[str]:
+    lines = []
+    for sorter, steps in grouped((row for row in rows if row["step"]), "sorter").items():
+        times = [(row["step"], row["measured"], row["model"]) for row in steps]
+        times.append(("**all**", sum(time[1] for time in times), sum(time[2] for time in times)))
+        for step, measured, model in times:
             ratio = model / measured if measured > 0 else float("nan")
-            figures = f"{1e3 * measured:.2f} | {1e3 * model:.2f} | {ratio:.2f}"
-            yield f"| {name.partition(':')[0]} | {step} | {figures} |"
+            lines.append((sorter, step, f"{1e3 * measured:.2f}", f"{1e3 * model:.2f}", f"{ratio:.2f}"))
+    return cells(("sorter", "step", "measured ms", "model ms", "model / measured"), lines)
 
 
-def write(settings: dict[str, Any], parts: dict[str, Rows], text: list[str]) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    both = {"settings": settings, "parts": parts}
-    (RESULTS / "sort.json").write_text(json.dumps(both, indent=1) + "\n")
-    (RESULTS / "sort.md").write_text("\n".join(text) + "\n")
+PARTS: Final[dict[str, tuple[str, Callable[[list[Row]], list[str]]]]] = {
+    "others": ("{elements:.0e} uniform keys, {ranks} ranks", against_others),
+    "mpsort": ("{elements:.0e} uniform keys, {ranks} ranks, one round", against_others),
+    "keys": ("{elements:.1e} keys by distribution, {ranks} ranks", by_distribution),
+    "steps": ("{elements:.0e} keys step by step, {ranks} ranks", step_by_step),
+}
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    lines = [
+        "# Sorting",
+        "",
+        f"{provenance(heading)}, {heading['mpi']}. uint32 keys; "
+        f"candidates alternate, medians of {heading['rounds']} rounds after one that is not counted. "
+        "radix-11: by all digits, of 11 bits.",
+    ]
+    for (part, _), of_part in grouped(rows, "part", "ranks").items():
+        title, part_table = PARTS[part]
+        lines += ["", f"## {title.format(**of_part[0])}", "", *part_table(of_part)]
+    return lines
 
 
 def main() -> None:
@@ -88,44 +110,21 @@ def main() -> None:
     parser.add_argument("--elements", type=float, default=1e8)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ranks", type=int, nargs="*", default=[2, 4, 8], help="of the model's table")
-    arguments = parser.parse_args()
-    mpi = find_mpi(arguments.mpi)
-    n, rounds = arguments.elements, arguments.rounds
-    settings = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "mpi": str(mpi.family.value),
-        "elements": n,
-        "rounds": rounds,
-    }
-    text = [
-        "# Sorting",
-        "",
-        f"`make bench-sort`, {settings['date']}, {settings['machine']}, {settings['mpi']}. uint32 keys; "
-        f"candidates alternate, medians of {rounds} rounds after one that is not counted. "
-        "radix-11: by all digits, of 11 bits.",
-    ]
-    parts: dict[str, Rows] = {}
-
-    def add(title: str, name: str, rows: Rows, lines: Iterator[str]) -> None:
-        parts[name] = rows
-        text.extend(["", f"## {title}", "", *lines])
-        write(settings, parts, text)
-        print("\n".join(text[-len(rows) - 12 :]), flush=True)
-
+    options, results = begin(parser, "sort", summary)
+    mpi = find_mpi(options.mpi)
+    n, rounds = options.elements, options.rounds
+    results.heading |= {"mpi": mpi.family.value, "rounds": rounds}
     uniform = [f"{name}:uniform" for name in ("radix", "radix-11", "sample", "gather")]
-    rows = measure(mpi, 2, n, rounds, uniform)
-    add(f"{n:.0e} uniform keys, 2 ranks", "others", rows, against_others(rows, ["gather"]))
-    rows = measure(mpi, 2, n, 1, ["radix:uniform", "mpsort:uniform"])  # which takes a minute
-    add(f"{n:.0e} uniform keys, 2 ranks, one round", "mpsort", rows, against_others(rows, ["mpsort"]))
+    results.add(*measure(mpi, "others", 2, n, rounds, uniform))
+    # A round of mpsort takes a minute.
+    results.add(*measure(mpi, "mpsort", 2, n, 1, ["radix:uniform", "mpsort:uniform"]))
+    sorters = ("sample", "sample-regular", "radix")
+    every = [f"{sorter}:{keys}" for sorter in sorters for keys in DISTRIBUTIONS]
     for ranks in (2, 4):
-        sorters = ("sample", "sample-regular", "radix")
-        every = [f"{sorter}:{keys}" for sorter in sorters for keys in DISTRIBUTIONS]
-        rows = measure(mpi, ranks, n / 4, rounds, every)
-        add(f"{n / 4:.1e} keys by distribution, {ranks} ranks", f"keys-{ranks}", rows, by_distribution(rows))
-    for ranks in arguments.ranks:
-        rows = measure(mpi, ranks, n, rounds, ["radix:uniform", "radix-11:uniform", "sample:uniform"])
-        add(f"{n:.0e} keys step by step, {ranks} ranks", f"steps-{ranks}", rows, step_by_step(rows))
+        results.add(*measure(mpi, "keys", ranks, n / 4, rounds, every))
+    for ranks in options.ranks:
+        results.add(*measure(mpi, "steps", ranks, n, rounds, [*uniform[:3]]))
+    print(results.summarise())
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ from Debian and PyPI into the work directory, and nothing of them comes into the
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import re
 import sys
 from collections import Counter
@@ -28,22 +26,28 @@ from hocket.mpi import Mpi, find_mpi
 from hocket.network import read_network
 from hocket.runtime import RuntimeOptions, scheduled_environment
 
-RESULTS = Path(__file__).parents[1] / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, cells, pairs, provenance
+
 NETWORK = "star:24@8kbit,1us"  # so slow that planning an exchange pays at once
 AGAIN = 3
+BAR = " | "
+KINDS = ("same", "unsteady", "different")
+COLUMNS = ("suite", "MPI", "programs", "pass without", "pass with", "same verdict", *KINDS[1:])
+COLUMNS += ("with scheduled calls", "scheduled calls")
 LOW = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
 LOW |= {"HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_SENDERS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """Verdicts in the order in which they came; more than one where the first ones differed."""
+class Compared:
+    """Verdicts in the order in which they came, between bars; more than one where the first ones differed."""
 
     suite: str
     mpi: str
     case: str
-    native: list[str]
-    hocket: list[str]
+    native: str
+    hocket: str
     scheduled: int
 
     @property
@@ -52,29 +56,30 @@ class Row:
         return self.case.partition(" ")[0].rpartition("/")[0]
 
     @property
+    def verdicts(self) -> tuple[list[str], list[str]]:
+        """Without Hocket and with it."""
+        return self.native.split(BAR), self.hocket.split(BAR)
+
+    @property
     def kind(self) -> str:
-        if self.native[0] == self.hocket[0]:
+        native, hocket = self.verdicts
+        if native[0] == hocket[0]:
             return "same"
-        return "unsteady" if set(self.native) & set(self.hocket) else "different"
+        return "unsteady" if set(native) & set(hocket) else "different"
 
 
-def compare(suite: str, case: Case, mpi: Mpi, variables: Mapping[str, str], out: Path) -> Row:
+def compare(suite: str, case: Case, mpi: Mpi, variables: Mapping[str, str], out: Path) -> Compared:
     """The case without and with Hocket. Output of what differs is kept in ``out``."""
     native, hocket = [run_case(case, mpi, {})], [run_case(case, mpi, variables)]
     if native[0].verdict != hocket[0].verdict:
         for _ in range(AGAIN):
             native.append(run_case(case, mpi, {}))
             hocket.append(run_case(case, mpi, variables))
-    row = Row(
-        suite, str(mpi.family.value), case.name, _verdicts(native), _verdicts(hocket), hocket[0].scheduled
-    )
+    verdicts = (BAR.join(outcome.verdict for outcome in outcomes) for outcomes in (native, hocket))
+    row = Compared(suite, mpi.family.value, case.name, *verdicts, hocket[0].scheduled)
     if row.kind != "same":
         _keep(out / f"{mpi.family.value}-{case.name.replace('/', '_').replace(' ', '_')}.txt", native, hocket)
     return row
-
-
-def _verdicts(outcomes: list[Outcome]) -> list[str]:
-    return [outcome.verdict for outcome in outcomes]
 
 
 def _keep(path: Path, native: list[Outcome], hocket: list[Outcome]) -> None:
@@ -83,47 +88,55 @@ def _keep(path: Path, native: list[Outcome], hocket: list[Outcome]) -> None:
     path.write_text("".join(f"==== {who}: {one.verdict}\n{one.output}\n" for who, one in parts))
 
 
-def report(rows: list[Row], missing: Mapping[str, int], settings: str) -> str:
+def count_room(key: tuple[str, str, str], rows: list[Compared]) -> list[object]:
+    """A line of the summary."""
+    suite, room, mpi = key
+    scheduled = [row.scheduled for row in rows if row.scheduled]
+    without, within = (sum(row.verdicts[which][0].startswith("pass") for row in rows) for which in (0, 1))
+    kinds = Counter(row.kind for row in rows)
+    figures = (len(rows), without, within, *(kinds[kind] for kind in KINDS), len(scheduled), sum(scheduled))
+    return [f"{suite} {room}".strip(), mpi, *figures]
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Counts per suite and room, and every difference."""
+    compared = [Compared(**row) for row in rows]
+    rooms: dict[tuple[str, str, str], list[Compared]] = {}
+    for one in compared:
+        rooms.setdefault((one.suite, one.room, one.mpi), []).append(one)
     lines = [
         "# Suites of MPI libraries, with and without Hocket",
         "",
-        f"{datetime.date.today().isoformat()}, `make bench-suites`; {settings}",
+        f"{provenance(heading)}; {heading['settings']}",
         "",
-        "| suite | MPI | programs | pass without | pass with | same verdict | unsteady | different "
-        "| with scheduled calls | scheduled calls |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        *cells(COLUMNS, (count_room(key, rooms[key]) for key in sorted(rooms))),
     ]
-    for suite, room, mpi in sorted({(row.suite, row.room, row.mpi) for row in rows}):
-        part = [row for row in rows if (row.suite, row.room, row.mpi) == (suite, room, mpi)]
-        kinds = Counter(row.kind for row in part)
-        without, within = (
-            sum(verdicts[0].startswith("pass") for verdicts in column)
-            for column in ([row.native for row in part], [row.hocket for row in part])
-        )
-        scheduled = [row.scheduled for row in part if row.scheduled]
-        lines.append(
-            f"| {f'{suite} {room}'.strip()} | {mpi} | {len(part)} | {without} | {within} | {kinds['same']} "
-            f"| {kinds['unsteady']} | {kinds['different']} | {len(scheduled)} | {sum(scheduled)} |"
-        )
     for kind, title in (("different", "Differences"), ("unsteady", "Unsteady")):
-        found = [row for row in rows if row.kind == kind]
-        lines += ["", f"## {title}", ""]
-        lines += [
-            f"- {row.suite}, {row.mpi}, {row.case}: without {row.native}, with {row.hocket}" for row in found
-        ] or ["None."]
-    failing = [row for row in rows if row.kind == "same" and not row.native[0].startswith("pass")]
-    lines += ["", "## Failing without Hocket and, in the same way, with it", ""]
-    lines += [f"- {row.suite}, {row.mpi}, {row.case}: {row.native[0]}" for row in failing] or ["None."]
-    absent = ", ".join(f"{count} with {mpi}" for mpi, count in missing.items())
-    lines += ["", f"Programs that do not compile, because the MPI lacks what they test: {absent or 'none'}."]
-    return "\n".join(lines) + "\n"
+        told = [
+            "- {}, {}, {}: without {}, with {}".format(one.suite, one.mpi, one.case, *one.verdicts)
+            for one in compared
+            if one.kind == kind
+        ]
+        lines += ["", f"## {title}", "", *(told or ["None."])]
+    failing = [
+        f"- {one.suite}, {one.mpi}, {one.case}: {one.verdicts[0][0]}"
+        for one in compared
+        if one.kind == "same" and not one.native.startswith("pass")
+    ]
+    absent = ", ".join(f"{count} with {mpi}" for mpi, count in pairs(heading.get("not_built")).items())
+    return [
+        *lines,
+        "",
+        "## Failing without Hocket and, in the same way, with it",
+        "",
+        *(failing or ["None."]),
+        "",
+        f"Programs that do not compile, because the MPI lacks what they test: {absent or 'none'}.",
+    ]
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="+", choices=[mpich_suite.NAME, mpi4py_suite.NAME])
     parser.add_argument(
         "--mpi", action="append", required=True, help="mpich, openmpi or the path of a launcher"
@@ -132,8 +145,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="cases whose names match this pattern")
     parser.add_argument("--work", type=Path, default=Path("build/suites"), help="sources and programs")
     parser.add_argument("--jobs", type=int, default=2, help="compilations at once")
-    parser.add_argument("--output", default="suites", help="name of the results")
-    return parser.parse_args()
+    return parser
 
 
 def cases_of(suite: str, mpi: Mpi, work: Path, rooms: list[str], jobs: int) -> tuple[list[Case], int]:
@@ -147,14 +159,13 @@ def cases_of(suite: str, mpi: Mpi, work: Path, rooms: list[str], jobs: int) -> t
 
 
 def main() -> int:
-    chosen = arguments()
+    chosen, results = begin(parser(), "suites", summary)
     work = chosen.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    settings = f"`{NETWORK}`, `--placement order`, " + ", ".join(
-        f"{name}={value}" for name, value in LOW.items()
-    )
-    rows: list[Row] = []
+    low = ", ".join(f"{name}={value}" for name, value in LOW.items())
+    results.heading["settings"] = f"`{NETWORK}`, `--placement order`, {low}"
     missing: dict[str, int] = {}
+    worst = 0
     for name in chosen.mpi:
         mpi = find_mpi(name)
         variables = (
@@ -166,15 +177,14 @@ def main() -> int:
                 missing[mpi.family.value] = absent
             for case in (case for case in cases if re.search(chosen.only, case.name)):
                 row = compare(suite, case, mpi, variables, work / "differences")
-                rows.append(row)
                 print(
-                    f"{row.kind}: {suite} {row.mpi} {row.case}: {row.hocket[0]}, {row.scheduled} scheduled",
+                    f"{row.kind}: {suite} {row.mpi} {row.case}: {row.hocket}, {row.scheduled} scheduled",
                     flush=True,
                 )
-                (RESULTS / f"{chosen.output}.md").write_text(report(rows, missing, settings))
-                data = json.dumps([asdict(row) for row in rows], indent=1)
-                (RESULTS / f"{chosen.output}.json").write_text(data + "\n")
-    return int(any(row.kind == "different" for row in rows))
+                results.heading["not_built"] = missing
+                results.add(asdict(row))
+                worst |= row.kind == "different"
+    return worst
 
 
 if __name__ == "__main__":

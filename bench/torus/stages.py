@@ -1,28 +1,27 @@
 """The registry's schedulers on both readings of the Cray T3D's 8x4x8x2, with the parameters of t3d.py.
 
-    python bench/torus/stages.py [--out bench/results]
+    python bench/torus/stages.py
 
 Flat: a torus of four sides, every processor with links of 75 MB/s and a port of its own. Switches: 8 × 4 × 8
 of them with two processors each, links of 150 MB/s and a port for both, as in table.py. Writes
-t3d-stages.json and .md. A few minutes.
+bench/results/t3d-stages.{csv,md}. A few minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import datetime
-import json
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
 from t3d import LIMIT, Machine
 
 from hocket import _core
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, grouped, provenance, table
 
 SIDES = [8, 4, 8, 2]
 
@@ -57,7 +56,7 @@ CASES = (
 )
 
 
-def run_case(case: Case, machine: Machine) -> dict[str, Any]:
+def run_case(case: Case, machine: Machine) -> Row:
     began = time.monotonic()
     network = case.network(machine)
     schedule = _core.find_scheduler(case.scheduler).make(network, _core.Demand(network.ranks, machine.block))
@@ -68,6 +67,7 @@ def run_case(case: Case, machine: Machine) -> dict[str, Any]:
     rate = (network.ranks - 1) * machine.block / float(result.seconds)
     worst = _core.channel_use(network, schedule).max(axis=1)
     row = {
+        "torus": "flat" if case.flat else "switches",
         "scheduler": case.scheduler,
         "flow": case.flow,
         "ties": case.ties,
@@ -79,27 +79,13 @@ def run_case(case: Case, machine: Machine) -> dict[str, Any]:
         "percent": 100 * rate / LIMIT,
         "wall_seconds": round(time.monotonic() - began, 1),
     }
-    print(f"{'flat' if case.flat else 'switches'}: {row}", flush=True)
+    print(row, flush=True)
     return row
-
-
-def table(rows: list[dict[str, Any]]) -> list[str]:
-    return [
-        "| scheduler | flow | ties | port | phases | worst | sum | MB/s per processor | percent |",
-        "|---|---|---|---|---|---|---|---|---|",
-        *(
-            f"| {row['scheduler']} | {row['flow']} | {row['ties']} | "
-            f"{row['port_bytes_per_second'] / 1e6:g} MB/s | "
-            f"{row['phases']} | {row['worst']} | {row['sum']} | "
-            f"{row['bytes_per_second_per_node'] / 1e6:.1f} | {row['percent']:.1f} |"
-            for row in rows
-        ),
-    ]
 
 
 TEXT = """# The registry's schedulers on both readings of 8x4x8x2
 
-`{command}`, {date}. Simulated by the wormhole model, not measured. Packets, buffers, startup, barrier
+{provenance}. Simulated by the wormhole model, not measured. Packets, buffers, startup, barrier
 and block are those of [t3d-table.md](t3d-table.md); 100 % are 75 MB/s per processor. *Worst*: messages on
 the busiest channel of a phase, the most over all phases; *sum*: over the phases. Every schedule is made for
 the ties of its row.
@@ -130,28 +116,28 @@ above. `product` lets one processor of a switch send in a phase, so that it has 
 """
 
 
-def markdown(record: dict[str, Any]) -> str:
-    tables = {name: "\n".join(table(record[name])) for name in ("flat", "switches")}
-    return TEXT.format(command=record["command"], date=record["date"], **tables)
+HEAD = "scheduler | flow | ties | port | phases | worst | sum | MB/s per processor | percent"
+
+
+def told(row: Row) -> str:
+    port, rate = row["port_bytes_per_second"] / 1e6, row["bytes_per_second_per_node"] / 1e6
+    counts = f"{port:g} MB/s | {row['phases']} | {row['worst']} | {row['sum']}"
+    return (
+        f"{row['scheduler']} | {row['flow']} | {row['ties']} | {counts} | {rate:.1f} | {row['percent']:.1f}"
+    )
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    of = grouped(rows, "torus")
+    tables = {name: "\n".join(table(HEAD, told, of.get(name, []))) for name in ("flat", "switches")}
+    return TEXT.format(provenance=provenance(heading), **tables).splitlines()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("bench/results"), help="folder for t3d-stages.*")
-    options = parser.parse_args()
-    machine = Machine()
-    rows = [(case.flat, run_case(case, machine)) for case in CASES]
-    record = {
-        "command": "python bench/torus/stages.py",
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "parameters": dataclasses.asdict(machine),
-        "flat": [row for flat, row in rows if flat],
-        "switches": [row for flat, row in rows if not flat],
-    }
-    options.out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, ensure_ascii=False, indent=1)
-    (options.out / "t3d-stages.json").write_text(text + "\n", encoding="utf-8")
-    (options.out / "t3d-stages.md").write_text(markdown(record), encoding="utf-8")
+    _, results = begin(argparse.ArgumentParser(description=__doc__), "t3d-stages", summary)
+    results.heading |= dataclasses.asdict(Machine())
+    for case in CASES:
+        results.add(run_case(case, Machine()))
 
 
 if __name__ == "__main__":

@@ -1,25 +1,21 @@
 """The table of Stricker and Hardwick's talk from the wormhole model: all-to-all on a Cray T3D, five rows.
 
-    python bench/torus/table.py [--block BYTES] [--train PACKETS] [--out bench/results]
+    python bench/torus/table.py [--block BYTES] [--train PACKETS]
 
-Writes t3d-table.json and .md. Exit code 1 if a row is more than five points off the talk or out of order.
+Writes bench/results/t3d-table.{csv,md}. Exit code 1 if a row is more than five points off the talk or out of order.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import datetime
 import itertools
-import json
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent))
 from t3d import (
     LIMIT,
     STAGES,
@@ -37,7 +33,11 @@ from t3d import (
     tied_ring,
 )
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, cells, grouped, provenance, table
+
 POINTS = 5
+TALK, COMPARED, FLAT_LOAD = "talk", "comparison", "flat load"  # parts of the file; else a change
 BIN = 1e6  # bytes/s, of the histograms
 COMPARISON = Stage("same shifts", 0, "same shifts", False)
 PATTERNS = {
@@ -74,12 +74,18 @@ CHANGES: dict[str, dict[str, Any]] = {
 }
 
 
-def run_stage(stage: Stage, machine: Machine) -> dict[str, Any]:
+def histogram(rates: Any) -> list[int]:
+    return np.bincount((rates / BIN).astype(int).clip(0, 150)).tolist()
+
+
+def run_stage(stage: Stage, machine: Machine, part: str = TALK) -> Row:
+    """``part``: of the file. Routes and phases: how many of them by MB/s."""
     began = time.monotonic()
     schedule, result = simulate_stage(stage, machine)
     percent = percent_of_limit(machine, result)
     routes, phases = route_throughputs(machine, schedule, result), phase_throughputs(machine, result)
     row = {
+        "part": part,
         "name": stage.name,
         "pattern": PATTERNS[stage.pattern],
         "ties": "balanced" if stage.balanced else "up",
@@ -89,20 +95,15 @@ def run_stage(stage: Stage, machine: Machine) -> dict[str, Any]:
         "bytes_per_second_per_node": percent / 100 * LIMIT,
         "seconds": float(result.seconds),
         "wall_seconds": round(time.monotonic() - began, 1),
-        "histograms": {
-            "bin_bytes_per_second": BIN,
-            "routes": np.bincount((routes / BIN).astype(int).clip(0, 150)).tolist(),
-            # Without barriers the phases are no phases.
-            "phases": np.bincount((phases / BIN).astype(int).clip(0, 150)).tolist()
-            if stage.flow == "barrier"
-            else None,
-        },
+        "routes": histogram(routes),
+        # Without barriers the phases are no phases.
+        "phases": histogram(phases) if stage.flow == "barrier" else None,
     }
     print(f"{stage.name}: {percent:.1f} %, {row['wall_seconds']} s (talk: {stage.percent} %)", flush=True)
     return row
 
 
-def missed(rows: list[dict[str, Any]]) -> list[str]:
+def missed(rows: list[Row]) -> list[str]:
     problems = [
         f"{row['name']}: {row['percent']:.1f} % is more than {POINTS} points from {row['talk_percent']} %"
         for row in rows
@@ -116,25 +117,27 @@ def missed(rows: list[dict[str, Any]]) -> list[str]:
     return problems
 
 
-def markdown(record: dict[str, Any]) -> str:
-    machine = record["parameters"]
+def summary(machine: Row, rows: list[Row]) -> list[str]:
+    """``machine``: the heading, which has its parameters."""
+    parts = grouped(rows, "part")
     lines = [
         "# All-to-all on the Cray T3D: the talk's table from the wormhole model",
         "",
-        f"`{record['command']}`, {record['date']}. Simulated, not measured; the last column but one is what "
+        f"{provenance(machine)}. Simulated, not measured; the last column but one is what "
         "Stricker and Hardwick's talk (1996) gives as measured on 512 nodes. 100 % are 75 MB/s per node.",
         "",
-        "| row | pattern | ties | flow | MB/s per node | percent | talk | off by |",
-        "|---|---|---|---|---|---|---|---|",
+        *table(
+            "row | pattern | ties | flow | MB/s per node | percent | talk | off by",
+            lambda row: (
+                f"{row['name']} | {row['pattern']} | {row['ties']} | {row['flow']}"
+                f" | {row['bytes_per_second_per_node'] / 1e6:.1f} | {row['percent']:.1f}"
+                f" | {row['talk_percent']} | {row['percent'] - row['talk_percent']:+.1f}"
+            ),
+            parts.pop(TALK),
+        ),
     ]
-    for row in record["rows"]:
-        off = row["percent"] - row["talk_percent"]
-        lines.append(
-            f"| {row['name']} | {row['pattern']} | {row['ties']} | {row['flow']} | "
-            f"{row['bytes_per_second_per_node'] / 1e6:.1f} | {row['percent']:.1f} | {row['talk_percent']} | "
-            f"{off:+.1f} |"
-        )
-    same = record["comparison"]
+    (same,) = parts.pop(COMPARED)
+    flat_loads = parts.pop(FLAT_LOAD)
     lines += [
         "",
         f"For comparison: {same['pattern']}, ties up, barrier: {same['percent']:.1f} %.",
@@ -143,7 +146,7 @@ def markdown(record: dict[str, Any]) -> str:
         "",
         "| parameter | value | where it comes from |",
         "|---|---|---|",
-        f"| network | torus of {' × '.join(map(str, machine['sides']))} switches, two processors at each | "
+        f"| network | torus of {machine['sides'].replace(';', ' × ')} switches, two processors at each | "
         "talk: 8x4x8x2, routing on a 3-dimensional torus |",
         f"| link | {machine['link_rate'] / 1e6:g} MB/s a direction, {machine['link_latency'] * 1e9:g} ns | "
         'talk: "2*75 MB/s per link raw speed", read as 75 for each of the two processors; latency assumed |',
@@ -171,65 +174,54 @@ def markdown(record: dict[str, Any]) -> str:
         "channel less than 1.25 times as much as with ties balanced: that is what *router fixed* gains.",
         "",
     ]
-    if record["sensitivity"]:
-        lines += [
-            f"## One parameter changed, on {' × '.join(map(str, SMALL))} switches",
-            "",
-            f"| change | {' | '.join(stage.name for stage in STAGES)} |",
-            "|---" * (len(STAGES) + 1) + "|",
-        ]
-        for change, percents in record["sensitivity"].items():
-            lines.append(f"| {change} | {' | '.join(f'{p:.1f}' for p in percents)} |")
-        lines += [
-            "",
-            "Percent of 75 MB/s. The talk's: " + ", ".join(f"{s.percent:g}" for s in STAGES) + ".",
-            "",
-        ]
     lines += [
+        f"## One parameter changed, on {' × '.join(map(str, SMALL))} switches",
+        "",
+        *cells(
+            ["change", *(stage.name for stage in STAGES)],
+            ([change, *(f"{row['percent']:.1f}" for row in of)] for change, of in parts.items()),
+        ),
+        "",
+        "Percent of 75 MB/s. The talk's: " + ", ".join(f"{s.percent:g}" for s in STAGES) + ".",
+        "",
         "## The other reading of 8x4x8x2",
         "",
         "A torus of four sides in which every processor has links of 75 MB/s of its own. Messages on the",
         "busiest channel in the mean of the phases, and what they leave of the limit before any header or",
         "startup (ties up unless said otherwise). There, too, no shifts reach the talk's 55 %.",
         "",
-        "| permutations of each side | messages | at most |",
-        "|---|---|---|",
-        *(f"| {name} | {load:.2f} | {100 / load:.0f} % |" for name, load in record["flat_loads"].items()),
+        *table(
+            "permutations of each side | messages | at most",
+            lambda row: f"{row['name']} | {row['messages']:.2f} | {100 / row['messages']:.0f} %",
+            flat_loads,
+        ),
         "",
+        "Histograms of throughput by route and by phase (bins of 1 MB/s) are in t3d-table.csv.",
     ]
-    lines.append("Histograms of throughput by route and by phase (bins of 1 MB/s) are in t3d-table.json.")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--block", type=int, default=Machine().block, help="bytes from each node to each")
     parser.add_argument("--train", type=int, default=Machine().train, help="packets simulated as one")
-    parser.add_argument("--out", type=Path, default=Path("bench/results"), help="folder for t3d-table.*")
-    options = parser.parse_args()
+    options, results = begin(parser, "t3d-table", summary)
     machine = Machine(block=options.block, train=options.train)
+    results.heading |= dataclasses.asdict(machine)
     rows = [run_stage(stage, machine) for stage in STAGES]
-    comparison = run_stage(COMPARISON, machine)
-    sensitivity = {}
-    for change, values in CHANGES.items():
+    results.rows += [*rows, run_stage(COMPARISON, machine, COMPARED)]
+    for change, changed in CHANGES.items():
         print(f"{change}, on {' × '.join(map(str, SMALL))} switches", flush=True)
-        changed = dataclasses.replace(machine, **{"sides": SMALL, **values})
-        sensitivity[change] = [run_stage(stage, changed)["percent"] for stage in STAGES]
+        small = dataclasses.replace(machine, **{"sides": SMALL, **changed})
+        changes = [run_stage(stage, small, change) for stage in STAGES]
+        results.rows += [{key: row[key] for key in ("part", "name", "percent")} for row in changes]
+    results.add(
+        *(
+            {"part": FLAT_LOAD, "name": name, "messages": flat_load(make, balanced)}
+            for name, (make, balanced) in FLAT.items()
+        )
+    )
     problems = missed(rows)
-    record = {
-        "command": f"python bench/torus/table.py --block {machine.block} --train {machine.train}",
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "parameters": dataclasses.asdict(machine),
-        "missed_targets": problems,
-        "rows": rows,
-        "comparison": comparison,
-        "sensitivity": sensitivity,
-        "flat_loads": {name: flat_load(make, balanced) for name, (make, balanced) in FLAT.items()},
-    }
-    options.out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, ensure_ascii=False, indent=1)
-    (options.out / "t3d-table.json").write_text(text + "\n", encoding="utf-8")
-    (options.out / "t3d-table.md").write_text(markdown(record), encoding="utf-8")
     for problem in problems:
         print(f"target missed: {problem}", file=sys.stderr)
     return 1 if problems else 0

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   hocket_table* table;
   must(hocket_schedule(MPI_COMM_WORLD, ranks > 2 ? 2 : 0, targets, bytes, NULL, 1, &table));
 
-  /* Who sends to this rank was nobody's to say: the table knows. */
+  /* The table knows who sends to this rank. */
   int count;
   const int* sources;
   const int64_t* sizes;

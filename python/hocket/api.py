@@ -22,25 +22,23 @@ from numpy.typing import NDArray
 from hocket import _core
 from hocket.demand.arrays import traffic_of
 from hocket.errors import HocketError, NetworkError, PlanError, UsageError
+from hocket.figures import ALL_GATHER, ALL_TO_ALL, Figures
 from hocket.network import Defaults, read_network
 from hocket.network.description import MAX_RANKS
 from hocket.network.graphs import description_of, graph_of, quantity
 from hocket.planning import (
-    ALL_GATHER,
-    ALL_TO_ALL,
     AUTO,
     check,
-    figures,
     flow_of,
     plan_all_gather,
     plan_all_to_all,
     plan_irregular,
     ports_of,
-    ratio_to_bound,
     simulation,
 )
-from hocket.same_network import compare_networks
-from hocket.units import parse_bytes, parse_rate, parse_time
+from hocket.same_network import check_bound, compare_networks
+from hocket.text import read_file
+from hocket.units import MAX_SECONDS, parse_bytes, parse_rate, parse_time
 
 EVERYONE: Final = int(_core.EVERYONE)
 TRANSFER: Final = np.dtype([
@@ -182,7 +180,7 @@ class Plan:
         The file is whole; :func:`verify` tells whether the schedule in it is right.
         """
         try:
-            data = Path(path).read_bytes()
+            data = read_file(path)
         except (OSError, ValueError) as problem:
             what = getattr(problem, "strerror", None) or problem
             raise PlanError(f"cannot read {fspath(path)}: {what}", remedy="check its name") from None
@@ -193,6 +191,7 @@ class Plan:
         except _core.InputError as problem:
             raise PlanError(f"{fspath(path)}: {problem}", remedy="make it again") from None
         header = file.header
+        check_bound(header, bounds, fspath(path))
         return cls(
             Network._of_core(core, fspath(path)), header.scheduler, header.bound_phases, header.bound_seconds,
             header.predicted_seconds, header.demand, file.schedule, file.waits, bounds,
@@ -225,8 +224,12 @@ class Plan:
         ``bound_phases``; of an all-gather seconds over ``bound_seconds``; of an irregular exchange the time of
         its phases one after the other over the bound. ``predicted_seconds / bound_seconds`` also counts
         latencies."""
-        return ratio_to_bound(
-            self.network._core, self._demand, self._schedule, self._bounds,
+        return self._figures.ratio
+
+    @cached_property
+    def _figures(self) -> Figures:
+        return Figures.of(
+            self.network._core, self._demand, self.scheduler, self._schedule, self._waits, self._bounds,
             self.bound_phases, self.bound_seconds, self.predicted_seconds,
         )  # fmt: skip
 
@@ -247,12 +250,7 @@ class Plan:
 
         Of a plan from a file: without what only planning knows, such as ``startup`` and ``plan_seconds``.
         """
-        if self._report:
-            return dict(self._report)
-        return figures(
-            self.network._core, self._demand, self.scheduler, self._schedule, self._waits, self._bounds,
-            self.bound_phases, self.bound_seconds, self.predicted_seconds,
-        )  # fmt: skip
+        return dict(self._report) or self._figures.as_json()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the plan file that ``hocket run --plan`` takes; it is written whole or not at all."""
@@ -415,8 +413,10 @@ def _defaults(rate: float | str | None, latency: float | str | None, ranks_per_h
 
 def _seconds(value: float | str, name: str) -> float:
     seconds = parse_time(value) if isinstance(value, str) else value
-    if isinstance(seconds, bool) or not isinstance(seconds, float | int) or not 0 <= seconds < float("inf"):
-        raise UsageError(f"{name} {value!r}", remedy="give seconds, or text such as '5us'")
+    if isinstance(seconds, bool) or not isinstance(seconds, float | int) or not 0 <= seconds <= MAX_SECONDS:
+        raise UsageError(
+            f"{name} {value!r}", remedy=f"give 0 to {MAX_SECONDS:.0f} seconds, or text such as '5us'"
+        )
     return float(seconds)
 
 

@@ -1,4 +1,4 @@
-"""``make demo``: from a topology file to a scheduled MPI_Alltoall, and a sort, in a few minutes.
+"""``make demo``: from a topology file to a scheduled MPI_Alltoall, and a sort, in two minutes.
 
 Every step is a command that a user could type; it is shown before it runs.
 """
@@ -65,13 +65,13 @@ def main() -> None:
     if os.geteuid() == 0 and lab_works():
         say("On wires that collide: an emulated cluster, 50 Mbit/s links, first native, then scheduled")
         lab = f"hocket lab run --network {SMALL} --rate 50Mbit"
-        step(f"{lab} --native -- {OUT}/collective_time alltoall 262144 3")
-        step(f"{lab} -- {OUT}/collective_time alltoall 262144 3")
+        step(f"{lab} --native -- {OUT}/collective_time alltoall 262144 2")
+        step(f"{lab} -- {OUT}/collective_time alltoall 262144 2")
         say(
             "The same for MPI_Allgather, its ranks at random over the hosts: the worst case, not the usual one"
         )
-        step(f"{lab} --shuffle 3 --native -- {OUT}/collective_time allgather 262144 3")
-        step(f"{lab} --shuffle 3 -- {OUT}/collective_time allgather 262144 3")
+        step(f"{lab} --shuffle 3 --native -- {OUT}/collective_time allgather 262144 2")
+        step(f"{lab} --shuffle 3 -- {OUT}/collective_time allgather 262144 2")
     else:
         say("Skipped: the emulated cluster (it needs root, network namespaces and traffic control)")
     say(f"Done. The plan, its picture and the generated source are in {OUT}/")

@@ -183,9 +183,7 @@ def launch_command(
             command += ["-hosts", ",".join(f"{name}:{ranks}" for name, ranks in hosts)]
         if hostfile:
             command += ["-f", hostfile]
-        for key, value in env.items():
-            command += ["-genv", key, value]
-        return [*command, "-n", str(n), *argv]
+        return [*command, *_exports(mpi, env), "-n", str(n), *argv]
     daemons = "--prtemca" if mpi.prrte else "--mca"
     if agent:
         remote = "plm_ssh" if mpi.prrte else "plm_rsh"
@@ -204,9 +202,18 @@ def launch_command(
     # Launchers of this family refuse root unless told otherwise, and bind ranks to cores of
     # "their" host although all hosts of a lab share one machine.
     command += ["--allow-run-as-root", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
-    for key, value in env.items():
-        command += ["-x", f"{key}={value}"]
-    return [*command, "-n", str(n), *argv]
+    return [*command, *_exports(mpi, env), "-n", str(n), *argv]
+
+
+def with_exports(mpi: Mpi, command: Sequence[str], env: Mapping[str, str]) -> list[str]:
+    """A command that begins with a launcher of this MPI, told to set ``env`` in every rank on every host."""
+    return [command[0], *_exports(mpi, env), *command[1:]]
+
+
+def _exports(mpi: Mpi, env: Mapping[str, str]) -> list[str]:
+    if mpi.family is MpiFamily.MPICH:
+        return [word for name, value in env.items() for word in ("-genv", name, value)]
+    return [word for name, value in env.items() for word in ("-x", f"{name}={value}")]
 
 
 def mpi4py_environment(mpi: Mpi) -> dict[str, str]:

@@ -1,21 +1,57 @@
-"""Whether a plan belongs to a network."""
+"""Whether a plan belongs to a network, and its bound to its bytes."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 from hocket import _core
 from hocket.errors import PlanError
+from hocket.figures import ALL_TO_ALL
 
 
-def check_same_network(plan: _core.Plan, network: _core.Network, where: str, given: str) -> None:
-    """Refuses a plan that was made for other hosts or another network than ``network``."""
-    compare_networks(plan.build_network(), network, where, given)
+def check_same_network(
+    plan: _core.Plan, network: _core.Network, where: str, given: str, measured: bool = False
+) -> None:
+    """Refuses a plan that was made for other hosts or another network than ``network``.
+
+    ``measured``: the network's uplinks are as wide as a run has measured them, maybe after the plan was made.
+    """
+    made_for = plan.build_network()
+    compare_networks(made_for, network, where, given, measured)
+    check_bound(plan.header, _core.lower_bounds(made_for, plan.header.demand), where)
 
 
-def compare_networks(made_for: _core.Network, network: _core.Network, where: str, given: str) -> None:
+def check_bound(header: _core.PlanHeader, bounds: _core.Bounds, where: str) -> None:
+    """Refuses an all-to-all whose bound is not that of its bytes, if it states one. Messages that go whole have
+    no size in the rows, so that the bound alone tells of a changed one."""
+    from hocket.units import format_time
+
+    stated, least = header.bound_seconds, bounds.seconds
+    if header.demand.pattern == ALL_TO_ALL and stated > 0 and not math.isclose(stated, least, rel_tol=1e-9):
+        raise PlanError(
+            f"{where}: the header says {header.demand.bytes} bytes and a bound of {format_time(stated)}; the "
+            f"bound of so many bytes is {format_time(least)}",
+            remedy="make it again with 'hocket plan'",
+        )
+
+
+def compare_networks(
+    made_for: _core.Network, network: _core.Network, where: str, given: str, measured: bool = False
+) -> None:
     """The same, given the network that the plan was made for."""
     remedy = f"plan again with --network {given}"
+    if measured and made_for.links == network.links and _hosts(made_for) == _hosts(network):
+        rates = [(_rate(made_for, link), _rate(network, link)) for link in range(len(network.links))]
+        link = next((link for link, (planned, now) in enumerate(rates) if planned != now), None)
+        if link is None:
+            return
+        planned, now = rates[link]
+        raise PlanError(
+            f"{where}: made for other uplinks than a run has measured: {network.channel_name(2 * link)} of "
+            f"{planned}, measured {now}",
+            remedy=f"{remedy}, or say in both how wide they are: --uplink-rate or --oversubscription",
+        )
     for what, of_plan, of_network in (
         ("hosts", _hosts(made_for), _hosts(network)),
         ("channels", _channels(made_for), _channels(network)),
@@ -43,6 +79,12 @@ def _channels(network: _core.Network) -> list[str]:
             rates[rate] = format_rate(rate, 12)
         lines.append(f"{network.channel_name(channel)} of {rates[rate]}")
     return sorted(lines)
+
+
+def _rate(network: _core.Network, link: int) -> str:
+    from hocket.units import format_rate
+
+    return format_rate(network.rate(2 * link), 12)
 
 
 def _counted(number: int, noun: str) -> str:

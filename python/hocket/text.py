@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from hocket.errors import HocketError, Where
 
@@ -18,6 +21,21 @@ def shown(text: str, longest: int = 60) -> str:
 def where_is(path: str) -> Where:
     """The path as messages show it."""
     return Where(shown(path, SHOWN_PATH)[1:-1] if len(path) <= SHOWN_PATH else path[:60] + "…")
+
+
+def open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    """A file to read. Raises OSError, also for a device, which may have no end."""
+    file = Path(path).open("rb")  # noqa: SIM115  the caller closes it
+    if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "Is a device", os.fspath(path))
+    return file
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """All of it; see :func:`open_file`."""
+    with open_file(path) as file:
+        return file.read()
 
 
 def read_limited(path: str, limit: int, what: str, error: type[HocketError]) -> bytes:

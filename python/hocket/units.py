@@ -33,6 +33,10 @@ _TIME_UNITS: Final[dict[str, float]] = {
     "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "ps": 1e-12,
 }  # fmt: skip
 
+MIN_RATE, MAX_RATE = 1e3, 1e13  # bytes per second of a link, as the core demands
+MAX_SECONDS: Final = 1e6
+MOST_BYTES: Final = 2**63 - 1
+
 _QUANTITY: Final = re.compile(r"\s*((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµμ/]*)\s*", re.ASCII)
 _LONGEST: Final = 64
 
@@ -63,16 +67,34 @@ def parse_rate(text: str) -> float:
     return _parse(text, _RATE_UNITS, "rate", "write it like 1Gbit, 100Mbit/s or 125MB/s")
 
 
+def parse_link_rate(text: str) -> float:
+    """The same, for what can be the rate of a link: 8 kbit/s to 80 Tbit/s."""
+    rate = parse_rate(text)
+    if not MIN_RATE <= rate <= MAX_RATE:
+        remedy = "give 8kbit/s to 80Tbit/s; a capital B means bytes"
+        raise UsageError(f"{text.strip()} is the rate of no link", remedy=remedy)
+    return rate
+
+
 def parse_time(text: str) -> float:
-    """Seconds from ``5us``, ``0.1ms`` or ``2s``; a bare ``0`` needs no unit."""
+    """Seconds, at most a million, from ``5us``, ``0.1ms`` or ``2s``; a bare ``0`` needs no unit."""
     if text.strip() == "0":
         return 0.0
-    return _parse(text, _TIME_UNITS, "time", "write it like 5us, 0.1ms or 2s")
+    seconds = _parse(text, _TIME_UNITS, "time", "write it like 5us, 0.1ms or 2s")
+    if seconds > MAX_SECONDS:
+        raise UsageError(f"{text.strip()} is too long", remedy=f"give at most {MAX_SECONDS:.0f}s")
+    return seconds
 
 
 def parse_bytes(text: str | int) -> int:
-    """A whole number of bytes from ``64KiB`` (1024), ``256KB`` (1000), ``1MB`` or a plain integer."""
-    remedy = "write it like 4096, 64KiB or 1MB"
+    """Bytes, at most 2^63 - 1, from ``64KiB`` (1024), ``256KB`` (1000), ``1MB`` or a plain integer."""
+    size = _whole_bytes(text, remedy := "write it like 4096, 64KiB or 1MB")
+    if size > MOST_BYTES:
+        raise UsageError(f"{str(text).strip()} is more than 2^63 - 1 bytes", remedy=remedy)
+    return size
+
+
+def _whole_bytes(text: str | int, remedy: str) -> int:
     if isinstance(text, int) and not isinstance(text, bool):
         if text < 0:
             raise UsageError(f"{text} bytes is less than nothing", remedy=remedy)

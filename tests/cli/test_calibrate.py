@@ -60,7 +60,8 @@ def test_shows_the_t3d(hocket: Call) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["-n", "1"], "1 ranks cannot be measured"),
+        (["-n", "1"], "-n 1 is not accepted"),
+        (["-n", "0"], "-n 0 is not accepted"),
         (["--memory", "1KiB"], "cannot be measured on"),
         (["--memory", "900GiB"], "cannot be measured on"),
         (["--evaluate", "wC1 o"], "at character 6"),

@@ -56,7 +56,7 @@ def test_plans_hold_and_are_simulated(hocket, tmp_path: Path, network: str) -> N
     simulated = hocket(*simulate, "--json").object()
     assert simulated["pattern"] == "all-gather" and simulated["bound_seconds"] == planned["bound_seconds"]
     assert simulated["predicted_seconds"] == pytest.approx(planned["predicted_seconds"])
-    assert "64 KiB from each rank" in hocket(*simulate).out
+    assert "1 MiB from each rank" in hocket(*simulate).out
 
 
 @pytest.mark.parametrize("scheduler", [s.name for s in _core.schedulers() if s.pattern == "all-gather"])
@@ -76,7 +76,7 @@ def test_every_scheduler_by_its_name(hocket, tmp_path: Path, scheduler: str) -> 
 
 def test_text_says_what_it_did(hocket, tmp_path: Path) -> None:
     answer = hocket("plan", "all-gather", "--network", "star:4", "-o", tmp_path / "p.hkt")
-    for part in ("all-gather of 4 ranks, 64 KiB from each", "bound 2", "ratio", "contention-free", "wrote"):
+    for part in ("all-gather of 4 ranks, 1 MiB from each", "bound 2", "ratio", "contention-free", "wrote"):
         assert part in answer.out
     text = hocket("verify", tmp_path / "p.hkt", "--network", "star:4").out
     assert "holds" in text and "time as planned" in text
@@ -245,7 +245,7 @@ def test_network_show_knows_the_bound(hocket) -> None:
     report = hocket("network", "show", "torus:4x4", "--bytes", "1MB", "--json").object()["all_gather"]
     assert report["bound_phases"] == 2  # four ports: what a rank knows grows fivefold
     assert report["bound_seconds"] == pytest.approx(15e6 / (4 * 125e6))
-    assert "all-gather of 64 KiB per rank" in hocket("network", "show", "star:4").out
+    assert "all-gather of 1 MiB per rank" in hocket("network", "show", "star:4").out
 
 
 def test_schedulers_say_their_pattern(hocket) -> None:

@@ -111,7 +111,7 @@ def test_what_people_read(hocket, tmp_path: Path, sizes: Path) -> None:
     )
     for part in (
         "seed 3",
-        "at host speed, bound 2 MB, ratio 1.",
+        "\nin turn     16.01 ms, bound 16 ms, ratio 1.",
         "\nsplits ",
         "verified: contention-free",
     ):

@@ -102,9 +102,9 @@ def test_every_command_takes_the_options(hocket: Call, tmp_path: Path, command: 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--rate", "999TB"), ("--rate 999TB is the rate of no link", "give 8kbit/s to 80Tbit/s")),
+        (("--rate", "999TB"), ("--rate: 999TB is the rate of no link", "give 8kbit/s to 80Tbit/s")),
         (("--rate", "fast"), ("--rate: ",)),
-        (("--uplink-rate", "1bit"), ("--uplink-rate 1bit is the rate of no link",)),
+        (("--uplink-rate", "1bit"), ("--uplink-rate: 1bit is the rate of no link",)),
         (("--latency", "11s"), ("--latency 11s", "at most 10s")),
         (("--oversubscription", "0"), ("--oversubscription 0 is no oversubscription", "from the leaves up")),
         (("--oversubscription", "2,nan"), ("--oversubscription 2,nan",)),

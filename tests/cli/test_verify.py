@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hocket import Plan, PlanError
+from plan_file import HEADER, header_bytes, header_of, join, split
+from refusals import refused
+
 NETWORK = "chain:3,2,2"
 
 
@@ -47,6 +51,23 @@ def test_a_plan_for_another_network_is_refused(hocket, plan: Path, other: str, s
     assert "made for another network" in answer.err and says in answer.err
     assert answer.out == ""
     assert hocket("simulate", plan, "--network", other).code == 2
+
+
+def test_another_size_in_the_header_is_refused(hocket, plan: Path) -> None:
+    """Rows of messages that go whole carry no sizes."""
+    sections = split(plan.read_bytes())
+    header = header_of(plan.read_bytes())
+    sections[HEADER] = header_bytes({**header, "bytes": int(str(header["bytes"])) + 1})
+    plan.write_bytes(join(sections))
+    for command in ("verify", "simulate"):
+        refused(
+            hocket(command, plan, "--network", NETWORK), f"{plan}: the header says 65537 bytes and a bound of"
+        )
+    with pytest.raises(PlanError, match="the header says 65537 bytes"):
+        Plan.load(plan)
+    sections[HEADER] = header_bytes({**header, "bytes": 65537, "bound_seconds": 0.0})
+    plan.write_bytes(join(sections))
+    assert hocket("verify", plan, "--network", NETWORK).code == 0, "it states no bound"
 
 
 def test_every_altered_byte_is_refused(hocket, plan: Path, tmp_path: Path) -> None:

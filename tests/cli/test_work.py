@@ -86,7 +86,7 @@ def test_the_bar_names_the_step(monkeypatch: pytest.MonkeyPatch, quiet: bool) ->
     """Only on a terminal, and not where an object is printed."""
     network = read_network("torus:8x8", Defaults())
     demand = _core.Demand(network.ranks, 1)
-    schedule = _core.choose_scheduler(network, demand).make(network, demand)
+    schedule = _core.plan_exchange(network, demand).schedule
     terminal = Terminal()
     monkeypatch.setattr(work, "PATIENCE", 0.0)
     monkeypatch.setattr(sys, "stderr", terminal)

@@ -45,7 +45,7 @@ def check(whole: _core.Network, ranks: list[int]) -> _core.Network:
     of_whole = routes(whole)
     assert all(of_whole[ends] == route for ends, route in routes(part).items())
     demand = _core.Demand(part.ranks, 1)
-    schedule = _core.choose_scheduler(part, demand).make(part, demand)
+    schedule = _core.plan_exchange(part, demand).schedule
     assert _core.verify(part, demand, schedule).ok
     return part
 

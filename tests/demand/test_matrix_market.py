@@ -40,9 +40,9 @@ def test_the_example(table) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("1 2 3\n", "a.mtx:1: this is no first line"),
-        ("%%MatrixMarket matrix coordinate integer\n2 2 0\n", "a.mtx:1: this is no first line"),
-        ("%%MatrixMarket vector coordinate integer general\n", "a.mtx:1: this is no first line"),
+        ("1 2 3\n", "a.mtx:1: a Matrix Market matrix does not begin"),
+        ("%%MatrixMarket matrix coordinate integer\n2 2 0\n", "a.mtx:1: a Matrix Market matrix does not begin"),
+        ("%%MatrixMarket vector coordinate integer general\n", "a.mtx:1: a Matrix Market matrix does not begin"),
         (COORDINATE.replace("integer", "pattern") + "2 2 1\n1 2\n", "a pattern says who sends to whom"),
         (COORDINATE.replace("integer", "complex"), "a.mtx:1: entries cannot be 'complex'"),
         (COORDINATE.replace("general", "skew-symmetric"), "a.mtx:1: bytes cannot be 'skew-symmetric'"),

@@ -70,8 +70,10 @@ def planned(network: str, shape: str, bytes: int = 3072, window: int = 1) -> Pla
     waits = _core.derive_waits(net, schedule, window)
     certificate = check(net, demand, schedule, waits, ports)
     assert certificate.complete, certificate.findings
+    bounds = _core.lower_bounds(net, demand)
+    least = _core.least_phases(net, demand, bounds, ports)
     return PlannedExchange(
-        net, demand, "by hand", schedule, waits, _core.lower_bounds(net, demand), certificate, 0, 0, 1
+        net, demand, "by hand", schedule, waits, bounds, least, bounds.seconds, certificate, 0, 0, 1
     )
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hocket import __version__
 from hocket.cli import cli
 from hocket.errors import HocketError
-from hocket.export.packages import cmake_file, compile_flags, link_flags, pkg_config_file
+from hocket.export.packages import cmake_file, cmake_version_file, compile_flags, link_flags, pkg_config_file
 from hocket.mpi import Mpi
 from mpi_programs import compile_with_hocket, hocket, mpiexec
 
@@ -23,7 +23,7 @@ PLACES = ["/opt/hocket", "/home/a b/it's #1"]
 PROJECT = """\
 cmake_minimum_required(VERSION 3.22)
 project(program C)
-find_package(Hocket REQUIRED)
+find_package(Hocket {wanted} REQUIRED)
 add_executable(program "{source}")
 target_link_libraries(program Hocket::hocket)
 """
@@ -43,12 +43,12 @@ def of_pkg_config(folder: Path, *options: str) -> list[str]:
     return shlex.split(run([tool, *options, "hocket"], env={"PKG_CONFIG_PATH": str(folder)}))
 
 
-def configure(folder: Path) -> subprocess.CompletedProcess[str]:
+def configure(folder: Path, wanted: str = "") -> subprocess.CompletedProcess[str]:
     """CMake on a project of one program that wants the HocketConfig.cmake in its folder."""
     tool = shutil.which("cmake")
     if tool is None:
         pytest.skip("no cmake")
-    (folder / "CMakeLists.txt").write_text(PROJECT.format(source=EXAMPLE))
+    (folder / "CMakeLists.txt").write_text(PROJECT.format(source=EXAMPLE, wanted=wanted))
     command = [tool, "-S", str(folder), "-B", str(folder / "build"), f"-DHocket_DIR={folder}"]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
@@ -87,6 +87,36 @@ def test_cmake_says_that_the_library_is_gone(mpi: Mpi, tmp_path: Path) -> None:
     assert "its library is gone: print this file again" in " ".join(configured.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        ("", True),
+        ("1", True),
+        ("1.2.3", True),
+        ("1.2.3 EXACT", True),
+        ("1.1", True),
+        ("1.1 EXACT", False),
+        ("1.2.4", False),
+        ("0.9", False),
+        ("2", False),
+        ("0.9...2", True),
+        ("0.9...<1.2.3", False),
+        ("0.9...1.2.3", True),
+        ("1.3...2", False),
+    ],
+)
+def test_cmake_finds_the_versions_that_fit(wanted: str, fits: bool, tmp_path: Path) -> None:
+    (tmp_path / "HocketConfig.cmake").write_text("add_library(Hocket::hocket INTERFACE IMPORTED)\n")
+    (tmp_path / "HocketConfigVersion.cmake").write_text(cmake_version_file("1.2.3"))
+    configured = configure(tmp_path, wanted)
+    assert (configured.returncode == 0) == fits, configured.stdout + configured.stderr
+    assert fits or "HocketConfig.cmake, version: 1.2.3" in configured.stderr
+
+
+def test_the_command_prints_the_version_for_cmake() -> None:
+    assert hocket("config", "--cmake-version") == cmake_version_file(__version__)
+
+
 @pytest.mark.parametrize("place", ["/a;b", "/a]=]b"])
 def test_paths_that_cmake_cannot_read_are_refused(place: str) -> None:
     with pytest.raises(HocketError, match="CMake cannot read"):
@@ -99,7 +129,13 @@ def test_paths_that_pkg_config_cannot_read_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [["--cflags", "--cmake"], ["--libs", "--pkg-config"], ["--cmake", "--pkg-config"]]
+    "options",
+    [
+        ["--cflags", "--cmake"],
+        ["--libs", "--pkg-config"],
+        ["--cmake", "--pkg-config"],
+        ["--cmake", "--cmake-version"],
+    ],
 )
 def test_one_kind_at_a_time(options: list[str]) -> None:
     result = CliRunner().invoke(cli, ["config", *options], prog_name="hocket")

@@ -18,7 +18,7 @@ from hocket.mpi import Mpi
 from hocket.network import KnownNetwork, read_known_network
 from hocket.network.description import Link, NetworkDescription, Node
 from hocket.runtime import RuntimeOptions, scheduled_environment
-from mpi_programs import installation
+from mpi_programs import compile_with_hocket, installation
 
 pytestmark = [
     pytest.mark.lab,
@@ -123,3 +123,42 @@ def test_one_host_beyond_a_trunk_is_not_enough_to_measure_it(cluster: Path, mpi:
     with Lab.up(wires(1)) as lab:
         said = run(lab, mpi, program, known, ranks=HOSTS + 1)
     assert "measured" not in said and "all-to-all of 5 ranks on 5 hosts" in said, said
+
+
+def test_widths_that_a_job_has_not_seen_are_kept(cluster: Path, mpi: Mpi, program: Path) -> None:
+    from hocket.network import read_network_description
+    from hocket.network.measured import kept_path
+
+    cluster.write_text(cluster.read_text().replace("s[0-1]", "s[0-2]") + "SwitchName=s2 Nodes=x[0-3]\n")
+    path = kept_path(read_network_description(str(cluster)))
+    rows = [
+        {"a": "top", "b": "s2", "pairs": 4, "rate": 25, "width": 2.5},
+        {"a": "top", "b": "s0", "pairs": 0},
+    ]
+    text = ",\n  ".join(map(json.dumps, rows))
+    path.write_text(f'{{"version": 1, "trunks": [\n  {text}]}}\n')
+    path.chmod(0o600)
+    known = read_known_network(str(cluster))
+    try:
+        with Lab.up(wires(2)) as lab:
+            said = run(lab, mpi, program, known)
+        assert "measured" in said, said
+        kept = {trunk["b"]: trunk for trunk in json.loads(path.read_text())["trunks"]}
+        assert set(kept) == {"s0", "s1", "s2"} and kept["s2"] == rows[0]
+        assert read_known_network(str(cluster)).uplinks.provenance == "measured"
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def test_exchanges_of_the_interface_are_planned_by_measured_widths(
+    cluster: Path, mpi: Mpi, tmp_path: Path
+) -> None:
+    source = PROGRAM.with_name("exchange_check.c")
+    program = compile_with_hocket(mpi, source, tmp_path / "exchange_check")
+    known = read_known_network(str(cluster))
+    env = scheduled_environment(mpi.mpicc, known, RuntimeOptions(log=1))
+    with Lab.up(wires(2)) as lab:
+        result = lab.run([str(program), "run"], mpi=mpi, env=env, timeout=120, capture=True)
+    assert result.exit_code == 0 and " 0 wrong" in result.output, result.output
+    assert len(re.findall(r"hocket: measured 2 uplinks in", result.output)) == 1, result.output
+    assert read_known_network(str(cluster)).uplinks.provenance == "measured"

@@ -24,6 +24,7 @@ def test_counts_are_those_of_the_routes(seed: int, hosts: int, name: str) -> Non
         expected[phase, network.route(src, dst)] += 1
     use = _core.channel_use(network, schedule)
     assert use.dtype == np.uint32 and np.array_equal(use, expected)
+    assert np.array_equal(_core.channel_use(network, schedule, 1, schedule.phases), expected[1:])
     certificate = _core.verify(network, _core.Demand(network.ranks, 10), schedule)
     assert certificate.worst_channel_use == use.max(initial=0)
 
@@ -42,6 +43,10 @@ def test_bad_input_is_refused() -> None:
     network = _core.build_grid("torus", [3], 1e6, 0.0)
     with pytest.raises(_core.InputError, match="no such rank"):
         _core.channel_use(network, _core.Schedule.from_rows(9, 10, [(0, 7, 8, 7, 8, 0, 10)]))
+    two = _core.Schedule.from_rows(3, 10, [(1, 0, 1, 0, 1, 0, 10)])
+    for first, last in ((0, 3), (2, 1)):
+        with pytest.raises(_core.InputError, match="no such phases"):
+            _core.channel_use(network, two, first, last)
     wide = _core.build_grid("torus", [16, 16], 1e6, 0.0)
     late = _core.Schedule.from_rows(256, 10, [(900_000, 0, 1, 0, 1, 0, 10)])
     with pytest.raises(_core.InputError, match="too many"):

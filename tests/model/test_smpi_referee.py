@@ -100,7 +100,7 @@ def test_tokens_that_go_out_early_hide_latency(tmp_path: Path) -> None:
     """A torus whose wires are busy in every phase, few receives posted: every byte is still checked."""
     network = read_network("torus:4x4@1Gbit,10us")
     demand = _core.Demand(network.ranks, 65536)
-    schedule = _core.choose_scheduler(network, demand).make(network, demand)
+    schedule = _core.plan_exchange(network, demand).schedule
     waits = _core.derive_waits(network, schedule)
     referee = Referee(network, tmp_path)
     bound = _core.lower_bounds(network, demand).seconds

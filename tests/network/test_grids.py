@@ -116,5 +116,5 @@ def test_wrong_coordinates(tmp_path: Path, lines: list[str], line: int, message:
 def test_coordinates_that_are_no_file(tmp_path: Path, refused: Refused) -> None:
     for name in ("missing.txt", ".", "x" * 5000):
         text = refused(f'[torus]\nsides = [2, 3]\ncoordinates = "{name}"')
-        assert text.startswith("3: the coordinates ")
-        assert "are no file; the path begins where" in text
+        assert text.startswith("3: coordinates: file ")
+        assert "not found; the path begins in the folder of" in text

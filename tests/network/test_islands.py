@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -222,3 +223,13 @@ def test_a_network_in_one_piece_is_taken_as_it_is() -> None:
     description = read_network_description("tree:2x3")
     assert islands_of(description)[0] is description
     assert read_known_network("tree:2x3", hosts=["elsewhere"]).network.ranks == 6
+
+
+def test_sort_takes_the_island_of_its_hostfile(hocket: Call, two: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", np.arange(8))
+    hosts = tmp_path / "hosts"
+    hosts.write_text("m0\nm1\nm2\n")
+    files = (tmp_path / "in.npy", tmp_path / "out.npy")
+    sort = ("sort", "-n", 4, "--network", two, "--placement", "order")
+    refused(hocket(*sort, *files), NO_WIRE)
+    refused(hocket(*sort, "--hostfile", hosts, *files), "4 ranks do not fit on the 3 places")

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hocket import _core
+from hocket.errors import PlanError
 from hocket.network import Defaults, KnownNetwork, read_known_network, read_network_description
 from hocket.network.measured import kept_path, settle, wiring_digest
+from hocket.same_network import check_same_network
 
 TREE = "SwitchName=l0 Nodes=n[0-7]\nSwitchName=l1 Nodes=n[8-15]\nSwitchName=top Switches=l[0-1]\n"
 modest = settings(
@@ -127,7 +130,7 @@ def test_a_width_stays_near_what_was_measured(width: float, pairs: int) -> None:
     found = settle(width, pairs)
     assert 0 < found.value <= pairs
     assert found.value == pytest.approx(min(width, pairs), rel=0.0871)
-    assert settle(found.value, pairs) == found
+    assert found.value == _core.settled_width(width, pairs)  # what the ranks took it for
 
 
 DAMAGED = [
@@ -222,3 +225,20 @@ def test_the_wiring_names_the_file(cluster: Cluster, tmp_path: Path) -> None:
         TREE.replace("n[8-15]", "m[8-15]"),
     ]
     assert len({digest(TREE), *map(digest, others)}) == 4
+
+
+def test_a_plan_made_before_the_measurement_is_refused(cluster: Cluster, tmp_path: Path) -> None:
+    """It says which uplink differs, and what to do."""
+    assumed = cluster.read()
+    demand = _core.Demand(16, 1)
+    planned = _core.plan_exchange(assumed.network, demand)
+    plan = _core.Plan(assumed.network, planned.schedule, planned.waits, demand, "tree", 0, 0.0, 0.0)
+    measured = cluster.measured(record(trunk("l0"), trunk("l1", width=4)))
+    with pytest.raises(PlanError) as refused:
+        check_same_network(plan, measured.network, "p.hkt", cluster.source, measured=True)
+    assert refused.value.what == (
+        "p.hkt: made for other uplinks than a run has measured: top->l0 of 1 Gbit/s, measured 8 Gbit/s"
+    )
+    assert refused.value.remedy is not None and refused.value.remedy.startswith("plan again with --network")
+    anew = _core.Plan(measured.network, planned.schedule, planned.waits, demand, "tree", 0, 0.0, 0.0)
+    check_same_network(anew, measured.network, "p.hkt", cluster.source, measured=True)

@@ -114,7 +114,7 @@ def test_routes_belong_to_a_graph(tmp_path: Path) -> None:
 
 def test_routes_that_are_no_file(tmp_path: Path) -> None:
     source = write(tmp_path, ALL_ROUND, NETWORK.replace("tables.csv", "other.csv"))
-    with pytest.raises(NetworkError, match=r"net.toml:2: the routes 'other.csv' are no file"):
+    with pytest.raises(NetworkError, match=r"net.toml:2: routes: file 'other.csv' not found"):
         read_network(source)
 
 

@@ -11,6 +11,7 @@ from hocket.units import (
     format_time,
     format_total,
     parse_bytes,
+    parse_link_rate,
     parse_rate,
     parse_time,
 )
@@ -76,6 +77,22 @@ def test_no_time(text: str) -> None:
 def test_no_size(text: str | int) -> None:
     with pytest.raises(UsageError, match="write it like 4096"):
         parse_bytes(text)
+
+
+@pytest.mark.parametrize("text", ["0Mbit", "7999 bit", "80.1Tbit", "1e300Gbit"])
+def test_the_rate_of_no_link(text: str) -> None:
+    with pytest.raises(UsageError, match=f"{text} is the rate of no link; give 8kbit/s to 80Tbit/s"):
+        parse_link_rate(text)
+
+
+def test_times_and_sizes_beyond_any_use() -> None:
+    assert parse_time("1e6s") == 1e6 and parse_bytes(str(2**63 - 1)) == 2**63 - 1
+    for text in ("1000001s", "1e300s"):
+        with pytest.raises(UsageError, match=f"{text} is too long; give at most 1000000s"):
+            parse_time(text)
+    for size in (2**63, str(2**63), "1e19", f"{2**33}GiB"):
+        with pytest.raises(UsageError, match="is more than 2\\^63 - 1 bytes"):
+            parse_bytes(size)
 
 
 def test_formats() -> None:

@@ -5,6 +5,7 @@ HOCKET_TEST_WHEEL names the wheel. Programs are compiled before, as users' progr
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import mpi_programs
-from hocket.mpi import Abi, Mpi
+from hocket.mpi import Abi, Mpi, launch_command
 from wheel_place import bare_environment, install_wheel
 
 pytestmark = [
@@ -80,6 +81,20 @@ def test_a_program_is_scheduled_at_once(mpi: Mpi, kind: str, run: Run, tmp_path:
     assert "hocket: all-to-all of 4 ranks on 4 hosts" in done.stderr
     assert "building" not in done.stderr
     assert not list((tmp_path / "cache/hocket").glob("runtime-*"))
+
+
+@pytest.mark.parametrize("kind", ["mpich", "openmpi"])
+def test_a_program_is_recorded_at_once(mpi: Mpi, kind: str, run: Run, tmp_path: Path) -> None:
+    program = tmp_path / "traffic"
+    subprocess.run(
+        [mpi.mpicc, str(PROGRAM.with_name("traffic.c")), "-o", str(program)], check=True, timeout=120
+    )
+    done = run(
+        "record", "-o", str(tmp_path / "t.json"), "--", *launch_command(mpi, 4, [], {}, [str(program)])
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "MPI_Neighbor_alltoallv_init" in done.stderr and "building" not in done.stderr
+    assert len(json.loads((tmp_path / "t.json").read_text())["calls"]) == 11
 
 
 def test_what_programs_link_with_is_the_installation(

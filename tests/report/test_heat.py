@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hocket.errors import UsageError
 from hocket.network import read_network
 from hocket.report import heat, heats
 from hocket.report.channels import bands
-from hocket.report.heat import Panel, mean_of_blocks, worst_of_blocks
+from hocket.report.heat import Panel, mean_of_blocks, use_of, worst_of_rows
 from strategies import one_host
 
 
@@ -50,13 +51,34 @@ def test_a_shift_heats_one_direction() -> None:
     assert (up == [1, 2, 3, 4, 0, 0, 0]).all() and (down == [0, 0, 0, 0, 3, 2, 1]).all()
 
 
-def test_a_hot_spot_survives_shrinking() -> None:
-    cells = np.zeros((1000, 701), np.uint32)
-    cells[513, 700] = 7
-    small = worst_of_blocks(cells, 100, 200)
-    assert small.shape == (100, 176) and small.max() == 7 and np.count_nonzero(small) == 1
-    assert small[51, 175] == 7
-    assert worst_of_blocks(cells, 1000, 701) is cells
+def test_a_hot_spot_survives_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted all at once or few phases at a time."""
+    network = _core.build_grid("torus", [8, 4], 1e6, 0.0)
+    hot = [(2000, 0, 1, 0, 1, offset, 1) for offset in range(7)]
+    schedule = _core.Schedule.from_rows(32, 10, [(0, 5, 6, 5, 6, 0, 10), *hot])
+    whole = use_of(Panel("", schedule, network))
+    assert (whole.worst, whole.total) == (7, 8)
+    assert [cell.shape for cell in whole.cells] == [(32, 1001)] * 4
+    row, column = np.argwhere(whole.cells[2] == 7)[0]
+    assert (
+        whole.cells[2].sum() == 8
+        and bands(network)[2].channels[row] in network.route(0, 1)
+        and column == 1000
+    )
+    monkeypatch.setattr(sys.modules[Panel.__module__], "COUNTED_AT_ONCE", 1000)
+    parts = use_of(Panel("", schedule, network))
+    assert (parts.worst, parts.total) == (whole.worst, whole.total)
+    assert all(map(np.array_equal, parts.cells, whole.cells))
+    assert worst_of_rows(whole.cells[2], 10).shape == (8, 1001)
+
+
+def test_a_schedule_may_be_longer_than_memory(tmp_path: Path) -> None:
+    network = _core.build_grid("torus", [16, 16], 1e6, 0.0)
+    schedule = _core.Schedule.from_rows(256, 10, [(140_000, 0, 1, 0, 1, 0, 10)])
+    with pytest.raises(_core.InputError, match="too many to count"):
+        _core.channel_use(network, schedule)
+    text = heat(schedule, network, tmp_path / "a.svg").read_text()
+    assert "140,001 phases on 1,024 channels; worst use of a channel 1, 1 in sum" in text
 
 
 def test_channels_that_share_a_line_show_their_mean() -> None:

@@ -118,7 +118,7 @@ def test_plans_of_different_networks_are_refused(check: Check, tmp_path: Path) -
     gather.write_bytes(plan_of(read_network("chain:2,2"), ring(4, 10), 10).encode())
     star = read_network("star:4")
     demand = _core.Demand(4, 10)
-    schedule = _core.choose_scheduler(star, demand).make(star, demand)
+    schedule = _core.plan_exchange(star, demand).schedule
     waits = _core.derive_waits(star, schedule)
     other.write_bytes(_core.Plan(star, schedule, waits, demand, "tree", 0, 0.0, 0.0).encode())
     said = check("allgather_check 5000", "chain:2,2", 4, exports={"HOCKET_PLAN": f"{gather}:{other}"})

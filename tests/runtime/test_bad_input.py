@@ -11,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from hocket import _core
+from hocket.cli.run import run
 from hocket.mpi import Mpi
 from hocket.runtime.build import native_dir
 
@@ -119,9 +121,16 @@ def test_no_plan_for_this(check: Check, tmp_path: Path, kind: str) -> None:
 def test_any_damage(mpi: Mpi, tmp_path: Path) -> None:
     """Some hundred damaged plans, read as a rank reads its own: refused with a message, or as good as new."""
     native = native_dir()
-    names = ("plan_store", "placement", "planned", "settings", "world")
+    names = (
+        "plan/plan_store",
+        "plan/placement",
+        "plan/planned",
+        "plan/settings",
+        "environment/variables",
+        "mpi/world",
+    )
     program = tmp_path / "plan_store_fuzz"
-    includes = ["-I", str(native / "include"), "-I", str(native / "runtime")]
+    includes = ["-I", str(native), "-I", str(native / "include")]
     sources = [str(Path(__file__).parent / "programs" / "plan_store_fuzz.cpp")]
     sources += [str(native / "runtime" / f"{name}.cpp") for name in names]
     libraries = ["-x", "none", str(native / "libhocket_core.a"), "-lstdc++", "-lm"]
@@ -168,6 +177,25 @@ def test_the_docs_name_every_variable() -> None:
     text = "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
     for variable in _core.variables():
         assert f"`{variable.name}`" in text, variable.name
+
+
+def test_the_docs_have_the_defaults_and_what_is_alike() -> None:
+    text = (ROOT / "docs/running.md").read_text()
+    rows = re.findall(r"^\| `(HOCKET_\w+)`( †)? \|.*\| (.+) \|$", text, re.MULTILINE)
+    said = {name: (bool(mark), default) for name, mark, default in rows}
+    settings = [variable for variable in _core.variables() if variable.kind != "text"]
+    assert len(settings) > 10
+    for variable in settings:
+        default = str(variable.fallback) if variable.kind == "number" else f"`{variable.words[0]}`"
+        assert said[variable.name] == (variable.alike, default), variable.name
+
+
+def test_the_help_of_options_says_what_the_variables_mean() -> None:
+    text = " ".join(CliRunner().invoke(run, ["--help"], terminal_width=200).output.split())
+    asked = ("HOCKET_MIN_BYTES", "HOCKET_MIN_GATHER_BYTES", "HOCKET_MIN_VECTOR_BYTES", "HOCKET_SCHEDULER")
+    for variable in _core.variables():
+        if variable.name in asked:
+            assert variable.meaning[1:] in text and f"[default: {variable.name}" in text
 
 
 def test_the_sources_ask_for_known_variables_only() -> None:

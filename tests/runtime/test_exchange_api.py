@@ -65,6 +65,15 @@ def test_on_the_network_of_hocket_run(launch: Launch, program: Path) -> None:
     assert " 0 wrong" in done.stdout
 
 
+def test_uplinks_that_cannot_be_measured_stay_assumed(launch: Launch, program: Path, tmp_path: Path) -> None:
+    """Here all hosts are one machine."""
+    network = tmp_path / "topology.conf"
+    network.write_text("SwitchName=a Nodes=a[0-1]\nSwitchName=b Nodes=b[0-1]\nSwitchName=t Switches=a,b\n")
+    done = launch([str(program), "run"], str(network), 4)
+    assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stderr
+    assert done.stderr.count("the schedule rests on the assumed width") == 1, done.stderr
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_wrong_arguments_of_one_rank_are_refused_on_all(start: Start, ranks: int) -> None:
     start(ranks, "refuse")

@@ -19,7 +19,7 @@ def plan_of(network: str, path: Path, rows: slice = slice(None)) -> Path:
     """An all-to-all; of ``rows`` only."""
     built = read_network(network)
     demand = _core.Demand(built.ranks, 4096)
-    schedule = _core.choose_scheduler(built, demand).make(built, demand)
+    schedule = _core.plan_exchange(built, demand).schedule
     kept = _core.Schedule.from_rows(built.ranks, demand.bytes, schedule.rows()[rows])
     waits = _core.derive_waits(built, kept)
     path.write_bytes(_core.Plan(built, kept, waits, demand, "tree", 0, 0.0, 0.0).encode())

@@ -173,7 +173,7 @@ def run(
 ) -> list[Kept]:
     built = read_network(network)
     demand = _core.Demand(built.ranks, size)
-    schedule = _core.choose_scheduler(built, demand).make(built, demand)
+    schedule = _core.plan_exchange(built, demand).schedule
     waits = _core.derive_waits(built, schedule, window)
     exchange = _core.Plan(built, schedule, waits, demand, "tree", 0, 0.0, 0.0)
     # As the ranks read them: a plan file orders the transfers of a phase by sender.

@@ -36,7 +36,7 @@ def test_a_rank_that_waits_for_another_lets_the_exchange_go_on(
 
 
 def test_recognised_exchanges_leave_the_others_in_order(check: Check, tmp_path: Path) -> None:
-    """Every send of what is active waits for its tokens: nobody lets go."""
+    """Every send of what is active waits for its tokens: nobody posts what remains early."""
     trace = tmp_path / "trace"
     check(f"{BLOCKING} vector", "chain:2,2", 4, env=IRREGULAR | {"HOCKET_TRACE": str(trace)})
     for rank in range(4):

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from hocket.doctor.case import Case, Rank
+from hocket.doctor.finding import Level
+from hocket.doctor.placement import check_placement
+from hocket.mpi import Mpi
+from hocket.network import read_network
+from mpi_programs import compile_with_hocket
+
+PROGRAMS = Path(__file__).parent / "programs"
 Check = Callable[..., str]
 
 SUBSETS = "subsets 300"
@@ -24,6 +33,16 @@ def by_rank(values: list[str]) -> str:
     return f"$(echo {' '.join(values)} | cut -d' ' -f$(({RANK} + 1)))"
 
 
+def doctors_verdict(network: str, names: list[str]) -> set[Level]:
+    """What 'hocket doctor' says of ranks on hosts of these names."""
+    case = Case(
+        {},
+        network=read_network(network),
+        ranks_told=[Rank(i, True, name, "") for i, name in enumerate(names)],
+    )
+    return {finding.level for finding in check_placement(case)}
+
+
 @pytest.fixture
 def network(tmp_path: Path) -> Callable[[str], str]:
     def write(hosts: str) -> str:
@@ -34,6 +53,9 @@ def network(tmp_path: Path) -> Callable[[str], str]:
         return str(path)
 
     return write
+
+
+Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -74,6 +96,7 @@ Placed = Callable[..., str]
     ],
 )
 def test_names_are_found(placed: Placed, network: Callable[[str], str], hosts: str, names: list[str]) -> None:
+    assert doctors_verdict(network(hosts), names) == {Level.OK}
     said = placed(network(hosts), names)
     assert f"all-to-all of {len(names)} ranks on {len(set(names))} hosts" in said, said
     assert "MPI library serves" not in said
@@ -98,6 +121,7 @@ def test_part_of_a_host_and_other_orders(placed: Placed, network: Callable[[str]
 def test_what_is_not_certain_is_no_guess(
     placed: Placed, network: Callable[[str], str], hosts: str, names: list[str], warning: str
 ) -> None:
+    assert doctors_verdict(network(hosts), names) == {Level.PROBLEM}
     said = placed(network(hosts), names)
     assert said.count(warning) == 1, said
     assert "all-to-all of" not in said
@@ -142,3 +166,24 @@ def test_hosts_that_share_a_machine_cannot_measure_uplinks(
     said = check(SUBSETS, network("a[0-1];b[0-1]"), 4, env=LOW)
     assert said.count("hosts of the network that share a machine cannot measure it") == 1, said
     assert "all-to-all of 4 ranks" not in said and "all-gather of 4 ranks on 4 hosts" in said
+
+
+def test_a_torn_host_has_no_table(
+    mpi: Mpi, launch: Launched, network: Callable[[str], str], names_library: Path, tmp_path: Path
+) -> None:
+    """What keeps ranks from a plan keeps them from hocket_schedule(), in the same words."""
+    program = compile_with_hocket(mpi, PROGRAMS / "exchange_check.c", tmp_path / "exchange_check")
+    named = {
+        "LD_PRELOAD": f"$LD_PRELOAD:{names_library}",
+        "HOCKET_TEST_NAME": by_rank(["n.east", "n.west", "b0"]),
+    }
+    done = launch(
+        [str(program), "run"],
+        network("n;b[0-1]"),
+        3,
+        "--oversubscription=1",
+        placement="names",
+        exports=named,
+    )
+    said = done.stdout + done.stderr
+    assert "code -3, not 0: several machines go by the name of host 'n'; write whole names" in said, said

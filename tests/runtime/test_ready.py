@@ -179,8 +179,10 @@ def test_a_library_has_the_calls_that_its_header_declares(mpi: Mpi) -> None:
     library = ready._beside(mpi.mpicc, MPICH) or ready._beside(mpi.mpicc, OPEN_MPI)
     if library is None:
         pytest.skip("the MPI's library is not beside its launcher")
-    listing = '#include "calls.h"\n#define NAME(mpi_name, runtime_name, n) @mpi_name@\nCALLS(NAME)\n'
-    sources = Path(__file__).parents[2] / "runtime"
+    listing = (
+        '#include "runtime/shim/calls.h"\n#define NAME(mpi_name, runtime_name, n) @mpi_name@\nCALLS(NAME)\n'
+    )
+    sources = Path(__file__).parents[2]
     done = subprocess.run(["cc", "-E", "-P", "-I", str(sources), "-"], input=listing, text=True,
                           capture_output=True, check=True, timeout=60)  # fmt: skip
     calls = re.findall(r"@\s*(\w+)\s*@", done.stdout)

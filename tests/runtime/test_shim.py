@@ -17,8 +17,8 @@ from hocket.runtime.build import native_dir
 def table() -> list[tuple[str, str, int]]:
     """Names in MPI and in the runtime, number of arguments; what the preprocessor makes of the table."""
     done = subprocess.run(
-        ["c++", "-E", "-P", "-I", str(native_dir() / "runtime"), "-x", "c", "-"],
-        input='#include "calls.h"\n#define ROW(mpi, runtime, n) <mpi runtime n>\nCALLS(ROW)\n',
+        ["c++", "-E", "-P", "-I", str(native_dir()), "-x", "c", "-"],
+        input='#include "runtime/shim/calls.h"\n#define ROW(mpi, runtime, n) <mpi runtime n>\nCALLS(ROW)\n',
         capture_output=True,
         text=True,
         timeout=60,

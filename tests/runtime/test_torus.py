@@ -23,9 +23,9 @@ def test_every_byte_arrives(check: Check, network: str) -> None:
     built = read_network(network)
     said = check(CALLS, network, built.ranks)
     demand = _core.Demand(built.ranks, 20001)
-    phases = _core.choose_scheduler(built, demand).make(built, demand).phases
+    phases = _core.plan_exchange(built, demand).schedule.phases
     assert (
-        f"hocket: all-to-all of {built.ranks} ranks on {len(built.hosts)} hosts: {phases} phases"
+        f"hocket: all-to-all of {built.ranks} ranks on {len(built.hosts)} hosts: {phases} phases by 'product'"
         in said.splitlines()
     )
 

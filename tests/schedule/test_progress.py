@@ -15,7 +15,7 @@ from hocket.network.description import Defaults
 PATIENCE = 120.0  # seconds before a test gives up
 NETWORK = read_network("torus:4x4", Defaults())
 DEMAND = _core.Demand(NETWORK.ranks, 1000)
-SCHEDULE = _core.choose_scheduler(NETWORK, DEMAND).make(NETWORK, DEMAND)
+SCHEDULE = _core.plan_exchange(NETWORK, DEMAND).schedule
 WAITS = _core.derive_waits(NETWORK, SCHEDULE)
 FREE = _core.ModelParameters()
 

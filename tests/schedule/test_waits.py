@@ -127,8 +127,7 @@ def check_sufficient(
 
 def make(network: _core.Network, name: str | None = None) -> _core.Schedule:
     demand = _core.Demand(network.ranks, 1)
-    scheduler = _core.find_scheduler(name) if name else _core.choose_scheduler(network, demand)
-    return scheduler.make(network, demand)
+    return _core.plan_exchange(network, demand, scheduler=name or "").schedule
 
 
 @settings(max_examples=100)

@@ -73,7 +73,7 @@ def test_more_than_128_ranks(sides: tuple[int, ...]) -> None:
 
 def test_auto_takes_what_is_made_for_few() -> None:
     planned = plan_all_gather(grid("torus", (3, 5, 5)), 0, contributions=few(75, 2, 2000, seed=3))
-    assert planned.scheduler == "spreading" and planned.ratio <= 1.3
+    assert planned.scheduler == "spreading" and planned.figures.ratio <= 1.3
 
 
 def test_a_startup_is_worth_a_larger_part() -> None:

@@ -150,7 +150,7 @@ def test_spreading_reaches_clusters_behind_a_switch() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_chooser_always_finds_one(family: str) -> None:
     network = FAMILIES[family]()
-    scheduler = _core.choose_scheduler(network, _core.Demand(network.ranks, BYTES, "all-gather"))
+    scheduler = _core.plan_exchange(network, _core.Demand(network.ranks, BYTES, "all-gather")).scheduler
     assert scheduler.pattern == "all-gather"
     assert scheduler.contention_free
 
@@ -187,9 +187,9 @@ def test_time_over_bound(name: str) -> None:
     build, limit, expected = TABLE[name]
     network = build()
     demand = _core.Demand(network.ranks, 1 << 20, "all-gather")
-    scheduler = _core.choose_scheduler(network, demand)
+    planned = _core.plan_exchange(network, demand)
+    scheduler, schedule = planned.scheduler, planned.schedule
     assert scheduler.name == expected
-    schedule = scheduler.make(network, demand)
     certificate = _core.verify(network, demand, schedule, scheduler.ports)
     _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
     assert certificate.ok, certificate.findings

@@ -69,15 +69,15 @@ def test_no_messages_no_phases() -> None:
 
 def test_the_choice_is_list_where_it_is_near_the_bound() -> None:
     tree, torus = FIGURES["tree c"](), FIGURES["torus"]()
-    assert _core.choose_scheduler(tree, regular(tree.ranks, 28, seed=1)).name == "list"
-    assert _core.choose_scheduler(torus, regular(torus.ranks, 32, seed=1)).name == "critical"
+    assert _core.plan_exchange(tree, regular(tree.ranks, 28, seed=1)).scheduler.name == "list"
+    assert _core.plan_exchange(torus, regular(torus.ranks, 32, seed=1)).scheduler.name == "critical"
 
 
 def test_the_choice_is_list_for_more_messages_than_are_cut_in_a_second() -> None:
     torus = _core.build_grid("torus", [12, 12], 1.25e8, 1e-6)
-    assert _core.choose_scheduler(torus, regular(torus.ranks, 400, seed=1)).name == "list"
+    assert _core.plan_exchange(torus, regular(torus.ranks, 400, seed=1)).scheduler.name == "list"
 
 
 def test_the_choice_refuses_a_demand_of_other_ranks() -> None:
     with pytest.raises(_core.InputError, match="differ in the number of ranks"):
-        _core.choose_scheduler(star(4).build(), _core.Demand.irregular(3, [0], [1], [KILO]))
+        _core.plan_exchange(star(4).build(), _core.Demand.irregular(3, [0], [1], [KILO]))

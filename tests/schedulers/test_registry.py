@@ -106,7 +106,7 @@ def test_equal_trees_and_grids_have_schedulers_of_their_own_and_others_packing()
         "graph 3": "packing",
     }.items():
         network = FAMILIES[family]()
-        assert _core.choose_scheduler(network, _core.Demand(network.ranks, 1)).name == expected
+        assert _core.plan_exchange(network, _core.Demand(network.ranks, 1)).scheduler.name == expected
 
 
 def test_faster_trunks_are_used() -> None:

@@ -1,10 +1,20 @@
 #pragma once
 /// Errors of the core. Each carries one clear message; nothing is half done when one is thrown.
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace hocket {
+
+/// A text of unknown origin as a message may show it: one line, no control characters, of bounded length.
+[[nodiscard]] inline std::string shown(std::string_view text) {
+  constexpr std::size_t longest = 160;
+  std::string safe(text.substr(0, longest));
+  std::ranges::replace_if(safe, [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  return text.size() > longest ? safe + "..." : safe;
+}
 
 /// Bad input of any kind.
 class InputError : public std::runtime_error {

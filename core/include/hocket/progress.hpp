@@ -1,5 +1,5 @@
 #pragma once
-/// How far long work has come, and the wish that it end. No I/O, no threads: whoever owns the work watches it.
+/// How far long work has come, and a request to cancel it. No I/O, no threads: the owner of the work watches it.
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>

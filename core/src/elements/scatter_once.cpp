@@ -9,14 +9,14 @@ namespace {
 
 // Elements: the latency of memory, or of a second-level cache, over the time that one takes. Stores go to the cache
 // one after the other: fetching lines ahead halves their time even where they are near.
-constexpr std::size_t ahead = 24, ahead_near = 16;
+constexpr std::size_t ahead_far = 24, ahead_near = 16;
 
 template <class Offset>
 std::size_t scatter_once_by(std::size_t width_in_bytes, const std::byte* from, std::span<const Offset> offset,
                             std::byte* to, std::span<std::uint64_t> taken) {
   return elements::with_width(width_in_bytes, [&](auto width) {
     for (std::size_t i = 0; i < offset.size(); ++i) {
-      const std::size_t later = offset[std::min(i + ahead, offset.size() - 1)];
+      const std::size_t later = offset[std::min(i + ahead_far, offset.size() - 1)];
       __builtin_prefetch(to + later * width.value(), 1);
       __builtin_prefetch(&taken[later / 64], 1);
       const std::size_t place = offset[i];

@@ -22,8 +22,8 @@ inline void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
 #endif
 }
 
-/// Likewise, but the last `width` bytes come from `last` and not from `from`. `width` divides `bytes`. What was stored
-/// a moment ago would have to get into the cache before it could be read in larger pieces.
+/// Like stream(), but the last `width` bytes come from `last`. `width` divides `bytes`. Bytes that were just stored
+/// cannot be read in larger pieces before they are in the cache.
 template <std::size_t width, std::size_t bytes>
 inline void stream_with_last(std::byte* to, const std::byte* from, const std::byte* last) {
 #ifdef __x86_64__

@@ -31,18 +31,20 @@ std::vector<std::vector<std::uint32_t>> transfers_on(const Network& network, con
   return users;
 }
 
-std::vector<std::uint32_t> channel_use(const Network& network, const Schedule& schedule) {
+std::vector<std::uint32_t> channel_use(const Network& network, const Schedule& schedule, std::uint64_t first,
+                                       std::uint64_t last) {
+  if (first > last || last > schedule.phases()) throw InputError("no such phases");
   const std::uint64_t channels = network.channels();
-  if (channels > 0 && schedule.phases() > max_channel_uses / channels)
-    throw InputError(std::to_string(schedule.phases()) + " phases on " + std::to_string(channels) +
-                     " channels are too many to count the use of each");
-  std::vector<std::uint32_t> use(schedule.phases() * channels, 0);
+  if (channels > 0 && last - first > max_channel_uses / channels)
+    throw InputError(std::to_string(last - first) + " phases on " + std::to_string(channels) +
+                     " channels are too many to count the use of each at once");
+  std::vector<std::uint32_t> use((last - first) * channels, 0);
   std::vector<Channel> route;
-  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
+  for (std::uint64_t phase = first; phase < last; ++phase)
     for (const Hop hop : schedule.phase(phase)) {
       route.clear();
       append_route(network, hop, route);
-      for (const Channel channel : route) ++use[phase * channels + channel];
+      for (const Channel channel : route) ++use[(phase - first) * channels + channel];
     }
   return use;
 }

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view omega = "\u03c9";
 
-std::string shown(std::string_view text) { return "'" + std::string(text.substr(0, 60)) + "'"; }
+std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 60)) + "'"; }
 
 [[noreturn]] void no_transfer(std::string_view text) {
-  throw InputError(shown(text) +
+  throw InputError(quoted(text) +
                    " is no basic transfer; there are xCy, xS0, 0Ry, Nd and Nadp, x and y being 1, a stride, s or w");
 }
 
@@ -129,7 +129,7 @@ class CompositionParser {
   [[noreturn]] void fail(const std::string& wanted) const {
     const std::string_view found = at_ < text_.size() ? text_.substr(at_) : "the end";
     throw InputError("at character " + std::to_string(at_ + 1) + " of the composition there should be " + wanted +
-                     ", not " + (at_ < text_.size() ? shown(found.substr(0, 20)) : std::string(found)));
+                     ", not " + (at_ < text_.size() ? quoted(found.substr(0, 20)) : std::string(found)));
   }
 
   void skip() {

@@ -11,7 +11,7 @@
 namespace hocket {
 namespace {
 
-constexpr std::array<const char*, works> names = {
+constexpr std::array<const char*, works> work_names = {
     "copy",  "strided-read", "strided-write", "gather",    "scatter",      "shared-gather", "shared-scatter",
     "pull",  "transpose",    "count",         "partition", "divide",       "classify",      "scan",
     "route", "split",        "regions",       "settle",    "scatter-once", "sort",          "library-sort",
@@ -66,7 +66,7 @@ class Line {
 
 Work work_of(std::string_view word, const Line& line) {
   for (std::size_t i = 0; i < works; ++i)
-    if (word == names[i]) return static_cast<Work>(i);
+    if (word == work_names[i]) return static_cast<Work>(i);
   line.fail("there is no work '" + std::string(word.substr(0, 40)) + "'");
 }
 
@@ -77,7 +77,7 @@ std::string shortest(double value) {
 
 }  // namespace
 
-const char* name(Work work) { return names[static_cast<std::size_t>(work)]; }
+const char* name(Work work) { return work_names[static_cast<std::size_t>(work)]; }
 
 MemoryProfile MemoryProfile::parse(std::string_view text) {
   if (text.size() > most_text) throw InputError("a memory profile of more than 1 MiB");

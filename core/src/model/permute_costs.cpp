@@ -34,7 +34,7 @@ struct Move {
   }
 };
 
-/// The regions of chained permutations: sort/permute_chained.cpp.
+/// The regions of chained permutations: sort/permute/permute_chained.cpp.
 struct Regions {
   double count, bytes;
 

@@ -3,7 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "hocket/model/simulate.hpp"
+#include "hocket/model/simulation.hpp"
+#include "hocket/network/network.hpp"
 #include "hocket/schedule/schedule.hpp"
 
 namespace hocket::model {

@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "hocket/model/wormhole.hpp"
+#include "hocket/model/wormhole_parameters.hpp"
+#include "hocket/network/network.hpp"
 
 namespace hocket::model {
 

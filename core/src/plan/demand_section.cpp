@@ -24,7 +24,7 @@ void decode_row(ByteReader& in, Rank src, std::uint32_t ranks, std::vector<Messa
 
 Bytes encode_matrix(const Demand& demand) {
   ByteWriter out;
-  if (demand.pattern != Pattern::irregular) return out.take();
+  if (!demand.by_matrix()) return out.take();
   const TrafficMatrix& matrix = demand.matrix;
   for (Rank src = 0; src < matrix.ranks(); ++src) {
     const auto targets = matrix.targets(src);
@@ -41,7 +41,7 @@ Bytes encode_matrix(const Demand& demand) {
 
 void decode_matrix(ByteView bytes, Demand& demand) {
   ByteReader in(bytes);
-  if (demand.pattern == Pattern::irregular) {
+  if (demand.by_matrix()) {
     std::vector<Message> messages;
     for (Rank src = 0; src < demand.ranks; ++src) decode_row(in, src, demand.ranks, messages);
     try {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "demand_section.hpp"
+#include "hocket/plan/row.hpp"
 #include "network_section.hpp"
-#include "rows_section.hpp"
 
 namespace hocket {
 namespace {
@@ -64,7 +64,7 @@ DecodedHeader decode_header(ByteView bytes, ByteView matrix) {
   PlanHeader& header = decoded.header;
   header.scheduler = in.text();
   header.demand.pattern = static_cast<Pattern>(in.number(pattern_kinds - 1));
-  if (matrix.empty() == (header.demand.pattern == Pattern::irregular))
+  if (matrix.empty() == header.demand.by_matrix())
     throw PlanProblem("the pattern in the header is " + std::string(to_string(header.demand.pattern)) +
                       ", the file has " + (matrix.empty() ? "no" : "a") + " traffic matrix");
   header.demand.ranks = in.number32(max_plan_ranks);
@@ -73,8 +73,8 @@ DecodedHeader decode_header(ByteView bytes, ByteView matrix) {
   for (std::uint64_t& contribution : header.demand.contributions) contribution = in.number();
   if (!header.demand.contributions.empty() && header.demand.contributions.size() != header.demand.ranks)
     throw PlanProblem("contributions for another number of ranks");
-  if (!header.demand.contributions.empty() && header.demand.pattern != Pattern::all_gather)
-    throw PlanProblem("contributions to what is no all-gather");
+  if (!header.demand.contributions.empty() && !header.demand.to_everyone())
+    throw PlanProblem("contributions, but the pattern is not all-gather");
   if (!header.demand.contributions.empty() && std::ranges::max(header.demand.contributions) != header.demand.bytes)
     throw PlanProblem("the bytes in the header are not those of the largest contribution");
   header.phases = in.number();
@@ -90,7 +90,7 @@ DecodedHeader decode_header(ByteView bytes, ByteView matrix) {
   header.predicted_seconds = in.real();
   for (const double seconds : {header.bound_seconds, header.predicted_seconds})
     if (!(seconds >= 0 && seconds < std::numeric_limits<double>::infinity()))
-      throw PlanProblem("a time in the header (bound, prediction) is no number of seconds");
+      throw PlanProblem("a time in the header (bound, prediction) is not a number of seconds");
   if (!in.empty()) throw PlanProblem("bytes after the end of the header");
   return decoded;
 }
@@ -148,7 +148,7 @@ class Assembly {
  private:
   /// How far the rows reach into messages; an irregular message has the size that the matrix says.
   void check_size(const Demand& demand, Rank src, const RankProgram::Send& send) {
-    if (demand.pattern == Pattern::irregular && decoded_.direct && demand.size(src, send.dst) != demand.bytes)
+    if (demand.by_matrix() && decoded_.direct && demand.size(src, send.dst) != demand.bytes)
       throw PlanProblem("the header says that messages go whole, which those of the demand's matrix are not");
     for (const Piece& piece : send.pieces) largest_ = std::max(largest_, piece.offset + piece.length);
   }

@@ -14,7 +14,7 @@
 namespace hocket {
 namespace {
 
-constexpr Channel none = ~Channel{0};
+constexpr Channel no_channel = ~Channel{0};
 constexpr double tolerance = 1e-12;
 
 /// Next hops by destination for an all-to-all, all on shortest paths. A move gives one node another next hop
@@ -28,7 +28,7 @@ class NextHopSearch {
       throw InputError("a graph of this size is too large to balance");
     for (Channel channel = 0; channel < network.channels(); ++channel)
       weight_.push_back(network.host_rate() / network.rate(channel));
-    next_.assign(network.hosts().size() * nodes_, none);
+    next_.assign(network.hosts().size() * nodes_, no_channel);
     flow_.assign(next_.size(), 0);
     for (std::size_t i = 0; i < network.hosts().size(); ++i) start(i);
   }
@@ -65,7 +65,7 @@ class NextHopSearch {
         const Node dst = network_.hosts()[i];
         const Channel channel = next_[i * nodes_ + node];
         const auto wire = direct.find({node, dst});
-        if (channel == none || (wire != direct.end() && wire->second == channel)) continue;
+        if (channel == no_channel || (wire != direct.end() && wire->second == channel)) continue;
         own.push_back({node, dst, channel});
         if (wire == direct.end()) ++uses[channel];  // a default does not serve hosts that are wired to the node
       }
@@ -177,7 +177,7 @@ class NextHopSearch {
   std::vector<std::uint64_t> load_;  ///< per channel: messages
   std::vector<double> weight_;
   std::vector<Channel> next_;        ///< per destination host and node
-  std::vector<std::uint64_t> flow_;  ///< likewise: messages that pass or begin there
+  std::vector<std::uint64_t> flow_;  ///< per destination host and node: messages that pass or begin there
   std::vector<Channel> left_, taken_;
   double peak_ = 0;
   std::mt19937_64 random_;  ///< the standard fixes its seed and its numbers: the same answer everywhere

@@ -116,6 +116,12 @@ Bounds irregular_bounds(const Network& network, const Demand& demand) {
   return bounds;
 }
 
+/// Whether an all-gather has a byte to send.
+bool sends_anything(const Demand& demand) {
+  if (demand.contributions.empty()) return demand.bytes > 0;
+  return std::ranges::any_of(demand.contributions, [](std::uint64_t bytes) { return bytes > 0; });
+}
+
 }  // namespace
 
 Bounds lower_bounds(const Network& network, const Demand& demand) {
@@ -128,6 +134,18 @@ Bounds lower_bounds(const Network& network, const Demand& demand) {
       return irregular_bounds(network, demand);
   }
   throw InputError("no such pattern");
+}
+
+std::uint64_t least_phases(const Network& network, const Demand& demand, const Bounds& bounds, PortModel ports) {
+  if (demand.pattern != Pattern::all_gather) return bounds.phases;
+  return sends_anything(demand) ? fewest_phases(network, ports) : 0;
+}
+
+double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double startup) {
+  if (demand.pattern != Pattern::all_gather || startup == 0 || network.ranks() < 2 || !sends_anything(demand))
+    return bounds.seconds;
+  const auto phases = static_cast<double>(fewest_phases(network, PortModel::all_port));
+  return std::max(startup * phases, startup + bounds.seconds);
 }
 
 }  // namespace hocket

@@ -203,7 +203,26 @@ std::uint64_t most_ports(const Network& network) {
   return std::max<std::uint64_t>(1, *std::max_element(ports.begin(), ports.end()));
 }
 
+/// The most messages that a rank can send at once: one per link of its host and per rank beside it.
+std::uint64_t sends_at_once(const Network& network) {
+  if (network.ranks() < 2) return 1;
+  const NetworkSpec& spec = network.spec();
+  if (spec.links.empty()) return network.ranks() - 1;  // explicit routes do not say where a channel begins
+  std::vector<std::uint64_t> links(network.nodes(), 0);
+  for (const LinkSpec& link : spec.links) ++links[link.a], ++links[link.b];
+  std::uint64_t most = 0;
+  for (const Node host : network.hosts()) most = std::max(most, links[host] + spec.ranks[host] - 1);
+  return most;
+}
+
 }  // namespace
+
+std::uint64_t fewest_phases(const Network& network, PortModel ports) {
+  const std::uint64_t growth = 1 + (ports == PortModel::all_port ? sends_at_once(network) : 1);
+  std::uint64_t phases = 0;
+  for (std::uint64_t known = 1; known < network.ranks(); known *= growth) ++phases;
+  return phases;
+}
 
 Bounds all_gather_bounds(const Network& network, const Demand& demand) {
   if (demand.ranks != network.ranks()) throw InputError("demand and network differ in the number of ranks");

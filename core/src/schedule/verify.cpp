@@ -147,7 +147,7 @@ class PieceDelivery {
   }
 
   void finish(std::uint64_t phases) {
-    if (demand_.pattern == Pattern::irregular) {
+    if (demand_.by_matrix()) {
       demand_.matrix.each([&](Rank origin, Rank target, std::uint64_t bytes) {
         if (!holds(target, {origin, target, 0, bytes}, bytes))
           report(certificate_, Violation::missing, phases, "part of " + message_name(origin, target));
@@ -181,7 +181,7 @@ class PieceDelivery {
     Piece piece;
   };
 
-  [[nodiscard]] bool gather() const { return demand_.pattern == Pattern::all_gather; }
+  [[nodiscard]] bool gather() const { return demand_.to_everyone(); }
   [[nodiscard]] std::uint64_t slot(Rank holder, Rank origin) const {
     return std::uint64_t{holder} * demand_.ranks + origin;
   }
@@ -242,7 +242,7 @@ class PieceDelivery {
 
 /// A transfer of no bytes is in order where there is nothing to send.
 bool may_be_empty(const Demand& demand, const Schedule& schedule, std::uint64_t transfer) {
-  if (demand.pattern != Pattern::all_gather) return demand.pattern == Pattern::all_to_all && demand.bytes == 0;
+  if (!demand.to_everyone()) return !demand.by_matrix() && demand.bytes == 0;
   bool nothing = true;
   schedule.each_piece(transfer, [&](const Piece& piece) {
     nothing = nothing && piece.origin < demand.ranks && demand.contribution(piece.origin) == 0;
@@ -341,7 +341,7 @@ Certificate verify(const Network& network, const Demand& demand, const Schedule&
       end_phase(phase);
     }
   };
-  if (demand.pattern == Pattern::all_to_all && schedule.direct() && schedule.message_bytes() == demand.bytes) {
+  if (!demand.to_everyone() && !demand.by_matrix() && schedule.direct() && schedule.message_bytes() == demand.bytes) {
     DirectDelivery delivery(demand, certificate);
     walk([&](std::uint64_t phase, std::uint64_t, Hop hop) { delivery.add(phase, hop); }, [](std::uint64_t) {});
     delivery.finish(schedule.phases());

@@ -9,7 +9,7 @@ namespace hocket {
 namespace {
 
 constexpr std::uint64_t enough_findings = 1000;  // a plan that is this broken needs no exact count
-constexpr std::uint32_t none = ~std::uint32_t{0};
+constexpr std::uint32_t no_transfer = ~std::uint32_t{0};
 
 std::string transfer_name(const Schedule& schedule, std::uint64_t transfer) {
   const Hop hop = schedule.hops()[transfer];
@@ -32,17 +32,17 @@ class Order {
   Order(const Schedule& schedule, const Waits& waits, std::uint32_t window)
       : schedule_(schedule),
         waits_(waits),
-        started_(schedule.size(), none),
-        over_(schedule.size(), none),
-        seen_for_(schedule.size(), none) {
-    std::vector<std::uint32_t> last(schedule.ranks(), none);
+        started_(schedule.size(), no_transfer),
+        over_(schedule.size(), no_transfer),
+        seen_for_(schedule.size(), no_transfer) {
+    std::vector<std::uint32_t> last(schedule.ranks(), no_transfer);
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
       const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
       for (std::uint32_t i = first; i < schedule.phase_begin()[phase + 1]; ++i) {
         if (schedule.hops()[i].src >= schedule.ranks()) continue;
         std::uint32_t over = started_[i] = last[schedule.hops()[i].src];
-        while (over != none && over >= first) over = started_[over];
-        for (std::uint32_t k = 1; over != none && k < window; ++k) over = started_[over];
+        while (over != no_transfer && over >= first) over = started_[over];
+        for (std::uint32_t k = 1; over != no_transfer && k < window; ++k) over = started_[over];
         over_[i] = over;
         last[schedule.hops()[i].src] = i;
       }
@@ -59,12 +59,12 @@ class Order {
       const std::uint32_t at = stack_.back();
       stack_.pop_back();
       const auto step = [&](std::uint32_t to) {
-        if (to == none || to >= at || to < earlier || seen_for_[to] == query_) return;
+        if (to == no_transfer || to >= at || to < earlier || seen_for_[to] == query_) return;
         seen_for_[to] = query_;
         stack_.push_back(to);
       };
       // A sender's own sends are over up to that one.
-      if (over_[at] != none && earlier <= over_[at] && schedule_.hops()[earlier].src == schedule_.hops()[at].src)
+      if (over_[at] != no_transfer && earlier <= over_[at] && schedule_.hops()[earlier].src == schedule_.hops()[at].src)
         return true;
       for (const std::uint32_t to : waits_.of(at)) {
         if (to == earlier) return true;

@@ -10,7 +10,7 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint64_t all_bits = ~std::uint64_t{0};
+constexpr std::uint64_t full_word = ~std::uint64_t{0};
 constexpr std::uint64_t most_words = 2'000'000'000;  // looked at before further orders are left out
 
 /// One bit per phase: set where the resource is full.
@@ -27,7 +27,7 @@ class FullPhases {
     }
     if (phase / 64 >= words_.size()) words_.resize(phase / 64 + 1, 0);
     words_[phase / 64] |= std::uint64_t{1} << phase % 64;
-    while (first_word_ < words_.size() && words_[first_word_] == all_bits) ++first_word_;
+    while (first_word_ < words_.size() && words_[first_word_] == full_word) ++first_word_;
   }
 
  private:
@@ -56,7 +56,7 @@ Packed fit(const Resources& resources, const std::vector<Hop>& hops, const std::
       words += needs.size();
       std::uint64_t taken = 0;
       for (const std::uint32_t resource : needs) taken |= full[resource].word(word);
-      if (taken == all_bits) continue;
+      if (taken == full_word) continue;
       const auto phase = static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_one(taken));
       for (const std::uint32_t resource : needs) full[resource].take(phase);
       packed.phase_of[message] = phase;

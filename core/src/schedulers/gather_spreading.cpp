@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t most_ranks = 256;      // a second or a few on one core
 constexpr std::uint32_t most_looked_at = 256;  ///< parts compared for one send
-constexpr double most_sends = 1e6;             ///< of one schedule; beyond, parts grow
+constexpr double most_part_sends = 1e6;        ///< of one schedule; beyond, parts grow
 
 class PartSet {
  public:
@@ -241,7 +241,7 @@ struct Volume {
 Schedule spread_unequal(const Network& network, const Demand& demand, const Volume& bytes, double startup) {
   const double n = demand.ranks, channels = parts_of(network);
   const double enough = 1.02 * (lower_bounds(network, demand).seconds + startup);
-  const double finest = std::max({1.0, bytes.all / (8 * n * channels), n * bytes.all / most_sends});
+  const double finest = std::max({1.0, bytes.all / (8 * n * channels), n * bytes.all / most_part_sends});
   Schedule best{demand.ranks, demand.bytes};
   double least = std::numeric_limits<double>::infinity();
   for (double part = bytes.largest;;
@@ -249,7 +249,7 @@ Schedule spread_unequal(const Network& network, const Demand& demand, const Volu
     const std::vector<Chunk> parts = cut_contributions(demand, 1, part);
     const double before = least;
     double fastest = std::numeric_limits<double>::infinity();
-    const std::uint32_t tries = n * static_cast<double>(parts.size()) <= most_sends / 16 ? 6 : 1;
+    const std::uint32_t tries = n * static_cast<double>(parts.size()) <= most_part_sends / 16 ? 6 : 1;
     for (std::uint32_t seed = 1; seed <= tries && least > enough; ++seed) {
       Schedule schedule = Spreading(network, demand, parts, seed).run();
       const double seconds = lockstep_seconds(network, schedule, startup);

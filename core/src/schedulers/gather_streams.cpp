@@ -10,9 +10,9 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint64_t most_sends = 40'000'000;  // beyond, chunks grow
-constexpr double smallest_chunk = 1024;           // bytes: less is all header
-constexpr double memory_speed = 8;                // of a copy between ranks of one host, in host speeds
+constexpr std::uint64_t most_chunk_sends = 40'000'000;  // beyond, chunks grow
+constexpr double smallest_chunk = 1024;                 // bytes: less is all header
+constexpr double memory_speed = 8;                      // of a copy between ranks of one host, in host speeds
 
 struct Waiting {  ///< a chunk that its edge has still to carry
   std::uint32_t chunk, phase;
@@ -315,7 +315,7 @@ std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails
   double chunk = largest / rails + 1;
   if (largest > 1.1 * all / n) {
     const double pipelined = std::max({all / (8 * n), std::sqrt(all * costs.startup * rate / n), smallest_chunk});
-    const double affordable = n * all / std::max(1.0, static_cast<double>(most_sends) - n * n * rails);
+    const double affordable = n * all / std::max(1.0, static_cast<double>(most_chunk_sends) - n * n * rails);
     chunk = std::min(chunk, std::max(pipelined, affordable) / rails);
   }
   if (finer > 1) chunk = std::min(chunk, std::max({largest / (rails * finer), smallest_chunk, costs.startup * rate}));

@@ -7,7 +7,7 @@ namespace hocket::algorithms {
 namespace {
 
 /// Tries of the search, in edges looked at.
-constexpr std::uint64_t search_budget = 400'000;
+constexpr std::uint64_t ring_search_budget = 400'000;
 
 class Tour {
  public:
@@ -89,7 +89,7 @@ class Tour {
   /// a channel carries more than it can at host speed.
   void improve() {
     const auto n = static_cast<std::uint32_t>(tour_.size());
-    std::uint64_t budget = search_budget;
+    std::uint64_t budget = ring_search_budget;
     for (std::uint32_t quiet = 0; quiet < n && budget > 0;) {
       const std::uint32_t turn = random(n);
       std::rotate(tour_.begin(), tour_.begin() + turn, tour_.end());

@@ -34,7 +34,7 @@ constexpr std::array table{
               "Faraj, Patarasuk and Yuan; closed rings: own", true, PortModel::one_port, switch_ring_why_not,
               switch_ring},
     Scheduler{Pattern::all_gather, "gossip", "the fastest gossip algorithm for this ratio of startup to transfer time",
-              "Juurlink, Sibeyn and Rao", true, PortModel::all_port, gossip_why_not, gossip},
+              "Juurlink, Sibeyn and Rao", true, PortModel::all_port, gossip_why_not, algorithms::gossip},
     Scheduler{Pattern::all_gather, "stride", "everyone sends far first; few startups, links are shared",
               "own; shared model", false, PortModel::all_port, stride_why_not, stride},
     Scheduler{Pattern::all_gather, "rails", "several rings of hosts at once, each with a part of every contribution",

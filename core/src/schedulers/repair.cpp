@@ -21,9 +21,9 @@ constexpr std::uint64_t steps_per_message = 200'000;
 constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
 constexpr int most_failures = 20;            // of dissolving a phase, one after the other
 
-class Search {
+class EjectionSearch {
  public:
-  Search(const Resources& resources, const Packed& packed, std::uint64_t budget)
+  EjectionSearch(const Resources& resources, const Packed& packed, std::uint64_t budget)
       : table_(resources, packed.hops, static_cast<std::uint32_t>(packed.phases)), steps_("closing phases", budget) {}
 
   [[nodiscard]] const Timetable& table() const { return table_; }
@@ -140,7 +140,7 @@ class Search {
 };
 
 /// From the bound upwards: more phases whenever the search stalls.
-bool fill(Search& search, const Packed& packed, std::uint64_t bound, std::uint64_t needs_per_phase,
+bool fill(EjectionSearch& search, const Packed& packed, std::uint64_t bound, std::uint64_t needs_per_phase,
           std::uint64_t patience, std::uint64_t& budget) {
   search.load(packed.phase_of, static_cast<std::uint32_t>(bound));
   while (!search.run(patience, budget)) {
@@ -163,7 +163,7 @@ void repair(const Network& network, std::uint64_t bound, Packed& packed, std::ui
   const std::uint64_t needs_per_phase = std::max<std::uint64_t>(1, needs / std::max<std::uint64_t>(1, bound));
   const std::uint64_t patience = 20'000 + 2 * packed.hops.size();
 
-  Search search(resources, packed, budget);
+  EjectionSearch search(resources, packed, budget);
   const auto keep = [&] {
     packed.phases = search.table().phases();
     packed.phase_of = search.table().phase_of();

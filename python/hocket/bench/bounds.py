@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hocket import _core
-from hocket.planning import ALL_GATHER, ALL_TO_ALL
+from hocket.figures import ALL_GATHER, ALL_TO_ALL
 
 
 def nodes_of_ranks(network: _core.Network, processors: Sequence[str], placement: str) -> Sequence[int] | None:

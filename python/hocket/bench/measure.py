@@ -21,8 +21,8 @@ from hocket.bench.request import ALLTOALLV, Request
 from hocket.bench.sizes import irregular_sizes
 from hocket.bench.statistics import Row, Times, paired_ratio, served_by
 from hocket.errors import UsageError
+from hocket.figures import ALL_GATHER, ALL_TO_ALL
 from hocket.filesort.memory import available_memory
-from hocket.planning import ALL_GATHER, ALL_TO_ALL
 from hocket.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.units import format_total
 
@@ -44,7 +44,7 @@ class Exchange(ABC):
     """One size of one collective: buffers that know what must arrive. Sizes and offsets are bytes."""
 
     def __init__(self, rank: int, sent: list[tuple[int, int]], received: list[tuple[int, int]]) -> None:
-        """``sent``: target and bytes of each message, as they lie in the buffer; ``received``: likewise."""
+        """``sent``: target and bytes of each message, as they lie in the buffer; ``received``: source and bytes."""
         self.rank = rank
         self.blocks = received
         self.send = np.concatenate([message(rank, target, 0, size) for target, size in sent])

@@ -23,13 +23,13 @@ class Line:
     why: str
     ranks: int  # that made these calls
     calls: int  # of a rank, at most
-    exchanges: int  # likewise
+    exchanges: int  # of a rank, at most
     least: int  # bytes per message, as the next
     most: int
     bytes: int  # of all ranks, each to others
     seconds: tuple[float, float, float]  # least, mean and most of a rank
     predicted: float | None  # seconds by the model, of the communicator that takes longest
-    bound: float | None  # likewise; no schedule is faster
+    bound: float | None  # seconds, of that communicator; no schedule is faster
 
     @property
     def mean(self) -> float:

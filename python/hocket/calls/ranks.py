@@ -45,7 +45,7 @@ class RankRow:
     seconds: float  # in the calls
     under_way: float  # seconds from starts to ends of requests
     predicted: float  # seconds; 0: this rank does not know
-    bound: float  # likewise
+    bound: float  # seconds; 0: this rank does not know
 
     @property
     def time(self) -> float:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.options import ALL_TO_ALL, defaults_options, json_option, load_network, loud
+from hocket.cli.options import defaults_options, json_option, load_network, loud
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
+from hocket.figures import ALL_TO_ALL
 from hocket.network.coordinates import dimension_of
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from hocket.cli.launching import (
     check_ranks_here,
     hostfile_option,
     mpi_option,
+    need_network,
     scheduling_options,
 )
 from hocket.cli.options import Number, json_option
@@ -97,8 +98,8 @@ def _bench(
     hostfile: str | None,
     source: str | None,
     scheduler: str | None,
-    flow: str,
-    placement: str,
+    flow: str | None,
+    placement: str | None,
     verbose: bool,
     density: float = 1.0,
     seed: int = 1,
@@ -121,6 +122,7 @@ def _bench(
         return
     if ranks is None:
         raise UsageError("how many ranks?", remedy="give -n, or start 'hocket bench' as the program of a job")
+    need_network(source, placement=placement, flow=flow, scheduler=scheduler)
     check_ranks_here(ranks, hostfile)
     options = RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose))
     _start(what, ranks, mpi_name, hostfile, options, verbose, _Output(as_json, csv_file, plot))

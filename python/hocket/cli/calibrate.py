@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket.cli.launching import check_ranks_here
 from hocket.cli.options import json_option, parse_size
 from hocket.cli.work import as_columns, check_writable, write_atomically
 
@@ -26,7 +27,13 @@ def calibrate() -> None:
 
 
 @calibrate.command()
-@click.option("-n", "ranks", type=int, metavar="RANKS", help="Ranks that work at once. [one for each core]")
+@click.option(
+    "-n",
+    "ranks",
+    type=click.IntRange(min=2),
+    metavar="RANKS",
+    help="Ranks that work at once. [one for each core]",
+)
 @click.option("-o", "--output", metavar="FILE", help="Where the profile goes. [the user's cache]")
 @click.option("--quick", is_flag=True, help="Fewer figures, on less memory, in 30 s; less exact.")
 @click.option("--memory", "size", metavar="SIZE", help="What each rank works on. [by what is free]")
@@ -99,13 +106,13 @@ def _measure(
 ) -> tuple[_core.memory.Profile, str]:
     from hocket.errors import UsageError
     from hocket.memory.calibrate import calibrate as measure
-    from hocket.memory.calibrate import check_ranks, cores, usable_memory
+    from hocket.memory.calibrate import cores, usable_memory
     from hocket.memory.files import kept_path
     from hocket.mpi import find_mpi
 
     check_writable(output)
+    check_ranks_here(ranks, None, instead="")
     ranks = ranks or max(cores(), 2)
-    check_ranks(ranks)
     usable = usable_memory(ranks, quick)
     memory = usable if size is None else parse_size(size)
     if memory < LEAST_MEMORY or memory > 4 * usable:

@@ -15,10 +15,23 @@ from hocket.cli.launching import mpi_option
 @click.option("--libs", is_flag=True, help="Where the library is, at link time and at run time.")
 @click.option("--pkg-config", is_flag=True, help="Both as a file for pkg-config: hocket.pc.")
 @click.option("--cmake", is_flag=True, help="A file for CMake's find_package: HocketConfig.cmake.")
+@click.option(
+    "--cmake-version",
+    is_flag=True,
+    help="What it needs where a version is wanted: HocketConfigVersion.cmake.",
+)
 @mpi_option
 @click.option("--abi", type=click.Choice(["native", "standard"]), default="native", show_default=True,
               help="standard: for programs compiled with mpicc_abi.")  # fmt: skip
-def config(cflags: bool, libs: bool, pkg_config: bool, cmake: bool, mpi_name: str | None, abi: str) -> None:
+def config(
+    cflags: bool,
+    libs: bool,
+    pkg_config: bool,
+    cmake: bool,
+    cmake_version: bool,
+    mpi_name: str | None,
+    abi: str,
+) -> None:
     """Print the flags that compile and link programs with hocket.h, in one line; both kinds by default.
 
     Hocket's wheel brings the library for MPICH 5, Open MPI 5 and the standard ABI. For another MPI it is
@@ -28,18 +41,29 @@ def config(cflags: bool, libs: bool, pkg_config: bool, cmake: bool, mpi_name: st
     mpicc program.c $(hocket config --cflags --libs) -o program
     hocket config --pkg-config > hocket.pc
     hocket config --cmake > HocketConfig.cmake
+    hocket config --cmake-version > HocketConfigVersion.cmake
     """
     from hocket import __version__
     from hocket.errors import UsageError
-    from hocket.export.packages import cmake_file, compile_flags, link_flags, pkg_config_file
+    from hocket.export.packages import (
+        cmake_file,
+        cmake_version_file,
+        compile_flags,
+        link_flags,
+        pkg_config_file,
+    )
     from hocket.mpi import Abi, find_mpi
     from hocket.runtime.build import include_dir
     from hocket.runtime.ready import find_runtime
 
-    if (cflags or libs) + pkg_config + cmake > 1:
+    if (cflags or libs) + pkg_config + cmake + cmake_version > 1:
         raise UsageError(
-            "flags, --pkg-config and --cmake exclude each other", remedy="print one after the other"
+            "flags, --pkg-config, --cmake and --cmake-version exclude each other",
+            remedy="print one after the other",
         )
+    if cmake_version:
+        click.echo(cmake_version_file(__version__), nl=False)
+        return
     include = include_dir()
     if cflags and not libs:
         click.echo(shlex.join(compile_flags(include)))

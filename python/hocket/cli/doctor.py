@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.launching import check_ranks_here, hostfile_option, mpi_option
-from hocket.cli.options import defaults_options, json_option
+from hocket.cli.options import Number, defaults_options, json_option
 
 if TYPE_CHECKING:
     from hocket.doctor import Finding
@@ -37,7 +37,7 @@ _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 )
 @hostfile_option
 @defaults_options
-@click.option("--seconds", type=click.FloatRange(min=1, max=600), default=60.0, show_default=True,
+@click.option("--seconds", type=Number(min=1, max=600), default=60.0, show_default=True,
               help="The longest that one start of ranks may take.")  # fmt: skip
 @json_option
 def doctor(

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -47,17 +47,11 @@ def env(
     mpi_name: str | None,
     abi: str,
     program: str | None,
-    placement: str | None,
-    flow: str | None,
     plans: tuple[Path, ...],
-    min_bytes: str | None,
-    min_gather_bytes: str | None,
-    min_vector_bytes: str | None,
-    scheduler: str | None,
-    verbose: int,
     defaults: Defaults,
     module: bool,
     unset: bool,
+    **said: Any,
 ) -> None:
     """Print the variables with which srun, flux, PALS or any mpiexec starts ranks that schedule.
 
@@ -86,10 +80,7 @@ def env(
     known = load_network(network, defaults, hosts=job_hosts(os.environ, None))
     if line := loud(known.uplinks):
         click.echo(line, err=True)
-    options = runtime_options(
-        placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
-    )
-    variables = scheduled_environment(mpicc, known, options, plans)
+    variables = scheduled_environment(mpicc, known, runtime_options(**said), plans)
     click.echo(_modulefile(variables, network) if module else "\n".join(_exports(variables)))
     click.echo(f"hocket: {_prepared(variables, known.network, network)}", err=True)
     for warning in _warnings(known.network, network, variables.get("HOCKET_PLACEMENT", "")):
@@ -173,7 +164,6 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
 
 def _unknown_hosts(job: str, network: Network) -> tuple[list[str], int]:
     """Those of Slurm's list that the network does not have, and how many the list has."""
-    from hocket.doctor.placement import short_name
     from hocket.errors import NetworkError
     from hocket.network.hostlist import expand
     from hocket.network.source import Source
@@ -182,6 +172,4 @@ def _unknown_hosts(job: str, network: Network) -> tuple[list[str], int]:
         hosts = expand(job, Source("SLURM_JOB_NODELIST", job, is_file=False))
     except NetworkError:
         return [], 0  # not Slurm's, whatever it is
-    hosts_known = [name for name, ranks in zip(network.names, network.ranks_per_node, strict=True) if ranks]
-    known = {short_name(name) for name in hosts_known}
-    return [host for host in hosts if short_name(host) not in known], len(hosts)
+    return [host for host in hosts if not network.match_host([host])], len(hosts)

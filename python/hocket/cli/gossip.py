@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli.options import Number, bytes_option, json_option, load_network, network_option, parse_size
+from hocket.cli.options import Number, json_option, load_network, network_option, parse_size
 from hocket.cli.work import check_writable, with_spinner
 from hocket.errors import UsageError
 
@@ -28,7 +28,9 @@ SIDES: Final = {
 
 @click.command()
 @network_option()
-@bytes_option
+@click.option(
+    "--bytes", "size", default="64KiB", show_default=True, metavar="SIZE", help="Size of one contribution."
+)
 @click.option(
     "--startup", default="10us", show_default=True, metavar="TIME",
     help="What a message costs besides its transfer (t_s).",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from hocket.cli.work import with_spinner
-from hocket.units import format_bytes, format_total
+from hocket.units import format_bytes, format_time, format_total
 
 if TYPE_CHECKING:
     from hocket._core import Demand, Network
+    from hocket.figures import Figures
     from hocket.planning import PlannedExchange
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,9 +65,9 @@ def size_text(demand: Demand) -> str:
     return f"at most {format_bytes(demand.bytes)}, {format_total(demand.total_bytes)} in all"
 
 
-def bytes_over_bound(figures: dict[str, Any], ratio: float) -> str:
-    """How long the phases take one after the other, as bytes that a host sends meanwhile."""
-    return (
-        f"{format_total(figures['schedule_bytes'])} at host speed, "
-        f"bound {format_total(figures['bound_bytes'])}, ratio {ratio:.3f}"
-    )
+def time_in_turn(figures: Figures, host_rate: float) -> str:
+    """The time of the phases one after the other, beside its bound; "" unless irregular."""
+    if (irregular := figures.irregular) is None:
+        return ""
+    taken, least = irregular.schedule_bytes / host_rate, irregular.bound_bytes / host_rate
+    return f"{format_time(taken, 4)}, bound {format_time(least, 4)}, ratio {figures.ratio:.3f}"

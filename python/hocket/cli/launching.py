@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from hocket.errors import UsageError
+from hocket.text import open_file
 
 if TYPE_CHECKING:
     from hocket._core import Network
@@ -51,12 +52,31 @@ def chosen_mpi(name: str | None, abi: str, program: str) -> Mpi:
     return replace(find_mpi(name), abi=abi_of(program) if abi == "auto" else Abi(abi))
 
 
+class _OfVariable(click.Option):
+    """The option for a variable of the runtime, which says in the help what the variable means."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from hocket import _core
+        from hocket.runtime.environment import variable_of
+
+        (variable,) = (each for each in _core.variables() if each.name == variable_of(str(self.name)))
+        default = f", {variable.fallback}" if variable.kind == "number" else ""
+        self.help = (
+            f"{variable.meaning[0].upper()}{variable.meaning[1:]}.  [default: {variable.name}{default}]"
+        )
+        return super().get_help_record(ctx)
+
+
+def _bytes(_context: click.Context, _option: click.Parameter, size: str | None) -> int | None:
+    from hocket.units import parse_bytes
+
+    return parse_bytes(size) if size else None
+
+
 def scheduling_options(function: F) -> F:
     """How exchanges follow the network: --placement, --flow, --scheduler."""
     for option in (
-        click.option(
-            "--scheduler", metavar="NAME", help="Of irregular exchanges; chosen for each unless given."
-        ),
+        click.option("--scheduler", metavar="NAME", cls=_OfVariable),
         click.option(
             "--flow",
             metavar="FLOW",
@@ -73,51 +93,37 @@ def scheduling_options(function: F) -> F:
     return function
 
 
+def need_network(source: str | None, **scheduling: str | None) -> None:
+    """Raises UsageError for an option of :func:`scheduling_options` where no network is named."""
+    for name, value in scheduling.items():
+        if value is not None and source is None:
+            raise UsageError(f"--{name} is about schedules, which need a network", remedy="add --network")
+
+
 def program_options(function: F) -> F:
     """What of a program is scheduled, and how loudly: --min-bytes and its sisters, -v."""
     for option in (
         click.option("-v", "--verbose", count=True,
                      help="Say what each communicator does; -vv: and each call site."),
-        click.option("--min-vector-bytes", metavar="SIZE",
-                     help="So do irregular exchanges with smaller messages on average."),
-        click.option("--min-gather-bytes", metavar="SIZE",
-                     help="So do all-gathers whose ranks contribute less on average."),
-        click.option("--min-bytes", metavar="SIZE",
-                     help="All-to-alls with messages below this go to the MPI library."),
+        *(click.option(name, metavar="SIZE", callback=_bytes, cls=_OfVariable)
+          for name in ("--min-vector-bytes", "--min-gather-bytes", "--min-bytes")),
     ):  # fmt: skip
         function = option(function)
     return function
 
 
-def runtime_options(
-    placement: str | None,
-    flow: str | None,
-    scheduler: str | None,
-    min_bytes: str | None,
-    min_gather_bytes: str | None,
-    min_vector_bytes: str | None,
-    verbose: int,
-) -> RuntimeOptions:
+def runtime_options(*, verbose: int, **said: Any) -> RuntimeOptions:
     """What the options above mean."""
     from hocket.runtime import RuntimeOptions
-    from hocket.units import parse_bytes
 
-    return RuntimeOptions(
-        placement=placement,
-        flow=flow,
-        min_bytes=parse_bytes(min_bytes) if min_bytes else None,
-        min_gather_bytes=parse_bytes(min_gather_bytes) if min_gather_bytes else None,
-        min_vector_bytes=parse_bytes(min_vector_bytes) if min_vector_bytes else None,
-        scheduler=scheduler,
-        log=min(verbose, 2),
-    )
+    return RuntimeOptions(log=min(verbose, 2), **said)
 
 
 def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
     if path is None:
         return None
     try:
-        with Path(path).open("rb"):
+        with open_file(path):
             return path
     except OSError as error:
         raise UsageError(
@@ -170,7 +176,9 @@ def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def check_ranks_here(ranks: int | None, hostfile: str | None) -> None:
+def check_ranks_here(
+    ranks: int | None, hostfile: str | None, instead: str = ", or --hostfile FILE with more hosts"
+) -> None:
     """Raises UsageError for more ranks than this machine can start, if they would all be on it."""
     from hocket.memory.calibrate import cores
 
@@ -179,7 +187,7 @@ def check_ranks_here(ranks: int | None, hostfile: str | None) -> None:
     if ranks is not None and ranks > most and hostfile is None and not within_job:
         raise UsageError(
             f"-n {ranks}: more than the {most} ranks that this machine can start",
-            remedy=f"give at most {most}, or --hostfile FILE with more hosts",
+            remedy=f"give at most {most}{instead}",
         )
 
 

@@ -12,7 +12,6 @@ import click
 from hocket.cli.balance import balance
 from hocket.cli.convert import convert
 from hocket.cli.options import (
-    ALL_GATHER,
     bytes_option,
     defaults_options,
     island_line,
@@ -22,6 +21,7 @@ from hocket.cli.options import (
     parse_size,
 )
 from hocket.cli.work import as_columns, with_spinner
+from hocket.figures import ALL_GATHER
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ class _Picture:
 
     @staticmethod
     def of(net: Network, bounds: Bounds, gather: Bounds, bytes: int) -> _Picture:
-        from hocket._core import PortModel
-        from hocket.planning import fewest_phases
+        from hocket import _core
 
+        demand = _core.Demand(net.ranks, bytes, ALL_GATHER)
         names, ranks, load = net.names, net.ranks_per_node, bounds.load
         hosts = [names[host] for host in net.hosts]
         switches = [name for name, count in zip(names, ranks, strict=True) if count == 0]
@@ -114,7 +114,7 @@ class _Picture:
             ]  # fmt: skip
         return _Picture(
             net, hosts, switches, [ranks[host] for host in net.hosts], links, bottlenecks,
-            fewest_phases(net, PortModel.all_port), gather.seconds,
+            _core.least_phases(net, demand, gather, _core.PortModel.all_port), gather.seconds,
         )  # fmt: skip
 
     def as_json(self, bounds: Bounds, bytes: int) -> dict[str, Any]:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
+from hocket import _core
 from hocket.cli.work import read_whole, with_spinner
 from hocket.errors import PlanError, UsageError
+from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
+from hocket.units import format_bytes
 
 if TYPE_CHECKING:
     from hocket._core import Network, Plan
@@ -19,13 +22,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DEFAULT_BYTES = "64KiB"
+DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
 MOST_BYTES: Final = 2**50
 MIN_SHARE: Final = 0.001  # of an oversubscription
 MAX_SHARE: Final = 1000.0
-ALL_TO_ALL: Final = "all-to-all"
-ALL_GATHER: Final = "all-gather"
-IRREGULAR: Final = "irregular"
 
 
 class Number(click.FloatRange):
@@ -85,16 +85,9 @@ def defaults_options(function: F) -> F:
 
 
 def _rate(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    from hocket.network.description import MAX_RATE, MIN_RATE
-    from hocket.units import parse_rate
+    from hocket.units import parse_link_rate
 
-    if text is None:
-        return None
-    value = _named(option, parse_rate, text)
-    if not MIN_RATE <= value <= MAX_RATE:
-        raise UsageError(f"{option.opts[0]} {text} is the rate of no link",
-                         remedy="give 8kbit/s to 80Tbit/s; a capital B means bytes")  # fmt: skip
-    return value
+    return None if text is None else _named(option, parse_link_rate, text)
 
 
 def _latency(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
@@ -173,8 +166,6 @@ def startup_option(help: str) -> Callable[[F], F]:
 
 
 def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from hocket import _core
-
     # 'hocket plan all-gather' and 'hocket generate all-gather' know which pattern they are about.
     pattern = ctx.info_name if ctx.info_name in (ALL_TO_ALL, ALL_GATHER, IRREGULAR) else None
     names = [s.name for s in _core.schedulers() if pattern in (None, s.pattern)]
@@ -254,8 +245,6 @@ def loud(uplinks: Uplinks) -> str:
 
 def load_plan(path: str, quiet: bool) -> Plan:
     """A plan file, all of it checked."""
-    from hocket import _core
-
     data = read_whole(path, "plan")
     try:
         return with_spinner(f"reading {path}", lambda: _core.Plan.decode(data), quiet)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from hocket.cli.options import Number
 from hocket.errors import UsageError
-from hocket.units import parse_rate, parse_time
+from hocket.units import parse_link_rate, parse_time
 
 if TYPE_CHECKING:
     from hocket._core import WormholeParameters
@@ -17,14 +18,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 MODELS = ("flow", "wormhole")
 # No option has a default here: what is not given is left to the core, and with --model flow none may be.
+# Ranges are those of the core, whose integers hold no more than 32 bits.
 OPTIONS = (
-    click.option("--payload", type=int, metavar="BYTES", help="Payload of a packet. [32]"),
-    click.option("--header", type=float, metavar="BYTES", help="What a packet has besides on the wire. [0]"),
-    click.option("--train", type=int, metavar="K", help="Packets simulated as one; more is faster. [1]"),
-    click.option("--buffer", type=int, metavar="K", help="Packets behind a channel. [4]"),
+    click.option("--payload", type=click.IntRange(1, 2**30), metavar="BYTES", help="Payload of a packet. [32]"),
+    click.option("--header", type=Number(0, 10**6), metavar="BYTES", help="What a packet has besides on the wire. [0]"),
+    click.option("--train", type=click.IntRange(1, 2**20), metavar="K", help="Packets simulated as one: faster. [1]"),
+    click.option("--buffer", type=click.IntRange(1, 2**16), metavar="K", help="Packets behind a channel. [4]"),
     click.option("--virtual-channels", type=click.Choice(["none", "dateline", "balanced"]),
                  help="How a ring's buffers are divided. [dateline]"),
-    click.option("--lanes", type=int, metavar="K", help="Virtual channels per class. [1]"),
+    click.option("--lanes", type=click.IntRange(1, 16), metavar="K", help="Virtual channels per class. [1]"),
     click.option("--switching", type=click.Choice(["cut-through", "wormhole"]),
                  help="Whether a message holds its channels. [cut-through]"),
     click.option("--arbitration", type=click.Choice(["round-robin", "oldest-first"]),
@@ -37,8 +39,8 @@ OPTIONS = (
 )  # fmt: skip
 PARSED: dict[str, Callable[[str], float]] = {
     "hop": parse_time,
-    "injection_rate": parse_rate,
-    "ejection_rate": parse_rate,
+    "injection_rate": parse_link_rate,
+    "ejection_rate": parse_link_rate,
 }
 
 
@@ -70,9 +72,6 @@ def packet_parameters(
         )
     if overhead != 1:
         raise UsageError("--overhead is for flows", remedy="give a packet's header with --header")
-    for name in ("payload", "train", "buffer", "lanes"):
-        if (packets[name] or 0) < 0:
-            raise UsageError(f"--{name} {packets[name]} is negative", remedy="count from 1")
     given = {name: value for name, value in packets.items() if value is not None}
     given |= {name: parse(given[name]) for name, parse in PARSED.items() if name in given}
     return _core.WormholeParameters(startup=parse_time(startup), barrier=parse_time(barrier_cost), **given)

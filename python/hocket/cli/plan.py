@@ -11,7 +11,6 @@ import click
 
 from hocket.cli.irregular import demand_option, plan_traffic, seed_option
 from hocket.cli.options import (
-    ALL_TO_ALL,
     bytes_option,
     defaults_options,
     gather_bytes_option,
@@ -38,6 +37,7 @@ from hocket.cli.plan_output import (
 )
 from hocket.cli.work import write_atomically
 from hocket.errors import UsageError
+from hocket.figures import ALL_TO_ALL
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
@@ -202,7 +202,8 @@ def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[
 def _row(known: KnownNetwork, rank: int, size: str, scheduler: str, dump: str | None, as_json: bool) -> None:
     """One rank's row in closed form, without the rest of the schedule."""
     from hocket import _core
-    from hocket.planning import BY_PHASES, by_phases, peak_rss_bytes, ratio
+    from hocket.figures import Figures, peak_rss_bytes, ratio
+    from hocket.planning import BY_PHASES
 
     if scheduler not in ("auto", "tree"):
         raise UsageError(
@@ -216,26 +217,22 @@ def _row(known: KnownNetwork, rank: int, size: str, scheduler: str, dump: str | 
     plan_seconds = time.perf_counter() - begun
     if dump is not None:
         write_atomically(dump, [HEADER, text])
+    predicted = _core.seconds_by_phases(network, phases.phases, phases.phases * bytes)
+    messages = network.ranks * (network.ranks - 1)
+    figures = Figures(
+        pattern=ALL_TO_ALL, scheduler="tree", hosts=len(network.hosts), ranks=network.ranks,
+        messages=messages, transfers=messages, bytes=bytes, phases=phases.phases, bound_phases=bounds.phases,
+        ratio=ratio(phases.phases, bounds.phases), time_ratio=ratio(predicted, bounds.seconds),
+        bound_seconds=bounds.seconds, predicted_seconds=predicted,
+    )  # fmt: skip
     report: dict[str, Any] = {
-        "pattern": ALL_TO_ALL,
-        "scheduler": "tree",
+        **figures.as_json(),
         "rank": rank,
-        "hosts": len(network.hosts),
-        "ranks": network.ranks,
-        "messages": network.ranks * (network.ranks - 1),
-        "bytes": bytes,
         "transfers_of_rank": 2 * (network.ranks - 1),
-        "phases": phases.phases,
-        "bound_phases": bounds.phases,
-        "ratio": ratio(phases.phases, bounds.phases),
-        "bound_seconds": bounds.seconds,
-        "predicted_seconds": by_phases(network, phases.phases, phases.phases * bytes),
         "prediction": BY_PHASES,
         # Only the whole schedule can be judged.
         "contention_free": None,
         "complete": None,
-        "waits": None,
-        "waits_before_reduction": None,
         "plan_seconds": plan_seconds,
         "verify_seconds": None,
         "peak_rss_bytes": peak_rss_bytes(),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.irregular import bytes_over_bound, size_text
-from hocket.cli.options import ALL_GATHER, ALL_TO_ALL, IRREGULAR, island_line, loud
+from hocket.cli.irregular import size_text, time_in_turn
+from hocket.cli.options import island_line, loud
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
-from hocket.units import format_bytes, format_time, format_total
+from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
+from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from hocket._core import Network, Schedule
@@ -114,14 +115,14 @@ def describe(planned: PlannedExchange, uplinks: Uplinks) -> str:
     transfers = len(planned.schedule)
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     assumed = " of assumed capacities" if uplinks.assumed else ""
-    share = f", ratio {planned.ratio:.3f}{assumed}"
+    share = f", ratio {planned.figures.ratio:.3f}{assumed}"
     by_phases = planned.demand.pattern == ALL_TO_ALL
     lines = [
         _headline(planned),
         f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
         *_irregular_lines(planned, assumed),
         f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
-        f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.time_ratio:.3f}{assumed}",
+        f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.figures.time_ratio:.3f}{assumed}",
         *([line] if (line := loud(uplinks)) else []),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
         + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
@@ -134,13 +135,14 @@ def describe(planned: PlannedExchange, uplinks: Uplinks) -> str:
 
 
 def _irregular_lines(planned: PlannedExchange, assumed: str) -> list[str]:
-    if planned.demand.pattern != IRREGULAR:
+    irregular = planned.figures.irregular
+    if irregular is None:
         return []
-    figures = planned.report()
+    rate = planned.network.host_rate
     return [
-        f"in turn     {bytes_over_bound(figures, planned.ratio)}{assumed}",
-        f"with tokens {format_total(planned.token_bytes)} at host speed",
-        f"splits      {figures['splits']}, {figures['transfers']} transfers",
+        f"in turn     {time_in_turn(planned.figures, rate)}{assumed}",
+        f"with tokens {format_time(planned.token_bytes / rate, 4)}",
+        f"splits      {irregular.splits}, {planned.figures.transfers} transfers",
     ]
 
 

@@ -36,9 +36,9 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     'hocket plan irregular --demand FILE:CALL' plans one of them. The exit code is that of COMMAND.
     """
     from hocket.demand.recorded import write
-    from hocket.mpi import find_mpi
-    from hocket.recording import build_recorder, merge
-    from hocket.recording.library import with_variables
+    from hocket.mpi import find_mpi, with_exports
+    from hocket.recording import merge
+    from hocket.runtime import find_runtime
 
     check_writable(output)
     launcher = _launcher(command[0])
@@ -46,12 +46,13 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     if mpi is None:
         raise UsageError(f"{command[0]} is no launcher of MPICH or Open MPI",
                          remedy="begin with an mpiexec, or say --mpi")  # fmt: skip
-    recorder = build_recorder(mpi.mpicc)
+    # A plan in the environment is followed, by all ranks alike; without one calls are only recorded.
+    variables = find_runtime(mpi.mpicc).environment() | {"HOCKET_PLAN": os.environ.get("HOCKET_PLAN", "")}
     beside = Path(output).absolute().parent
     # Ranks that are killed may still write while the directory goes.
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=beside, ignore_cleanup_errors=True) as folder:
-        variables = recorder.environment(Path(folder))
-        told = with_variables(mpi, command, variables) if launcher else list(command)
+        variables["HOCKET_RECORD"] = folder
+        told = with_exports(mpi, command, variables) if launcher else list(command)
         code = _run(told, {**os.environ, **({} if launcher else variables)})
         try:
             recording = merge(Path(folder))

@@ -8,7 +8,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -76,22 +76,17 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
 @click.pass_context
 def run(
     ctx: click.Context,
+    /,
     network: str,
     ranks: int,
     mpi_name: str | None,
     abi: str,
-    placement: str | None,
-    flow: str | None,
     plans: tuple[Path, ...],
-    min_bytes: str | None,
-    min_gather_bytes: str | None,
-    min_vector_bytes: str | None,
-    scheduler: str | None,
     hostfile: str | None,
     defaults: Defaults,
     report: Path | None,
-    verbose: int,
     program: tuple[str, ...],
+    **said: Any,
 ) -> None:
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
     from hocket.calls import kept_reports, tell
@@ -105,9 +100,7 @@ def run(
     known = load_network(network, defaults, hosts=job_hosts(os.environ, hostfile))
     if line := loud(known.uplinks):
         click.echo(line, err=True)
-    options = runtime_options(
-        placement, flow, scheduler, min_bytes, min_gather_bytes, min_vector_bytes, verbose
-    ).completed(os.environ)
+    options = runtime_options(**said).completed(os.environ)
     check_places(known.network, network, ranks, options.placement)
     with ExitStack() as stack:
         directory = stack.enter_context(kept_reports(cache_dir())) if report else None

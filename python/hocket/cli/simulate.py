@@ -15,9 +15,6 @@ from click.core import ParameterSource
 
 from hocket.cli.irregular import demand_option, plan_traffic, seed_option, size_text
 from hocket.cli.options import (
-    ALL_GATHER,
-    ALL_TO_ALL,
-    IRREGULAR,
     Number,
     bytes_option,
     defaults_options,
@@ -35,6 +32,7 @@ from hocket.cli.options import (
 from hocket.cli.packets import packet_options, packet_parameters, refuse_packet_options
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.errors import MissingToolError, UsageError
+from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 from hocket.units import format_bytes, format_time, parse_time
 
 if TYPE_CHECKING:
@@ -103,14 +101,8 @@ def simulate(
     Without PLAN, --pattern, --bytes or --demand, and --scheduler say what to plan.
     """
     from hocket import _core
-    from hocket.planning import (
-        bound_phases,
-        flow_of,
-        least_seconds,
-        peak_rss_bytes,
-        ratio,
-        simulation,
-    )
+    from hocket.figures import Figures, peak_rss_bytes
+    from hocket.planning import flow_of, ports_of, simulation
     from hocket.same_network import check_same_network
 
     for option, file in (("--picture", picture), ("--throughput", throughput), ("--heat", heat)):
@@ -129,7 +121,7 @@ def simulate(
     network = known.network
     if path is not None:
         plan = load_plan(path, as_json)
-        check_same_network(plan, network, path, source)
+        check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
         schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.scheduler, plan.header.demand
     else:
         if pattern == IRREGULAR:
@@ -157,8 +149,11 @@ def simulate(
         work = partial(simulation, network, schedule, waits, flow, costs)
     result = with_spinner(f"simulating {len(schedule)} messages", work, as_json)
     bounds = _core.lower_bounds(network, demand)
-    bound_seconds = least_seconds(network, demand, bounds, parse_time(startup))
-    share = ratio(result.seconds, bound_seconds)
+    bound_seconds = _core.least_seconds(network, demand, bounds, parse_time(startup))
+    figures = Figures.of(
+        network, demand, name, schedule, waits, bounds,
+        _core.least_phases(network, demand, bounds, ports_of(name, demand.pattern)), bound_seconds, result.seconds,
+    )  # fmt: skip
     sizes = _size_text(demand)
     title = f"{demand.pattern} by {name}, {sizes}"
     # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
@@ -172,19 +167,9 @@ def simulate(
     channels = _channels(network, result)
     if as_json:
         report = {
-            "pattern": demand.pattern,
-            "scheduler": name,
+            **figures.as_json(),
             "flow": flow,
             "model": model,
-            "hosts": len(network.hosts),
-            "ranks": network.ranks,
-            "bytes": demand.bytes,
-            "messages": len(schedule),
-            "phases": schedule.phases,
-            "bound_phases": bound_phases(network, demand, bounds, name),
-            "predicted_seconds": result.seconds,
-            "bound_seconds": bound_seconds,
-            "ratio": share,
             "tokens": result.tokens,
             "channels": channels,
             "peak_rss_bytes": peak_rss_bytes(),
@@ -198,7 +183,7 @@ def simulate(
     )
     click.echo(
         f"predicted   {format_time(result.seconds, 5)}, bound {format_time(bound_seconds, 5)}, "
-        f"ratio {share:.3f}{' of assumed capacities' if known.uplinks.assumed else ''}"
+        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if known.uplinks.assumed else ''}"
     )
     if line := loud(known.uplinks):
         click.echo(line)

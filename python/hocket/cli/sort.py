@@ -21,6 +21,7 @@ from hocket.cli.launching import (
     check_ranks_here,
     hostfile_option,
     mpi_option,
+    need_network,
     scheduling_options,
 )
 from hocket.cli.options import defaults_options, json_option, load_network, loud
@@ -89,13 +90,19 @@ def sort(
     from hocket.runtime import RuntimeOptions
     from hocket.signals import as_exceptions
 
+    need_network(source, placement=placement, flow=flow, scheduler=scheduler)
     limit = parse_bytes(memory) if memory is not None else None
     check_ranks_here(ranks, hostfile)
     ranks = ranks or _cores()
     files = _check(source_file, output, field, payload)
     mpi = find_mpi(mpi_name)
     environment = _environment(
-        mpi, ranks, source, defaults, RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose))
+        mpi,
+        ranks,
+        source,
+        hostfile,
+        defaults,
+        RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose)),
     )
     with as_exceptions(), _outputs(files) as places, _progress(as_json) as on_step:
         job = Job(
@@ -146,7 +153,12 @@ def _check(
 
 
 def _environment(
-    mpi: Mpi, ranks: int, source: str | None, defaults: Defaults, options: RuntimeOptions
+    mpi: Mpi,
+    ranks: int,
+    source: str | None,
+    hostfile: str | None,
+    defaults: Defaults,
+    options: RuntimeOptions,
 ) -> dict[str, str]:
     """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
     from hocket.network.chosen import job_hosts
@@ -155,7 +167,7 @@ def _environment(
     if source is None:
         find_runtime(mpi.mpicc)
         return {}
-    known = load_network(source, defaults, hosts=job_hosts(os.environ, None))
+    known = load_network(source, defaults, hosts=job_hosts(os.environ, hostfile))
     if line := loud(known.uplinks):
         click.echo(line, err=True)
     options = options.completed(os.environ)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.irregular import bytes_over_bound
+from hocket.cli.irregular import time_in_turn
 from hocket.cli.options import defaults_options, json_option, load_network, load_plan, loud, network_option
 from hocket.cli.work import with_spinner
 from hocket.units import format_time
@@ -35,25 +35,15 @@ def verify(
     Exit code 0: it holds. 1: it does not, and why. 2: the file is damaged or was made for another network.
     """
     from hocket import _core
-    from hocket.planning import (
-        ALL_GATHER,
-        IRREGULAR,
-        bound_phases,
-        check,
-        irregular_figures,
-        peak_rss_bytes,
-        ports_of,
-        ratio,
-        ratio_to_bound,
-    )
+    from hocket.figures import ALL_GATHER, ALL_TO_ALL, Figures, peak_rss_bytes
+    from hocket.planning import check, ports_of
     from hocket.same_network import check_same_network
 
     known = load_network(source, defaults, as_json)
     network = known.network
     plan = load_plan(path, as_json)
-    check_same_network(plan, network, path, source)
+    check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
     header, demand = plan.header, plan.header.demand
-    gather, irregular = demand.pattern == ALL_GATHER, demand.pattern == IRREGULAR
     ports = ports_of(header.scheduler, demand.pattern)
     begun = time.perf_counter()
     certificate = with_spinner(
@@ -61,35 +51,19 @@ def verify(
     )
     seconds = time.perf_counter() - begun
     bounds = _core.lower_bounds(network, demand)
-    least = bound_phases(network, demand, bounds, header.scheduler)
     # The startup that an all-gather was planned for is known to the plan alone.
-    bound_seconds = header.bound_seconds if gather else bounds.seconds
-    share = ratio_to_bound(
-        network, demand, plan.schedule, bounds, least, bound_seconds, header.predicted_seconds
-    )
+    bound_seconds = header.bound_seconds if demand.pattern == ALL_GATHER else bounds.seconds
+    figures = Figures.of(
+        network, demand, header.scheduler, plan.schedule, plan.waits, bounds,
+        _core.least_phases(network, demand, bounds, ports), bound_seconds, header.predicted_seconds,
+    )  # fmt: skip
     if as_json:
         report = {
             "plan": path,
-            "pattern": demand.pattern,
+            **figures.as_json(),
             "ok": certificate.ok,
             "contention_free": certificate.contention_free,
             "complete": certificate.complete,
-            "scheduler": header.scheduler,
-            "hosts": len(network.hosts),
-            "ranks": network.ranks,
-            "bytes": demand.bytes,
-            "messages": demand.messages,
-            "transfers": certificate.transfers,
-            "phases": certificate.phases,
-            "bound_phases": least,
-            "ratio": share,
-            "time_ratio": ratio(header.predicted_seconds, bound_seconds),
-            "bound_seconds": bound_seconds,
-            "predicted_seconds": header.predicted_seconds,
-            **(irregular_figures(network, demand, plan.schedule, bounds) if irregular else {}),
-            "waits": len(plan.waits),
-            "waits_before_reduction": plan.waits.derived,
-            "window": plan.waits.window,
             "worst_channel_use": certificate.worst_channel_use,
             "violations": certificate.counts,
             "findings": [
@@ -109,16 +83,14 @@ def verify(
         click.echo(f"complete         {answer[certificate.complete]}")
         click.echo(f"contention-free  {answer[certificate.contention_free]}")
         click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
-        phases = f"phases           {certificate.phases}, bound {least}"
         assumed = " of assumed capacities" if known.uplinks.assumed else ""
-        click.echo(phases if gather or irregular else f"{phases}, ratio {share:.3f}{assumed}")
-        if irregular:
-            figures = irregular_figures(network, demand, plan.schedule, bounds)
-            click.echo(f"phases in turn   {bytes_over_bound(figures, share)}{assumed}")
+        share = f", ratio {figures.ratio:.3f}{assumed}" if demand.pattern == ALL_TO_ALL else ""
+        click.echo(f"phases           {certificate.phases}, bound {figures.bound_phases}{share}")
+        if figures.irregular:
+            click.echo(f"phases in turn   {time_in_turn(figures, network.host_rate)}{assumed}")
         click.echo(
             f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
-            f"bound {format_time(bound_seconds, 4)}, "
-            f"ratio {ratio(header.predicted_seconds, bound_seconds):.3f}{assumed}"
+            f"bound {format_time(bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
         )
         if line := loud(known.uplinks):
             click.echo(line)

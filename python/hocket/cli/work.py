@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hocket.errors import HocketError
 from hocket.signals import as_exceptions, held_back
+from hocket.text import read_file
 
 if TYPE_CHECKING:
     from hocket._core import Progress
@@ -165,7 +166,7 @@ def _why(error: OSError | ValueError) -> str:
 def read_whole(path: str, what: str) -> bytes:
     """The bytes of a file, or one clear message."""
     try:
-        return Path(path).read_bytes()
+        return read_file(path)
     except OSError as error:
         raise HocketError(f"cannot read the {what} {path}: {error.strerror or error}",
                           remedy="check its name and permissions") from error  # fmt: skip

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from hocket.demand.numbers import problem_of
 from hocket.demand.source import Source
-from hocket.demand.traffic import MOST_BYTES, Traffic
+from hocket.demand.traffic import Traffic
+from hocket.units import MOST_BYTES
 
 _REMEDY: Final = "give an n x n array of integers: the bytes from each rank to each"
 
@@ -47,7 +48,7 @@ def check_form(source: Source, shape: tuple[int, ...], dtype: np.dtype[Any], rem
         written = " x ".join(map(str, shape)) or "one number"
         raise source.error(f"an array of {written} is not square", remedy="give n x n bytes")
     if dtype.kind not in "iuf":
-        raise source.error(f"entries of type {dtype} are no bytes", remedy=remedy)
+        raise source.error(f"entries of type {dtype} are not real numbers", remedy=remedy)
 
 
 def _of_sparse(source: Source, matrix: Any) -> Traffic:

@@ -7,7 +7,7 @@ from typing import Final
 
 from hocket.demand.numbers import whole_number
 from hocket.demand.source import Source
-from hocket.demand.traffic import MOST_BYTES, Traffic
+from hocket.demand.traffic import Traffic
 from hocket.errors import HocketError
 from hocket.text import shown
 from hocket.units import parse_bytes
@@ -50,8 +50,6 @@ def _size(source: Source, line: int, written: str) -> int:
             size = parse_bytes(written)
         except HocketError as problem:
             raise source.error(problem.what, line, problem.remedy) from None
-        if size > MOST_BYTES:
-            size = "is more than 2^63 - 1 bytes"
     if isinstance(size, str):
         raise source.error(f"{shown(written)} {size}", line, "write sizes such as 4096 or 64KiB")
     return size

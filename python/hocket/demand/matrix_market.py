@@ -46,7 +46,7 @@ def _header(source: Source) -> tuple[str, bool]:
     """Whether ``coordinate`` or ``array``, and whether symmetric."""
     words = source.text().partition("\n")[0].lower().split()
     if len(words) != 5 or words[:2] != [_BANNER, "matrix"] or words[2] not in ("coordinate", "array"):
-        raise source.error("this is no first line of a Matrix Market matrix", 1, _FORM)
+        raise source.error("a Matrix Market matrix does not begin like this", 1, _FORM)
     if words[3] == "pattern":
         raise source.error(_PATTERN, 1, "write the bytes of each entry, and integer in place of pattern")
     if words[3] not in ("integer", "real"):

@@ -6,7 +6,7 @@ import math
 import re
 from typing import Final
 
-from hocket.demand.traffic import MOST_BYTES
+from hocket.units import MOST_BYTES
 
 _PLAIN: Final = re.compile(r"[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eEdD][+-]?[0-9]+)?")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeGuard
 
 from hocket.demand.source import Source
-from hocket.demand.traffic import MOST_BYTES, MOST_RANKS, Traffic
+from hocket.demand.traffic import MOST_RANKS, Traffic
+from hocket.units import MOST_BYTES
 
 FORMAT: Final = "hocket-traffic"
 VERSION: Final = 1

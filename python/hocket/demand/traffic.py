@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from hocket.errors import DemandError
 from hocket.text import where_is
+from hocket.units import MOST_BYTES
 
 if TYPE_CHECKING:
     from hocket._core import Demand
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 MOST_RANKS: Final = 2**22  # as plan files
 MOST_MESSAGES: Final = 2**22  # all of 2,048 ranks to each other
-MOST_BYTES: Final = 2**63 - 1
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
 from hocket.network import read_known_network
 from hocket.network.chosen import job_hosts
-from hocket.runtime.environment import MOST_PLANNED_RANKS, PATTERNS, read_plan
+from hocket.runtime.environment import PATTERNS, read_plan, run_demand
 
 
 def check_network(case: Case) -> Iterator[Finding]:
@@ -28,15 +28,16 @@ def check_network(case: Case) -> Iterator[Finding]:
         yield note("network", known.uplinks.text)
     elif known.uplinks.trunks:
         yield ok("network", known.uplinks.text)
-    if network.ranks > MOST_PLANNED_RANKS:
+    if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
         yield note(
-            "network", f"with more than {MOST_PLANNED_RANKS} ranks, each communicator plans what it uses"
+            "network",
+            f"with more than {_core.MOST_RANKS_PLANNED_FOR_RUN} ranks, each communicator plans what it uses",
         )
         return
     for pattern in PATTERNS:
-        demand = _core.Demand(network.ranks, 1 << 20, pattern)
+        demand = run_demand(network, pattern)
         try:
-            yield ok("network", f"{pattern}: scheduler {_core.choose_scheduler(network, demand).name}")
+            yield ok("network", f"{pattern}: scheduler {_core.plan_exchange(network, demand).scheduler.name}")
         except _core.InputError as error:
             yield note("network", f"{pattern}: the MPI library serves it: {error}")
 

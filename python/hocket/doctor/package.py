@@ -24,7 +24,11 @@ def check_package(_: Case) -> Iterator[Finding]:
     if extension != package:
         yield problem("hocket", f"the package is {package}, its extension {extension}", _AGAIN)
         return
-    needed = [native_dir() / "libhocket_core.a", native_dir() / "runtime" / "shim.c", native_dir() / "sort"]
+    needed = [
+        native_dir() / "libhocket_core.a",
+        native_dir() / "runtime" / "shim" / "shim.c",
+        native_dir() / "sort",
+    ]
     missing = [path for path in needed if not path.exists()]
     if missing:
         yield problem("hocket", f"{missing[0]} is missing, which the runtime is built from", _AGAIN)

@@ -36,6 +36,26 @@ if(NOT TARGET Hocket::hocket)
 endif()
 """
 
+# As CMake's SameMajorVersion, for which a tool would have to be run.
+_CMAKE_VERSION: Final = """\
+# {about}; printed by hocket config --cmake-version.
+set(PACKAGE_VERSION {version})
+set(PACKAGE_VERSION_COMPATIBLE TRUE)
+if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+elseif(PACKAGE_FIND_VERSION_RANGE)
+  if(PACKAGE_VERSION VERSION_GREATER PACKAGE_FIND_VERSION_MAX OR
+     (PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION_MAX AND PACKAGE_FIND_VERSION_RANGE_MAX STREQUAL "EXCLUDE"))
+    set(PACKAGE_VERSION_COMPATIBLE FALSE)
+  endif()
+elseif(NOT PACKAGE_FIND_VERSION_MAJOR EQUAL {major})
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+endif()
+if(PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+"""
+
 
 def compile_flags(include: Path) -> list[str]:
     """Where ``hocket.h`` is."""
@@ -68,6 +88,11 @@ def cmake_file(version: str, include: Path, library: Path, mpicc: str) -> str:
         library=_of_cmake(str(library)),
         include=_of_cmake(str(include)),
     )
+
+
+def cmake_version_file(version: str) -> str:
+    """``HocketConfigVersion.cmake``: older and other major versions than wanted do not fit."""
+    return _CMAKE_VERSION.format(about=ABOUT, version=version, major=version.split(".")[0])
 
 
 def _of_pkg_config(flags: list[str]) -> str:

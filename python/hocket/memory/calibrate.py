@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hocket import _core
-from hocket.errors import HocketError, UsageError
+from hocket.errors import HocketError
 from hocket.launched import complaints, lines, started
 from hocket.memory.budget import Figure
 from hocket.mpi import Mpi, launch_command
@@ -109,13 +109,6 @@ def _figures(said: Iterator[str], report: Report) -> tuple[list[Figure], int] | 
             return [tuple(figure) for figure in message["figures"]], message["of"]
         report(message["at"], message["of"], message["work"])
     return None
-
-
-def check_ranks(ranks: int) -> None:
-    if not 2 <= ranks <= 4096:
-        raise UsageError(
-            f"{ranks} ranks cannot be measured", remedy="give from 2 to 4096, best one for each core"
-        )
 
 
 def _free_bytes() -> int:

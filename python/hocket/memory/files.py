@@ -9,10 +9,11 @@ from pathlib import Path
 from hocket import _core
 from hocket.errors import HocketError
 from hocket.runtime.cache import cache_dir
+from hocket.text import read_file
 
 
 def kept_path() -> Path:
-    """This machine's profile in the user's cache, where the runtime finds it (sort/profile.cpp)."""
+    """This machine's profile in the user's cache, where the runtime finds it (sort/costs/profile.cpp)."""
     return cache_dir() / f"memory-{platform.node()}.txt"
 
 
@@ -28,7 +29,7 @@ def read_profile(path: str | os.PathLike[str] | None = None) -> _core.memory.Pro
             return _core.memory.Profile.built_in()
         chosen = kept
     try:
-        return _core.memory.Profile.parse(Path(chosen).read_text("utf-8", "replace"))
+        return _core.memory.Profile.parse(read_file(chosen).decode("utf-8", "replace"))
     except OSError as error:
         raise HocketError(
             f"cannot read the memory profile {chosen}: {error.strerror or error}",

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 DEFAULT_RATE = 125e6  # bytes per second: gigabit Ethernet
 DEFAULT_LATENCY = 5e-6  # seconds per channel
-MIN_RATE, MAX_RATE = 1e3, 1e13  # bytes per second, as the core demands
 MAX_LATENCY = 10.0
 MAX_NODES = 1_000_000  # hosts, and as many switches
 MAX_GRID_HOSTS = 65_536  # of a torus, mesh or hypercube: every message is walked hop by hop

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
+from hocket import _core
 from hocket.errors import HocketError
 from hocket.network.description import NetworkDescription
 
@@ -26,8 +27,6 @@ VERSION: Final = 1
 MAX_BYTES: Final = 16 * 2**20
 MAX_PAIRS: Final = 1_000_000
 _MOST: Final = 1e18  # of a width or rate
-_NOISE: Final = 0.08  # how far a measured width may lie beside what it is taken for
-_SHARES: Final = (1, 1.5, 2, 3, 4, 6, 8)  # pairs over the width of uplinks as they are built
 _DATE: Final = re.compile(r"(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}Z", re.ASCII)
 
 
@@ -120,17 +119,6 @@ def _positive(value: Any) -> TypeGuard[float]:
 
 
 def settle(width: float, pairs: int) -> Width:
-    """The width that a measurement stands for.
-
-    Measured widths lie somewhat beside those of the wires, mostly below: what comes within 8 % of a usual
-    share of the pairs or of a whole number of hosts' links is taken for the nearest. Without this a tree of
-    full bisection would be one of 0.97.
-    """
-    if width >= pairs * (1 - _NOISE):
-        return Width(float(pairs), pairs, at_least=True)
-    usual = min(
-        [*(pairs / share for share in _SHARES), float(round(width))], key=lambda usual: abs(width - usual)
-    )
-    if abs(width - usual) <= _NOISE * usual:
-        return Width(usual, pairs, at_least=False)
-    return Width(float(f"{width:.2g}"), pairs, at_least=False)
+    """The width that a measurement stands for, by the core's rule."""
+    value = _core.settled_width(width, pairs)
+    return Width(value, pairs, at_least=value >= pairs)

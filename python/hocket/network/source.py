@@ -91,7 +91,9 @@ def load_beside(source: Source, name: str, line: int, what: str) -> Source:
         regular = False
     if not regular:
         raise source.error(
-            f"the {what} {shown(name)} are no file", line, f"the path begins where {shown(source.name)} lies"
+            f"{what}: file {shown(name)} not found",
+            line,
+            f"the path begins in the folder of {shown(source.name)}",
         )
     return load(str(path))
 

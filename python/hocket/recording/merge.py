@@ -1,6 +1,6 @@
 """The files of the ranks become one list of calls.
 
-Every rank counts runs of equal calls by itself (runtime/record_log.c). A call of the merged list is a
+Every rank counts runs of equal calls by itself (runtime/record/record_file.hpp). A call of the merged list is a
 stretch of a communicator's calls during which no rank's row changes.
 """
 
@@ -14,6 +14,7 @@ from typing import Final
 from hocket.demand.recorded import RecordedCall
 from hocket.errors import HocketError, Where
 
+_NOTHING: Final = "no collective call was recorded"
 _REMEDY: Final = "record again; on several hosts the directory of -o must be one that all of them see"
 _MOST_NAMED: Final = 8
 
@@ -52,15 +53,16 @@ class Recording:
 
 
 def merge(folder: Path) -> Recording:
-    """Reads the ranks' files. Raises HocketError if there are none, or if they contradict each other."""
+    """Reads the ranks' files. Raises HocketError if there are none, if they hold no call, or if they contradict
+    each other."""
     records = {}
     for path in folder.glob("rank-*"):
         record = _read(path)
         records[record.rank] = record
     if not records:
         raise HocketError(
-            "no collective call was recorded",
-            remedy="is it an MPI program with all-to-alls or all-gathers, and its MPI a shared library?",
+            _NOTHING,
+            remedy="is it a program of this MPI that calls MPI_Finalize, and its MPI a shared library?",
         )
     ranks = next(iter(records.values())).ranks
     if any(record.ranks != ranks or record.rank >= ranks for record in records.values()):
@@ -79,6 +81,8 @@ def merge(folder: Path) -> Recording:
             remarks.append(f"{_named(absent)} left no record; {_REMEDY}")
             continue
         calls += _calls(communicator, records, remarks)
+    if not calls and not remarks:
+        raise HocketError(_NOTHING, remedy="record a program that makes all-to-alls or all-gathers")
     return Recording(ranks, calls, list(dict.fromkeys(remarks)))
 
 

@@ -29,17 +29,16 @@ WIDTH, LEFT, RIGHT = 11.0, 1.75, 0.95  # inches, as the next line
 TOP, BOTTOM, LEAST, TALLEST, SPACE = 0.95, 0.8, 0.5, 7.0, 0.09
 PANEL, BETWEEN = 0.5, 0.2  # what several panels need besides
 SLOTS: Final = 400  # of time
+COUNTED_AT_ONCE: Final = (
+    1 << 22
+)  # uses of a channel in a phase, so that memory does not grow with the schedule
 FINE_DPI: Final = 240
 
 
-def worst_of_blocks(cells: NDArray[np.uint32], rows: int, columns: int) -> NDArray[np.uint32]:
-    """At most so many rows and columns: the largest value of each block, all of one size but for the last."""
-    for axis, most in ((0, rows), (1, columns)):
-        length = cells.shape[axis]
-        if length > most:
-            step = -(-length // most)
-            cells = np.maximum.reduceat(cells, np.arange(0, length, step), axis=axis)
-    return cells
+def worst_of_rows(cells: NDArray[np.uint32], most: int) -> NDArray[np.uint32]:
+    """At most so many rows: the largest value of each block, all of one size but for the last."""
+    step = -(-len(cells) // most)
+    return np.maximum.reduceat(cells, np.arange(0, len(cells), step), axis=0)
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,38 @@ class Panel:
     name: str
     schedule: _core.Schedule
     network: _core.Network
+
+
+@dataclass
+class Use:
+    """Messages that share a channel in a phase."""
+
+    cells: list[NDArray[np.uint32]]  # of each band: the worst of neighbouring channels (rows) and phases
+    worst: int = 0
+    total: int = 0  # the worst of each phase, in sum
+
+
+def use_of(panel: Panel) -> Use:
+    """Counts in parts of the schedule."""
+    network, schedule = panel.network, panel.schedule
+    kinds = bands(network)
+    # Rows are shared out by the number of channels; a band has at least one.
+    rows = [max(1, MOST_ROWS * len(band.channels) // network.channels) for band in kinds]
+    step = -(-schedule.phases // MOST_COLUMNS)
+    parts: list[list[NDArray[np.uint32]]] = [[] for _ in kinds]
+    use = Use([])
+    # Whole columns, or at least one.
+    phases = max(1, COUNTED_AT_ONCE // (network.channels * step)) * step
+    for first in range(0, schedule.phases, phases):
+        counts = _core.channel_use(network, schedule, first, min(first + phases, schedule.phases))
+        worst = counts.max(axis=1)
+        use.worst = max(use.worst, int(worst.max()))
+        use.total += int(worst.sum(dtype=np.int64))
+        columns = np.maximum.reduceat(counts, np.arange(0, len(counts), step), axis=0).T
+        for part, band, most in zip(parts, kinds, rows, strict=True):
+            part.append(worst_of_rows(columns[band.channels], most))
+    use.cells = [np.concatenate(part, axis=1) for part in parts]
+    return use
 
 
 def heat(
@@ -66,20 +97,16 @@ def heat(
     picture shows the share of time in which each channel is busy.
     """
     path = style.check(path)
-    _refuse_empty([Panel("", schedule, network)])
+    panel = Panel("", schedule, network)
+    _refuse_empty([panel])
     by = f", by '{name}'" if name else ""
-    if simulation is not None and int(_core.channel_use(network, schedule).max()) <= 1:
-        _busy_heat(
-            simulation,
-            schedule,
-            network,
-            path,
-            f"Time that each channel is busy{f': {title}' if title else by}",
-        )
-        return path
-    return heats(
-        [Panel("", schedule, network)], path, title=f"Messages on each channel{f': {title}' if title else by}"
-    )
+    about = f": {title}" if title else by
+    use = use_of(panel)
+    if simulation is not None and use.worst <= 1:
+        _busy_heat(simulation, schedule, network, path, f"Time that each channel is busy{about}")
+    else:
+        _message_heat([panel], [use], path, f"Messages on each channel{about}")
+    return path
 
 
 def _refuse_empty(panels: Sequence[Panel]) -> None:
@@ -146,18 +173,15 @@ def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
     kinds = bands(network)
     if any(bands(panel.network) != kinds for panel in panels[1:]):
         raise UsageError("the networks have different channels", remedy="draw one picture for each")
-    uses = [_core.channel_use(panel.network, panel.schedule).T for panel in panels]
-    # Rows are shared out by the number of channels; a band has at least one.
-    per_band = [max(1, MOST_ROWS * len(band.channels) // network.channels) for band in kinds]
-    cells = [
-        [
-            worst_of_blocks(use[band.channels], rows, MOST_COLUMNS)
-            for band, rows in zip(kinds, per_band, strict=True)
-        ]
-        for use in uses
-    ]
-    rows = [len(cell) for cell in cells[0]]
-    most = max(1, *(int(use.max()) for use in uses))
+    _message_heat(panels, [use_of(panel) for panel in panels], path, title)
+    return path
+
+
+def _message_heat(panels: Sequence[Panel], uses: Sequence[Use], path: Path, title: str) -> None:
+    network = panels[0].network
+    kinds = bands(network)
+    rows = [len(cell) for cell in uses[0].cells]
+    most = max(1, *(use.worst for use in uses))
     plot = min(TALLEST, max(LEAST * len(rows), 0.06 * sum(rows)))
     head = TOP + (PANEL if len(panels) > 1 else 0)
     height = head + BOTTOM + plot + SPACE * (len(rows) - 1)
@@ -170,7 +194,7 @@ def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
             left, top = LEFT + column * (wide + BETWEEN), head
             if len(panels) > 1:
                 _panel_head(figure, panel, use, left)
-            for band, cell in zip(kinds, cells[column], strict=True):
+            for band, cell in zip(kinds, use.cells, strict=True):
                 # At least half of an equal part, so that the name fits beside it.
                 tall = plot * (0.5 / len(rows) + 0.5 * len(cell) / sum(rows))
                 axes = figure.add_axes((left / WIDTH, 1 - (top + tall) / height, wide / WIDTH, tall / height))
@@ -190,25 +214,25 @@ def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
                 f"{style.counted(network.channels, 'channel')}; {_worst(uses[0], 'worst use of a channel')}"
             )
         style.headline(figure, title, subtitle, left=LEFT / WIDTH)
-        style.footnote(figure, LEFT / WIDTH, _note(uses, cells))
+        style.footnote(figure, LEFT / WIDTH, _note(panels, uses))
         # Wide enough for a column per phase.
         style.save(figure, path, dpi=style.DPI if len(panels) == 1 else FINE_DPI)
-    return path
 
 
-def _worst(use: NDArray[np.uint32], what: str) -> str:
-    return f"{what} {int(use.max())}, {int(use.max(axis=0).sum()):,} in sum over the phases"
+def _worst(use: Use, what: str) -> str:
+    return f"{what} {use.worst}, {use.total:,} in sum over the phases"
 
 
-def _panel_head(figure: Figure, panel: Panel, use: NDArray[np.uint32], left: float) -> None:
+def _panel_head(figure: Figure, panel: Panel, use: Use, left: float) -> None:
     width, height = figure.get_size_inches()
     x, name, worst = left / width, 1 - (TOP + PANEL - 0.36) / height, 1 - (TOP + PANEL - 0.14) / height
     figure.text(x, name, panel.name, va="center", fontsize=10, fontweight="bold")
     figure.text(x, worst, _worst(use, "worst"), va="center", fontsize=8, color=style.MUTED)
 
 
-def _note(uses: list[NDArray[np.uint32]], cells: list[list[NDArray[np.uint32]]]) -> str:
-    if all(use.size == sum(cell.size for cell in own) for use, own in zip(uses, cells, strict=True)):
+def _note(panels: Sequence[Panel], uses: Sequence[Use]) -> str:
+    drawn = [sum(cell.size for cell in use.cells) for use in uses]
+    if drawn == [panel.schedule.phases * panel.network.channels for panel in panels]:
         return ""
     return "a point is the worst of several neighbouring channels or phases"
 

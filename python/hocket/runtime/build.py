@@ -1,7 +1,7 @@
 """Builds the MPI runtime for the MPI at hand, once, and keeps it in the user's cache.
 
 Handle types differ between MPI families, so the part that calls MPI is compiled with the ``mpicc``
-of each. The preloaded shim knows no MPI and only hands calls over (runtime/shim.c).
+of each. The preloaded shim knows no MPI and only hands calls over (runtime/shim/shim.c).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from hocket.runtime.preload import SHIM, VARIABLE, with_shim
 from hocket.runtime.wrapper import Wrapper, read_wrapper
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
-_ROOMS = ("runtime", "sort")  # what is compiled with the MPI at hand
-_LIBRARY_FLAGS, _SHIM_FLAGS = "library_flags.txt", "shim_flags.txt"
+_TREES = ("runtime", "sort")  # what is compiled with the MPI at hand
+_LIBRARY_FLAGS, _SHIM_FLAGS = "runtime/library_flags.txt", "runtime/shim/shim_flags.txt"
 LIBRARY = "libhocket_runtime.so"
 
 
@@ -67,10 +67,9 @@ def build_runtime(mpicc: str) -> Runtime:
 
     sources = [
         *_sources(),
-        *(header for room in _ROOMS for header in sorted((native_dir() / room).glob("*.h*"))),
-        *sorted(include_dir().glob("*.h")),
+        *(header for tree in _TREES for header in sorted((native_dir() / tree).rglob("*.h*"))),
         _shim_source(),
-        native_dir() / "runtime" / _SHIM_FLAGS,
+        native_dir() / _SHIM_FLAGS,
         _core_library(),
     ]
     name = f"runtime-{digest_of([*_library_flags(), wrapper.identity], sources)}"
@@ -89,7 +88,7 @@ def digest_of(texts: Iterable[str], files: Iterable[Path]) -> str:
 
 
 def _shim_source() -> Path:
-    return native_dir() / "runtime" / "shim.c"
+    return native_dir() / "runtime" / "shim" / "shim.c"
 
 
 def _core_library() -> Path:
@@ -97,7 +96,7 @@ def _core_library() -> Path:
 
 
 def _read_flags(file: str) -> list[str]:
-    lines = (native_dir() / "runtime" / file).read_text().splitlines()
+    lines = (native_dir() / file).read_text().splitlines()
     return [line for line in lines if line.startswith("-")]
 
 
@@ -106,19 +105,35 @@ def _library_flags() -> list[str]:
 
 
 def _sources() -> list[Path]:
-    return [source for room in _ROOMS for source in sorted((native_dir() / room).glob("*.cpp"))]
+    return [source for tree in _TREES for source in sorted((native_dir() / tree).rglob("*.cpp"))]
+
+
+def _write_units(work: Path) -> list[Path]:
+    """The sources of a room are compiled as one, which takes half the time: headers are read once."""
+    units: dict[Path, str] = {}
+    for source in _sources():
+        name = "-".join(source.parent.relative_to(native_dir()).parts)
+        unit = work / f"{name}.cpp"
+        units[unit] = units.get(unit, "") + f'#include "{source}"\n'
+    for unit, text in units.items():
+        unit.write_text(text)
+    return list(units)
 
 
 def _compile_library(wrapper: Wrapper, library: Path, work: Path) -> None:
-    folders = [native_dir() / "include", include_dir(), *(native_dir() / room for room in _ROOMS)]
+    folders = [native_dir(), native_dir() / "include", include_dir()]
     flags = _library_flags()
     compiling = [wrapper.path, *flags, *(argument for folder in folders for argument in ("-I", str(folder)))]
-    objects = {source: f"{work}/{source.parent.name}-{source.stem}.o" for source in _sources()}
-    with progress(f"the runtime for {wrapper.version}", len(objects)) as done:
+    units = _write_units(work)
+    objects = [str(unit.with_suffix(".o")) for unit in units]
+    with progress(f"the runtime for {wrapper.version}", len(units)) as done:
         common = _precompile(wrapper, compiling, work)
-        commands = [[*compiling, *common, "-c", str(source), "-o", made] for source, made in objects.items()]
+        commands = [
+            [*compiling, *common, "-c", str(unit), "-o", made]
+            for unit, made in zip(units, objects, strict=True)
+        ]
         compile_all(commands, wrapper.environment, work, done)
-    linking = [wrapper.path, *flags, "-shared", *objects.values(), str(_core_library()), "-o", str(library)]
+    linking = [wrapper.path, *flags, "-shared", *objects, str(_core_library()), "-o", str(library)]
     compile_native(linking, wrapper.environment, work)
 
 
@@ -127,7 +142,7 @@ def _compile_shim(wrapper: Wrapper, shim: Path, work: Path) -> None:
     shown = work / "shown.h"
     visible = '__attribute__((visibility("default")))'
     shown.write_text("".join(f"{visible} int {name}();\n" for name in sorted(wrapper.functions)))
-    flags = [*_read_flags(_SHIM_FLAGS), "-x", "c", "-shared", "-include", str(shown)]
+    flags = [*_read_flags(_SHIM_FLAGS), "-I", str(native_dir()), "-x", "c", "-shared", "-include", str(shown)]
     command = [wrapper.compiler, *flags, str(_shim_source()), "-o", str(shim), "-ldl"]
     compile_native(command, wrapper.environment, work)
 

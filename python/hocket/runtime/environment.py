@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hocket import _core
 from hocket.errors import PlanError, UsageError
+from hocket.figures import ALL_GATHER, ALL_TO_ALL
 from hocket.runtime.cache import keep
 from hocket.runtime.placement import hosts_by_coordinates
 from hocket.runtime.ready import find_runtime
 from hocket.same_network import check_same_network
+from hocket.text import read_file
 
 if TYPE_CHECKING:
     from hocket.network import KnownNetwork
 
-MOST_PLANNED_RANKS = 2048  # larger networks travel without rows: ranks plan what they use
+PATTERNS = (ALL_TO_ALL, ALL_GATHER)
 
-PATTERNS = ("all-to-all", "all-gather")
-
-# What an all-gather is planned for (pieces are scaled to what a call contributes), and how many messages
-# a rank may have unacknowledged: it has the next one for the same wire at once. As in plan_store.cpp.
-_GATHER_BYTES = 1 << 20
-_GATHER_WINDOW = 2
-
-_FLOWS = ("token", "barrier", "free")
-
-_NUMBERS = {
-    "min_bytes": "HOCKET_MIN_BYTES",
-    "min_gather_bytes": "HOCKET_MIN_GATHER_BYTES",
-    "min_vector_bytes": "HOCKET_MIN_VECTOR_BYTES",
-    "segment": "HOCKET_SEGMENT",
-    "early": "HOCKET_EARLY",
-}
+_VARIABLES = {variable.name: variable for variable in _core.variables()}
 
 # Rules for where ranks are, and what HOCKET_PLACEMENT says for them.
 _PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
@@ -43,8 +30,8 @@ _PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOptions:
-    """What a user may say about a run; None: nothing was said, and what the environment says counts, then the
-    runtime's own choice.
+    """What a user may say about a run; None: nothing was said, and what the variable of the same name says
+    (``HOCKET_MIN_BYTES`` for ``min_bytes``) counts, then the runtime's own choice.
 
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
@@ -69,21 +56,13 @@ class RuntimeOptions:
 
         Raises UsageError for a variable that counts and holds what it may not.
         """
-        said: dict[str, str] = {}
-        for name, given in self._by_variable().items():
-            if value := environment.get(name, "") if given in (None, "") else "":
-                _check_variable(name, value)
-                said[name] = value
-        return replace(
-            self,
-            placement=self.placement or said.get("HOCKET_PLACEMENT"),
-            flow=self.flow or said.get("HOCKET_FLOW"),
-            scheduler=self.scheduler or said.get("HOCKET_SCHEDULER"),
-            log=self.log or int(said.get("HOCKET_LOG", "0")),
-            report=self.report or (Path(said["HOCKET_REPORT"]) if "HOCKET_REPORT" in said else None),
-            **{name: getattr(self, name) if getattr(self, name) is not None else int(said[variable])
-               for name, variable in _NUMBERS.items() if getattr(self, name) is not None or variable in said},
-        )  # fmt: skip
+        said: dict[str, Any] = {}
+        for option, (variable, given) in self._by_option().items():
+            if value := environment.get(variable, "") if given in (None, "") else "":
+                _check_variable(variable, value)
+                number = _VARIABLES[variable].kind == "number"
+                said[option] = int(value) if number else Path(value) if option == "report" else value
+        return replace(self, **said)
 
     @property
     def window(self) -> int:
@@ -92,7 +71,7 @@ class RuntimeOptions:
         kind, _, count = flow.partition(":")
         if kind == "window" and count.isdecimal() and 1 <= int(count) <= 64:
             return int(count)
-        if flow in _FLOWS:
+        if flow in _VARIABLES["HOCKET_FLOW"].words:
             return 1
         raise UsageError(
             f"no flow control is called '{flow}'",
@@ -100,24 +79,18 @@ class RuntimeOptions:
         )
 
     def environment(self) -> dict[str, str]:
-        """The HOCKET_ variables of docs/runtime.md, except for the plans and where the ranks are."""
-        values = self._by_variable() | {
+        """The HOCKET_ variables of docs/running.md, except for the plans and where the ranks are."""
+        values = dict(self._by_option().values()) | {
             "HOCKET_FLOW": "token" if self.window > 1 else self.flow or "token",
             "HOCKET_SCHEDULER": self._irregular_scheduler(),
         }
         del values["HOCKET_PLACEMENT"]
         return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
-    def _by_variable(self) -> dict[str, object]:
-        """What was said, by the variable that tells it to the ranks."""
-        return {
-            "HOCKET_PLACEMENT": self.placement,
-            "HOCKET_FLOW": self.flow,
-            "HOCKET_SCHEDULER": self.scheduler,
-            "HOCKET_LOG": self.log or None,
-            "HOCKET_REPORT": self.report,
-            **{variable: getattr(self, name) for name, variable in _NUMBERS.items()},
-        }
+    def _by_option(self) -> dict[str, tuple[str, object]]:
+        """The variable that tells each option to the ranks, and what was said."""
+        said = {field.name: getattr(self, field.name) for field in fields(self)} | {"log": self.log or None}
+        return {option: (variable_of(option), value) for option, value in said.items()}
 
     def _irregular_scheduler(self) -> str | None:
         if self.scheduler is not None:
@@ -148,6 +121,10 @@ class RuntimeOptions:
         return str(keep("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
 
 
+def variable_of(option: str) -> str:
+    return f"HOCKET_{option.upper()}"
+
+
 def _check_variable(name: str, value: str) -> None:
     """Raises UsageError, naming the variable, for a value that the runtime would not take."""
     wrong = _core.wrong_variables([f"{name}={value}"])
@@ -165,7 +142,7 @@ def _check_variable(name: str, value: str) -> None:
 def scheduled_variables() -> list[str]:
     """The names of all variables that :func:`scheduled_environment` may set, but for ``LD_PRELOAD``."""
     return [
-        *RuntimeOptions()._by_variable(),
+        *dict(RuntimeOptions()._by_option().values()),
         "HOCKET_TRUNKS",
         "HOCKET_RUNTIME",
         "HOCKET_RUNTIME_MPI",
@@ -193,10 +170,11 @@ def scheduled_environment(
     if not isinstance(network, _core.Network):
         if trunks := trunks_to_measure(network):
             environment["HOCKET_TRUNKS"] = str(trunks)
+        measured = network.uplinks.provenance == "measured"
         given, network = network.description.source, network.network
     else:
-        given = "the network's file"
-    paths = _given_plans(plans, network, given)
+        given, measured = "the network's file", False
+    paths = _given_plans(plans, network, given, measured)
     placement = options.where_ranks_are(network, network.ranks if ranks is None else ranks)
     for pattern in PATTERNS:
         if pattern not in paths and (made := _cached_plan(network, pattern, options)):
@@ -217,7 +195,9 @@ def trunks_to_measure(known: KnownNetwork) -> Path | None:
     return kept_path(known.description) if assumed else None
 
 
-def _given_plans(plans: Sequence[Path], network: _core.Network, given: str) -> dict[str, Path]:
+def _given_plans(
+    plans: Sequence[Path], network: _core.Network, given: str, measured: bool
+) -> dict[str, Path]:
     """By pattern. Raises PlanError for one that is not for this network or does not hold."""
     paths: dict[str, Path] = {}
     for path in plans:
@@ -227,7 +207,7 @@ def _given_plans(plans: Sequence[Path], network: _core.Network, given: str) -> d
         if pattern not in PATTERNS:
             raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
                             remedy=f"give plans of {' or '.join(PATTERNS)}")  # fmt: skip
-        check_same_network(plan, network, str(path), given)
+        check_same_network(plan, network, str(path), given, measured)
         _check_holds(plan, network, path)
         paths[pattern] = path
     return paths
@@ -249,7 +229,7 @@ def read_plan(path: Path) -> _core.Plan:
     if ":" in str(path.resolve()):
         raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
     try:
-        return _core.Plan.decode(path.read_bytes())
+        return _core.Plan.decode(read_file(path))
     except OSError as error:
         raise PlanError(
             f"cannot read {path}: {error.strerror}", remedy="make it with 'hocket plan'"
@@ -258,27 +238,37 @@ def read_plan(path: Path) -> _core.Plan:
         raise PlanError(f"{path}: {error}", remedy="make it again with 'hocket plan'") from None
 
 
+def run_demand(network: _core.Network, pattern: str) -> _core.Demand:
+    """What a plan for a run is chosen for: nobody knows yet how large messages will be."""
+    return _core.Demand(network.ranks, _core.REFERENCE_BYTES, pattern)
+
+
 def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) -> Path | None:
+    """None where no scheduler serves an all-gather of this network: the ranks say why when they need it."""
+    window = options.window if options.window > 1 else _core.run_window(pattern)
+    try:
+        plan = plan_for_run(network, pattern, window)
+    except _core.InputError:
+        if pattern == ALL_TO_ALL:
+            raise
+        return None
+    return keep("plan", plan.encode(), ".hkt")
+
+
+def plan_for_run(network: _core.Network, pattern: str, window: int) -> _core.Plan:
     """A plan of the whole network; a rank in a smaller communicator plans from its network part.
 
-    None where no scheduler serves an all-gather of this network: the ranks say why when they need it.
+    A large network's has no rows: ranks plan what they use. Raises ``_core.InputError``.
     """
-    gather = pattern == "all-gather"
-    demand = _core.Demand(network.ranks, _GATHER_BYTES if gather else 1, pattern)
-    if network.ranks <= MOST_PLANNED_RANKS:
-        try:
-            scheduler = _core.choose_scheduler(network, demand)
-            schedule = scheduler.make(network, demand)
-        except _core.InputError:
-            if not gather:
-                raise
-            return None
-        name = scheduler.name
-    else:
+    demand = run_demand(network, pattern)
+    if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
         schedule = _core.Schedule.from_rows(network.ranks, demand.bytes, [])
-        name = "none"
-    window = _GATHER_WINDOW if gather and options.window == 1 else options.window
-    waits = _core.derive_waits(network, schedule, window)
-    bounds = _core.lower_bounds(network, demand)
-    plan = _core.Plan(network, schedule, waits, demand, name, bounds.phases, bounds.seconds, 0.0)
-    return keep("plan", plan.encode(), ".hkt")
+        bounds = _core.lower_bounds(network, demand)
+        waits = _core.derive_waits(network, schedule, window)
+        return _core.Plan(network, schedule, waits, demand, "none", bounds.phases, bounds.seconds, 0.0)
+    planned = _core.plan_exchange(network, demand, window)
+    predicted = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS)
+    return _core.Plan(
+        network, planned.schedule, planned.waits, demand, planned.scheduler.name,
+        planned.bound_phases, planned.bound_seconds, predicted.seconds,
+    )  # fmt: skip

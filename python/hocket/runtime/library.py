@@ -163,7 +163,7 @@ def _library() -> RuntimeLibrary:
 
 @dataclass(frozen=True, slots=True)
 class _ProcessMpi:
-    """The MPI that mpi4py runs on. ``name``: as runtime/which_mpi.h compares it."""
+    """The MPI that mpi4py runs on. ``name``: as runtime/shim/which_mpi.h compares it."""
 
     name: str
     abi: Abi

@@ -13,6 +13,7 @@ from pathlib import Path
 from hocket import _core
 from hocket.errors import UsageError, Where
 from hocket.network.coordinates import coordinates_of, node_at, sides_of
+from hocket.text import read_file
 
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")
 _MOST_SHOWN = 8  # free places named in a message
@@ -51,7 +52,7 @@ def hosts_by_coordinates(path: Path, network: _core.Network, ranks: int) -> list
 
 def _lines(path: Path) -> list[Line]:
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         number = error.object[: error.start].count(b"\n") + 1
         raise UsageError(

@@ -10,16 +10,16 @@ static unsigned char value(int origin, size_t i, int salt) {
   return (unsigned char)((unsigned)origin * 101u + (unsigned)(i * 2654435761u >> 13) + (unsigned)salt * 37u + 1u);
 }
 
-static void fill(unsigned char *at, int origin, size_t bytes, int salt) {
+static void fill(unsigned char* at, int origin, size_t bytes, int salt) {
   for (size_t i = 0; i < bytes; ++i) at[i] = value(origin, i, salt);
 }
 
-static void compare(const unsigned char *at, int origin, size_t bytes, int salt) {
+static void compare(const unsigned char* at, int origin, size_t bytes, int salt) {
   for (size_t i = 0; i < bytes; ++i) check(at[i] == value(origin, i, salt));
 }
 
-static unsigned char *room(size_t bytes) {
-  unsigned char *at = malloc(bytes + 1);
+static unsigned char* room(size_t bytes) {
+  unsigned char* at = malloc(bytes + 1);
   memset(at, 0xAB, bytes + 1);
   return at;
 }
@@ -78,14 +78,14 @@ static void strided(MPI_Comm comm, int elements, int in_place, int salt) {
   MPI_Type_commit(&spaced);
   MPI_Type_commit(&solid);
   size_t most = 2 * (size_t)elements * (n + 1);
-  short *in = (short *)room(sizeof(short) * most), *out = (short *)room(sizeof(short) * most);
+  short *in = (short*)room(sizeof(short) * most), *out = (short*)room(sizeof(short) * most);
   int *counts = malloc(sizeof(int) * n), *places = malloc(sizeof(int) * n);
   for (int o = 0; o < n; ++o) {
     counts[o] = o % 3 != 1;
     places[o] = o;
   }
   /* Strided on both sides, everybody contributes. */
-  short *own = in_place ? in + 2 * (size_t)elements * rank : out;
+  short* own = in_place ? in + 2 * (size_t)elements * rank : out;
   for (int i = 0; i < elements; ++i) own[2 * i] = (short)(value(rank, i, salt) * 3);
   MPI_Allgather(in_place ? MPI_IN_PLACE : out, 1, spaced, in, 1, spaced, comm);
   for (int o = 0; o < n; ++o)
@@ -103,8 +103,7 @@ static void strided(MPI_Comm comm, int elements, int in_place, int salt) {
   for (int i = 0; i < elements; ++i) out[2 * i] = (short)(value(rank, i, salt + 2) * 3);
   MPI_Allgather(out, 1, spaced, in, elements, MPI_SHORT, comm);
   for (int o = 0; o < n; ++o)
-    for (int i = 0; i < elements; ++i)
-      check(in[(size_t)elements * o + i] == (short)(value(o, i, salt + 2) * 3));
+    for (int i = 0; i < elements; ++i) check(in[(size_t)elements * o + i] == (short)(value(o, i, salt + 2) * 3));
   free(in);
   free(out);
   free(counts);
@@ -147,7 +146,7 @@ static void wrong_size(int bytes) {
   MPI_Comm_free(&comm);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -77,7 +77,7 @@ static void reversed(MPI_Comm comm, int salt) {
   MPI_Type_free(&swapped);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, n, rounds = argc > 1 ? atoi(argv[1]) : 2;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

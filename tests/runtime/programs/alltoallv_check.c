@@ -46,7 +46,7 @@ typedef struct {
   int *send, *receive, *from, *to; /* counts and displacements */
 } Sizes;
 
-static int *ints(int n) { return malloc(sizeof(int) * (size_t)n + 1); }
+static int* ints(int n) { return malloc(sizeof(int) * (size_t)n + 1); }
 
 /* Blocks in falling order of ranks on the receive side, with gaps; empty ones are nowhere. */
 static Sizes sizes_of(MPI_Comm comm, int pattern, int most, int salt) {
@@ -68,22 +68,20 @@ static Sizes sizes_of(MPI_Comm comm, int pattern, int most, int salt) {
   return s;
 }
 
-static void drop(Sizes *s) {
-  free(s->send), free(s->receive), free(s->from), free(s->to);
-}
+static void drop(Sizes* s) { free(s->send), free(s->receive), free(s->from), free(s->to); }
 
-static unsigned char *room(size_t bytes) {
-  unsigned char *memory = malloc(bytes + 1);
+static unsigned char* room(size_t bytes) {
+  unsigned char* memory = malloc(bytes + 1);
   memset(memory, 0xAB, bytes + 1);
   return memory;
 }
 
-static void fill(const Sizes *s, unsigned char *out, int salt) {
+static void fill(const Sizes* s, unsigned char* out, int salt) {
   for (int to = 0; to < s->n; ++to)
     for (int i = 0; i < s->send[to]; ++i) out[s->from[to] + i] = value(s->rank, to, i, salt);
 }
 
-static void compare(const Sizes *s, const unsigned char *in, int salt) {
+static void compare(const Sizes* s, const unsigned char* in, int salt) {
   for (int from = 0; from < s->n; ++from) {
     const int at = s->to[from];
     if (s->receive[from] > 0) check(in[at - 1] == 0xAB && in[at - 2] == 0xAB && in[at - 3] == 0xAB);
@@ -118,8 +116,8 @@ static void types(MPI_Comm comm, int most) {
   MPI_Type_commit(&strided);
   MPI_Type_commit(&pair);
   Sizes s = sizes_of(comm, DENSE, most / 4 + 1, 2);
-  short *out = (short *)room(8 * (size_t)s.room_out), *back = (short *)room(8 * (size_t)s.room_in);
-  unsigned char *in = room(4 * (size_t)s.room_in);
+  short *out = (short*)room(8 * (size_t)s.room_out), *back = (short*)room(8 * (size_t)s.room_in);
+  unsigned char* in = room(4 * (size_t)s.room_in);
   for (int to = 0; to < s.n; ++to)
     for (int i = 0; i < 4 * s.send[to]; ++i) out[4 * s.from[to] + i] = (short)(s.rank * 31 + to * 17 + i);
   for (int round = 0; round < 2; ++round) {
@@ -152,7 +150,7 @@ static void place(MPI_Comm comm, int most) {
     at[i] = total;
     total += counts[i];
   }
-  unsigned char *in = room(total);
+  unsigned char* in = room(total);
   for (int round = 0; round < 2; ++round) {
     for (int to = 0; to < n; ++to)
       for (int i = 0; i < counts[to]; ++i) in[at[to] + i] = value(rank, to, i, round);
@@ -249,12 +247,12 @@ static void truncate_all(MPI_Comm comm, int most) {
 }
 
 static const struct {
-  const char *name;
+  const char* name;
   void (*run)(MPI_Comm, int);
-} parts[] = {{"sizes", sizes}, {"types", types},       {"place", place},      {"comms", comms},
+} parts[] = {{"sizes", sizes}, {"types", types},       {"place", place},       {"comms", comms},
              {"turns", turns}, {"changing", changing}, {"disagree", disagree}, {"negative", negative}};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int most = atoi(argv[1]);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {

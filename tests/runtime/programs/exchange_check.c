@@ -48,7 +48,7 @@ static int64_t size_of(int pattern, int from, int to) {
 }
 
 /* The destination vector, from the highest rank down, with an empty message in it. */
-static int vector_of(int pattern, int *targets, int64_t *bytes) {
+static int vector_of(int pattern, int* targets, int64_t* bytes) {
   int n = 0;
   for (int to = ranks - 1; to >= 0; --to) {
     const int64_t size = size_of(pattern, rank, to);
@@ -60,55 +60,55 @@ static int vector_of(int pattern, int *targets, int64_t *bytes) {
 }
 
 struct run {
-  hocket_table *table;
+  hocket_table* table;
   int sends, receives, salt;
   const int *targets, *sources;
   const int64_t *out_bytes, *in_bytes;
-  const void **out;
-  void **in;
+  const void** out;
+  void** in;
 };
 
-static struct run prepare(hocket_table *table, int salt) {
+static struct run prepare(hocket_table* table, int salt) {
   struct run r = {.table = table, .salt = salt};
   OK(hocket_targets(table, &r.sends, &r.targets, &r.out_bytes));
   OK(hocket_sources(table, &r.receives, &r.sources, &r.in_bytes));
   r.out = calloc((size_t)r.sends + 1, sizeof *r.out);
   r.in = calloc((size_t)r.receives + 1, sizeof *r.in);
   for (int i = 0; i < r.sends; ++i) {
-    unsigned char *out = r.out_bytes[i] > 0 ? malloc((size_t)r.out_bytes[i]) : NULL;
+    unsigned char* out = r.out_bytes[i] > 0 ? malloc((size_t)r.out_bytes[i]) : NULL;
     for (int64_t k = 0; k < r.out_bytes[i]; ++k) out[k] = value(rank, r.targets[i], k, salt);
     r.out[i] = out;
   }
   for (int i = 0; i < r.receives; ++i) {
-    unsigned char *in = malloc((size_t)r.in_bytes[i] + 1);
+    unsigned char* in = malloc((size_t)r.in_bytes[i] + 1);
     memset(in, 0xAB, (size_t)r.in_bytes[i] + 1);
     r.in[i] = in;
   }
   return r;
 }
 
-static void inspect(const struct run *r) {
+static void inspect(const struct run* r) {
   int wrong_bytes = 0;
   for (int i = 0; i < r->receives; ++i) {
-    const unsigned char *in = r->in[i];
+    const unsigned char* in = r->in[i];
     for (int64_t k = 0; k < r->in_bytes[i]; ++k) wrong_bytes += in[k] != value(r->sources[i], rank, k, r->salt);
     wrong_bytes += in[r->in_bytes[i]] != 0xAB;
     free(r->in[i]);
   }
   check(wrong_bytes == 0);
-  for (int i = 0; i < r->sends; ++i) free((void *)r->out[i]);
+  for (int i = 0; i < r->sends; ++i) free((void*)r->out[i]);
   free(r->out);
   free(r->in);
 }
 
 /* The table against the pattern: partners, and every byte in exactly one row on either side. */
-static void look_at(const hocket_table *table, int pattern) {
+static void look_at(const hocket_table* table, int pattern) {
   hocket_info info;
   int n;
-  const int *who;
-  const int64_t *bytes;
+  const int* who;
+  const int64_t* bytes;
   size_t rows;
-  const hocket_phase *row;
+  const hocket_phase* row;
   OK(hocket_get_info(table, &info));
   check(info.ranks == ranks && info.rank == rank && info.scheduler[0] != 0);
   check(info.bound_bytes <= info.lockstep_bytes * 1.0001);
@@ -143,17 +143,17 @@ static void look_at(const hocket_table *table, int pattern) {
   free(in);
 }
 
-static void run(hocket_table *table, int salt) {
+static void run(hocket_table* table, int salt) {
   struct run r = prepare(table, salt);
   OK(hocket_exchange(table, r.out, r.in));
   inspect(&r);
 }
 
-static hocket_table *scheduled(int pattern, uint64_t seed) {
-  int *targets = malloc(sizeof(int) * ranks);
-  int64_t *bytes = malloc(sizeof(int64_t) * ranks);
+static hocket_table* scheduled(int pattern, uint64_t seed) {
+  int* targets = malloc(sizeof(int) * ranks);
+  int64_t* bytes = malloc(sizeof(int64_t) * ranks);
   const int n = vector_of(pattern, targets, bytes);
-  hocket_table *table = NULL;
+  hocket_table* table = NULL;
   OK(hocket_schedule(MPI_COMM_WORLD, n, targets, bytes, NULL, seed, &table));
   OK(hocket_check(table, n, targets, bytes));
   free(targets);
@@ -162,7 +162,7 @@ static hocket_table *scheduled(int pattern, uint64_t seed) {
 }
 
 static void run_all(void) {
-  hocket_table *tables[PATTERNS];
+  hocket_table* tables[PATTERNS];
   for (int pattern = 0; pattern < PATTERNS; ++pattern) {
     tables[pattern] = scheduled(pattern, 1);
     look_at(tables[pattern], pattern);
@@ -198,9 +198,9 @@ static void run_all(void) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reverse);
   const int world_rank = rank;
   MPI_Comm_rank(reverse, &rank);
-  int64_t *bytes = malloc(sizeof(int64_t) * ranks);
+  int64_t* bytes = malloc(sizeof(int64_t) * ranks);
   for (int to = 0; to < ranks; ++to) bytes[to] = size_of(SPARSE, rank, to);
-  hocket_table *table;
+  hocket_table* table;
   OK(hocket_schedule_counts(reverse, bytes, NULL, 3, &table));
   MPI_Comm_free(&reverse);
   look_at(table, SPARSE);
@@ -224,8 +224,8 @@ static void schedule_meanwhile(void) {
 }
 
 /* The same text everywhere, from whoever is to blame. */
-static void told(int code, const char *part) {
-  const char *text = hocket_error_string(code);
+static void told(int code, const char* part) {
+  const char* text = hocket_error_string(code);
   check(strstr(text, part) != NULL);
   if (strstr(text, part) == NULL) fprintf(stderr, "'%s' lacks '%s'\n", text, part);
 }
@@ -234,7 +234,7 @@ static void refuse(void) {
   const int last = ranks - 1, guilty = rank == last;
   int targets[2] = {0, last > 0 ? 1 : 0};
   int64_t bytes[2] = {10, 20};
-  hocket_table *table = NULL;
+  hocket_table* table = NULL;
   int code;
   targets[0] = guilty ? ranks : 0;
   EXPECT(code = hocket_schedule(MPI_COMM_WORLD, 1, targets, bytes, NULL, 1, &table), HOCKET_ERR_ARGUMENT);
@@ -247,8 +247,7 @@ static void refuse(void) {
   EXPECT(code = hocket_schedule(MPI_COMM_WORLD, 1, targets, bytes, NULL, 1, &table), HOCKET_ERR_ARGUMENT);
   told(code, "-10 bytes");
   bytes[0] = 10;
-  EXPECT(code = hocket_schedule(MPI_COMM_WORLD, guilty ? -1 : 1, targets, bytes, NULL, 1, &table),
-         HOCKET_ERR_ARGUMENT);
+  EXPECT(code = hocket_schedule(MPI_COMM_WORLD, guilty ? -1 : 1, targets, bytes, NULL, 1, &table), HOCKET_ERR_ARGUMENT);
   EXPECT(code = hocket_schedule(MPI_COMM_WORLD, 1, guilty ? NULL : targets, bytes, NULL, 1, &table),
          HOCKET_ERR_ARGUMENT);
   told(code, "NULL");
@@ -281,8 +280,8 @@ static void refuse(void) {
   check(strlen(hocket_error_string(-99)) > 0);
 }
 
-static int load_and_run(const char *prefix, int quiet) {
-  hocket_table *table = NULL;
+static int load_and_run(const char* prefix, int quiet) {
+  hocket_table* table = NULL;
   const int code = hocket_load(MPI_COMM_WORLD, prefix, &table);
   int least;
   MPI_Allreduce(&code, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -296,11 +295,11 @@ static int load_and_run(const char *prefix, int quiet) {
   return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char *what = argc > 1 ? argv[1] : "run";
+  const char* what = argc > 1 ? argv[1] : "run";
   if (strcmp(what, "run") == 0) {
     if (argc > 2) unit = atol(argv[2]);
     run_all();
@@ -308,7 +307,7 @@ int main(int argc, char **argv) {
   } else if (strcmp(what, "refuse") == 0) {
     refuse();
   } else if (strcmp(what, "save") == 0) {
-    hocket_table *table = scheduled(SPARSE, argc > 3 ? (uint64_t)atol(argv[3]) : 1);
+    hocket_table* table = scheduled(SPARSE, argc > 3 ? (uint64_t)atol(argv[3]) : 1);
     OK(hocket_save(table, argv[2]));
     OK(hocket_free(&table));
   } else if (strcmp(what, "load") == 0) {
@@ -316,7 +315,7 @@ int main(int argc, char **argv) {
   } else {
     char prefix[4096];
     int refused = 0, loaded = 0;
-    FILE *list = fopen(argv[2], "r");
+    FILE* list = fopen(argv[2], "r");
     while (list != NULL && fscanf(list, "%4095s", prefix) == 1) {
       if (load_and_run(prefix, 1))
         ++refused;

@@ -20,12 +20,12 @@ static int size_of(int from, int to, int edge, int most) {
 typedef struct {
   int n, bytes;
   int *peer, *edge, *counts, *at;
-  unsigned char *memory;
+  unsigned char* memory;
 } Side;
 
-static int *ints(int n) { return malloc(sizeof(int) * (size_t)n + 1); }
+static int* ints(int n) { return malloc(sizeof(int) * (size_t)n + 1); }
 
-static Side side_of(int rank, const int *peers, int n, int sends, int most) {
+static Side side_of(int rank, const int* peers, int n, int sends, int most) {
   Side s = {n, 0, ints(n), ints(n), ints(n), ints(n), NULL};
   for (int i = 0; i < n; ++i) {
     s.peer[i] = peers[i];
@@ -40,23 +40,21 @@ static Side side_of(int rank, const int *peers, int n, int sends, int most) {
   return s;
 }
 
-static void drop(Side *s) {
-  free(s->peer), free(s->edge), free(s->counts), free(s->at), free(s->memory);
-}
+static void drop(Side* s) { free(s->peer), free(s->edge), free(s->counts), free(s->at), free(s->memory); }
 
-static void fill(const Side *s, int rank, int salt) {
+static void fill(const Side* s, int rank, int salt) {
   for (int m = 0; m < s->n; ++m)
     for (int i = 0; i < s->counts[m]; ++i) s->memory[s->at[m] + i] = value(rank, s->peer[m], s->edge[m], i, salt);
 }
 
-static void compare(const Side *s, int rank, int salt) {
+static void compare(const Side* s, int rank, int salt) {
   for (int m = 0; m < s->n; ++m)
     for (int i = 0; i < s->counts[m]; ++i)
       check(s->memory[s->at[m] + i] ==
             (s->peer[m] == MPI_PROC_NULL ? 0xAB : value(s->peer[m], rank, s->edge[m], i, salt)));
 }
 
-static void exchange(MPI_Comm comm, const int *sources, int in, const int *destinations, int out, int most) {
+static void exchange(MPI_Comm comm, const int* sources, int in, const int* destinations, int out, int most) {
   int rank;
   MPI_Comm_rank(comm, &rank);
   Side send = side_of(rank, destinations, out, 1, most), receive = side_of(rank, sources, in, 0, most);
@@ -96,7 +94,8 @@ static void graph(int n, int rank, int most) {
 static void edges(int n, int rank, int most) {
   const int next = (rank + 1) % n, before = (rank + n - 1) % n, over = (rank + 2) % n, under = (rank + n - 2) % n;
   const int weights[] = {1, 1, 1, 1, 1, 1};
-  const int destinations[] = {next, rank, over, next, rank, next}, sources[] = {before, under, rank, before, before, rank};
+  const int destinations[] = {next, rank, over, next, rank, next},
+            sources[] = {before, under, rank, before, before, rank};
   MPI_Comm comm;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 6, sources, weights, 6, destinations, weights, MPI_INFO_NULL, 0,
                                  &comm);
@@ -133,7 +132,7 @@ static void grid(int n, int most) {
 #if MPI_VERSION >= 4
 /* Two requests of each kind at once; arrays and datatypes are gone when they start. */
 static void persistent(int n, int rank, int most) {
-  int *all = ints(n);
+  int* all = ints(n);
   const int weights[2] = {1, 1};
   const int next[2] = {(rank + 1) % n, (rank + 2) % n}, before[2] = {(rank + n - 1) % n, (rank + n - 2) % n};
   for (int i = 0; i < n; ++i) all[i] = i;
@@ -148,9 +147,9 @@ static void persistent(int n, int rank, int most) {
     send[k] = k < 2 ? side_of(rank, all, n, 1, most) : side_of(rank, next, 2, 1, most);
     receive[k] = k < 2 ? side_of(rank, all, n, 0, most) : side_of(rank, before, 2, 0, most);
     Side s = side_of(rank, send[k].peer, send[k].n, 1, most), r = side_of(rank, receive[k].peer, receive[k].n, 0, most);
-    (k < 2 ? MPI_Alltoallv_init : MPI_Neighbor_alltoallv_init)(
-        send[k].memory, s.counts, s.at, byte, receive[k].memory, r.counts, r.at, MPI_BYTE, k < 2 ? MPI_COMM_WORLD : comm,
-        MPI_INFO_NULL, &requests[k]);
+    (k < 2 ? MPI_Alltoallv_init : MPI_Neighbor_alltoallv_init)(send[k].memory, s.counts, s.at, byte, receive[k].memory,
+                                                               r.counts, r.at, MPI_BYTE, k < 2 ? MPI_COMM_WORLD : comm,
+                                                               MPI_INFO_NULL, &requests[k]);
     memset(s.counts, 0, sizeof(int) * (size_t)s.n), memset(r.counts, 0, sizeof(int) * (size_t)r.n);
     drop(&s), drop(&r);
     MPI_Type_free(&byte);
@@ -172,13 +171,13 @@ static void persistent(int n, int rank, int most) {
 static void persistent(int n, int rank, int most) { (void)n, (void)rank, (void)most; }
 #endif
 
-static int wanted(int argc, char **argv, const char *what) {
+static int wanted(int argc, char** argv, const char* what) {
   int found = argc == 2;
   for (int a = 2; a < argc; ++a) found |= strcmp(argv[a], what) == 0;
   return found;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -280,7 +280,7 @@ static void freed_while_active(void) {
   release(&y);
 }
 
-/* Likewise, and MPI ends at once. */
+/* A request is freed while active, and MPI ends at once. */
 static int left_to_the_end(void) {
   struct exchange x = make(MPI_COMM_WORLD, 5000);
   fill(&x, 3);

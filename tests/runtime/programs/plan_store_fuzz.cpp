@@ -9,13 +9,10 @@
 #include <random>
 
 #include "hocket/error.hpp"
-#include "plan_store.hpp"
-#include "report.hpp"
+#include "runtime/plan/plan_store.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
-
-const bool hocket::runtime::reporting = false;  // in place of report.cpp
 
 namespace {
 

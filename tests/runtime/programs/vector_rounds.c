@@ -12,20 +12,20 @@ static int reductions, reduced_bytes, matrices;
 
 #define NEXT(name, ...) ((int (*)(__VA_ARGS__))(uintptr_t)dlsym(RTLD_NEXT, name))
 
-int PMPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                    MPI_Request *request) {
+int PMPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request* request) {
   int size;
   MPI_Type_size(type, &size);
   ++reductions;
   reduced_bytes += count * size;
-  return NEXT("PMPI_Iallreduce", const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *)(
+  return NEXT("PMPI_Iallreduce", const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*)(
       in, out, count, type, op, comm, request);
 }
 
 /* Whoever puts all ranks' sizes together makes a type for them. */
-int PMPI_Type_commit(MPI_Datatype *type) {
+int PMPI_Type_commit(MPI_Datatype* type) {
   ++matrices;
-  return NEXT("PMPI_Type_commit", MPI_Datatype *)(type);
+  return NEXT("PMPI_Type_commit", MPI_Datatype*)(type);
 }
 
 static int size_of(int from, int to, int bytes, int salt) {
@@ -56,7 +56,7 @@ static long call(int rank, int n, int bytes, int salt, int round) {
   return wrong;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

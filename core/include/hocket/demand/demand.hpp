@@ -33,19 +33,23 @@ struct Demand {
   std::vector<std::uint64_t> contributions = {};  ///< all-gather, one per rank; empty: `bytes` each
   TrafficMatrix matrix = {};                      ///< irregular
 
+  /// Every message is a contribution that all other ranks must get, and that they may forward.
+  [[nodiscard]] bool to_everyone() const { return pattern == Pattern::all_gather; }
+  /// Messages differ in size, or are missing.
+  [[nodiscard]] bool by_matrix() const { return pattern == Pattern::irregular; }
   [[nodiscard]] std::uint64_t contribution(Rank origin) const {
     return contributions.empty() ? bytes : contributions[origin];
   }
   /// Bytes that `target` must get from `origin`; what a rank contributes to everyone is no message
   /// to itself. `target` may be `everyone` in an all-gather, and only there.
   [[nodiscard]] std::uint64_t size(Rank origin, Rank target) const {
-    if (pattern == Pattern::irregular) return matrix.size(origin, target);
-    if (origin == target || (target == everyone) != (pattern == Pattern::all_gather)) return 0;
+    if (by_matrix()) return matrix.size(origin, target);
+    if (origin == target || (target == everyone) != to_everyone()) return 0;
     return contribution(origin);
   }
   /// Messages, or deliveries of a contribution to a rank.
   [[nodiscard]] std::uint64_t messages() const {
-    if (pattern == Pattern::irregular) return matrix.messages();
+    if (by_matrix()) return matrix.messages();
     return std::uint64_t{ranks} * (ranks > 0 ? ranks - 1 : 0);
   }
   bool operator==(const Demand&) const = default;

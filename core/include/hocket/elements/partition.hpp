@@ -34,7 +34,7 @@ struct Splitter {
 void classify(RecordType type, const std::byte* records, std::size_t n, std::uint64_t rank, std::uint64_t first,
               std::span<const Splitter> splitters, std::span<std::uint16_t> part);
 
-/// Likewise stable, by given parts.
+/// Moves the records to their parts, stably: record i to part[i].
 void partition(std::size_t width, const std::byte* records, std::size_t n, std::span<const std::uint16_t> part,
                std::span<std::byte*> to);
 

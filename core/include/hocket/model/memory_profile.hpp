@@ -27,14 +27,14 @@ enum class Work : std::uint8_t {
   scan,            ///< bucket counts added up
   route,           ///< positions counted by `parts` regions
   split,           ///< elements and their places divided among `parts` ranks
-  regions,         ///< likewise among `parts` regions of shared memory, whole lines at a time
+  regions,         ///< elements and their places divided among `parts` regions of shared memory, whole lines at a time
   settle,          ///< elements put in their places region by region, each of `bytes`
   scatter_once,    ///< 1Cw where no place may be taken twice
   sort,            ///< sort_records()
   library_sort,    ///< keys that nothing goes with, by the sort of numpy
   pack,            ///< keys and payload from two arrays into records
   touch,           ///< a byte of fresh private memory written for the first time
-  shared_touch,    ///< likewise of shared memory
+  shared_touch,    ///< a byte of fresh shared memory written for the first time
   message,         ///< a byte of an MPI message of `bytes` to another rank of the host
   meet,            ///< all ranks of the host wait for each other
   collective,      ///< MPI_Allreduce of one number

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hocket/model/simulation.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/schedule/schedule.hpp"
 #include "hocket/schedule/waits.hpp"
@@ -39,20 +40,6 @@ struct ModelParameters {
   /// Flows share a full channel in inverse proportion to the latency of their routes, as TCP's
   /// round-trip unfairness and SimGrid's CM02 have it, instead of equally.
   bool latency_weighted = false;
-};
-
-/// Times in seconds from the start; one entry per transfer, channel or phase.
-struct Simulation {
-  double seconds = 0;                 ///< until the last byte arrives
-  std::vector<std::uint32_t> phase;   ///< per transfer
-  std::vector<double> posted;         ///< per transfer: its sender begins with it
-  std::vector<double> start;          ///< per transfer: bytes begin to flow (after startup and latency)
-  std::vector<double> end;            ///< per transfer: the last byte has arrived
-  std::vector<double> channel_bytes;  ///< per channel: bytes carried, with overhead
-  std::vector<double> channel_busy;   ///< per channel: seconds with at least one transfer under way
-  std::vector<double> phase_start;    ///< per phase: first post
-  std::vector<double> phase_end;      ///< per phase: last arrival
-  std::uint64_t tokens = 0;           ///< sent from one rank to another
 };
 
 /// Simulates the schedule. `waits` is used under `window` only; null: derived for the flow's window.

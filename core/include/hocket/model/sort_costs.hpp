@@ -13,7 +13,7 @@ namespace hocket {
 /// a digit of no bits or more than most_digit_bits.
 [[nodiscard]] std::vector<StepCost> predict_radix(const MemoryProfile& profile, const SortShape& shape,
                                                   std::span<const Digit> digits);
-/// By the highest digit first, by all of radix_steps; likewise.
+/// The radix sort by the highest digit first, by all of radix_steps. Throws like predict_radix().
 [[nodiscard]] std::vector<StepCost> predict_highest_first(const MemoryProfile& profile, const SortShape& shape,
                                                           Digit highest);
 

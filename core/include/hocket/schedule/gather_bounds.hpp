@@ -1,6 +1,9 @@
 #pragma once
 /// Lower bounds of an all-gather: cuts of the network, and how fast knowledge can spread.
-#include "hocket/schedule/bounds.hpp"
+#include "hocket/demand/demand.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/bound_figures.hpp"
+#include "hocket/schedule/verify.hpp"
 
 namespace hocket {
 
@@ -14,5 +17,9 @@ namespace hocket {
 ///   ceil(log2 N) for N ranks of a tree (one-port), elsewhere ceil(log_{p+1} N) for N hosts with p
 ///   incoming channels at most.
 [[nodiscard]] Bounds all_gather_bounds(const Network& network, const Demand& demand);
+
+/// Phases that no all-gather can do without: with p messages at once, who knows k contributions can know (p + 1) · k
+/// after the next phase. all_port: p is the most links of a host, and the other ranks on it.
+[[nodiscard]] std::uint64_t fewest_phases(const Network& network, PortModel ports);
 
 }  // namespace hocket

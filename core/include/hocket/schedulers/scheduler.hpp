@@ -36,10 +36,4 @@ struct Scheduler {
 /// Throws InputError that lists the known names.
 [[nodiscard]] const Scheduler& find_scheduler(std::string_view name, Pattern pattern = Pattern::all_to_all);
 
-/// The scheduler that serves the demand best. All-to-all: the tree schedule where it meets the bound,
-/// else the first other contention-free one in the order of the registry. All-gather: switch-ring on
-/// trees, else rails or spreading, whichever is faster. Irregular: list, which splits nothing, where it
-/// comes within 5 % of the bound and for more than 16,384 messages, else critical. Throws InputError if none serves.
-[[nodiscard]] const Scheduler& choose_scheduler(const Network& network, const Demand& demand);
-
 }  // namespace hocket

@@ -11,7 +11,7 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr double enough = 1.08;  ///< times the bound; beyond that finer cuts are tried
+constexpr double close_enough = 1.08;  ///< times the bound; beyond that finer cuts are tried
 // As if a phase cost this share of a message of mean length: from coarse to fine, or once only.
 constexpr double coarsest = 1, finest = 0.125, only = 0.25;
 constexpr std::uint32_t most_messages_tried = 8192;  ///< of more than that the cuts are chosen once
@@ -81,7 +81,7 @@ Schedule critical(const Network& network, const Demand& demand, const Fitting& c
     return write(demand, work, best);
   }
   const bool again = work.size() <= most_messages_tried;
-  while (again && best.seconds > enough * bounds.seconds && share > finest && share * mean > costs.startup) {
+  while (again && best.seconds > close_enough * bounds.seconds && share > finest && share * mean > costs.startup) {
     share /= 2;
     CutPhases finer = critical_phases(work, std::max(costs.startup, share * mean));
     if (finer.seconds < best.seconds) best = std::move(finer);

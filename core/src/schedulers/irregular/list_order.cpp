@@ -11,7 +11,7 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint32_t none = ~std::uint32_t{0};
+constexpr std::uint32_t no_resource = ~std::uint32_t{0};
 
 /// Every waiting message queues at one resource that it found busy; only when that has room is it looked
 /// at again. It then starts, or queues at another.
@@ -92,11 +92,11 @@ class ListRun {
   }
 
   void start_or_queue(std::uint32_t message) {
-    std::uint32_t busy = none;
+    std::uint32_t busy = no_resource;
     double latest = now_;
     for (const std::uint32_t resource : work_.needs(message))
       if (const double time = free_at(resource); time > latest) busy = resource, latest = time;
-    if (busy != none)
+    if (busy != no_resource)
       queue_[busy].push({urgency(message), message});
     else
       start(message);

@@ -6,10 +6,10 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint32_t none = ~std::uint32_t{0};
-constexpr std::uint32_t several = none - 1;
+constexpr std::uint32_t unset = ~std::uint32_t{0};
+constexpr std::uint32_t several = unset - 1;
 
-void note(std::uint32_t& who, Rank rank) { who = who == none || who == rank ? rank : several; }
+void note(std::uint32_t& who, Rank rank) { who = who == unset || who == rank ? rank : several; }
 
 }  // namespace
 
@@ -17,7 +17,7 @@ Workload::Workload(const Network& network, const Demand& demand) : messages_(dem
   const std::uint64_t ranks = network.ranks(), channels = network.channels();
   std::vector<Channel> routes;
   std::vector<std::uint64_t> ends;
-  std::vector<std::uint32_t> sender(channels, none), receiver(channels, none);
+  std::vector<std::uint32_t> sender(channels, unset), receiver(channels, unset);
   for (const Message& message : messages_) {
     const std::size_t first = routes.size();
     network.append_route(message.src, message.dst, routes);
@@ -31,10 +31,10 @@ Workload::Workload(const Network& network, const Demand& demand) : messages_(dem
     seconds_.push_back(static_cast<double>(message.bytes) / slowest);
   }
 
-  std::vector<std::uint32_t> number(2 * ranks + channels, none);
+  std::vector<std::uint32_t> number(2 * ranks + channels, unset);
   std::uint32_t current = 0;
   const auto need = [&](std::uint64_t what, std::uint32_t capacity) {
-    if (number[what] == none) {
+    if (number[what] == unset) {
       number[what] = resources();
       capacity_.push_back(capacity);
       load_.push_back(0);

@@ -27,9 +27,9 @@ struct Slot {
   std::vector<std::uint32_t> meetings;
 };
 
-class Table {
+class CrossingTable {
  public:
-  Table(const PartSets& left, const PartSets& right, const std::vector<Meeting>& meetings, std::uint32_t phases)
+  CrossingTable(const PartSets& left, const PartSets& right, const std::vector<Meeting>& meetings, std::uint32_t phases)
       : phases_(phases),
         meetings_(meetings),
         rows_(right.sets.size() * phases),
@@ -133,7 +133,7 @@ std::vector<CrossPhase> search_crossing(const PartSets& left, const PartSets& ri
     if (phases >= left.parts * right.parts) break;
     for (std::uint64_t seed = 1; seed <= attempts; ++seed) {
       Random random(seed);
-      Table table(left, right, meetings, phases);
+      CrossingTable table(left, right, meetings, phases);
       if (table.fill(random)) return table.phases();
     }
   }

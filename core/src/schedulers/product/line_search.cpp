@@ -30,9 +30,9 @@ struct Place {
   std::uint32_t group, part, capacity;
 };
 
-class Table {
+class LineTable {
  public:
-  Table(const Line& line, const std::vector<GroupSize>& sizes, const std::vector<Item>& moves)
+  LineTable(const Line& line, const std::vector<GroupSize>& sizes, const std::vector<Item>& moves)
       : side_(line.side), moves_(moves), slot_(moves.size(), none), weight_(moves.size(), 1), stamp_(moves.size(), 0) {
     for (std::uint32_t group = 0; group < sizes.size(); ++group) {
       const bool coloured_later = !line.ring && sizes[group].moves == 1;
@@ -163,7 +163,7 @@ void colour(const Line& line, const std::vector<const Item*>& moves, std::uint32
 }
 
 std::vector<Group> groups_of(const Line& line, const std::vector<GroupSize>& sizes, const std::vector<Item>& moves,
-                             const Table& table) {
+                             const LineTable& table) {
   std::vector<std::vector<PlacedMove>> placed(sizes.size());
   std::vector<std::vector<const Item*>> uncoloured(sizes.size());
   for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -193,7 +193,7 @@ std::vector<Group> search_groups(const Line& line, const std::vector<GroupSize>&
   for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
     Random random(attempt < std::size(good_seeds) ? good_seeds[attempt] : attempt);
     std::uint64_t checks = most_checks;
-    Table table(line, sizes, moves);
+    LineTable table(line, sizes, moves);
     if (table.fill(random, checks)) return groups_of(line, sizes, moves, table);
   }
   return {};

@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "hocket/schedulers/product/closed_forms.hpp"
 #include "hocket/schedulers/product/crossing_search.hpp"
 
 namespace hocket::product {

@@ -2,17 +2,10 @@
 /// Crossing a group of one grid with a group of one more dimension.
 #include <vector>
 
+#include "hocket/schedulers/product/cross_phase.hpp"
 #include "hocket/schedulers/product/group.hpp"
 
 namespace hocket::product {
-
-/// What happens in one phase of a crossing. Messages travel in the left dimensions first and turn where
-/// these end, into the line of the right dimension.
-struct CrossPhase {
-  std::vector<std::uint32_t> left;   ///< per source type of the right group: the left part to use, or none
-  std::vector<std::uint32_t> right;  ///< per target type of the left group: the right part to use, or none
-  std::vector<bool> fires;           ///< [left type · right types + right type]: those that turn there send
-};
 
 /// Phases in which every move of the left group meets every move of the right one exactly once, grouped
 /// so that each group is again regular. A line of the left dimensions uses one part at a time, which

@@ -2,7 +2,8 @@
 /// Crossings by local search, for sets of parts without a closed form.
 #include <vector>
 
-#include "hocket/schedulers/product/crossing.hpp"
+#include "hocket/schedulers/product/cross_phase.hpp"
+#include "hocket/schedulers/product/group.hpp"
 
 namespace hocket::product {
 

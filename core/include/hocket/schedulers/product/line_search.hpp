@@ -2,7 +2,8 @@
 /// Dealing out the moves of a line by local search.
 #include <vector>
 
-#include "hocket/schedulers/product/lines.hpp"
+#include "hocket/schedulers/product/group.hpp"
+#include "hocket/schedulers/product/line.hpp"
 
 namespace hocket::product {
 

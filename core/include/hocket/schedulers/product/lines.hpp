@@ -1,32 +1,12 @@
 #pragma once
-/// One line of a grid: its moves, its channels, and how its moves are dealt out to groups.
+/// How the moves of a line are dealt out to groups.
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "hocket/schedulers/product/group.hpp"
+#include "hocket/schedulers/product/line.hpp"
 
 namespace hocket::product {
-
-struct Line {
-  std::uint32_t side = 1;
-  bool ring = false;  ///< false: a path; also a ring of two, which has one link
-  std::string ties;   ///< ring of even side: '+' or '-' per source
-  auto operator<=>(const Line&) const = default;
-
-  /// True if the move goes towards higher coordinates.
-  [[nodiscard]] bool up(std::uint32_t from, std::uint32_t to) const;
-  /// The channels of a move: c for coordinate c upwards, side + c for coordinate c downwards.
-  [[nodiscard]] std::vector<std::uint32_t> channels(std::uint32_t from, std::uint32_t to) const;
-  /// The largest load of a channel if every coordinate sends to every other.
-  [[nodiscard]] std::uint32_t load() const;
-};
-
-/// The size of a group: moves per coordinate, and parts.
-struct GroupSize {
-  std::uint32_t moves = 1, parts = 1;
-  auto operator<=>(const GroupSize&) const = default;
-};
 
 /// Groups of these sizes that hold every move of the line, those to itself included, exactly once; the
 /// moves of the sizes must add up to the side. Empty where none is found: closed forms first, then a
@@ -35,14 +15,5 @@ struct GroupSize {
 
 /// The same for `side` permutations of one part each, the first of which is everyone to itself.
 [[nodiscard]] std::vector<Group> deal_with_rest(const Line& line);
-
-/// The sizes that a closed form gives for this line, without a search; empty where there is none.
-/// `permutations`: only groups with one move per coordinate.
-///
-/// - rings of 4q with balanced ties: 4q permutations of q/2 parts (q even), or 2q groups of two moves and
-///   q parts (q odd; as permutations: (q+1)/2 parts each)
-/// - paths of 2h: 2h permutations of h/2 parts (h even), h each of (h−1)/2 and (h+1)/2 (h odd)
-/// - paths of odd side: the shifts by c, of min(c, side − c) parts
-[[nodiscard]] std::vector<GroupSize> closed_form_sizes(const Line& line, bool permutations);
 
 }  // namespace hocket::product

@@ -1,0 +1,62 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "hocket/limits.hpp"
+#include "hocket/model/predict.hpp"
+#include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/plan_exchange.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+void bind_planning(nb::module_& m) {
+  m.attr("MAX_EXPLICIT_RANKS") = algorithms::max_explicit_ranks;
+  m.attr("REFERENCE_BYTES") = limits::reference_bytes;
+  m.attr("MOST_SIMULATION_STEPS") = limits::most_simulation_steps;
+  m.attr("MOST_RANKS_PLANNED_FOR_RUN") = limits::most_ranks_planned_for_run;
+  m.def(
+      "run_window", [](const std::string& pattern) { return run_window(parse_pattern(pattern)); }, "pattern"_a,
+      "Messages that a rank may have unacknowledged unless the user says otherwise.");
+
+  nb::class_<Prediction>(m, "Prediction")
+      .def_ro("seconds", &Prediction::seconds)
+      .def_prop_ro("kind", [](const Prediction& p) { return to_string(p.kind); }, "simulated, by phases or by load");
+  m.def("seconds_by_phases", &seconds_by_phases, "network"_a, "phases"_a, "bytes"_a, "startups"_a = 0.0,
+        "tokens"_a = true, "Seconds of phases one after the other in which no message shares a channel.");
+
+  nb::class_<PlannedExchange>(m, "PlannedExchange", "The schedule that serves a demand on a network, and its waits.")
+      .def_prop_ro(
+          "scheduler", [](const PlannedExchange& p) -> const Scheduler& { return *p.chosen.scheduler; },
+          nb::rv_policy::reference)
+      .def_prop_ro("schedule", [](const PlannedExchange& p) -> const Schedule& { return p.chosen.schedule; })
+      .def_ro("waits", &PlannedExchange::waits)
+      .def_prop_ro("bounds", [](const PlannedExchange& p) -> const Bounds& { return p.chosen.bounds; })
+      .def_prop_ro(
+          "bound_phases", [](const PlannedExchange& p) { return p.chosen.bound_phases; },
+          "no schedule of the scheduler's port model has fewer")
+      .def_prop_ro(
+          "bound_seconds", [](const PlannedExchange& p) { return p.chosen.bound_seconds; },
+          "no schedule takes less time, startups counted")
+      .def(
+          "predict",
+          [](const PlannedExchange& p, const Network& network, const Demand& demand, double startup,
+             std::uint64_t most_steps) { return predict(network, demand, p, startup, most_steps); },
+          "network"_a, "demand"_a, "startup"_a, "most_steps"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "Its time under pair-wise tokens, for what it was planned with; an estimate beyond so many simulation "
+          "steps.");
+  m.def(
+      "plan_exchange",
+      [](const Network& network, const Demand& demand, std::uint32_t window, const std::string& scheduler,
+         double startup,
+         std::uint64_t seed) { return plan_exchange(network, demand, window, {scheduler, {startup, seed}}); },
+      "network"_a, "demand"_a, "window"_a = 1, "scheduler"_a = "", "startup"_a = 0.0, "seed"_a = 1,
+      nb::call_guard<nb::gil_scoped_release>(),
+      "The schedule that serves the demand best, or that of the named scheduler. Raises InputError.");
+  m.def("least_phases", &least_phases, "network"_a, "demand"_a, "bounds"_a, "ports"_a,
+        "No schedule of this port model has fewer phases.");
+  m.def("least_seconds", &least_seconds, "network"_a, "demand"_a, "bounds"_a, "startup"_a = 0.0,
+        "No schedule takes less time if a message costs its sender `startup` seconds.");
+}

@@ -1,0 +1,30 @@
+#pragma once
+/// Collectives as descriptors: what each one asks for, for planning, proving, running and measuring.
+///
+/// A new collective whose demand is of a known pattern is one row of the table.
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "hocket/demand/demand.hpp"
+
+namespace hocket {
+
+struct Collective {
+  std::string_view name;       ///< "all-gather"
+  std::string_view mpi_calls;  ///< the blocking MPI calls, by commas
+  Pattern pattern;             ///< of its demands: their bound, their postcondition, their schedulers
+  bool rooted;                 ///< one rank is the root; elsewhere `root` has no meaning
+  /// Among `ranks` ranks, `bytes` bytes a message or contribution. Null: a traffic matrix must say who sends what.
+  Demand (*demand)(std::uint32_t ranks, std::uint64_t bytes, Rank root);
+
+  /// Ranks pass on what they get.
+  [[nodiscard]] bool forwards() const { return pattern == Pattern::all_gather; }
+};
+
+[[nodiscard]] std::span<const Collective> collectives();
+
+/// Throws InputError that lists the known names.
+[[nodiscard]] const Collective& find_collective(std::string_view name);
+
+}  // namespace hocket

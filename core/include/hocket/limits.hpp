@@ -1,0 +1,33 @@
+#pragma once
+/// The limits by which planning chooses, each once.
+#include <cstdint>
+
+namespace hocket::limits {
+
+/// Bytes of a message, or of a contribution, where nobody says how large messages will be.
+inline constexpr std::uint64_t reference_bytes = 1 << 20;
+
+/// Times the bound: no faster schedule is looked for.
+inline constexpr double near_enough = 1.02;
+/// Times the bound: messages of an irregular exchange are not cut.
+inline constexpr double near_enough_uncut = 1.05;
+
+/// Messages of an irregular exchange; more are not cut, which would take seconds.
+inline constexpr std::uint64_t most_messages_cut = 1 << 14;
+/// Ranks of an all-gather; with more no phases are compared, which would take seconds.
+inline constexpr std::uint32_t most_ranks_compared = 256;
+/// Messages, or deliveries of an all-gather, about 1,000 ranks; with more no predictions are compared.
+inline constexpr std::uint64_t most_messages_compared = 1'100'000;
+/// Ranks of a whole plan that is made for a run, or in it. Time and memory grow with their square.
+inline constexpr std::uint32_t most_ranks_planned_for_run = 2048;
+
+/// Messages; more are predicted from their phases where none of a phase share a channel and all links are equal.
+inline constexpr std::uint64_t most_messages_simulated = 300'000;
+/// FairShare::steps(), some seconds; beyond, a prediction is an estimate. Counted, so that all machines agree.
+inline constexpr std::uint64_t most_simulation_steps = 100'000'000;
+
+/// Messages that a rank may have unacknowledged in a run unless the user says otherwise. In an all-gather a rank that
+/// forwards needs the next one for the same wire at once (bench/results/lab-gather-window.md).
+inline constexpr std::uint32_t window = 1, gather_window = 2;
+
+}  // namespace hocket::limits

@@ -1,0 +1,39 @@
+#pragma once
+/// How long a schedule takes under pair-wise tokens, by the quickest means that does.
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "hocket/demand/demand.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/schedule.hpp"
+#include "hocket/schedule/waits.hpp"
+
+namespace hocket {
+
+struct Prediction {
+  enum class Kind : std::uint8_t {
+    simulated,
+    by_phases,  ///< one after the other
+    by_load,    ///< of the channel with the most bytes, all messages going at once
+  };
+  double seconds = 0;
+  Kind kind = Kind::simulated;
+};
+
+/// "simulated", "by phases" or "by load".
+[[nodiscard]] std::string_view to_string(Prediction::Kind kind);
+
+/// Simulates the schedule; `startup`: seconds that a message costs its sender. Many messages of a contention-free
+/// schedule on equal links are predicted from their phases. `most_steps`: of the simulation; none: whatever it takes.
+/// Without it, what decides on the means does not depend on the schedule: predictions can be compared.
+[[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const Schedule& schedule,
+                                 const Waits& waits, bool contention_free, double startup,
+                                 std::optional<std::uint64_t> most_steps);
+
+/// Seconds of phases one after the other in which no message shares a channel. `bytes` and `startups` (seconds): of the
+/// slowest messages of all phases together. A phase ends with its last byte and, with `tokens`, the token that follows.
+[[nodiscard]] double seconds_by_phases(const Network& network, std::uint64_t phases, double bytes, double startups = 0,
+                                       bool tokens = true);
+
+}  // namespace hocket

@@ -1,0 +1,62 @@
+#pragma once
+/// The one place that decides which schedule serves a demand on a network.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "hocket/limits.hpp"
+#include "hocket/model/predict.hpp"
+#include "hocket/schedule/bounds.hpp"
+#include "hocket/schedulers/scheduler.hpp"
+
+namespace hocket {
+
+/// What besides network and demand decides on a schedule.
+struct ScheduleOptions {
+  std::string scheduler = {};  ///< a name of the registry; empty: chosen
+  Fitting fitting = {};
+};
+
+struct ChosenSchedule {
+  const Scheduler* scheduler;
+  Schedule schedule;
+  Bounds bounds;
+  std::uint64_t bound_phases;  ///< no schedule of the scheduler's port model has fewer
+  double bound_seconds;        ///< no schedule takes less time, startups counted
+  /// If predictions were compared: of this schedule with its waits for window 1.
+  std::optional<Prediction> prediction = {};
+};
+
+/// The schedule that serves the demand best (docs/decisions/0021-one-choice-of-schedule.md). The sizes of the demand
+/// count, flow control does not: a schedule is chosen as for pair-wise tokens, whatever holds its messages back.
+///
+/// - All-to-all: the tree schedule where it meets the bound, else the first other contention-free one of the registry.
+///   Where links differ in rate, fewest phases need not be fastest: the least predicted time.
+/// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
+///   spreading, whichever is faster phase by phase; then the least predicted time.
+/// - Irregular: list, which cuts nothing, where it comes near the bound or cutting would take long, else critical.
+///
+/// What comes near the bound is taken without looking further; all limits are in limits.hpp. Throws InputError if no
+/// scheduler, or not the one that was named, serves them.
+[[nodiscard]] ChosenSchedule choose_schedule(const Network& network, const Demand& demand,
+                                             const ScheduleOptions& options = {});
+
+/// Messages that a rank may have unacknowledged in a run unless the user says otherwise.
+[[nodiscard]] constexpr std::uint32_t run_window(Pattern pattern) {
+  return pattern == Pattern::all_gather ? limits::gather_window : limits::window;
+}
+
+struct PlannedExchange {
+  ChosenSchedule chosen;
+  Waits waits;
+};
+
+/// The same with its waits. `window`: messages in flight that they allow on a channel.
+[[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand, std::uint32_t window = 1,
+                                            const ScheduleOptions& options = {});
+
+/// The time of a planned exchange, for a demand and startup as it was planned with. `most_steps`: of a simulation.
+[[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned,
+                                 double startup, std::uint64_t most_steps = limits::most_simulation_steps);
+
+}  // namespace hocket

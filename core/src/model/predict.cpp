@@ -1,0 +1,87 @@
+#include "hocket/model/predict.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "hocket/limits.hpp"
+#include "hocket/model/simulate.hpp"
+#include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedule/token_time.hpp"
+
+namespace hocket {
+namespace {
+
+/// What phases cost besides their bytes. The two ends of the network stand for the longest route.
+double pauses(const Network& network, std::uint64_t phases, double startups, bool tokens) {
+  if (phases == 0) return 0;
+  double latency = 0;
+  for (const Channel channel : network.route(0, network.ranks() - 1)) latency += network.latency(channel);
+  const double back = tokens ? static_cast<double>(phases - 1) * latency : 0;
+  return startups + static_cast<double>(phases) * latency + back;
+}
+
+std::uint64_t longest(const Schedule& schedule, std::uint64_t phase) {
+  std::uint64_t most = 0;
+  for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
+    most = std::max(most, schedule.length(i));
+  return most;
+}
+
+/// Of all phases together, by the rank that sends most in each.
+std::uint64_t sends_in_turn(const Schedule& schedule) {
+  check_ranks(schedule);
+  std::vector<std::uint32_t> sends(schedule.ranks(), 0);
+  std::uint64_t all = 0;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    std::uint32_t most = 0;
+    for (const Hop hop : schedule.phase(phase)) most = std::max(most, ++sends[hop.src]);
+    for (const Hop hop : schedule.phase(phase)) sends[hop.src] = 0;
+    all += most;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string_view to_string(Prediction::Kind kind) {
+  switch (kind) {
+    case Prediction::Kind::simulated:
+      return "simulated";
+    case Prediction::Kind::by_phases:
+      return "by phases";
+    case Prediction::Kind::by_load:
+      return "by load";
+  }
+  throw InputError("no such kind of prediction");
+}
+
+double seconds_by_phases(const Network& network, std::uint64_t phases, double bytes, double startups, bool tokens) {
+  if (phases == 0) return 0;
+  double slowest = network.channels() == 0 ? network.host_rate() : std::numeric_limits<double>::infinity();
+  for (Channel channel = 0; channel < network.channels(); ++channel) slowest = std::min(slowest, network.rate(channel));
+  return (slowest > 0 ? bytes / slowest : 0) + pauses(network, phases, startups, tokens);
+}
+
+Prediction predict(const Network& network, const Demand& demand, const Schedule& schedule, const Waits& waits,
+                   bool contention_free, double startup, std::optional<std::uint64_t> most_steps) {
+  const double startups = static_cast<double>(sends_in_turn(schedule)) * startup;
+  const bool tokens = waits.size() > 0;
+  if (demand.messages() > limits::most_messages_simulated && contention_free && network.equal_rates()) {
+    std::uint64_t bytes = 0;
+    for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) bytes += longest(schedule, phase);
+    return {seconds_by_phases(network, schedule.phases(), static_cast<double>(bytes), startups, tokens),
+            Prediction::Kind::by_phases};
+  }
+  const FlowControl flow{FlowControl::Kind::window, waits.window};
+  const ModelParameters parameters{.startup = startup};
+  if (!most_steps) return {simulate(network, schedule, &waits, flow, parameters).seconds};
+  if (const auto simulated = simulate_within(*most_steps, network, schedule, &waits, flow, parameters))
+    return {simulated->seconds};
+  const double lockstep = lockstep_seconds(network, schedule);
+  const double between = pauses(network, schedule.phases(), startups, tokens);
+  if (schedule.phases() == 1) return {lockstep + between, Prediction::Kind::by_load};
+  // Both are too much: phases overlap, and messages share a channel rather than follow each other.
+  return {std::min(lockstep, token_seconds(network, schedule)) + between, Prediction::Kind::by_phases};
+}
+
+}  // namespace hocket

@@ -1,0 +1,160 @@
+#include "hocket/schedulers/plan_exchange.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "hocket/error.hpp"
+#include "hocket/limits.hpp"
+#include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedulers/gather_streams.hpp"
+#include "hocket/schedulers/irregular/list.hpp"
+#include "hocket/schedulers/tree_phases.hpp"
+
+namespace hocket {
+namespace {
+
+/// The tree schedule sends one message at a time over a trunk, however wide it is.
+bool tree_is_optimal(const Network& network, const Bounds& bounds) {
+  return network.tree() != nullptr && TreePhases(network).phases() == bounds.phases;
+}
+
+const Scheduler& first_all_to_all(const Network& network, const Demand& demand, const Bounds& bounds) {
+  std::string reasons;
+  const Scheduler* fallback = nullptr;
+  for (const Scheduler& scheduler : schedulers()) {
+    if (scheduler.pattern != demand.pattern || !scheduler.contention_free) continue;
+    const std::string_view reason = scheduler.why_not(network, demand);
+    if (!reason.empty()) {
+      reasons += "; " + std::string(scheduler.name) + ": " + std::string(reason);
+      continue;
+    }
+    if (scheduler.name != "tree" || tree_is_optimal(network, bounds)) return scheduler;
+    fallback = &scheduler;
+  }
+  if (fallback != nullptr) return *fallback;
+  throw InputError("no " + std::string(to_string(demand.pattern)) + " scheduler serves this network" + reasons);
+}
+
+/// Trees: the rings that follow the switches. Grids: gossip, which has few phases, if it comes near the bound.
+/// Elsewhere the rails, whose ranks have few partners, unless their load is far above the bound and spreading is
+/// faster.
+const Scheduler& first_all_gather(const Network& network, const Demand& demand, const Bounds& bounds) {
+  const Scheduler& switch_ring = find_scheduler("switch-ring", demand.pattern);
+  const Scheduler& rails = find_scheduler("rails", demand.pattern);
+  const Scheduler& spreading = find_scheduler("spreading", demand.pattern);
+  if (switch_ring.why_not(network, demand).empty()) return switch_ring;
+  const bool many = demand.ranks > limits::most_ranks_compared;
+  const double enough = limits::near_enough * bounds.seconds;
+  if (const Scheduler& gossip = find_scheduler("gossip", demand.pattern); gossip.why_not(network, demand).empty())
+    if (many || lockstep_seconds(network, gossip.make(network, demand, {})) <= enough) return gossip;
+  const std::string_view reason = rails.why_not(network, demand);
+  if (!spreading.why_not(network, demand).empty()) {
+    if (reason.empty()) return rails;
+    throw InputError("no all-gather scheduler serves this network; rails: " + std::string(reason));
+  }
+  if (!reason.empty()) return spreading;
+  algorithms::StreamLoad load;
+  (void)algorithms::host_rails(network, demand, load);
+  if (load.seconds <= enough || many) return rails;
+  return lockstep_seconds(network, spreading.make(network, demand, {})) < load.seconds ? spreading : rails;
+}
+
+/// Whole messages where they come near the bound by the clock of `list`, else what cuts them.
+const Scheduler& first_irregular(const Network& network, const Demand& demand, const Bounds& bounds) {
+  const Scheduler& list = find_scheduler("list", demand.pattern);
+  if (const std::string_view reason = list.why_not(network, demand); !reason.empty())
+    throw InputError("no irregular scheduler serves this network; list: " + std::string(reason));
+  if (demand.messages() > limits::most_messages_cut) return list;
+  const double enough = limits::near_enough_uncut * bounds.seconds;
+  return algorithms::list_seconds(network, demand, {}) <= enough ? list : find_scheduler("critical", demand.pattern);
+}
+
+const Scheduler& first_choice(const Network& network, const Demand& demand, const Bounds& bounds) {
+  switch (demand.pattern) {
+    case Pattern::all_to_all:
+      return first_all_to_all(network, demand, bounds);
+    case Pattern::all_gather:
+      return first_all_gather(network, demand, bounds);
+    case Pattern::irregular:
+      return first_irregular(network, demand, bounds);
+  }
+  throw InputError("no such pattern");
+}
+
+bool predictions_are_compared(const Network& network, const Demand& demand) {
+  if (demand.pattern == Pattern::irregular || demand.messages() > limits::most_messages_compared) return false;
+  return demand.pattern == Pattern::all_gather || !network.equal_rates();
+}
+
+/// The first choice, and what it is compared with.
+std::vector<const Scheduler*> candidates(const Network& network, const Demand& demand, const Bounds& bounds) {
+  const Scheduler& first = first_choice(network, demand, bounds);
+  std::vector<const Scheduler*> found{&first};
+  if (!predictions_are_compared(network, demand)) return found;
+  for (const Scheduler& other : schedulers())
+    if (other.pattern == demand.pattern && other.contention_free && other.name != first.name &&
+        other.why_not(network, demand).empty())
+      found.push_back(&other);
+  return found;
+}
+
+const Scheduler& named(const std::string& name, const Network& network, const Demand& demand) {
+  const Scheduler& found = find_scheduler(name, demand.pattern);
+  if (const std::string_view reason = found.why_not(network, demand); !reason.empty())
+    throw InputError("scheduler '" + name + "' cannot serve this: " + std::string(reason));
+  return found;
+}
+
+ChosenSchedule made_by(const Scheduler& scheduler, const Network& network, const Demand& demand, const Bounds& bounds,
+                       const Fitting& fitting) {
+  return {&scheduler, scheduler.make(network, demand, fitting), bounds,
+          least_phases(network, demand, bounds, scheduler.ports),
+          least_seconds(network, demand, bounds, fitting.startup)};
+}
+
+bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
+  if (a.prediction->seconds != b.prediction->seconds) return a.prediction->seconds < b.prediction->seconds;
+  return a.schedule.phases() < b.schedule.phases();
+}
+
+}  // namespace
+
+ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+  const Fitting& fitting = options.fitting;
+  const Bounds bounds = lower_bounds(network, demand);
+  if (!options.scheduler.empty())
+    return made_by(named(options.scheduler, network, demand), network, demand, bounds, fitting);
+  const std::vector<const Scheduler*> tried = candidates(network, demand, bounds);
+  ChosenSchedule best = made_by(*tried.front(), network, demand, bounds, fitting);
+  if (tried.size() == 1) return best;
+  const auto predicted = [&](const ChosenSchedule& of) {
+    return predict(network, demand, of.schedule, derive_waits(network, of.schedule), of.scheduler->contention_free,
+                   fitting.startup, std::nullopt);
+  };
+  best.prediction = predicted(best);
+  for (std::size_t i = 1; i < tried.size(); ++i) {  // no more than two schedules are in memory
+    if (best.prediction->seconds <= limits::near_enough * best.bound_seconds) break;
+    ChosenSchedule other = made_by(*tried[i], network, demand, bounds, fitting);
+    other.prediction = predicted(other);
+    if (better(other, best)) best = std::move(other);
+  }
+  return best;
+}
+
+PlannedExchange plan_exchange(const Network& network, const Demand& demand, std::uint32_t window,
+                              const ScheduleOptions& options) {
+  ChosenSchedule chosen = choose_schedule(network, demand, options);
+  Waits waits = derive_waits(network, chosen.schedule, window);
+  return {std::move(chosen), std::move(waits)};
+}
+
+Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned, double startup,
+                   std::uint64_t most_steps) {
+  const ChosenSchedule& chosen = planned.chosen;
+  if (chosen.prediction && planned.waits.window == 1) return *chosen.prediction;
+  return predict(network, demand, chosen.schedule, planned.waits, chosen.scheduler->contention_free, startup,
+                 most_steps);
+}
+
+}  // namespace hocket

@@ -1,0 +1,68 @@
+#include "runtime/buffers/blocks.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "runtime/mpi/mpi_call.hpp"
+
+namespace hocket::runtime {
+
+SendBlocks::SendBlocks(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+  const Layout layout = layout_of(type);
+  if (layout.runs(count)) {
+    data_ = moved(const_cast<void*>(buffer), layout.true_lower);  // only read
+    return;
+  }
+  copy_.resize(layout.size * static_cast<std::size_t>(count));
+  pack(buffer, count, type, copy_.data(), comm);
+  data_ = copy_.data();
+}
+
+ReceiveBlocks::ReceiveBlocks(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
+    : buffer_(buffer), count_(count), type_(type), comm_(comm) {
+  const Layout layout = layout_of(type);
+  if (layout.runs(count)) {
+    data_ = moved(buffer, layout.true_lower);
+    return;
+  }
+  copy_.resize(layout.size * static_cast<std::size_t>(count));
+  data_ = copy_.data();
+}
+
+void ReceiveBlocks::finish() {
+  if (!copy_.empty()) unpack(copy_.data(), buffer_, count_, type_, comm_);
+}
+
+GatherBlocks::GatherBlocks(std::vector<Block> contributions, MPI_Comm comm)
+    : placed_(std::move(contributions), comm), comm_(comm), there_(placed_.blocks().size()) {}
+
+void GatherBlocks::contribute(std::size_t rank, const void* buffer, MPI_Count count, MPI_Datatype type) {
+  const Span& block = blocks()[rank];
+  if (buffer == MPI_IN_PLACE) {
+    placed_.pack(rank);
+    there_ = rank;
+    return;
+  }
+  if ((count > 0 ? bytes_of(count, type) : 0) != block.length) throw MpiFailure{MPI_ERR_TRUNCATE};
+  if (block.length == 0) return;
+  const Layout layout = layout_of(type);
+  if (layout.runs(count))
+    std::memmove(block.at, moved(const_cast<void*>(buffer), layout.true_lower), block.length);  // only read
+  else
+    pack(buffer, count, type, block.at, comm_);
+}
+
+void GatherBlocks::finish() {
+  for (std::size_t i = 0; i < blocks().size(); ++i)
+    if (i != there_) placed_.unpack(i);
+}
+
+bool usable(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  if (!committed(type)) return false;
+  if (buffer != MPI_BOTTOM && packable(type)) return true;
+  const Layout layout = layout_of(type);
+  if (moved(const_cast<void*>(buffer), layout.true_lower) == nullptr) return false;
+  return packable(type) || layout.runs(count);
+}
+
+}  // namespace hocket::runtime

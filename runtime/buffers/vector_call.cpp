@@ -1,0 +1,111 @@
+#include "runtime/buffers/vector_call.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/mpi/mpi_call.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// No memory holds longer messages, and sums of so many bytes do not overflow.
+constexpr std::uint64_t longest_message = std::uint64_t{1} << 48;
+
+/// MPI_DATATYPE_NULL as the type of no elements: MPICH allows it where each message has a type, Open MPI does not.
+#ifdef MPICH_VERSION
+constexpr bool null_types = true;
+#else
+constexpr bool null_types = false;
+#endif
+
+/// What recognition needs to know of a datatype.
+struct Known {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Count size = 0;
+  bool packable = true;
+
+  /// False if there is no such type.
+  [[nodiscard]] bool look_at(MPI_Datatype other) {
+    if (other == MPI_DATATYPE_NULL) return false;
+    if (other == type) return true;
+    if (PMPI_Type_size_x(other, &size) != MPI_SUCCESS || size < 0) return false;
+    type = other;
+    packable = runtime::packable(type);
+    return true;
+  }
+};
+
+bool begins_nowhere(const Block& block) { return moved(block.at, layout_of(block.type).true_lower) == nullptr; }
+
+/// Something goes out from where something comes in.
+bool alias(const VectorSide& send, const VectorSide& receive) {
+  if (send.buffer != receive.buffer || send.buffer == MPI_BOTTOM) return false;
+  const MPI_Aint out = send.unit(), in = receive.unit();
+  for (std::size_t i = 0; i < std::min(send.peers.size(), receive.peers.size()); ++i) {
+    const Block from = send.block(i, out), to = receive.block(i, in);
+    if (from.count > 0 && to.count > 0 && from.at == to.at) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+MPI_Aint VectorSide::unit() const {
+  MPI_Aint lower = 0, extent = 1;
+  if (!types.differ() && !peers.empty()) check(PMPI_Type_get_extent(types[0], &lower, &extent));
+  return extent;
+}
+
+Block VectorSide::block(std::size_t message, MPI_Aint unit) const {
+  if (peers[message] < 0 || counts[message] == 0) return {};
+  return {moved(buffer, static_cast<MPI_Aint>(displacements[message]) * unit), counts[message], types[message]};
+}
+
+std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes() const {
+  std::vector<std::uint64_t> bytes(peers.size(), 0);
+  if (peers.empty()) return bytes;
+  if (!counts.given() || !displacements.given() || !types.given() || buffer == MPI_IN_PLACE) return std::nullopt;
+  Known known;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const std::int64_t count = counts[i];
+    if (null_types && count == 0 && types[i] == MPI_DATATYPE_NULL) continue;
+    if (count < 0 || !known.look_at(types[i])) return std::nullopt;
+    if (known.size > 0 && static_cast<std::uint64_t>(count) > longest_message / static_cast<std::uint64_t>(known.size))
+      return std::nullopt;
+    bytes[i] = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(known.size);
+    if (bytes[i] == 0 || peers[i] < 0) continue;
+    if (!known.packable && !layout_of(known.type).runs(count)) return std::nullopt;
+    if (buffer == MPI_BOTTOM && begins_nowhere(block(i, unit()))) return std::nullopt;
+  }
+  return bytes;
+}
+
+PlacedBlocks VectorSide::blocks(MPI_Comm comm, PlacedBlocks::Copy copy) const {
+  const MPI_Aint by = unit();
+  std::vector<Block> list;
+  for (std::size_t i = 0; i < peers.size(); ++i) list.push_back(block(i, by));
+  return {std::move(list), comm, copy};
+}
+
+VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours,
+                       MPI_Comm communicator)
+    : send(sends), receive(receives), comm(communicator) {
+  in_place = neighbours.everybody && send.buffer == MPI_IN_PLACE;
+  if (in_place) send = receive;
+  send.peers = neighbours.destinations;
+  receive.peers = neighbours.sources;
+}
+
+std::optional<Volumes> VectorCall::volumes() const {
+  const auto out = send.message_bytes(), in = receive.message_bytes();
+  if (!out || !in || (!in_place && alias(send, receive))) return std::nullopt;
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  const auto own = static_cast<Rank>(rank);
+  std::uint64_t sent = 0, received = 0;
+  Volumes volumes{sum_by_peer(send.peers, *out, own, sent), sum_by_peer(receive.peers, *in, own, received)};
+  if (sent != received) return std::nullopt;
+  return volumes;
+}
+
+}  // namespace hocket::runtime

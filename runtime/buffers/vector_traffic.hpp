@@ -1,0 +1,33 @@
+#pragma once
+/// Where the messages of an irregular program lie in the memory of one call.
+#include <span>
+#include <vector>
+
+#include "hocket/plan/program.hpp"
+#include "runtime/buffers/messages.hpp"
+#include "runtime/buffers/traffic.hpp"
+
+namespace hocket::runtime {
+
+/// The memory of one side of a call: all that goes to (or comes from) a peer is one message.
+class PeerMessages {
+ public:
+  /// Block i belongs to peers[i]; blocks of one peer follow each other in their order. Negative peers
+  /// have none.
+  PeerMessages(std::span<const int> peers, std::span<const Span> blocks);
+  [[nodiscard]] std::span<const Span> of(Rank peer) const;
+
+ private:
+  std::vector<Rank> peers_;         ///< ascending
+  std::vector<std::size_t> begin_;  ///< of each peer's spans
+  std::vector<Span> spans_;
+};
+
+/// The pieces of a program that `rank` follows as memory. The messages are as long as was planned.
+[[nodiscard]] Traffic vector_traffic(const RankProgram& program, const PeerMessages& sends,
+                                     const PeerMessages& receives);
+
+/// Copies bytes; as many on both sides.
+void copy(std::span<const Span> from, std::span<const Span> to);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,91 @@
+#include <cstring>
+#include <new>
+
+#include "runtime/c_api/api.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/team/agreement.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+thread_local ApiError last{HOCKET_SUCCESS, {}};
+
+const char* meaning(int code) {
+  switch (code) {
+    case HOCKET_SUCCESS:
+      return "no error";
+    case HOCKET_ERR_ARGUMENT:
+      return "an argument makes no sense";
+    case HOCKET_ERR_SCHEDULE:
+      return "no scheduler of this name serves this exchange";
+    case HOCKET_ERR_NETWORK:
+      return "the plan cannot be used";
+    case HOCKET_ERR_FILE:
+      return "a file cannot be read or written";
+    case HOCKET_ERR_DAMAGED:
+      return "the file is not a scheduling table, or it is damaged";
+    case HOCKET_ERR_MISMATCH:
+      return "the table was made for another exchange";
+    case HOCKET_ERR_BUSY:
+      return "an exchange of this table is under way";
+    case HOCKET_ERR_MEMORY:
+      return "not enough memory";
+    default:
+      return nullptr;
+  }
+}
+
+std::string what_mpi_says(int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (code < 0 || PMPI_Error_string(code, text, &length) != MPI_SUCCESS) return "no such error code";
+  return {text, static_cast<std::size_t>(length)};
+}
+
+}  // namespace
+
+int report(ApiError error) {
+  last = std::move(error);
+  return last.code;
+}
+
+ApiError current_error(int code_of_input_error) {
+  try {
+    throw;
+  } catch (const ApiError& error) {
+    return error;
+  } catch (const MpiFailure& failure) {
+    return {failure.code, what_mpi_says(failure.code)};
+  } catch (const InputError& error) {
+    return {code_of_input_error, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {HOCKET_ERR_MEMORY, meaning(HOCKET_ERR_MEMORY)};
+  }
+}
+
+void agree(MPI_Comm comm, const ApiError& mine) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  check(PMPI_Comm_size(comm, &size));
+  const int troubled = mine.code == HOCKET_SUCCESS ? size : rank;
+  int first = size;
+  reduce(&troubled, &first, 1, MPI_INT, MPI_MIN, comm);
+  if (first == size) return;
+  struct {
+    int code;
+    char text[508];
+  } told{mine.code, ""};
+  mine.text.copy(told.text, sizeof told.text - 1);
+  run_collective(PMPI_Ibcast, &told, sizeof told, MPI_BYTE, first, comm);
+  throw ApiError{told.code, first == rank ? mine.text : "rank " + std::to_string(first) + ": " + told.text};
+}
+
+}  // namespace hocket::runtime
+
+const char* hocket_error_string(int code) {
+  using namespace hocket::runtime;
+  if (code == last.code && !last.text.empty()) return last.text.c_str();
+  if (const char* text = meaning(code)) return text;
+  last = {code, what_mpi_says(code)};
+  return last.text.c_str();
+}

@@ -1,0 +1,114 @@
+/// hocket.h: from destination vectors to a table.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hocket/schedule/bounds.hpp"
+#include "runtime/buffers/volumes.hpp"
+#include "runtime/c_api/api.hpp"
+#include "runtime/c_api/site.hpp"
+#include "runtime/c_api/table.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/team/agreement.hpp"
+#include "runtime/team/concatenate.hpp"
+#include "runtime/team/irregular.hpp"
+
+using namespace hocket::runtime;
+
+namespace {
+
+void check_wish(const Wish& wish, const PrivateComm& comm) {
+  hocket::ByteWriter out;
+  out.text(wish.scheduler);
+  out.fixed(wish.seed);
+  const std::uint64_t digest = hocket::checksum(out.bytes()), mine[] = {digest, ~digest};
+  std::uint64_t least[] = {0, 0};
+  check(wait_in_mpi(PMPI_Allreduce, mine, least, 2, MPI_UINT64_T, MPI_MIN, comm.get()));
+  if (least[0] != ~least[1]) throw ApiError{HOCKET_ERR_ARGUMENT, "ranks differ in scheduler or seed"};
+}
+
+/// Who sends to `rank`, which keeps so many bytes itself.
+Partners sources_of(const hocket::TrafficMatrix& matrix, hocket::Rank rank, std::uint64_t kept) {
+  Partners sources;
+  for (hocket::Rank src = 0; src < matrix.ranks(); ++src)
+    if (const std::uint64_t bytes = src == rank ? kept : matrix.size(src, rank); bytes > 0)
+      sources.add(static_cast<int>(src), static_cast<std::int64_t>(bytes));
+  return sources;
+}
+
+PhaseTable make_table(const PrivateComm& comm, Partners targets, const Wish& wish) {
+  check_wish(wish, comm);
+  const Site site = site_of(comm.get());
+  hocket::Network network = network_to_plan(comm.get(), site);
+  const double host_rate = network.host_rate();
+  PhaseTable table;
+  table.ranks = static_cast<std::uint32_t>(comm.size());
+  table.rank = static_cast<hocket::Rank>(comm.rank());
+  table.seed = wish.seed;
+  table.place = site.digest;
+  const std::vector<std::uint64_t> bytes(targets.bytes.begin(), targets.bytes.end());
+  std::uint64_t kept = 0;
+  const auto sends = sum_by_peer(targets.ranks, bytes, table.rank, kept);
+  const hocket::TrafficMatrix matrix = concatenate(comm.get(), sends);
+  table.targets = std::move(targets);
+  table.sources = sources_of(matrix, table.rank, kept);
+  const hocket::Demand demand = hocket::irregular(to_network(matrix, site.numbering));
+  table.bound_bytes = lower_bounds(network, demand).seconds * host_rate;
+
+  std::string problem;
+  Scheduled made = Planner(site.numbering, std::move(network), wish).schedule(comm.get(), demand, problem);
+  agree(comm.get(), {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
+  table.scheduler = std::move(made.scheduler);
+  table.lockstep_bytes = made.lockstep_seconds * host_rate;
+  table.phases = made.planned.phases;
+  table.window = made.planned.window;
+  table.program = std::move(made.planned.program);
+  together(comm.get(), HOCKET_ERR_SCHEDULE, [&] { check_table(table); });
+
+  const std::uint64_t part = part_digest(table);
+  check(wait_in_mpi(PMPI_Allreduce, &part, &table.whole, 1, MPI_UINT64_T, MPI_SUM, comm.get()));
+  return table;
+}
+
+/// `read(ranks)` makes the destination vector from the arguments.
+template <class Read>
+int schedule(MPI_Comm comm, Read read, const char* scheduler, std::uint64_t seed, hocket_table** table) {
+  return answer([&] {
+    need(table, "table");
+    *table = nullptr;
+    need_intracommunicator(comm);
+    PrivateComm own(comm);
+    Partners targets;
+    together(own.get(), HOCKET_ERR_ARGUMENT, [&] {
+      targets = read(own.size());
+      check_partners(targets, static_cast<std::uint32_t>(own.size()));
+    });
+    PhaseTable made = make_table(own, std::move(targets), {scheduler == nullptr ? "" : scheduler, seed});
+    *table = new hocket_table(std::move(own), std::move(made));
+  });
+}
+
+}  // namespace
+
+int hocket_schedule(MPI_Comm comm, int sends, const int targets[], const int64_t bytes[], const char* scheduler,
+                    uint64_t seed, hocket_table** table) {
+  const auto read = [&](int) {
+    if (sends < 0) throw hocket::InputError(std::to_string(sends) + " messages to send");
+    if (sends > 0) need(targets, "targets");
+    if (sends > 0) need(bytes, "bytes");
+    return Partners{{targets, targets + sends}, {bytes, bytes + sends}};
+  };
+  return schedule(comm, read, scheduler, seed, table);
+}
+
+int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* scheduler, uint64_t seed,
+                           hocket_table** table) {
+  const auto read = [&](int ranks) {
+    need(bytes, "bytes");
+    Partners targets;
+    for (int rank = 0; rank < ranks; ++rank)
+      if (bytes[rank] != 0) targets.add(rank, bytes[rank]);
+    return targets;
+  };
+  return schedule(comm, read, scheduler, seed, table);
+}

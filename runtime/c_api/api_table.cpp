@@ -1,0 +1,167 @@
+/// hocket.h: what a table says; keeping it in a file.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "runtime/c_api/api.hpp"
+#include "runtime/c_api/site.hpp"
+#include "runtime/c_api/table.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/team/agreement.hpp"
+
+using namespace hocket::runtime;
+
+namespace {
+
+void show(const Partners& partners, int* count, const int** ranks, const std::int64_t** bytes) {
+  need(count, "count");
+  *count = static_cast<int>(partners.size());
+  if (ranks != nullptr) *ranks = partners.ranks.data();
+  if (bytes != nullptr) *bytes = partners.bytes.data();
+}
+
+std::string path_of(const char* prefix, std::uint32_t rank) { return std::string(prefix) + "." + std::to_string(rank); }
+
+void write_whole(const std::string& path, hocket::ByteView bytes) {
+  const std::string unfinished = path + ".unfinished";
+  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(unfinished, path, error);
+  if (file && !error) return;
+  std::filesystem::remove(unfinished, error);
+  throw ApiError{HOCKET_ERR_FILE, "cannot write '" + path + "'; check directory, permissions and space"};
+}
+
+hocket::Bytes read_whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  hocket::Bytes bytes(std::istreambuf_iterator<char>(file), {});
+  if (!file) throw ApiError{HOCKET_ERR_FILE, "cannot read '" + path + "'; hocket_save writes one file per rank"};
+  return bytes;
+}
+
+PhaseTable read_table(const std::string& path, const PrivateComm& comm, std::uint64_t place) {
+  const auto refuse = [&](const std::string& why) {
+    throw ApiError{HOCKET_ERR_MISMATCH, path + ": made for " + why + "; schedule again"};
+  };
+  try {
+    PhaseTable table = decode_table(read_whole(path));
+    if (table.ranks != static_cast<std::uint32_t>(comm.size()))
+      refuse(std::to_string(table.ranks) + " ranks, not " + std::to_string(comm.size()));
+    if (table.rank != static_cast<hocket::Rank>(comm.rank()))
+      refuse("rank " + std::to_string(table.rank) + ", not " + std::to_string(comm.rank()));
+    if (table.place != place) refuse("another network or another placement of the ranks in it");
+    check_table(table);
+    check_tags({table.program, {}, 0, 1}, comm.get());
+    return table;
+  } catch (const hocket::InputError& error) {
+    throw hocket::InputError(path + ": " + error.what() + "; schedule again");
+  }
+}
+
+/// Every table is whole by itself; do they belong together? Rank 0's word counts for what the sum should be.
+void check_mixture(const PhaseTable& table, const PrivateComm& comm, const char* prefix) {
+  const std::uint64_t mine[] = {part_digest(table), comm.rank() == 0 ? table.whole : 0};
+  std::uint64_t sums[] = {0, 0};
+  check(wait_in_mpi(PMPI_Allreduce, mine, sums, 2, MPI_UINT64_T, MPI_SUM, comm.get()));
+  if (sums[0] != sums[1])
+    throw ApiError{HOCKET_ERR_MISMATCH, std::string("the files ") + prefix +
+                                            ".* do not belong together: some were saved from another exchange; "
+                                            "schedule again"};
+}
+
+}  // namespace
+
+int hocket_get_info(const hocket_table* table, hocket_info* info) {
+  return answer([&] {
+    need(table, "table");
+    need(info, "info");
+    const PhaseTable& phases = table->phases;
+    *info = {};
+    info->ranks = static_cast<int>(phases.ranks);
+    info->rank = static_cast<int>(phases.rank);
+    info->phases = static_cast<std::int64_t>(phases.phases);
+    info->digest = phases.whole;
+    info->seed = phases.seed;
+    info->lockstep_bytes = phases.lockstep_bytes;
+    info->bound_bytes = phases.bound_bytes;
+    phases.scheduler.copy(info->scheduler, sizeof info->scheduler - 1);
+  });
+}
+
+int hocket_targets(const hocket_table* table, int* count, const int** ranks, const int64_t** bytes) {
+  return answer([&] {
+    need(table, "table");
+    show(table->phases.targets, count, ranks, bytes);
+  });
+}
+
+int hocket_sources(const hocket_table* table, int* count, const int** ranks, const int64_t** bytes) {
+  return answer([&] {
+    need(table, "table");
+    show(table->phases.sources, count, ranks, bytes);
+  });
+}
+
+int hocket_phases(const hocket_table* table, size_t* count, const hocket_phase** rows) {
+  return answer([&] {
+    need(table, "table");
+    need(count, "count");
+    *count = table->rows.size();
+    if (rows != nullptr) *rows = table->rows.data();
+  });
+}
+
+int hocket_save(const hocket_table* table, const char* prefix) {
+  return answer([&] {
+    need(table, "table");
+    need(prefix, "prefix");
+    write_whole(path_of(prefix, table->phases.rank), encode_table(table->phases));
+  });
+}
+
+int hocket_load(MPI_Comm comm, const char* prefix, hocket_table** table) {
+  return answer([&] {
+    need(prefix, "prefix");
+    need(table, "table");
+    *table = nullptr;
+    need_intracommunicator(comm);
+    PrivateComm own(comm);
+    const Site site = site_of(own.get());
+    PhaseTable read;
+    together(own.get(), HOCKET_ERR_DAMAGED,
+             [&] { read = read_table(path_of(prefix, static_cast<std::uint32_t>(own.rank())), own, site.digest); });
+    check_mixture(read, own, prefix);
+    *table = new hocket_table(std::move(own), std::move(read));
+  });
+}
+
+int hocket_check(const hocket_table* table, int sends, const int targets[], const int64_t bytes[]) {
+  return answer([&] {
+    need(table, "table");
+    together(table->comm.get(), HOCKET_ERR_ARGUMENT, [&] {
+      const Partners& made_for = table->phases.targets;
+      if (sends > 0) need(targets, "targets");
+      if (sends > 0) need(bytes, "bytes");
+      if (sends < 0 || made_for.size() != static_cast<std::size_t>(sends) ||
+          !std::equal(made_for.ranks.begin(), made_for.ranks.end(), targets) ||
+          !std::equal(made_for.bytes.begin(), made_for.bytes.end(), bytes))
+        throw ApiError{HOCKET_ERR_MISMATCH, "the table was made for another destination vector; schedule again"};
+    });
+  });
+}
+
+int hocket_free(hocket_table** table) {
+  return answer([&] {
+    need(table, "table");
+    if (*table == nullptr) return;
+    if ((*table)->under_way())
+      throw ApiError{HOCKET_ERR_BUSY, "an exchange of this table is under way; call hocket_exchange_wait first"};
+    delete *table;
+    *table = nullptr;
+  });
+}

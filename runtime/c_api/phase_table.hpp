@@ -1,0 +1,59 @@
+#pragma once
+/// One rank's part of a scheduled irregular exchange: what it sends and receives, phase by phase, and how
+/// it is written to a file. Source: Wang, Lin and Ranka, section 4 (communication phase table, figure 8).
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hocket.h"
+#include "hocket/plan/binary.hpp"
+#include "hocket/plan/program.hpp"
+
+namespace hocket::runtime {
+
+/// A destination or source vector.
+struct Partners {
+  std::vector<int> ranks;
+  std::vector<std::int64_t> bytes;
+
+  void add(int rank, std::int64_t size) {
+    ranks.push_back(rank);
+    bytes.push_back(size);
+  }
+  [[nodiscard]] std::size_t size() const { return ranks.size(); }
+  bool operator==(const Partners&) const = default;
+};
+
+struct PhaseTable {
+  std::uint32_t ranks = 0;
+  Rank rank = 0;  ///< whose table this is; of the communicator, like all ranks here
+  std::string scheduler;
+  std::uint64_t seed = 0;
+  std::uint64_t phases = 0;
+  std::uint32_t window = 1;  ///< messages that may be unacknowledged
+  double lockstep_bytes = 0, bound_bytes = 0;
+  std::uint64_t place = 0;  ///< digest of the network and of where the ranks are in it
+  std::uint64_t whole = 0;  ///< sum of the digests of all ranks' parts
+  Partners targets;         ///< as given: may hold the rank itself and messages of no bytes
+  Partners sources;         ///< ascending; no message of no bytes
+  RankProgram program;      ///< one piece per send and receive
+};
+
+/// The rows of figure 8.
+[[nodiscard]] std::vector<hocket_phase> rows_of(const PhaseTable& table);
+
+/// Of everything but `whole`. The sum over the ranks of an exchange tells tables that belong together from a mixture.
+[[nodiscard]] std::uint64_t part_digest(const PhaseTable& table);
+
+/// Throws InputError unless each is one of the ranks, given once, with a number of bytes.
+void check_partners(const Partners& partners, std::uint32_t ranks);
+/// Throws InputError unless the program carries every byte of the targets and sources exactly once, straight from
+/// sender to receiver.
+void check_table(const PhaseTable& table);
+
+/// The layout is described in docs/exchange.md.
+[[nodiscard]] Bytes encode_table(const PhaseTable& table);
+/// Throws PlanProblem for anything but a whole, undamaged table; whether it passes check_table() is not looked at.
+[[nodiscard]] PhaseTable decode_table(ByteView bytes);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,82 @@
+#pragma once
+/// MPI_Alltoall, blocking, nonblocking and persistent, as an operation.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/buffers/blocks.hpp"
+#include "runtime/mpi/held_type.hpp"
+#include "runtime/plan/call_kind.hpp"
+#include "runtime/progress/scheduled_operation.hpp"
+
+namespace hocket::runtime {
+
+class AllToAll;
+class OwnTypes;
+class Team;
+
+struct AllToAllCall {
+  using Operation = AllToAll;
+  using Own = OwnTypes;
+
+  const void* sendbuf;
+  MPI_Count sendcount;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  MPI_Count recvcount;
+  MPI_Datatype recvtype;
+  MPI_Comm comm;
+
+  [[nodiscard]] static CallKind kind() {
+    static const Collective& collective = find_collective("all-to-all");
+    return {&collective};
+  }
+  /// Arguments that the standard calls erroneous are left to the MPI library, which knows what to say.
+  [[nodiscard]] bool well_formed(const Team& team) const;
+  /// False of buffers and types that must be left to it, too.
+  [[nodiscard]] bool usable(const Team& team) const;
+  /// Of every message. Its signature (count × type) is the same on all ranks, so this is too.
+  [[nodiscard]] std::size_t message_bytes(const Team& team) const;
+  /// Calls with smaller messages are left to the MPI library, and those without any.
+  [[nodiscard]] static std::size_t least_bytes(const Team& team);
+  [[nodiscard]] static bool suits(const Planned&, const Team&) { return true; }
+  /// What this rank sends to others.
+  [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+};
+
+/// What the program may free while the call is under way.
+class OwnTypes {
+ public:
+  OwnTypes(const AllToAllCall& call, const Team&)
+      : send_(call.sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : call.sendtype), receive_(call.recvtype) {}
+
+  [[nodiscard]] AllToAllCall instead_of(AllToAllCall call) const {
+    call.sendtype = send_.get();
+    call.recvtype = receive_.get();
+    return call;
+  }
+
+ private:
+  HeldType send_, receive_;
+};
+
+class AllToAll : public ScheduledOperation {
+ public:
+  AllToAll(const Exchange& exchange, const AllToAllCall& call);
+
+ private:
+  [[nodiscard]] Traffic pack() final;
+  void unpack() final { receive_->finish(); }
+
+  AllToAllCall call_;
+  int size_ = 0, rank_ = 0;
+  std::size_t bytes_;  ///< of a message
+  std::optional<SendBlocks> send_;
+  std::vector<std::byte> copy_;  ///< MPI_IN_PLACE: what is sent
+  std::optional<ReceiveBlocks> receive_;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,31 @@
+/// Where MPI begins and ends, as the preloaded shim hands it over: sessions are counted, a recording ends.
+#include <mpi.h>
+
+#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/since_mpi4.hpp"
+#include "runtime/mpi/world.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/record/record.hpp"
+
+HOCKET_CALL hocket_finalize() {
+  if (hocket::runtime::recording) hocket::runtime::end_recording();
+  return PMPI_Finalize();
+}
+
+#ifdef MPI_SESSION_NULL
+HOCKET_CALL hocket_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+  const int code = PMPI_Session_init(info, errhandler, session);
+  if (code == MPI_SUCCESS) hocket::runtime::session_begins();
+  return code;
+}
+
+HOCKET_CALL hocket_session_finalize(MPI_Session* session) {
+  const int code = PMPI_Session_finalize(session);
+  if (code == MPI_SUCCESS) hocket::runtime::session_is_over();
+  return code;
+}
+#else
+/// The shim asks for them only if the MPI library has sessions.
+HOCKET_CALL hocket_session_init() { return MPI_ERR_OTHER; }
+HOCKET_CALL hocket_session_finalize() { return MPI_ERR_OTHER; }
+#endif

@@ -1,0 +1,158 @@
+/// Calls with messages of different sizes, as the preloaded shim hands them over. A call either runs a plan or is
+/// passed on unchanged; which one the ranks find out together.
+#include "runtime/calls/entry_vector.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "runtime/calls/nonblocking.hpp"
+#include "runtime/calls/vector_operation.hpp"
+#include "runtime/mpi/since_mpi4.hpp"
+#include "runtime/mpi/vector_functions.h"
+#include "runtime/plan/settings.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/record/record.hpp"
+#include "runtime/report/report.hpp"
+#include "runtime/team/vector_exchanges.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// The arguments of a call, but for the communicator.
+struct Sides {
+  Reach reach;
+  VectorSide sends, receives;
+
+  [[nodiscard]] VectorCall between(const Neighbours& neighbours, MPI_Comm comm) const {
+    return {sends, receives, neighbours, comm};
+  }
+};
+
+/// Why no call of a communicator may be scheduled; the same on all ranks.
+std::optional<Why> why_native(const Team* team) {
+  if (team == nullptr) return Why::intercommunicator;
+  if (!team->could_collide()) return team->why_native();
+  return std::nullopt;
+}
+
+std::uint64_t bytes_to_others(const std::optional<Volumes>& volumes) {
+  std::uint64_t bytes = 0;
+  if (volumes)
+    for (const Volume& volume : volumes->sends) bytes += volume.bytes;
+  return bytes;
+}
+
+/// For the report. Calls of which nothing is asked are passed on before anybody adds up their messages.
+void note_passed_on(MPI_Comm comm, const Sides& sides, Why why) {
+  std::uint64_t bytes = 0;
+  if (reporting && why != Why::intercommunicator) {
+    if (const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach))
+      bytes = bytes_to_others(sides.between(*neighbours, comm).volumes());
+  }
+  note_native(why, bytes);
+}
+
+/// Runs the call by its plan, and returns nothing; or returns why the MPI library is to serve it.
+std::optional<Why> run(MPI_Comm comm, const Sides& sides) {
+  Team* const team = Team::of_any(comm);
+  if (const std::optional<Why> why = why_native(team)) return why;
+  VectorExchanges& vectors = team->vectors();
+  if (!vectors.asks()) return Why::not_asked;
+  const Neighbours* const neighbours = vectors.neighbours(comm, sides.reach);
+  if (neighbours == nullptr) return Why::topology;
+  const VectorCall call = sides.between(*neighbours, comm);
+  std::optional<Volumes> volumes = call.volumes();
+  const std::uint64_t bytes = bytes_to_others(volumes);
+  const VectorExchanges::Found found = vectors.find(comm, std::move(volumes));
+  if (found.exchange == nullptr) return found.why;
+  VectorOperation operation(*found.exchange, call);
+  operation.begin();
+  finish(operation);
+  note_scheduled(*found.exchange, bytes);
+  return std::nullopt;
+}
+
+template <class Native>
+int blocking(MPI_Comm comm, const Sides& sides, Native native) {
+  return guarded(comm, [&]() -> int {
+    fulfil_wishes(comm);
+    const std::optional<Why> why = run(comm, sides);
+    if (!why) return MPI_SUCCESS;
+    note_passed_on(comm, sides, *why);
+    return wait_in_mpi(native);
+  });
+}
+
+/// `code`: what the MPI library said when it made the request.
+std::optional<Why> take_over(MPI_Comm comm, const Sides& sides, MPI_Request* request, int code) {
+  Team* const team = Team::of_any(comm);
+  if (const std::optional<Why> why = why_native(team)) return why;
+  const Neighbours* const neighbours = team->vectors().neighbours(comm, sides.reach);
+  if (neighbours == nullptr) return Why::topology;
+  const VectorCall call = sides.between(*neighbours, comm);
+  std::optional<Volumes> volumes;
+  if (code == MPI_SUCCESS) volumes = call.volumes();
+  PersistentVector made = persistent_operation(*team, call, volumes);
+  if (made.operation == nullptr) return made.why;
+  note_scheduled(made.operation->exchange(), bytes_to_others(volumes));
+  Requests::instance().serve(*request, std::move(made.operation), comm);
+  return std::nullopt;
+}
+
+template <class Native>
+int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
+  return guarded(comm, [&]() -> int {
+    const int code = wait_in_mpi(native);
+    if (const std::optional<Why> why = take_over(comm, sides, request, code)) note_passed_on(comm, sides, *why);
+    return code;
+  });
+}
+
+/// Only all ranks together know the sizes, and a nonblocking call must not wait for them. The shim lets these calls
+/// come here only for the report.
+template <class Native>
+int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
+  return guarded(comm, [&]() -> int {
+    note_passed_on(comm, sides, plain_intracommunicator(comm) ? Why::sizes_unknown : Why::intercommunicator);
+    return native();
+  });
+}
+
+}  // namespace
+}  // namespace hocket::runtime
+
+#define SIDES(reach, shape) {Reach::reach, shape##_SIDES}
+#define BLOCKING(Name, name, reach, shape, Count, Place)                                          \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                   \
+    using namespace hocket::runtime;                                                              \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                           \
+    if (recording && only_recorded("MPI_" #Name, comm, Reach::reach, shape##_SIDES)) [[unlikely]] \
+      return native();                                                                            \
+    return blocking(comm, SIDES(reach, shape), native);                                           \
+  }
+#define PERSISTENT(Name, name, reach, shape, Count, Place)                                           \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) { \
+    using namespace hocket::runtime;                                                                 \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };               \
+    if (recording && only_recorded("MPI_" #Name, comm, Reach::reach, shape##_SIDES)) [[unlikely]]    \
+      return native();                                                                               \
+    return persistent(comm, SIDES(reach, shape), request, native);                                   \
+  }
+#define NONBLOCKING(Name, name, reach, shape, Count, Place)                                       \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {             \
+    using namespace hocket::runtime;                                                              \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                  \
+    if (recording && only_recorded("MPI_" #Name, comm, Reach::reach, shape##_SIDES)) [[unlikely]] \
+      return native();                                                                            \
+    return nonblocking(comm, SIDES(reach, shape), native);                                        \
+  }
+#define EVERY_FORM(Name, name, reach, shape, Place)                           \
+  BLOCKING(Name, name, reach, shape, int, Place)                              \
+  BLOCKING(Name##_c, name##_c, reach, shape, MPI_Count, MPI_Aint)             \
+  PERSISTENT(Name##_init, name##_init, reach, shape, int, Place)              \
+  PERSISTENT(Name##_init_c, name##_init_c, reach, shape, MPI_Count, MPI_Aint) \
+  NONBLOCKING(I##name, i##name, reach, shape, int, Place)                     \
+  NONBLOCKING(I##name##_c, i##name##_c, reach, shape, MPI_Count, MPI_Aint)
+VECTOR_CALLS(EVERY_FORM)

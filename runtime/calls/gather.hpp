@@ -1,0 +1,111 @@
+#pragma once
+/// MPI_Allgather and MPI_Allgatherv, blocking, nonblocking and persistent, as an operation.
+#include <mpi.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/buffers/blocks.hpp"
+#include "runtime/buffers/vector_call.hpp"
+#include "runtime/mpi/held_type.hpp"
+#include "runtime/plan/call_kind.hpp"
+#include "runtime/progress/scheduled_operation.hpp"
+
+namespace hocket::runtime {
+
+class Gather;
+class OwnGather;
+class Team;
+
+struct GatherCall {
+  using Operation = Gather;
+  using Own = OwnGather;
+
+  const void* sendbuf;
+  MPI_Count sendcount;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  Numbers recvcounts;  ///< of every rank, elements
+  Numbers places;      ///< where its contribution begins, extents of the type
+  MPI_Datatype recvtype;
+  MPI_Comm comm;
+
+  /// MPI_Allgather: all contribute as much, in the order of ranks.
+  template <std::integral Count>
+  GatherCall(const void* from, MPI_Count count, MPI_Datatype type, void* to, Count received, MPI_Datatype received_type,
+             MPI_Comm communicator)
+      : GatherCall(from, count, type, to, Numbers::all(received), Numbers::multiples_of(received), received_type,
+                   communicator) {
+    equal_ = true;
+  }
+  /// MPI_Allgatherv.
+  template <std::integral Count, std::integral Place>
+  GatherCall(const void* from, MPI_Count count, MPI_Datatype type, void* to, const Count* received,
+             const Place* displacements, MPI_Datatype received_type, MPI_Comm communicator)
+      : GatherCall(from, count, type, to, Numbers(received), Numbers(displacements), received_type, communicator) {}
+
+  [[nodiscard]] static CallKind kind() {
+    static const Collective& collective = find_collective("all-gather");
+    return {&collective};
+  }
+  /// Arguments that the standard calls erroneous are left to the MPI library, which knows what to say.
+  [[nodiscard]] bool well_formed(const Team& team) const;
+  /// False of buffers and types that must be left to it, too.
+  [[nodiscard]] bool usable(const Team& team) const;
+  /// What a rank contributes on average. Depends only on what the ranks receive, which is the same on all of them.
+  [[nodiscard]] std::size_t message_bytes(const Team& team) const;
+  /// Calls with less are left to the MPI library, and those without any bytes.
+  [[nodiscard]] static std::size_t least_bytes(const Team& team);
+  /// Whether the plan can carry what the ranks contribute: where it plans for nothing there may be nothing.
+  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
+  /// What this rank sends to others, if nobody forwards.
+  [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  /// The contributions of ranks 0, 1, …, n − 1.
+  [[nodiscard]] std::vector<Block> contributions(std::size_t n) const;
+
+ private:
+  GatherCall(const void* from, MPI_Count count, MPI_Datatype type, void* to, Numbers received, Numbers displacements,
+             MPI_Datatype received_type, MPI_Comm communicator)
+      : sendbuf(from),
+        sendcount(count),
+        sendtype(type),
+        recvbuf(to),
+        recvcounts(received),
+        places(displacements),
+        recvtype(received_type),
+        comm(communicator) {}
+  /// How many of the counts there are to look at: one speaks for all of MPI_Allgather.
+  [[nodiscard]] std::size_t counts(const Team& team) const;
+
+  bool equal_ = false;
+};
+
+/// What the program may change or free while the call is under way.
+class OwnGather {
+ public:
+  OwnGather(const GatherCall& call, const Team& team);
+
+  [[nodiscard]] GatherCall instead_of(GatherCall call) const;
+
+ private:
+  HeldType send_, receive_;
+  std::vector<std::int64_t> counts_, places_;
+};
+
+class Gather : public ScheduledOperation {
+ public:
+  Gather(const Exchange& exchange, const GatherCall& call);
+
+ private:
+  [[nodiscard]] Traffic pack() final;
+  void unpack() final { receive_->finish(); }
+
+  GatherCall call_;
+  std::size_t size_ = 0, rank_ = 0;
+  std::optional<GatherBlocks> receive_;
+};
+
+}  // namespace hocket::runtime

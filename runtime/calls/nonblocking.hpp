@@ -1,0 +1,142 @@
+#pragma once
+/// How the nonblocking calls of a communicator come to be scheduled
+/// (docs/decisions/0012-nonblocking-calls-wait-for-nobody.md).
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/exchange/exchange.hpp"
+#include "runtime/plan/call_kind.hpp"
+#include "runtime/progress/operation.hpp"
+#include "runtime/report/outcome.hpp"
+#include "runtime/team/private_comms.hpp"
+
+namespace hocket::runtime {
+
+class Team;
+
+/// A private communicator, on which operations follow each other. Lives until the last of them is over, whatever
+/// becomes of the program's communicator.
+class Lane {
+ public:
+  explicit Lane(PrivateComms::Lease lease) : lease_(std::move(lease)) {}
+
+  void plan(CallKind kind, const Planned& planned);
+  [[nodiscard]] MPI_Comm comm() const { return lease_.comm(); }
+  [[nodiscard]] const Exchange& exchange(CallKind kind) const { return exchanges_.at(kind); }
+
+  /// Becomes true when the next operation may begin.
+  using Clear = std::shared_ptr<std::atomic<bool>>;
+  /// The operation before, and the new one. Null: there is none before.
+  [[nodiscard]] std::pair<Clear, Clear> queue();
+
+ private:
+  PrivateComms::Lease lease_;
+  std::map<CallKind, Exchange> exchanges_;
+  Clear last_;
+};
+
+/// What the nonblocking calls of one communicator follow. Its ranks make the same calls in the same order, so what is
+/// said here is the same on all of them; only fulfil() waits for others. Lives as an attribute of the communicator.
+class Nonblocking {
+ public:
+  /// Local. `comm` is an intracommunicator.
+  [[nodiscard]] static Nonblocking& of(MPI_Comm comm);
+  /// Sets up what nonblocking calls on `comm` lacked. Collective.
+  static void fulfil(MPI_Comm comm);
+
+  Nonblocking() = default;
+  Nonblocking(const Nonblocking&) = delete;
+  Nonblocking& operator=(const Nonblocking&) = delete;
+  ~Nonblocking() { no_more_wishes(); }
+
+  /// The ranks are to get to know each other, and no more.
+  void wish_for_team();
+  /// The lane of the next operation; null if there is none, which asks for setup if that helps.
+  [[nodiscard]] std::shared_ptr<Lane> lane(CallKind kind);
+  /// Why lane() was null.
+  [[nodiscard]] Why why(CallKind kind) const { return setups_.at(kind).why; }
+
+ private:
+  enum class State : std::uint8_t { unknown, wished, refused, ready };
+  struct Setup {
+    State state = State::unknown;
+    Why why = Why::not_ready;
+  };
+  void wish();
+  void no_more_wishes();
+  void prepare(Team& team, MPI_Comm comm, CallKind kind);
+  [[nodiscard]] bool make_lanes(const Team& team, MPI_Comm comm);
+
+  std::map<CallKind, Setup> setups_;
+  bool wishes_ = false;
+  std::vector<std::shared_ptr<Lane>> lanes_;
+  std::size_t next_ = 0;  ///< lane
+};
+
+/// Whether all ranks of the communicator may have a stand-in. Collective.
+[[nodiscard]] bool all_may_forward(MPI_Comm comm);
+
+/// A nonblocking operation. It begins when the one before on its lane is over, or handed over.
+template <class Call>
+class OnLane final : public Operation {
+ public:
+  OnLane(std::shared_ptr<Lane> lane, const Call& call, const Team& team)
+      : lane_(std::move(lane)),
+        own_(call, team),
+        operation_(lane_->exchange(call.kind()), on(lane_->comm(), own_.instead_of(call))),
+        clear_(lane_->queue()) {}
+  ~OnLane() override { *clear_.second = true; }
+
+  void begin() override {
+    if (!may_begin()) return;
+    begun_ = true;
+    operation_.begin();
+  }
+  [[nodiscard]] bool advance() override {
+    if (!begun_) begin();
+    return begun_ && operation_.advance();
+  }
+  [[nodiscard]] std::uint64_t moves() const override { return operation_.moves(); }
+  void post_remaining() override {
+    if (!begun_) begin();
+    if (!begun_) return;
+    operation_.post_remaining();
+    if (operation_.handed_over()) *clear_.second = true;
+  }
+  [[nodiscard]] bool handed_over() const override { return begun_ && operation_.handed_over(); }
+
+ private:
+  static Call on(MPI_Comm comm, Call call) {
+    call.comm = comm;
+    return call;
+  }
+  [[nodiscard]] bool may_begin() const { return clear_.first == nullptr || *clear_.first; }
+
+  std::shared_ptr<Lane> lane_;
+  typename Call::Own own_;
+  typename Call::Operation operation_;
+  std::pair<Lane::Clear, Lane::Clear> clear_;
+  bool begun_ = false;
+};
+
+}  // namespace hocket::runtime
+
+/// Communicators awaiting collective setup. While there is none the shim passes joining calls straight on.
+extern "C" std::atomic<int> hocket_wishes;
+
+namespace hocket::runtime {
+
+/// In calls that wait for all ranks of the communicator.
+inline void fulfil_wishes(MPI_Comm comm) {
+  if (hocket_wishes.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    Nonblocking::fulfil(comm);
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,96 @@
+#include "runtime/calls/vector_operation.hpp"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "runtime/buffers/vector_traffic.hpp"
+#include "runtime/calls/persistent.hpp"
+#include "runtime/mpi/held_type.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/team/vector_exchanges.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// One side of a persistent call, with arrays and datatypes of its own.
+class OwnSide {
+ public:
+  explicit OwnSide(const VectorSide& side) : peers_(side.peers.begin(), side.peers.end()) {
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      counts_.push_back(side.counts[i]);
+      displacements_.push_back(side.displacements[i]);
+      types_.push_back(held_.try_emplace(side.types[i], side.types[i]).first->second.get());
+    }
+  }
+
+  [[nodiscard]] VectorSide instead_of(VectorSide side) const {
+    side.peers = peers_;
+    side.counts = Numbers(counts_.data());
+    side.displacements = Numbers(displacements_.data());
+    if (side.types.differ())
+      side.types = Types(types_.data());
+    else if (!types_.empty())
+      side.types = Types(types_.front());
+    return side;
+  }
+
+ private:
+  std::vector<int> peers_;
+  std::vector<std::int64_t> counts_, displacements_;
+  std::vector<MPI_Datatype> types_;
+  std::map<MPI_Datatype, HeldType> held_;  ///< by what the program calls them
+};
+
+class OwnSides {
+ public:
+  explicit OwnSides(const VectorCall& call) : send_(call.send), receive_(call.receive) {}
+
+  [[nodiscard]] VectorCall instead_of(VectorCall call) const {
+    call.send = send_.instead_of(call.send);
+    call.receive = receive_.instead_of(call.receive);
+    return call;
+  }
+
+ private:
+  OwnSide send_, receive_;
+};
+
+}  // namespace
+
+VectorOperation::VectorOperation(const Exchange& exchange, VectorCall call)
+    : ScheduledOperation(exchange), call_(std::move(call)) {
+  int rank = 0;
+  check(PMPI_Comm_rank(call_.comm, &rank));
+  rank_ = static_cast<Rank>(rank);
+}
+
+Traffic VectorOperation::pack() {
+  // What must go out is overwritten by what comes in: send from a copy.
+  using Copy = PlacedBlocks::Copy;
+  send_.emplace(call_.send.blocks(call_.comm, call_.in_place ? Copy::always : Copy::where_needed));
+  receive_.emplace(call_.receive.blocks(call_.comm));
+  for (std::size_t i = 0; i < call_.send.peers.size(); ++i) send_->pack(i);
+  const PeerMessages sends(call_.send.peers, send_->blocks()), receives(call_.receive.peers, receive_->blocks());
+  copy(sends.of(rank_), receives.of(rank_));
+  return vector_traffic(planned().program, sends, receives);
+}
+
+void VectorOperation::unpack() {
+  for (std::size_t i = 0; i < call_.receive.peers.size(); ++i) receive_->unpack(i);
+}
+
+PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<Volumes>& volumes) {
+  const int well_formed = volumes ? 1 : 0;
+  int all_well_formed = 0;
+  check(wait_in_mpi(PMPI_Allreduce, &well_formed, &all_well_formed, 1, MPI_INT, MPI_MIN, call.comm));
+  if (all_well_formed == 0) return {};
+  VectorExchanges::Made made = team.vectors().plan(call.comm, *volumes);
+  if (!made.planned) return {nullptr, made.why};
+  std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
+  if (!lease) return {nullptr, Why::no_plan};
+  return {std::make_unique<Persistent<VectorOperation, OwnSides>>(std::move(*lease), std::move(*made.planned), call)};
+}
+
+}  // namespace hocket::runtime

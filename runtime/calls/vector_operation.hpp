@@ -1,0 +1,39 @@
+#pragma once
+/// A scheduled call with messages of different sizes, as an operation.
+#include <memory>
+#include <optional>
+
+#include "runtime/buffers/vector_call.hpp"
+#include "runtime/progress/scheduled_operation.hpp"
+#include "runtime/report/outcome.hpp"
+#include "runtime/team/team.hpp"
+
+namespace hocket::runtime {
+
+class VectorOperation : public ScheduledOperation {
+ public:
+  /// The exchange was planned for calls of these sizes. It may use another communicator of the same ranks.
+  VectorOperation(const Exchange& exchange, VectorCall call);
+
+ private:
+  [[nodiscard]] Traffic pack() override;
+  void unpack() override;
+
+  VectorCall call_;
+  Rank rank_ = 0;
+  std::optional<PlacedBlocks> send_, receive_;
+};
+
+/// What a persistent call becomes.
+struct PersistentVector {
+  std::unique_ptr<VectorOperation> operation;
+  Why why = Why::erroneous;  ///< if there is none
+};
+
+/// Everything that the operation needs is its own, so that the program may change its arrays and free its datatypes.
+/// Planned at once, collectively. None, on all ranks alike, if the MPI library is to serve the call; as it is where a
+/// rank has no `volumes`.
+[[nodiscard]] PersistentVector persistent_operation(Team& team, const VectorCall& call,
+                                                    const std::optional<Volumes>& volumes);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,49 @@
+#pragma once
+/* The variables of Hocket, in the order in which docs/running.md describes them. One row is all that a variable takes,
+ * but for its use and its description there: the runtime reads it into the Settings, wrong values are told, ranks that
+ * differ are found, Python knows it.
+ *
+ *   TEXT(field, NAME, alike, meaning)                            anything; whoever opens the file it names judges it
+ *   NUMBER(field, NAME, fallback, least, most, alike, meaning)   a whole number
+ *   WORD(field, Type, NAME, alike, meaning, words...)            in the order of the enumeration; the first if empty
+ *   ELSEWHERE(NAME, meaning)                                     no setting: the shim or Python reads it
+ *
+ * `alike`: the ranks of a communicator decide by it, so it must be the same on all of them. */
+#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)                                                               \
+  TEXT(plans, "HOCKET_PLAN", false, "the plan files, separated by ':'")                                               \
+  TEXT(placement, "HOCKET_PLACEMENT", false, "empty: processor names; slurm; order; or a file of host names")         \
+  TEXT(trunks, "HOCKET_TRUNKS", true,                                                                                 \
+       "where measured widths of uplinks are kept; empty: they are known, nothing is measured")                       \
+  NUMBER(trunks_ms, "HOCKET_TRUNKS_MS", 3000, 100, 600000, true, "how long measuring uplinks may take, milliseconds") \
+  WORD(flow, Flow, "HOCKET_FLOW", true, "flow control", "token", "barrier", "free")                                   \
+  NUMBER(min_bytes, "HOCKET_MIN_BYTES", 16384, 1, most_bytes, true,                                                   \
+         "all-to-alls with smaller messages go to the MPI library")                                                   \
+  NUMBER(min_gather_bytes, "HOCKET_MIN_GATHER_BYTES", 0, 0, most_bytes, true,                                         \
+         "all-gathers that contribute less, on average, go to the MPI library; 0: by the placement")                  \
+  NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", WorthLimits{}.message_bytes, 1, most_bytes, true,               \
+         "irregular exchanges of smaller messages, on average, go to the MPI library")                                \
+  NUMBER(min_flows, "HOCKET_MIN_FLOWS", WorthLimits{}.flows, 1, most_bytes, true,                                     \
+         "messages that share the most loaded channel, for an irregular exchange to be scheduled")                    \
+  NUMBER(min_senders, "HOCKET_MIN_SENDERS", WorthLimits{}.senders, 1, most_bytes, true, "or that go into one host")   \
+  TEXT(scheduler, "HOCKET_SCHEDULER", true, "the scheduler of irregular exchanges; empty: chosen for each")           \
+  NUMBER(seed, "HOCKET_SEED", 1, 0, most_bytes, true, "the seed of the first rank")                                   \
+  NUMBER(segment, "HOCKET_SEGMENT", 16384, 1024, most_segment, true, "bytes per MPI message")                         \
+  NUMBER(early, "HOCKET_EARLY", 0, 0, most_segment, true, "bytes still missing when the next sender is released")     \
+  NUMBER(host_buffers, "HOCKET_HOST_BUFFERS", 0, 0, 1, true,                                                          \
+         "1: the program hands MPI no buffers in a GPU's memory, though a GPU runtime is loaded")                     \
+  NUMBER(ahead, "HOCKET_AHEAD", 32, 1, 1024, false, "segments handed to MPI before one completes")                    \
+  NUMBER(spin_us, "HOCKET_SPIN_US", 20, 0, 1000000, false,                                                            \
+         "how long a waiting rank polls before it sleeps, microseconds")                                              \
+  NUMBER(sleep_us, "HOCKET_SLEEP_US", 200, 0, 100000, false, "longest sleep of a waiting rank, microseconds")         \
+  NUMBER(shared_ranks, "HOCKET_SHARED_RANKS", 0, 0, 1 << 20, false,                                                   \
+         "most ranks that share memory to permute and sort; 0: all of a host")                                        \
+  NUMBER(log, "HOCKET_LOG", 0, 0, 2, false,                                                                           \
+         "1: say what each communicator does; 2: and what becomes of each call site")                                 \
+  TEXT(trace, "HOCKET_TRACE", false, "what each rank does, for debugging: where it is written")                       \
+  TEXT(report, "HOCKET_REPORT", false, "the directory in which each rank puts its account of the calls")              \
+  ELSEWHERE("HOCKET_RUNTIME", "the compiled runtime")                                                                 \
+  ELSEWHERE("HOCKET_RUNTIME_MPI", "the MPI that it belongs to")                                                       \
+  TEXT(record, "HOCKET_RECORD", false, "the directory in which each rank puts what its calls send")                   \
+  ELSEWHERE("HOCKET_MEMORY", "a memory profile, made by 'hocket calibrate'")                                          \
+  ELSEWHERE("HOCKET_LAB", "the directory of a lab")                                                                   \
+  ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")

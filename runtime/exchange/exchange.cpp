@@ -1,0 +1,47 @@
+#include "runtime/exchange/exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/mpi/mpi_call.hpp"
+
+namespace hocket::runtime {
+
+Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings)
+    : comm_(comm), planned_(std::move(planned)), settings_(settings), trace_(Trace::instance()) {
+  int size = 0;
+  check(PMPI_Comm_rank(comm_, &rank_));
+  check(PMPI_Comm_size(comm_, &size));
+  order_sends(static_cast<std::size_t>(size));
+  order_receives(static_cast<std::size_t>(size));
+}
+
+/// A buffered send says nothing about when its data has left the host, so its receiver does: a send
+/// waits for the acknowledgements of earlier phases' sends, all but the last `window` − 1 of them.
+void Exchange::order_sends(std::size_t ranks) {
+  const auto& sends = planned_.program.sends;
+  constexpr std::size_t none = ~std::size_t{0};
+  std::vector<std::size_t> last_to(ranks, none);
+  std::size_t phase_begin = 0;
+  for (std::size_t k = 0; k < sends.size(); ++k) {
+    if (sends[k].phase != sends[phase_begin].phase) phase_begin = k;
+    widest_ = std::max(widest_, k + 1 - phase_begin);
+    acks_before_.push_back(phase_begin < planned_.window ? 0 : phase_begin + 1 - planned_.window);
+    before_to_same_.push_back(std::exchange(last_to[sends[k].dst], k));
+  }
+}
+
+/// Segments of one sender must be awaited in the order in which it sends them, so a group does not
+/// take in two messages from the same rank.
+void Exchange::order_receives(std::size_t ranks) {
+  const auto& receives = planned_.program.receives;
+  std::vector<std::size_t> group_of_last(ranks, 0);  // counted from 1
+  for (std::size_t r = 0; r < receives.size(); ++r) {
+    if (r == 0 || receives[r].phase != receives[r - 1].phase || group_of_last[receives[r].src] == group_begin_.size())
+      group_begin_.push_back(r);
+    group_of_last[receives[r].src] = group_begin_.size();
+  }
+  group_begin_.push_back(receives.size());
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,50 @@
+#pragma once
+/// One rank's part of a scheduled exchange, run with point-to-point messages.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/exchange/trace.hpp"
+#include "runtime/plan/planned.hpp"
+#include "runtime/plan/settings.hpp"
+
+namespace hocket::runtime {
+
+/// Runs a rank program as often as it is asked to. Messages travel in segments small enough to be
+/// sent eagerly, so that no rendezvous delays them. When a message is in (or Settings::early bytes
+/// before), its receiver lets the sender go on and releases the senders that wait for it. Source of
+/// the scheme: Faraj and Yuan, section 5; who releases, and when, was decided by measurement
+/// (docs/decisions/0001-receivers-release.md).
+///
+/// What a rank forwards goes on segment by segment as it comes in. Sends start in the order of the
+/// program; those of one phase go together.
+class Exchange {
+ public:
+  static constexpr int first_token_tag = 2;  ///< tokens for a rank's k-th send have this tag + k
+
+  /// The program names ranks of `comm`, which must be used by nobody else.
+  Exchange(MPI_Comm comm, Planned planned, const Settings& settings);
+
+  [[nodiscard]] const Planned& planned() const { return planned_; }
+
+ private:
+  friend class Pass;
+
+  void order_sends(std::size_t ranks);
+  void order_receives(std::size_t ranks);
+
+  MPI_Comm comm_;
+  Planned planned_;
+  Settings settings_;
+  Trace* trace_;
+  int rank_ = 0;
+  std::vector<std::size_t> acks_before_;     ///< per send: of the first so many sends, before it may start
+  std::vector<std::size_t> before_to_same_;  ///< per send: the send before it to the same rank, or none
+  std::size_t widest_ = 0;                   ///< sends in one phase, at most
+  /// Receives of one phase from different ranks are a group: their segments are awaited in turn.
+  std::vector<std::size_t> group_begin_;
+};
+
+}  // namespace hocket::runtime

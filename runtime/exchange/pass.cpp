@@ -1,0 +1,169 @@
+#include "runtime/exchange/pass.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/mpi/mpi_call.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+constexpr std::size_t most_lanes = 32;  ///< sends under way at once
+constexpr std::uint64_t no_phase = ~std::uint64_t{0};
+
+}  // namespace
+
+Pass::Pass(const Exchange& owner, const Traffic& traffic)
+    : owner_(owner),
+      program_(owner.planned_.program),
+      settings_(owner.settings_),
+      traffic_(traffic),
+      held_(traffic.held),
+      lanes_(std::min(2 * owner.widest_, most_lanes)),
+      handed_(program_.sends.size(), false),
+      own_tokens_(program_.sends.size(), 0),
+      acks_(program_.sends.size(), MPI_REQUEST_NULL) {
+  slots_.resize(receive_slots + lanes_.size() * settings_.ahead);
+  requests_.assign(slots_.size(), MPI_REQUEST_NULL);
+  finished_.resize(slots_.size());
+  for (std::size_t slot = receive_slots; slot-- > 0;) free_receives_.push_back(slot);
+  for (std::size_t lane = lanes_.size(); lane-- > 0;) free_lanes_.push_back(lane);
+  std::size_t signals = 0;
+  receive_posted_.assign(program_.receives.size(), 0);
+  for (std::size_t r = 0; r < program_.receives.size(); ++r) {
+    receive_at_.emplace_back(traffic_.receives.spans(r));
+    receive_missing_.push_back(segments_of(traffic_.receives.bytes(r)));
+    signals += program_.receives[r].releases.size() + 1;
+  }
+  signals_.reserve(signals);
+}
+
+/// A message of no bytes travels as one empty segment: others may be waiting for its place in the
+/// order.
+std::size_t Pass::segments_of(std::size_t bytes) const {
+  return bytes == 0 ? 1 : (bytes + settings_.segment - 1) / settings_.segment;
+}
+
+std::size_t Pass::length_of(const Messages& messages, std::size_t message, std::size_t segment) const {
+  return std::min(settings_.segment, messages.bytes(message) - segment * settings_.segment);
+}
+
+void Pass::begin() {
+  if (owner_.trace_ != nullptr) owner_.trace_->plan(owner_.planned_, owner_.rank_);
+  if (settings_.flow == Flow::barrier)
+    begin_phase(0);
+  else
+    begin_phase(no_phase);
+}
+
+bool Pass::advance() {
+  while (stage_ != Stage::over && stage_done()) begin_next_stage();
+  return stage_ == Stage::over;
+}
+
+bool Pass::stage_done() {
+  switch (stage_) {
+    case Stage::messages:
+      if (push_sends() | collect_completions()) ++moves_;
+      return receives_done_ == receives_due_ && sends_done_ == sends_due_;
+    case Stage::barrier:
+      return all_done(barriers_);
+    case Stage::acknowledgements:
+      return all_done(acks_);
+    case Stage::signals:
+      return all_done(signals_);
+    case Stage::over:
+      break;
+  }
+  return true;
+}
+
+void Pass::begin_next_stage() {
+  ++moves_;
+  switch (stage_) {
+    case Stage::messages:
+      if (settings_.flow == Flow::barrier) {
+        // The plain way: everybody finishes a phase before anybody starts the next.
+        if (!remaining_posted_) post_barriers(1);
+        stage_ = Stage::barrier;
+      } else {
+        // The last acknowledgements gate no send; they must not be left over for the next exchange.
+        expect_acknowledgements(program_.sends.size());
+        stage_ = Stage::acknowledgements;
+      }
+      break;
+    case Stage::barrier:
+      if (remaining_posted_)
+        stage_ = Stage::over;
+      else
+        begin_phase(last_phase_ + 1);
+      break;
+    case Stage::acknowledgements:
+      stage_ = Stage::signals;
+      break;
+    case Stage::signals:
+    case Stage::over:
+      stage_ = Stage::over;
+  }
+}
+
+void Pass::begin_phase(std::uint64_t phase) {
+  if (phase != no_phase && phase >= owner_.planned_.phases) {
+    stage_ = Stage::over;
+    return;
+  }
+  const auto due = [phase](const auto& messages) {
+    const auto later = std::find_if(messages.begin(), messages.end(), [&](const auto& m) { return m.phase > phase; });
+    return static_cast<std::size_t>(later - messages.begin());
+  };
+  stage_ = Stage::messages;
+  last_phase_ = phase;
+  sends_due_ = due(program_.sends);
+  receives_due_ = due(program_.receives);
+  post_receives();
+}
+
+void Pass::post_barriers(std::uint64_t number) {
+  barriers_.resize(number);
+  for (MPI_Request& barrier : barriers_) check(PMPI_Ibarrier(owner_.comm_, &barrier));
+}
+
+void Pass::post_remaining() {
+  if (remaining_posted_ || held_ || stage_ == Stage::over) return;
+  if (settings_.flow == Flow::barrier) {
+    const std::uint64_t begun = last_phase_ + (stage_ == Stage::barrier ? 1 : 0);
+    std::vector<MPI_Request> begun_barrier = std::move(barriers_);
+    post_barriers(owner_.planned_.phases - begun);
+    barriers_.insert(barriers_.end(), begun_barrier.begin(), begun_barrier.end());
+    stage_ = Stage::messages;
+  }
+  if (stage_ != Stage::messages) return;
+  remaining_posted_ = true;
+  begin_phase(no_phase);
+  if (signals())
+    for (std::size_t r = 0; r < program_.receives.size(); ++r)
+      if (receive_missing_[r] > missing_at_release(r)) release(r);
+  while (admit()) {
+  }
+  if (signals()) expect_acknowledgements(program_.sends.size());
+  for (const std::size_t lane : active_) {
+    while (push(lane) == Push::moved) {
+    }
+    std::vector<MPI_Request>& tokens = lanes_[lane].tokens;
+    signals_.insert(signals_.end(), tokens.begin(), tokens.end());
+    tokens.clear();
+  }
+}
+
+bool Pass::handed_over() const {
+  return remaining_posted_ || stage_ == Stage::acknowledgements || stage_ == Stage::signals || stage_ == Stage::over;
+}
+
+std::size_t Pass::add_slot() {
+  slots_.emplace_back();
+  requests_.push_back(MPI_REQUEST_NULL);
+  finished_.push_back(0);
+  return slots_.size() - 1;
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,130 @@
+#pragma once
+/// Everything that is in flight during one exchange.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "runtime/buffers/traffic.hpp"
+#include "runtime/exchange/exchange.hpp"
+
+namespace hocket::runtime {
+
+class Pass {
+ public:
+  /// Both must outlive the pass.
+  Pass(const Exchange& owner, const Traffic& traffic);
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  void begin();  ///< posts the first receives
+  /// Moves what can be moved and does not block; true when everything is in and nothing of this
+  /// exchange is left in MPI.
+  [[nodiscard]] bool advance();
+  [[nodiscard]] std::uint64_t moves() const { return moves_; }  ///< grows when advance() moved something
+  /// Gives up the order and hands MPI all that is left, so that nobody waits for this rank's next step
+  /// while it waits inside the MPI library. Not for exchanges that forward.
+  void post_remaining();
+  /// Everything is with MPI: nobody waits for this rank's next step, and another pass may begin on the same
+  /// communicator.
+  [[nodiscard]] bool handed_over() const;
+
+ private:
+  static constexpr std::size_t receive_slots = 128;  ///< segments with a buffer waiting for them
+
+  /// A segment on its way, and its bytes side by side where they are not so in memory.
+  struct Slot {
+    bool sends = false;
+    std::size_t message = 0, segment = 0;
+    std::uint64_t sequence = 0;  ///< order of posting
+    std::vector<Span> spans;
+    std::vector<std::byte> staging;
+  };
+  /// A send under way. It has slots of its own, so that no other send can keep it from going on.
+  struct Lane {
+    std::size_t send = 0;
+    bool open = false;                ///< it has started or may
+    std::vector<MPI_Request> tokens;  ///< that it waits for
+    std::size_t own_tokens = 0;       ///< and those that this rank gives itself
+    std::size_t next_segment = 0, done = 0;
+    Cursor at;
+    std::vector<Span> next;  ///< what the next segment reads
+    std::size_t held = 0;    ///< of its spans, found to be there
+  };
+  enum class Push : std::uint8_t { moved, waits, full };
+  /// In the barrier flow messages and barrier, once per phase; otherwise the others in turn.
+  enum class Stage : std::uint8_t { messages, barrier, acknowledgements, signals, over };
+
+  [[nodiscard]] std::size_t segments_of(std::size_t bytes) const;
+  [[nodiscard]] std::size_t length_of(const Messages& messages, std::size_t message, std::size_t segment) const;
+  [[nodiscard]] bool signals() const { return settings_.flow != Flow::barrier; }
+  [[nodiscard]] bool tokens() const { return settings_.flow == Flow::token; }
+  [[nodiscard]] bool is_self(Rank rank) const { return static_cast<int>(rank) == owner_.rank_; }
+
+  [[nodiscard]] bool stage_done();
+  void begin_next_stage();
+  void begin_phase(std::uint64_t phase);
+  void post_barriers(std::uint64_t number);
+
+  [[nodiscard]] std::size_t add_slot();
+  void post_receives();
+  [[nodiscard]] bool next_receive(std::size_t& message);
+  void post_receive(std::size_t slot, std::size_t message);
+
+  bool push_sends();
+  [[nodiscard]] bool admit();
+  void expect_acknowledgements(std::size_t sends);
+  void poll_acknowledgements();
+  [[nodiscard]] bool may_start(Lane& lane);
+  [[nodiscard]] bool holds_next(Lane& lane) const;
+  void prepare_next(Lane& lane);
+  [[nodiscard]] Push push(std::size_t lane);
+
+  bool collect_completions();
+  void collect_received(std::size_t slot);
+  void collect_sent(std::size_t slot);
+  [[nodiscard]] std::size_t missing_at_release(std::size_t receive) const;
+  void release(std::size_t receive);
+  void signal(Rank rank, int tag);
+
+  template <class... Numbers>
+  void trace(std::string_view what, Numbers... numbers) const {
+    if (owner_.trace_ != nullptr) owner_.trace_->event(what, numbers...);
+  }
+
+  const Exchange& owner_;
+  const RankProgram& program_;
+  const Settings& settings_;
+  const Traffic& traffic_;
+  std::optional<Ranges> held_;  ///< what has come in so far, and what was there
+  Stage stage_ = Stage::messages;
+  std::uint64_t moves_ = 0;
+  std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
+  std::size_t sends_due_ = 0, receives_due_ = 0;  ///< up to that phase
+  bool remaining_posted_ = false;
+  std::vector<MPI_Request> barriers_;  ///< one, or all that are left
+
+  std::vector<Slot> slots_;            ///< of receives, those of each lane, those added by post_remaining()
+  std::vector<MPI_Request> requests_;  ///< one per slot
+  std::vector<int> finished_;
+  std::uint64_t posted_ = 0;
+
+  std::vector<std::size_t> free_receives_;                     ///< slots
+  std::vector<Cursor> receive_at_;                             ///< per receive
+  std::vector<std::size_t> receive_posted_, receive_missing_;  ///< per receive: segments
+  std::size_t group_ = 0, turn_ = 0, round_ = 0, receives_done_ = 0;
+
+  std::vector<Lane> lanes_;
+  std::vector<std::size_t> free_lanes_, active_;  ///< active: in the order of the program
+  std::size_t next_send_ = 0, started_ = 0, sends_done_ = 0;
+  std::vector<bool> handed_;               ///< per send: all of it is with MPI
+  std::vector<std::uint32_t> own_tokens_;  ///< per send: given so far by this rank
+  std::vector<MPI_Request> acks_;          ///< per send
+  std::size_t acks_expected_ = 0, acks_in_ = 0;
+  std::vector<MPI_Request> signals_;  ///< going out, and tokens that no send has waited for
+};
+
+}  // namespace hocket::runtime

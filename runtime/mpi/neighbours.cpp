@@ -1,0 +1,68 @@
+#include "runtime/mpi/neighbours.hpp"
+
+#include <numeric>
+
+#include "runtime/mpi/mpi_call.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+Neighbours cartesian_neighbours(MPI_Comm comm) {
+  int dimensions = 0;
+  check(PMPI_Cartdim_get(comm, &dimensions));
+  const auto count = static_cast<std::size_t>(dimensions);
+  std::vector<int> sides(count), periodic(count), place(count);
+  check(PMPI_Cart_get(comm, dimensions, sides.data(), periodic.data(), place.data()));
+  Neighbours neighbours;
+  for (int d = 0; d < dimensions; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    neighbours.ambiguous |= periodic[at] && sides[at] <= 2;
+    int below = MPI_PROC_NULL, above = MPI_PROC_NULL;
+    check(PMPI_Cart_shift(comm, d, 1, &below, &above));
+    neighbours.sources.insert(neighbours.sources.end(), {below, above});
+  }
+  neighbours.destinations = neighbours.sources;
+  return neighbours;
+}
+
+Neighbours graph_neighbours(MPI_Comm comm) {
+  int own = 0, count = 0;
+  check(PMPI_Comm_rank(comm, &own));
+  check(PMPI_Graph_neighbors_count(comm, own, &count));
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  check(PMPI_Graph_neighbors(comm, own, count, ranks.data()));
+  return {ranks, ranks};
+}
+
+Neighbours distributed_graph_neighbours(MPI_Comm comm) {
+  int sources = 0, destinations = 0, weighted = 0;
+  check(PMPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &weighted));
+  Neighbours neighbours{std::vector<int>(static_cast<std::size_t>(sources)),
+                        std::vector<int>(static_cast<std::size_t>(destinations))};
+  std::vector<int> weights_in(neighbours.sources.size()), weights_out(neighbours.destinations.size());
+  check(PMPI_Dist_graph_neighbors(comm, sources, neighbours.sources.data(),
+                                  weighted ? weights_in.data() : MPI_UNWEIGHTED, destinations,
+                                  neighbours.destinations.data(), weighted ? weights_out.data() : MPI_UNWEIGHTED));
+  return neighbours;
+}
+
+}  // namespace
+
+Neighbours all_ranks(MPI_Comm comm) {
+  int size = 0;
+  check(PMPI_Comm_size(comm, &size));
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return {ranks, ranks, true};
+}
+
+std::optional<Neighbours> topology_neighbours(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED;
+  check(PMPI_Topo_test(comm, &kind));
+  if (kind == MPI_CART) return cartesian_neighbours(comm);
+  if (kind == MPI_GRAPH) return graph_neighbours(comm);
+  if (kind == MPI_DIST_GRAPH) return distributed_graph_neighbours(comm);
+  return std::nullopt;
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,202 @@
+#include "runtime/mpi/packing.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/since_mpi4.hpp"
+#include "runtime/mpi/world.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// What MPI's int arguments can describe, with room to spare.
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+/// How a datatype was made of others. The plain MPI function does not take types made with large counts.
+struct Made {
+  explicit Made(MPI_Datatype type) {
+    if (PMPI_Type_get_envelope_c == nullptr) {
+      check(PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
+      return;
+    }
+    MPI_Count of_each[4];
+    check(PMPI_Type_get_envelope_c(type, &of_each[0], &of_each[1], &of_each[2], &of_each[3], &combiner));
+    integers = static_cast<int>(of_each[0]);
+    addresses = static_cast<int>(of_each[1]);
+    with_large_counts = of_each[2] > 0;
+    types = static_cast<int>(of_each[3]);
+  }
+
+  /// Of MPI itself, not to be freed.
+  [[nodiscard]] bool predefined() const {
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+  }
+
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  bool with_large_counts = false;
+};
+
+/// The type that a derived one is made of.
+class Inner {
+ public:
+  Inner(MPI_Datatype type, const Made& how) {
+    std::vector<int> integers(static_cast<std::size_t>(how.integers) + 1);
+    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(how.addresses) + 1);
+    check(PMPI_Type_get_contents(type, how.integers, how.addresses, 1, integers.data(), addresses.data(), &type_));
+    count_ = integers.front();
+  }
+  Inner(const Inner&) = delete;
+  Inner& operator=(const Inner&) = delete;
+  ~Inner() {
+    if (!Made(type_).predefined()) PMPI_Type_free(&type_);
+  }
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+  /// How many of it there are in a contiguous type.
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int count_ = 0;
+};
+
+/// Whether the bytes of one element, which leave no gap, are in the order in which they are sent. What is not
+/// clear at a glance is not: such types are packed.
+bool in_order(MPI_Datatype type) {
+  const Made how(type);
+  if (how.predefined()) return true;
+  if (how.with_large_counts || how.types != 1) return false;
+  switch (how.combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+      return layout_of(Inner(type, how).get()).run;
+    case MPI_COMBINER_CONTIGUOUS:
+    case MPI_COMBINER_SUBARRAY: {  // elements in the order of their addresses, multiples of the extent
+      const Inner inner(type, how);
+      const Layout layout = layout_of(inner.get());
+      return how.combiner == MPI_COMBINER_CONTIGUOUS ? layout.runs(inner.count()) : layout.runs(2);
+    }
+    default:
+      return false;
+  }
+}
+
+/// Elements as MPI_Pack takes them: at an address that is not null, which MPI_BOTTOM is and MPICH refuses. The type is
+/// then one that begins so much earlier.
+class Elements {
+ public:
+  Elements(const void* at, MPI_Datatype type)
+      : at_(static_cast<std::byte*>(const_cast<void*>(at))), type_(type), moved_(at == nullptr) {
+    if (!moved_) return;
+    static std::byte anchor;
+    at_ = &anchor;
+    const int one = 1;
+    const MPI_Aint back = -reinterpret_cast<MPI_Aint>(at_);
+    check(PMPI_Type_create_hindexed(1, &one, &back, type, &type_));
+    check(PMPI_Type_commit(&type_));
+  }
+  Elements(const Elements&) = delete;
+  Elements& operator=(const Elements&) = delete;
+  ~Elements() {
+    if (moved_) PMPI_Type_free(&type_);
+  }
+  [[nodiscard]] std::byte* at() const { return at_; }
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+ private:
+  std::byte* at_;
+  MPI_Datatype type_;
+  bool moved_;
+};
+
+/// Calls `part(elements, their number, type, bytes, their number)` for parts that MPI's int arguments can describe, or
+/// of one element.
+template <class Part>
+void in_parts(const void* at, MPI_Count count, MPI_Datatype type, Part part) {
+  const std::size_t size = bytes_of(1, type);
+  if (size == 0) return;
+  if (!packable(type)) throw MpiFailure{MPI_ERR_COUNT};
+  MPI_Aint lower = 0, extent = 0;
+  check(PMPI_Type_get_extent(type, &lower, &extent));
+  const Elements elements(at, type);
+  const auto most = static_cast<MPI_Count>(std::max<std::size_t>(1, most_bytes / size));
+  std::byte* element = elements.at();
+  std::size_t bytes = 0;
+  for (MPI_Count n = 0; count > 0; count -= n) {
+    n = std::min(count, most);
+    const std::size_t length = size * static_cast<std::size_t>(n);
+    part(element, n, elements.type(), bytes, length);
+    element += static_cast<MPI_Aint>(n) * extent;
+    bytes += length;
+  }
+}
+
+}  // namespace
+
+std::size_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  MPI_Count size = 0;
+  check(PMPI_Type_size_x(type, &size));
+  return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
+}
+
+bool is_predefined(MPI_Datatype type) { return Made(type).predefined(); }
+
+/// No function says so, but one that packs nothing looks at the type first. It needs a communicator whose errors the
+/// program does not hear of; programs that only open sessions have none to make one of.
+bool committed(MPI_Datatype type) {
+  if (!in_world() || is_predefined(type)) return true;
+  static const MPI_Comm own = [] {
+    MPI_Comm fresh = MPI_COMM_NULL;
+    check(PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &fresh));
+    check(PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN));
+    return fresh;
+  }();
+  char nothing = 0;
+  int position = 0;
+  return PMPI_Pack(&nothing, 0, type, &nothing, 0, &position, own) == MPI_SUCCESS;
+}
+
+Layout layout_of(MPI_Datatype type) {
+  Layout layout;
+  MPI_Aint lower = 0, true_extent = 0;
+  layout.size = bytes_of(1, type);
+  check(PMPI_Type_get_extent(type, &lower, &layout.extent));
+  check(PMPI_Type_get_true_extent(type, &layout.true_lower, &true_extent));
+  layout.run = true_extent == static_cast<MPI_Aint>(layout.size) && in_order(type);
+  return layout;
+}
+
+bool dense(MPI_Datatype type) {
+  const Layout layout = layout_of(type);
+  return layout.runs(2) && layout.true_lower == 0;
+}
+
+bool packable(MPI_Datatype type) { return PMPI_Pack_c != nullptr || bytes_of(1, type) <= most_bytes; }
+
+void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm) {
+  in_parts(elements, count, type,
+           [&](const std::byte* from, MPI_Count n, MPI_Datatype of, std::size_t done, std::size_t room) {
+             if (room <= most_bytes) {
+               int position = 0;
+               check(PMPI_Pack(from, static_cast<int>(n), of, bytes + done, static_cast<int>(room), &position, comm));
+             } else {
+               MPI_Count position = 0;
+               check(PMPI_Pack_c(from, n, of, bytes + done, static_cast<MPI_Count>(room), &position, comm));
+             }
+           });
+}
+
+void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+  in_parts(elements, count, type, [&](std::byte* to, MPI_Count n, MPI_Datatype of, std::size_t done, std::size_t size) {
+    if (size <= most_bytes) {
+      int position = 0;
+      check(PMPI_Unpack(bytes + done, static_cast<int>(size), &position, to, static_cast<int>(n), of, comm));
+    } else {
+      MPI_Count position = 0;
+      check(PMPI_Unpack_c(bytes + done, static_cast<MPI_Count>(size), &position, to, n, of, comm));
+    }
+  });
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,74 @@
+#include "runtime/mpi/world.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <numeric>
+#include <string_view>
+
+#include "runtime/mpi/mpi_call.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+std::atomic<int> sessions = 0;
+std::atomic<std::uint32_t> times = 0;
+
+/// As launchers tell it.
+std::optional<int> rank_in_environment() {
+  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) continue;
+    const std::string_view text(value);
+    int rank = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), rank).ec == std::errc{}) return rank;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool in_world() {
+  int initialized = 0, finalized = 0;
+  check(PMPI_Initialized(&initialized));
+  check(PMPI_Finalized(&finalized));
+  return initialized && !finalized;
+}
+
+std::optional<int> launched_rank() {
+  if (!in_world()) return rank_in_environment();
+  MPI_Comm parent = MPI_COMM_NULL;
+  check(PMPI_Comm_get_parent(&parent));
+  if (parent != MPI_COMM_NULL) return std::nullopt;
+  int rank = 0;
+  check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
+  return rank;
+}
+
+std::vector<int> world_ranks(MPI_Comm comm) {
+  int size = 0;
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  check(PMPI_Comm_group(comm, &group));
+  check(PMPI_Comm_group(MPI_COMM_WORLD, &world));
+  check(PMPI_Group_size(group, &size));
+  std::vector<int> ranks(static_cast<std::size_t>(size)), of_world(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  check(PMPI_Group_translate_ranks(group, size, ranks.data(), world, of_world.data()));
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return of_world;
+}
+
+std::uint32_t mpi_times() { return times; }
+
+void session_begins() {
+  if (sessions++ == 0 && !in_world()) ++times;  // it may be over since MPI_Finalize
+}
+
+void session_is_over() {
+  if (--sessions == 0 && !in_world()) ++times;
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,27 @@
+#pragma once
+/// The ranks of a communicator and those of the network it runs on.
+#include <span>
+#include <vector>
+
+#include "hocket/network/network.hpp"
+#include "runtime/plan/planned.hpp"
+
+namespace hocket::runtime {
+
+/// Ranks of a communicator numbered in the network's host order, those of one host in their own.
+struct Numbering {
+  std::vector<std::uint32_t> ranks_per_node;
+  std::vector<int> comm_rank;      ///< of a network rank
+  std::vector<Rank> network_rank;  ///< of a rank of the communicator
+};
+
+/// `nodes`: where each rank of the communicator is.
+[[nodiscard]] Numbering number_ranks(const Network& network, std::span<const Node> nodes);
+
+/// Turns network ranks into ranks of the communicator.
+void translate(Planned& planned, const Numbering& numbering);
+
+/// The same messages between network ranks. Throws as TrafficMatrix does.
+[[nodiscard]] TrafficMatrix to_network(const TrafficMatrix& matrix, const Numbering& numbering);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,29 @@
+#pragma once
+/// On which host of the network this process runs.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hocket/network/network.hpp"
+#include "runtime/plan/settings.hpp"
+
+namespace hocket::runtime {
+
+struct Placement {
+  std::int32_t node = -1;     ///< node of the network, -1 if unknown
+  std::string problem = {};   ///< why it is unknown, and what to do; empty if only this is wrong:
+  std::string stranger = {};  ///< the name of this host, which the network does not know
+  /// Digest of the processor name where hosts go by names, else 0: all ranks of a host must have the same.
+  std::uint64_t machine = 0;
+  std::uint64_t processor = 0;  ///< digest of the processor name, always: hosts that share it are one machine
+};
+
+/// By Settings::placement. Nothing: by processor name or, where the network does not know that, by the name that Slurm
+/// gave the host. "slurm": by the latter only. "order": by the rank that the launcher gave. Else a file that names the
+/// host of rank i in line i.
+[[nodiscard]] Placement place_this_process(const Network& network, const Settings& settings);
+
+/// What else to do about hosts that the network does not know.
+inline constexpr std::string_view other_placements = "place ranks by 'hocket run --placement slurm|order|FILE'";
+
+}  // namespace hocket::runtime

@@ -1,0 +1,127 @@
+#include "runtime/plan/plan_store.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <utility>
+
+#include "hocket/error.hpp"
+#include "hocket/limits.hpp"
+#include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedulers/plan_exchange.hpp"
+#include "runtime/plan/settings.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+std::uint64_t combined(std::uint64_t digest, std::uint64_t more) {
+  ByteWriter out;
+  out.fixed(digest);
+  out.fixed(more);
+  return checksum(out.bytes());
+}
+
+std::uint64_t digest_of(const Settings& s) {
+  ByteWriter out;
+  for (const std::uint64_t value : s.alike) out.fixed(value);
+  return checksum(out.bytes());
+}
+
+/// One rank of a communicator computes what the report says of a plan: it takes the whole of it.
+bool tells_figures(Rank rank) { return reporting && rank == 0; }
+
+/// Throws InputError if there is no such file. A pipe or a device might never end.
+Bytes contents(const std::string& path) {
+  std::error_code error;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, error)) file.open(path, std::ios::binary);
+  if (!file.is_open()) throw InputError("cannot read the plan '" + shown(path) + "' (HOCKET_PLAN)");
+  return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+const PlanStore& PlanStore::instance() {
+  static const PlanStore store(settings());
+  return store;
+}
+
+PlanStore::PlanStore(const Settings& s) : digest_(digest_of(s)) {
+  try {
+    if (s.plan_paths.empty()) throw InputError("HOCKET_PLAN is not set; start the program with 'hocket run'");
+    for (const std::string& path : s.plan_paths) read_file(path);
+    placement_ = place_this_process(*network_, s);
+  } catch (const InputError& error) {
+    placement_ = {.problem = error.what()};
+  } catch (const std::bad_alloc&) {
+    placement_ = {.problem = "no memory to read the plan"};
+  }
+}
+
+void PlanStore::read_file(const std::string& path) {
+  const Bytes bytes = contents(path);
+  try {
+    const PlanFile plan(bytes);
+    const PlanHeader header = plan.header();
+    NetworkSpec network = plan.network();
+    auto& place = stored_[static_cast<std::size_t>(header.demand.pattern)];
+    if (place) throw PlanProblem("a second " + std::string(to_string(header.demand.pattern)) + " plan");
+    if (network_ && network_->spec() != network) throw PlanProblem("made for another network than the plan before it");
+    digest_ = combined(digest_, plan.digest());
+    network_digest_ = plan.network_digest();
+    if (!network_) network_ = std::make_unique<Network>(std::move(network));
+    place = Stored{bytes, header};
+  } catch (const InputError& error) {
+    throw PlanProblem(shown(path) + ": " + error.what() + "; make it again with 'hocket plan'");
+  }
+}
+
+const PlanStore::Stored* PlanStore::stored_for(CallKind kind) const {
+  const auto& stored = stored_[static_cast<std::size_t>(kind.collective->pattern)];
+  if (!stored || stored->header.transfers == 0) return nullptr;
+  const Demand& demand = stored->header.demand;
+  if (kind.collective->rooted && demand != kind.collective->demand(demand.ranks, demand.bytes, kind.root))
+    return nullptr;
+  return &*stored;
+}
+
+Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
+                           const Network* measured) const {
+  const Stored* const stored = stored_for(kind);
+  const bool planned_for =
+      measured == nullptr && stored != nullptr && std::ranges::equal(ranks_per_node, network_->spec().ranks);
+  Planned planned;
+  if (planned_for) {
+    const PlanHeader& header = stored->header;
+    planned = {PlanFile(stored->bytes).program(rank), header.demand, header.phases, header.window, header.scheduler};
+    if (tells_figures(rank))
+      planned.figures = {lockstep_seconds(*network_, PlanFile(stored->bytes).plan().schedule), header.bound_seconds};
+  } else {
+    planned = make(kind, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank);
+  }
+  check_program(planned, rank);
+  return planned;
+}
+
+Planned PlanStore::make(CallKind kind, const Network& part, Rank rank) const {
+  if (part.ranks() > limits::most_ranks_planned_for_run)
+    throw InputError("a communicator of " + std::to_string(part.ranks()) +
+                     " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "
+                     "and for uplinks as wide as they are");
+  const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
+  const auto [chosen, waits] = plan_exchange(part, demand, window(demand.pattern));
+  Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
+                  std::string(chosen.scheduler->name)};
+  if (tells_figures(rank)) planned.figures = {lockstep_seconds(part, chosen.schedule), chosen.bound_seconds};
+  return planned;
+}
+
+/// The window comes from the launcher's plan file; irregular exchanges take that of the all-to-all.
+std::uint32_t PlanStore::window(Pattern pattern) const {
+  const Pattern told = pattern == Pattern::irregular ? Pattern::all_to_all : pattern;
+  const auto& stored = stored_[static_cast<std::size_t>(told)];
+  return stored ? stored->header.window : run_window(pattern);
+}
+
+}  // namespace hocket::runtime

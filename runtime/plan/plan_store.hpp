@@ -1,0 +1,57 @@
+#pragma once
+/// The plan files of this process: their network, where this process is in it, and rank programs.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "hocket/plan/plan.hpp"
+#include "runtime/plan/call_kind.hpp"
+#include "runtime/plan/placement.hpp"
+#include "runtime/plan/planned.hpp"
+
+namespace hocket::runtime {
+
+class PlanStore {
+ public:
+  /// Read on first use. Never throws: a problem is kept and the node is unknown.
+  static const PlanStore& instance();
+  explicit PlanStore(const Settings& settings);
+
+  /// Where this process is, or why nobody knows; a plan that cannot be used counts as that, too.
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+  [[nodiscard]] std::int32_t node() const { return placement_.node; }
+  /// Equal on ranks that would decide alike.
+  [[nodiscard]] std::uint64_t digest() const { return digest_; }
+  [[nodiscard]] const Network& network() const { return *network_; }
+  [[nodiscard]] std::uint64_t network_digest() const { return network_digest_; }
+
+  /// What a network rank does among the given ranks: from a file if there is one that was planned for such calls and
+  /// exactly these ranks, else planned here for messages of limits::reference_bytes. The root of `kind` is a network
+  /// rank, too. `measured`: plan for this network instead, whose links have other rates. Throws InputError.
+  [[nodiscard]] Planned program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
+                                const Network* measured = nullptr) const;
+
+  /// Messages of a rank that may be unacknowledged, unless a plan file for exactly its ranks says otherwise.
+  [[nodiscard]] std::uint32_t window(Pattern pattern) const;
+
+ private:
+  struct Stored {
+    Bytes bytes;
+    PlanHeader header;
+  };
+
+  void read_file(const std::string& path);
+  /// The plan file for such calls of all ranks; null if there is none.
+  [[nodiscard]] const Stored* stored_for(CallKind kind) const;
+  [[nodiscard]] Planned make(CallKind kind, const Network& part, Rank rank) const;
+
+  std::array<std::optional<Stored>, pattern_kinds> stored_;
+  std::unique_ptr<Network> network_;
+  Placement placement_;
+  std::uint64_t digest_ = 0, network_digest_ = 0;
+};
+
+}  // namespace hocket::runtime

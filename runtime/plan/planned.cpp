@@ -1,0 +1,129 @@
+#include "runtime/plan/planned.hpp"
+
+#include <map>
+#include <vector>
+
+#include "hocket/error.hpp"
+#include "hocket/schedule/ranges.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+void check_all_to_all(const RankProgram& program, std::uint32_t ranks, Rank rank) {
+  std::vector<bool> to(ranks, false), from(ranks, false);
+  to[rank] = from[rank] = true;
+  for (const auto& send : program.sends) {
+    if (!send.pieces.empty()) throw InputError("the plan splits or forwards messages of an all-to-all");
+    if (to[send.dst]) throw InputError("the plan sends a message twice");
+    to[send.dst] = true;
+  }
+  for (const auto& receive : program.receives) from[receive.src] = true;
+  if (program.sends.size() + 1 != ranks || program.receives.size() + 1 != ranks || from != std::vector(ranks, true))
+    throw InputError("the plan lacks messages");
+}
+
+/// What a rank holds of each contribution, in bytes as planned.
+class GatherCheck {
+ public:
+  GatherCheck(const Demand& demand, Rank rank) : demand_(demand), held_(demand.ranks) {
+    held_[rank].add(0, demand.contribution(rank));
+  }
+
+  void send(const std::vector<Piece>& pieces) const {
+    for (const Piece& piece : pieces)
+      if (!held_[piece.origin].covers(piece.offset, end_of(piece)))
+        throw InputError("the plan sends what its sender does not hold");
+  }
+  void receive(const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) {
+      const std::uint64_t end = end_of(piece);
+      if (held_[piece.origin].meets(piece.offset, end)) throw InputError("the plan delivers bytes twice");
+      held_[piece.origin].add(piece.offset, end);
+    }
+  }
+  void finish() const {
+    for (Rank origin = 0; origin < demand_.ranks; ++origin)
+      if (!held_[origin].covers(0, demand_.contribution(origin))) throw InputError("the plan lacks messages");
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t end_of(const Piece& piece) const {
+    const std::uint64_t whole = demand_.contribution(piece.origin);
+    if (piece.target != everyone || piece.offset > whole || piece.length > whole - piece.offset)
+      throw InputError("the plan names bytes that nobody contributes");
+    return piece.offset + piece.length;
+  }
+
+  const Demand& demand_;
+  std::vector<Ranges> held_;
+};
+
+/// The messages between a rank and its peers, one side of them, in bytes as planned.
+class DirectCheck {
+ public:
+  explicit DirectCheck(const TrafficMatrix& matrix) : matrix_(matrix) {}
+
+  void transfer(Rank src, Rank dst, Rank peer, const std::vector<Piece>& pieces) {
+    const std::uint64_t whole = matrix_.size(src, dst);
+    if (pieces.empty()) part(peer, 0, whole, whole);
+    for (const Piece& piece : pieces) {
+      if (piece.origin != src || piece.target != dst)
+        throw InputError("the plan forwards messages of an irregular exchange");
+      if (piece.offset > whole || piece.length > whole - piece.offset)
+        throw InputError("the plan names bytes that nobody sends");
+      part(peer, piece.offset, piece.offset + piece.length, whole);
+    }
+  }
+  /// `all`: bytes of all messages of this side.
+  void finish(std::uint64_t all) const {
+    if (bytes_ != all) throw InputError("the plan lacks messages");
+  }
+
+ private:
+  void part(Rank peer, std::uint64_t begin, std::uint64_t end, std::uint64_t whole) {
+    if (whole == 0) throw InputError("the plan sends a message that nobody asked for");
+    if (held_[peer].meets(begin, end)) throw InputError("the plan sends bytes twice");
+    held_[peer].add(begin, end);
+    bytes_ += end - begin;
+  }
+
+  const TrafficMatrix& matrix_;
+  std::map<Rank, Ranges> held_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank) {
+  DirectCheck row(matrix), column(matrix);
+  for (const auto& send : program.sends) row.transfer(rank, send.dst, send.dst, send.pieces);
+  for (const auto& receive : program.receives) column.transfer(receive.src, rank, receive.src, receive.pieces);
+  std::uint64_t sent = 0, received = 0;
+  for (const std::uint64_t bytes : matrix.bytes(rank)) sent += bytes;
+  for (Rank src = 0; src < matrix.ranks(); ++src) received += matrix.size(src, rank);
+  row.finish(sent);
+  column.finish(received);
+}
+
+void check_program(const Planned& planned, Rank rank) {
+  const RankProgram& program = planned.program;
+  if (planned.demand.pattern == Pattern::all_to_all) {
+    check_all_to_all(program, planned.demand.ranks, rank);
+    return;
+  }
+  if (planned.demand.pattern == Pattern::irregular) {
+    check_irregular(program, planned.demand.matrix, rank);
+    return;
+  }
+  // What arrives in a phase can be sent on in the next.
+  GatherCheck check(planned.demand, rank);
+  auto receive = program.receives.begin();
+  for (const auto& send : program.sends) {
+    for (; receive != program.receives.end() && receive->phase < send.phase; ++receive) check.receive(receive->pieces);
+    check.send(send.pieces);
+  }
+  for (; receive != program.receives.end(); ++receive) check.receive(receive->pieces);
+  check.finish();
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,32 @@
+#pragma once
+/// What a rank needs of a plan to take part in a collective call.
+#include <cstdint>
+#include <string>
+
+#include "hocket/demand/demand.hpp"
+#include "hocket/plan/program.hpp"
+
+namespace hocket::runtime {
+
+/// What the model says of a plan, in seconds for what it was made for; 0: not known on this rank.
+struct Figures {
+  double predicted = 0;  ///< its phases, one after the other
+  double bound = 0;      ///< no schedule is faster
+};
+
+struct Planned {
+  RankProgram program;
+  Demand demand;  ///< what was planned for; actual sizes may differ
+  std::uint64_t phases = 0;
+  std::uint32_t window = 1;  ///< messages of a rank that may be unacknowledged
+  std::string scheduler = {};
+  Figures figures = {};  ///< for the report
+};
+
+/// Throws InputError unless `rank` by this program sends only what it holds and gets everything
+/// exactly once. A program that does not would hang or leave bytes undefined.
+void check_program(const Planned& planned, Rank rank);
+/// The same check of an irregular exchange. Of the matrix only the messages from and to `rank` count.
+void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,108 @@
+#include "runtime/plan/settings.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "hocket/plan/binary.hpp"
+#include "runtime/environment/variables.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+std::string text(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> paths_in(const std::string& listed) {
+  std::vector<std::string> paths;
+  std::istringstream in(listed);
+  for (std::string path; std::getline(in, path, ':');)
+    if (!path.empty()) paths.push_back(path);
+  return paths;
+}
+
+std::uint64_t number(const char* name) {
+  const Variable& variable = *find_variable(name);
+  return number_of(variable, text(name)).value_or(variable.fallback);
+}
+
+std::size_t word(const char* name) { return word_of(*find_variable(name), text(name)).value_or(0); }
+
+/// Of the value that is used, however it is written.
+std::uint64_t digest_of(const Variable& variable) {
+  const std::string value = text(std::string(variable.name).c_str());
+  ByteWriter out;
+  if (variable.kind == Variable::Kind::number)
+    out.fixed(number_of(variable, value).value_or(variable.fallback));
+  else if (variable.kind == Variable::Kind::word)
+    out.fixed(std::uint64_t{word_of(variable, value).value_or(0)});
+  else
+    out.text(value);
+  return checksum(out.bytes());
+}
+
+std::uint64_t digest_of(const std::vector<std::string>& complaints) {
+  if (complaints.empty()) return 0;
+  ByteWriter out;
+  for (const std::string& complaint : complaints) out.text(complaint);
+  return checksum(out.bytes());
+}
+
+Settings read_environment() {
+  Settings s;
+#define TEXT(field, name, ...) s.field = text(name);
+#define NUMBER(field, name, ...) s.field = number(name);
+#define WORD(field, Type, name, ...) s.field = static_cast<Type>(word(name));
+#define ELSEWHERE(...)
+  HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)
+#undef TEXT
+#undef NUMBER
+#undef WORD
+#undef ELSEWHERE
+  s.plan_paths = paths_in(s.plans);
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  s.complaints = wrong_variables(environment);
+  s.complaints_digest = digest_of(s.complaints);
+  for (const Variable& variable : variables())
+    if (variable.alike) s.alike.push_back(digest_of(variable));
+  return s;
+}
+
+}  // namespace
+
+const Settings& settings() {
+  static const Settings instance = read_environment();
+  return instance;
+}
+
+const bool reporting = !settings().report.empty() || settings().log >= 2;
+const bool recording = !settings().record.empty();
+
+std::vector<std::string_view> alike_variables() {
+  std::vector<std::string_view> names;
+  for (const Variable& variable : variables())
+    if (variable.alike) names.push_back(variable.name);
+  return names;
+}
+
+void say(const std::string& text) { std::fprintf(stderr, "hocket: %s\n", text.c_str()); }
+
+bool heard(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> known;
+  const std::lock_guard lock(mutex);
+  return !known.insert(text).second;
+}
+
+void say_once(const std::string& text) {
+  if (!heard(text)) say(text);
+}
+
+}  // namespace hocket::runtime

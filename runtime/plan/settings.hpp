@@ -1,0 +1,52 @@
+#pragma once
+/// What the environment asks of the runtime. Read once; wrong values are reported and ignored. A member for each row of
+/// runtime/environment/table.h.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/environment/table.h"
+
+namespace hocket::runtime {
+
+enum class Flow : std::uint8_t { token, barrier, free };
+
+/// Smaller contributions to an all-gather, on average, go to the MPI library, by whether messages from
+/// each rank to the next share a link (bench/results/lab-gather.md).
+inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_bytes_in_order = 4096;
+
+#define TEXT(field, ...) std::string field;
+#define NUMBER(field, ...) std::uint64_t field = 0;
+#define WORD(field, Type, ...) Type field{};
+#define ELSEWHERE(...)
+struct Settings {
+  HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)
+  std::vector<std::string> plan_paths;  ///< of `plans`
+  std::vector<std::string> complaints;  ///< what is wrong with the environment, a line each
+  std::uint64_t complaints_digest = 0;  ///< 0: there are none
+  std::vector<std::uint64_t> alike;     ///< digests of the values of alike_variables()
+};
+#undef TEXT
+#undef NUMBER
+#undef WORD
+#undef ELSEWHERE
+
+[[nodiscard]] const Settings& settings();
+/// Whether what becomes of calls is to be told: HOCKET_REPORT, or HOCKET_LOG=2.
+extern const bool reporting;
+/// Whether calls are recorded: HOCKET_RECORD.
+extern const bool recording;
+
+/// Names of the variables that must be the same on all ranks.
+[[nodiscard]] std::vector<std::string_view> alike_variables();
+
+/// One line on standard error, from the rank that calls it.
+void say(const std::string& text);
+/// A warning, each text once per process.
+void say_once(const std::string& text);
+/// A warning that some rank says: whether this one has said or heard it before. Now it has.
+[[nodiscard]] bool heard(const std::string& text);
+
+}  // namespace hocket::runtime

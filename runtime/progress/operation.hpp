@@ -1,0 +1,24 @@
+#pragma once
+/// An asynchronously progressed collective.
+#include <cstdint>
+
+namespace hocket::runtime {
+
+/// A collective that makes progress in steps. It can begin again when it is over.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual void begin() = 0;  ///< packs and posts what it can; does not block
+  /// Moves what can be moved; true when everything is over (received data in place). Never blocks.
+  [[nodiscard]] virtual bool advance() = 0;
+  /// Grows when advance() moved something: who waits then tries again before he sleeps.
+  [[nodiscard]] virtual std::uint64_t moves() const { return 0; }
+  /// The rank is about to wait inside the MPI library, where nobody advances this: hands over all that
+  /// is left, so that the other ranks can finish. advance() goes on afterwards.
+  virtual void post_remaining() = 0;
+  /// Whether no other rank needs this one to advance it. False, even after post_remaining(), of what must be
+  /// forwarded when it comes in.
+  [[nodiscard]] virtual bool handed_over() const = 0;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,225 @@
+#include "runtime/progress/requests.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/world.hpp"
+#include "runtime/progress/stand_in.hpp"
+
+__attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
+
+namespace hocket::runtime {
+namespace {
+
+int close_requests(MPI_Comm, int, void*, void*) {
+  Requests::instance().close();
+  return MPI_SUCCESS;
+}
+
+/// MPI_Finalize first of all deletes the attributes of MPI_COMM_SELF.
+void close_at_finalize() {
+  int keyval = MPI_KEYVAL_INVALID;
+  check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_requests, &keyval, nullptr));
+  check(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr));
+}
+
+/// While this thread moves what is active. The MPI library may come back to the runtime from there: Open MPI's MPI-IO
+/// tests requests of its own, by MPI's names, wherever it makes progress.
+thread_local bool inside = false;
+
+class Inside {
+ public:
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+// What MPI asks about a generalized request. The state is a shared pointer to the code with which the operation ended.
+
+using Code = std::shared_ptr<std::atomic<int>>;
+
+int tell_status(void* state, MPI_Status* status) {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  return **static_cast<Code*>(state);
+}
+
+int forget_code(void* state) {
+  delete static_cast<Code*>(state);
+  return MPI_SUCCESS;
+}
+
+/// The program must not cancel a collective operation.
+int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
+
+/// Keeps what `call` throws as the way in which the operation ends.
+template <class Call>
+bool failed(Served& served, Call call) {
+  try {
+    call();
+    return false;
+  } catch (const MpiFailure& failure) {
+    served.code = failure.code;
+  } catch (const std::bad_alloc&) {
+    served.code = MPI_ERR_NO_MEM;
+  }
+  return true;
+}
+
+}  // namespace
+
+Requests& Requests::instance() {
+  static Requests& requests = *new Requests;  // outlives every call of a program that does not finalize
+  return requests;
+}
+
+void Requests::prepare_close() {
+  static std::once_flag once;
+  if (in_world()) std::call_once(once, close_at_finalize);
+}
+
+void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm) {
+  prepare_close();
+  auto served = std::make_shared<Served>();
+  served->operation = std::move(operation);
+  served->comm = comm;
+  served->followed = Followed::this_call();
+  const std::lock_guard lock(mutex_);
+  served_.emplace(request, std::move(served));
+  ++hocket_live_requests;
+}
+
+void Requests::begin(std::unique_ptr<Operation> operation, MPI_Request* request) {
+  prepare_close();
+  auto served = std::make_shared<Served>();
+  served->operation = std::move(operation);
+  served->comm = MPI_COMM_NULL;
+  served->freed = true;
+  served->followed = Followed::this_call();
+  served->code_for_mpi = std::make_shared<std::atomic<int>>(MPI_SUCCESS);
+  auto state = std::make_unique<Code>(served->code_for_mpi);
+  check(PMPI_Grequest_start(tell_status, forget_code, refuse_to_cancel, state.get(), &served->generalized));
+  (void)state.release();
+  *request = served->generalized;
+  const std::lock_guard lock(mutex_);
+  ++hocket_live_requests;
+  served->followed.started();
+  if (failed(*served, [&] { served->operation->begin(); })) {
+    finish(*served);
+    return;
+  }
+  active_.push_back(served);
+  served->state = Served::State::active;
+  active_count_ = active_.size();
+}
+
+/// Takes note that an operation is over.
+void Requests::finish(Served& served) {
+  if (served.generalized != MPI_REQUEST_NULL) {
+    *served.code_for_mpi = served.code;
+    PMPI_Grequest_complete(served.generalized);
+    if (served.free_when_over) PMPI_Request_free(&served.generalized);
+  }
+  if (served.freed) --hocket_live_requests;
+  served.state = Served::State::complete;
+  served.followed.over();
+}
+
+std::shared_ptr<Served> Requests::find(MPI_Request request) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = served_.find(request);
+  return found == served_.end() ? nullptr : found->second;
+}
+
+void Requests::start(const std::shared_ptr<Served>& served) {
+  if (served->state != Served::State::inactive) throw MpiFailure{MPI_ERR_REQUEST};
+  const std::lock_guard lock(mutex_);
+  served->code = MPI_SUCCESS;
+  served->followed.started();
+  served->operation->begin();
+  active_.push_back(served);
+  served->state = Served::State::active;
+  active_count_ = active_.size();
+}
+
+template <class Call>
+void Requests::for_each_active(Call over) {
+  if (!any_active() || inside) return;
+  const std::lock_guard lock(mutex_);
+  const Inside here;
+  std::erase_if(active_, [&](const std::shared_ptr<Served>& served) {
+    if (!over(*served)) return false;
+    finish(*served);
+    return true;
+  });
+  active_count_ = active_.size();
+}
+
+bool Requests::progress() {
+  bool moved = false;
+  for_each_active([&](Served& served) {
+    Progress progress = Progress::none;
+    if (failed(served, [&] { progress = step(*served.operation); })) progress = Progress::over;
+    moved |= progress != Progress::none;
+    return progress == Progress::over;
+  });
+  return moved;
+}
+
+void Requests::post_remaining() {
+  if (!any_active()) return;
+  for_each_active([](Served& served) { return failed(served, [&] { served.operation->post_remaining(); }); });
+  if (!is_needed()) return;
+  StandIn::instance().take_over([this] {
+    const bool moved = progress();
+    if (!is_needed()) return Progress::over;
+    return moved ? Progress::some : Progress::none;
+  });
+}
+
+bool Requests::is_needed() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(active_.begin(), active_.end(),
+                     [](const auto& served) { return !served->operation->handed_over(); });
+}
+
+bool Requests::free_later(MPI_Request request) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(active_, request, [](const auto& served) { return served->generalized; });
+  if (request == MPI_REQUEST_NULL || found == active_.end()) return false;
+  return (*found)->free_when_over = true;
+}
+
+void Requests::forget(MPI_Request request) {
+  const std::lock_guard lock(mutex_);
+  const auto found = served_.find(request);
+  found->second->freed = true;
+  if (!found->second->pending()) --hocket_live_requests;
+  served_.erase(found);
+}
+
+bool Requests::any_freed() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(active_.begin(), active_.end(), [](const auto& served) { return served->freed; });
+}
+
+void Requests::close() {
+  wait_for([&] {
+    const bool moved = progress();
+    if (!any_freed()) return Progress::over;
+    return moved ? Progress::some : Progress::none;
+  });
+  StandIn::instance().end();
+  const std::lock_guard lock(mutex_);
+  active_.clear();
+  served_.clear();
+  active_count_ = 0;
+  hocket_live_requests = 0;
+}
+
+}  // namespace hocket::runtime

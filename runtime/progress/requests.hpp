@@ -1,0 +1,131 @@
+#pragma once
+/// The requests that the runtime serves in place of the MPI library.
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/progress/idle.hpp"
+#include "runtime/progress/operation.hpp"
+#include "runtime/report/report.hpp"
+
+namespace hocket::runtime {
+
+/// A persistent request as the program sees it, or a nonblocking operation. To the MPI library it is a persistent
+/// request for the same collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
+/// which does not come through the C functions can use. The library is not asked about it: MPICH
+/// 5.0.2 waits forever for an inactive persistent collective.
+struct Served {
+  enum class State : std::uint8_t { inactive, active, complete };
+
+  [[nodiscard]] bool pending() const { return state == State::active; }
+  [[nodiscard]] bool complete() const { return state == State::complete; }
+
+  std::unique_ptr<Operation> operation;
+  MPI_Comm comm;  ///< whose error handler hears of failures
+  std::atomic<State> state = State::inactive;
+  bool freed = false;                              ///< no handle of the program stands for it: nobody collects it
+  MPI_Request generalized = MPI_REQUEST_NULL;      ///< of a nonblocking call: MPI is told when it is over
+  bool free_when_over = false;                     ///< that request
+  std::shared_ptr<std::atomic<int>> code_for_mpi;  ///< and how it ended
+  int code = MPI_SUCCESS;                          ///< of the last time, once complete
+  Followed followed;
+};
+
+class Requests {
+ public:
+  static Requests& instance();
+
+  /// From now on `request`, just made and inactive, stands for `operation`.
+  void serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm);
+  /// Begins a nonblocking operation, and makes the request that stands for it. That is a generalized request, which
+  /// MPI itself knows how to test, wait for and free, among others of any kind, once it is told that it is over.
+  void begin(std::unique_ptr<Operation> operation, MPI_Request* request);
+  /// Null if the request is the program's own, or of a nonblocking operation.
+  [[nodiscard]] std::shared_ptr<Served> find(MPI_Request request) const;
+  /// Throws MpiFailure if it has been started and not completed.
+  void start(const std::shared_ptr<Served>& served);
+  /// A step of everything that is active, whoever started it; true if anything moved. Does not block.
+  bool progress();
+  /// Before this rank waits inside the MPI library: see Operation::post_remaining().
+  void post_remaining();
+  /// Makes a complete request inactive; returns how it ended.
+  static int collect(Served& served) {
+    served.state = Served::State::inactive;
+    return served.code;
+  }
+  /// Whether other ranks need this one to go on with something, although it has posted what remains.
+  [[nodiscard]] bool is_needed() const;
+  [[nodiscard]] bool any_active() const { return active_count_ > 0; }
+  /// The program frees the request of a nonblocking operation, which is an error unless it is over. False if it is not
+  /// one under way; else it goes on to its end, and then frees the request: MPICH could not complete a freed one.
+  [[nodiscard]] bool free_later(MPI_Request request);
+  /// The program frees the request. What is active goes on to its end.
+  void forget(MPI_Request request);
+  /// At MPI_Finalize: ends what was freed while active, and drops everything.
+  void close();
+
+ private:
+  Requests() = default;
+  static void prepare_close();
+  static void finish(Served& served);
+  /// `over` returns true of those that are.
+  template <class Call>
+  void for_each_active(Call over);
+  [[nodiscard]] bool any_freed() const;
+
+  mutable std::recursive_mutex mutex_;  ///< never held while waiting; recursive: see Inside
+  std::map<MPI_Request, std::shared_ptr<Served>> served_;
+  std::vector<std::shared_ptr<Served>> active_;  ///< in the order of their starts
+  std::atomic<std::size_t> active_count_ = 0;
+};
+
+/// Waits for an operation or a pass that has begun; the program's active requests make progress too.
+template <class Work>
+void finish(Work& work) {
+  wait_for([&] {
+    const Progress progress = step(work);
+    if (progress == Progress::over) return progress;
+    return Requests::instance().progress() ? Progress::some : progress;
+  });
+}
+
+/// Repeats `test`, which returns an MPI code and sets `done` when something is done, until it does or
+/// fails; the program's active requests make progress too.
+template <class Test>
+int until(const int& done, Test test) {
+  int code = MPI_SUCCESS;
+  wait_for([&] {
+    const bool moved = Requests::instance().progress();
+    code = test();
+    if (done || code != MPI_SUCCESS) return Progress::over;
+    return moved ? Progress::some : Progress::none;
+  });
+  return code;
+}
+
+/// Waits for a request of the runtime's own.
+inline void wait_until_done(MPI_Request& request) {
+  int done = 0;
+  check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
+}
+
+/// Begins a nonblocking collective of the runtime's own, and waits for it.
+template <class Call, class... Arguments>
+void run_collective(Call begin, Arguments... arguments) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(begin(arguments..., &request));
+  wait_until_done(request);
+}
+
+}  // namespace hocket::runtime
+
+/// Persistent requests that are served, freed ones until they are over, and nonblocking operations under way. While
+/// there is none the shim passes calls straight to the MPI library.
+extern "C" std::atomic<int> hocket_live_requests;

@@ -1,0 +1,46 @@
+#include "runtime/progress/stand_in.hpp"
+
+#include <mpi.h>
+
+#include <utility>
+
+namespace hocket::runtime {
+
+StandIn& StandIn::instance() {
+  static StandIn& stand_in = *new StandIn;  // outlives every call of a program that does not finalize
+  return stand_in;
+}
+
+bool StandIn::allowed() {
+  int provided = MPI_THREAD_SINGLE;
+  return PMPI_Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE;
+}
+
+void StandIn::take_over(std::function<Progress()> step) {
+  const std::lock_guard lock(mutex_);
+  step_ = std::move(step);
+  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  wake_.notify_one();
+}
+
+void StandIn::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+  ending_ = false;
+}
+
+void StandIn::work() {
+  for (std::unique_lock lock(mutex_);; lock.lock()) {
+    wake_.wait(lock, [&] { return step_ || ending_; });
+    if (ending_) return;
+    const std::function<Progress()> step = std::exchange(step_, nullptr);
+    lock.unlock();
+    wait_for([&] { return ending_ ? Progress::over : step(); });
+  }
+}
+
+}  // namespace hocket::runtime

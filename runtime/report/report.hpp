@@ -1,0 +1,48 @@
+#pragma once
+/// What becomes of the program's calls: for the summary at the end (HOCKET_REPORT) and the log (HOCKET_LOG=2).
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/plan/settings.hpp"
+#include "runtime/report/outcome.hpp"
+
+namespace hocket::runtime {
+
+class Exchange;
+
+/// Calls of this process that were scheduled, for hocket_scheduled_calls().
+inline std::atomic<std::uint64_t> scheduled_calls = 0;
+
+namespace detail {
+void note_native(Why why, std::uint64_t bytes);
+void note_scheduled(const Exchange& exchange, std::uint64_t bytes);
+}  // namespace detail
+
+/// Each call tells once what became of it, before it returns. `bytes`: what this rank sends to others in it, or each
+/// time that its request starts; of an all-gather, what it contributes times the other ranks.
+inline void note_native(Why why, std::uint64_t bytes = 0) {
+  if (reporting) [[unlikely]]
+    detail::note_native(why, bytes);
+}
+inline void note_scheduled(const Exchange& exchange, std::uint64_t bytes) {
+  scheduled_calls.fetch_add(1, std::memory_order_relaxed);
+  if (reporting) [[unlikely]]
+    detail::note_scheduled(exchange, bytes);
+}
+
+/// An exchange that outlives the call that asked for it: its time counts from each start to its end.
+class Followed {
+ public:
+  /// Of the call that this thread is in.
+  [[nodiscard]] static Followed this_call();
+  void started();
+  void over();
+
+  struct Account;
+
+ private:
+  std::shared_ptr<Account> account_;  ///< null: nobody wants to know
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,62 @@
+#include "runtime/report/report_file.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "runtime/report/json_line.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+std::string row_text(const CallKind& kind, const CallRow& row) {
+  JsonLine line;
+  line.field("call", call_name(kind.call))
+      .field("object", row.site.object)
+      .field("offset", row.site.offset)
+      .field("function", row.site.function)
+      .field("into", row.site.into)
+      .field("communicator", kind.ranks)
+      .field("least", row.least)
+      .field("most", row.most)
+      .field("scheduled", kind.outcome.kind == Outcome::Kind::scheduled)
+      .field("why", reason(kind.outcome))
+      .field("calls", row.calls)
+      .field("exchanges", row.exchanges)
+      .field("bytes", row.bytes)
+      .field("seconds", row.seconds)
+      .field("under_way", row.under_way)
+      .field("predicted", row.figures.predicted)
+      .field("bound", row.figures.bound);
+  return line.end();
+}
+
+}  // namespace
+
+std::string report_text(const Reporter& reporter, const CallTable& table, bool finished) {
+  JsonLine first;
+  std::string text = first.field("hocket_report", 1)
+                         .field("rank", reporter.rank)
+                         .field("host", reporter.host)
+                         .field("pid", reporter.pid)
+                         .field("spawned", reporter.spawned)
+                         .field("finished", finished)
+                         .field("rows", table.size())
+                         .end();
+  for (const auto& [kind, row] : table) text += row_text(kind, row);
+  return text;
+}
+
+bool replace_file(const std::string& path, const std::string& text) {
+  const std::string fresh = path + "." + std::to_string(getpid()) + ".new";
+  std::FILE* const file = std::fopen(fresh.c_str(), "w");
+  if (file == nullptr) return false;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) == 0 && written && std::rename(fresh.c_str(), path.c_str()) == 0) return true;
+  std::remove(fresh.c_str());
+  return false;
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,55 @@
+#pragma once
+/// One rank's account of the program's calls.
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "runtime/plan/planned.hpp"
+#include "runtime/report/call_site.hpp"
+#include "runtime/report/outcome.hpp"
+
+namespace hocket::runtime {
+
+/// "small", "few_ranks", …; empty for calls that are scheduled.
+[[nodiscard]] std::string_view reason(Outcome outcome);
+
+/// What calls in one row have in common.
+struct CallKind {
+  int call = 0;  ///< number in calls.h
+  const void* returns_to = nullptr;
+  int ranks = 0;       ///< of the communicator
+  int size_class = 0;  ///< bits of the bytes per message; 0: empty ones
+  Outcome outcome;
+  auto operator<=>(const CallKind&) const = default;
+};
+
+/// What happened in one exchange. Bytes are those to other ranks.
+struct Exchanged {
+  std::uint64_t bytes = 0;
+  Figures figures;
+};
+
+struct CallRow {
+  CallSite site;
+  std::uint64_t calls = 0, exchanges = 0, bytes = 0;
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;  ///< bytes per message
+  double seconds = 0;                                 ///< in the calls
+  double under_way = 0;                               ///< from starts to ends of what outlives its call
+  Figures figures;
+
+  void add(const Exchanged& exchanged, std::uint64_t times = 1);
+};
+
+using CallTable = std::map<CallKind, CallRow>;
+
+/// Of calls.h: "MPI_Alltoall".
+[[nodiscard]] std::string_view call_name(int call);
+/// Which of its arguments is the communicator.
+[[nodiscard]] int communicator_argument(int call);
+/// It makes a request that is started later, maybe often.
+[[nodiscard]] bool is_persistent(int call);
+[[nodiscard]] bool is_of_neighbours(int call);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,234 @@
+#pragma once
+/* Every MPI call that is intercepted: name in MPI, name in the runtime, number of arguments. */
+
+/* They may follow schedules. */
+#define COLLECTIVE_CALLS(X)                       \
+  EVERY_FORM(X, Alltoall, alltoall, 7, 8, 9)      \
+  EVERY_FORM(X, Allgather, allgather, 7, 8, 9)    \
+  EVERY_FORM(X, Allgatherv, allgatherv, 8, 9, 10) \
+  IRREGULAR_CALLS(BLOCKING_AND_PERSISTENT, X)
+#define EVERY_FORM(X, Name, name, n, n_nonblocking, n_persistent)        \
+  BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
+  NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent)
+/* The MPI library always serves them; of interest only to the report and the recording. */
+#define NOTED_CALLS(X) IRREGULAR_CALLS(NONBLOCKING, X)
+/* Each with the number of arguments of its blocking, nonblocking and persistent form. */
+#define IRREGULAR_CALLS(FORM, X)                              \
+  FORM(X, Alltoallv, alltoallv, 9, 10, 11)                    \
+  FORM(X, Alltoallw, alltoallw, 9, 10, 11)                    \
+  FORM(X, Neighbor_allgather, neighbor_allgather, 7, 8, 9)    \
+  FORM(X, Neighbor_allgatherv, neighbor_allgatherv, 8, 9, 10) \
+  FORM(X, Neighbor_alltoall, neighbor_alltoall, 7, 8, 9)      \
+  FORM(X, Neighbor_alltoallv, neighbor_alltoallv, 9, 10, 11)  \
+  FORM(X, Neighbor_alltoallw, neighbor_alltoallw, 9, 10, 11)
+#define BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
+  X(Name, name, n)                                                             \
+  X(Name##_c, name##_c, n)                                                     \
+  X(Name##_init, name##_init, n_persistent)                                    \
+  X(Name##_init_c, name##_init_c, n_persistent)
+#define NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent) \
+  X(I##name, i##name, n_nonblocking)                               \
+  X(I##name##_c, i##name##_c, n_nonblocking)
+/* Of interest only to the recording, which ends here. */
+#define ENDING_CALLS(X) X(Finalize, finalize, 0)
+/* Between the first and the last of these MPI may end and begin again. */
+#define SESSION_CALLS(X)           \
+  X(Session_init, session_init, 3) \
+  X(Session_finalize, session_finalize, 1)
+/* Of interest only while the runtime serves persistent requests. */
+#define REQUEST_CALLS(X)                               \
+  X(Start, start, 1)                                   \
+  X(Startall, startall, 2)                             \
+  X(Request_free, request_free, 1)                     \
+  X(Wait, wait, 2)                                     \
+  X(Waitall, waitall, 3)                               \
+  X(Waitany, waitany, 4)                               \
+  X(Waitsome, waitsome, 5)                             \
+  X(Test, test, 3)                                     \
+  X(Testall, testall, 4)                               \
+  X(Testany, testany, 5)                               \
+  X(Testsome, testsome, 5)                             \
+  X(Request_get_status, request_get_status, 3)         \
+  X(Request_get_status_all, request_get_status_all, 4) \
+  X(Request_get_status_any, request_get_status_any, 5) \
+  X(Request_get_status_some, request_get_status_some, 5)
+/* In these a rank may wait for another one that waits for a request that the runtime serves. */
+#define BLOCKING_CALLS(X)   \
+  X(Send, send, 6)          \
+  X(Ssend, ssend, 6)        \
+  X(Rsend, rsend, 6)        \
+  X(Recv, recv, 7)          \
+  X(Sendrecv, sendrecv, 12) \
+  X(Probe, probe, 4)        \
+  X(Iprobe, iprobe, 5)      \
+  X(Mprobe, mprobe, 5)      \
+  X(Improbe, improbe, 6)    \
+  X(Send_c, send_c, 6)      \
+  X(Ssend_c, ssend_c, 6)    \
+  X(Rsend_c, rsend_c, 6)    \
+  X(Recv_c, recv_c, 7)      \
+  X(Sendrecv_c, sendrecv_c, 12)
+/* Of interest while the runtime serves requests: the runtime is told, and then the MPI library serves the call. */
+#define WAITING_CALLS(X)                                           \
+  /* MPI_Isendrecv_replace of MPICH 5.0.2 has a wrong status */    \
+  X(Sendrecv_replace, post_remaining, 9)                           \
+  X(Sendrecv_replace_c, post_remaining, 9)                         \
+  /* collectives */                                                \
+  X(Bcast, post_remaining, 5)                                      \
+  X(Gather, post_remaining, 8)                                     \
+  X(Gatherv, post_remaining, 9)                                    \
+  X(Scatter, post_remaining, 8)                                    \
+  X(Scatterv, post_remaining, 9)                                   \
+  X(Reduce, post_remaining, 7)                                     \
+  X(Scan, post_remaining, 6)                                       \
+  X(Exscan, post_remaining, 6)                                     \
+  X(Bcast_c, post_remaining, 5)                                    \
+  X(Gather_c, post_remaining, 8)                                   \
+  X(Gatherv_c, post_remaining, 9)                                  \
+  X(Scatter_c, post_remaining, 8)                                  \
+  X(Scatterv_c, post_remaining, 9)                                 \
+  X(Reduce_c, post_remaining, 7)                                   \
+  X(Scan_c, post_remaining, 6)                                     \
+  X(Exscan_c, post_remaining, 6)                                   \
+  /* persistent ones may wait for each other when they are made */ \
+  X(Barrier_init, post_remaining, 3)                               \
+  X(Bcast_init, post_remaining, 7)                                 \
+  X(Gather_init, post_remaining, 10)                               \
+  X(Gatherv_init, post_remaining, 11)                              \
+  X(Scatter_init, post_remaining, 10)                              \
+  X(Scatterv_init, post_remaining, 11)                             \
+  X(Reduce_init, post_remaining, 9)                                \
+  X(Allreduce_init, post_remaining, 8)                             \
+  X(Reduce_scatter_init, post_remaining, 8)                        \
+  X(Reduce_scatter_block_init, post_remaining, 8)                  \
+  X(Scan_init, post_remaining, 8)                                  \
+  X(Exscan_init, post_remaining, 8)                                \
+  X(Bcast_init_c, post_remaining, 7)                               \
+  X(Gather_init_c, post_remaining, 10)                             \
+  X(Gatherv_init_c, post_remaining, 11)                            \
+  X(Scatter_init_c, post_remaining, 10)                            \
+  X(Scatterv_init_c, post_remaining, 11)                           \
+  X(Reduce_init_c, post_remaining, 9)                              \
+  X(Allreduce_init_c, post_remaining, 8)                           \
+  X(Reduce_scatter_init_c, post_remaining, 8)                      \
+  X(Reduce_scatter_block_init_c, post_remaining, 8)                \
+  X(Scan_init_c, post_remaining, 8)                                \
+  X(Exscan_init_c, post_remaining, 8)                              \
+  /* communicators */                                              \
+  X(Comm_dup, post_remaining, 2)                                   \
+  X(Comm_dup_with_info, post_remaining, 3)                         \
+  X(Comm_create, post_remaining, 3)                                \
+  X(Comm_create_group, post_remaining, 4)                          \
+  X(Comm_create_from_group, post_remaining, 5)                     \
+  X(Comm_split, post_remaining, 4)                                 \
+  X(Comm_split_type, post_remaining, 5)                            \
+  X(Comm_set_info, post_remaining, 2)                              \
+  X(Comm_free, post_remaining, 1)                                  \
+  X(Comm_disconnect, post_remaining, 1)                            \
+  X(Comm_accept, post_remaining, 5)                                \
+  X(Comm_connect, post_remaining, 5)                               \
+  X(Comm_join, post_remaining, 2)                                  \
+  X(Comm_spawn, post_remaining, 8)                                 \
+  X(Comm_spawn_multiple, post_remaining, 9)                        \
+  X(Intercomm_create, post_remaining, 6)                           \
+  X(Intercomm_create_from_groups, post_remaining, 8)               \
+  X(Intercomm_merge, post_remaining, 3)                            \
+  X(Cart_create, post_remaining, 6)                                \
+  X(Cart_sub, post_remaining, 3)                                   \
+  X(Cart_map, post_remaining, 5)                                   \
+  X(Graph_create, post_remaining, 6)                               \
+  X(Graph_map, post_remaining, 5)                                  \
+  X(Dist_graph_create, post_remaining, 9)                          \
+  X(Dist_graph_create_adjacent, post_remaining, 10)                \
+  /* buffered sends that must be over */                           \
+  X(Buffer_detach, post_remaining, 2)                              \
+  X(Buffer_detach_c, post_remaining, 2)                            \
+  X(Buffer_flush, post_remaining, 0)                               \
+  X(Comm_detach_buffer, post_remaining, 3)                         \
+  X(Comm_detach_buffer_c, post_remaining, 3)                       \
+  X(Comm_flush_buffer, post_remaining, 1)                          \
+  X(Session_detach_buffer, post_remaining, 3)                      \
+  X(Session_detach_buffer_c, post_remaining, 3)                    \
+  X(Session_flush_buffer, post_remaining, 1)                       \
+  /* one-sided */                                                  \
+  X(Win_create, post_remaining, 6)                                 \
+  X(Win_create_c, post_remaining, 6)                               \
+  X(Win_create_dynamic, post_remaining, 3)                         \
+  X(Win_allocate, post_remaining, 6)                               \
+  X(Win_allocate_c, post_remaining, 6)                             \
+  X(Win_allocate_shared, post_remaining, 6)                        \
+  X(Win_allocate_shared_c, post_remaining, 6)                      \
+  X(Win_set_info, post_remaining, 2)                               \
+  X(Win_free, post_remaining, 1)                                   \
+  X(Win_fence, post_remaining, 2)                                  \
+  X(Win_start, post_remaining, 3)                                  \
+  X(Win_complete, post_remaining, 1)                               \
+  X(Win_wait, post_remaining, 1)                                   \
+  X(Win_lock, post_remaining, 4)                                   \
+  X(Win_unlock, post_remaining, 2)                                 \
+  X(Win_lock_all, post_remaining, 2)                               \
+  X(Win_unlock_all, post_remaining, 1)                             \
+  X(Win_flush, post_remaining, 2)                                  \
+  X(Win_flush_all, post_remaining, 1)                              \
+  X(Win_flush_local, post_remaining, 2)                            \
+  X(Win_flush_local_all, post_remaining, 1)                        \
+  /* files */                                                      \
+  X(File_open, post_remaining, 5)                                  \
+  X(File_close, post_remaining, 1)                                 \
+  X(File_set_size, post_remaining, 2)                              \
+  X(File_preallocate, post_remaining, 2)                           \
+  X(File_set_info, post_remaining, 2)                              \
+  X(File_set_view, post_remaining, 6)                              \
+  X(File_set_atomicity, post_remaining, 2)                         \
+  X(File_sync, post_remaining, 1)                                  \
+  X(File_seek_shared, post_remaining, 3)                           \
+  X(File_read_all, post_remaining, 5)                              \
+  X(File_read_all_c, post_remaining, 5)                            \
+  X(File_read_all_begin, post_remaining, 4)                        \
+  X(File_read_all_begin_c, post_remaining, 4)                      \
+  X(File_read_all_end, post_remaining, 3)                          \
+  X(File_read_at_all, post_remaining, 6)                           \
+  X(File_read_at_all_c, post_remaining, 6)                         \
+  X(File_read_at_all_begin, post_remaining, 5)                     \
+  X(File_read_at_all_begin_c, post_remaining, 5)                   \
+  X(File_read_at_all_end, post_remaining, 3)                       \
+  X(File_read_ordered, post_remaining, 5)                          \
+  X(File_read_ordered_c, post_remaining, 5)                        \
+  X(File_read_ordered_begin, post_remaining, 4)                    \
+  X(File_read_ordered_begin_c, post_remaining, 4)                  \
+  X(File_read_ordered_end, post_remaining, 3)                      \
+  X(File_read_shared, post_remaining, 5)                           \
+  X(File_read_shared_c, post_remaining, 5)                         \
+  X(File_write_all, post_remaining, 5)                             \
+  X(File_write_all_c, post_remaining, 5)                           \
+  X(File_write_all_begin, post_remaining, 4)                       \
+  X(File_write_all_begin_c, post_remaining, 4)                     \
+  X(File_write_all_end, post_remaining, 3)                         \
+  X(File_write_at_all, post_remaining, 6)                          \
+  X(File_write_at_all_c, post_remaining, 6)                        \
+  X(File_write_at_all_begin, post_remaining, 5)                    \
+  X(File_write_at_all_begin_c, post_remaining, 5)                  \
+  X(File_write_at_all_end, post_remaining, 3)                      \
+  X(File_write_ordered, post_remaining, 5)                         \
+  X(File_write_ordered_c, post_remaining, 5)                       \
+  X(File_write_ordered_begin, post_remaining, 4)                   \
+  X(File_write_ordered_begin_c, post_remaining, 4)                 \
+  X(File_write_ordered_end, post_remaining, 3)                     \
+  X(File_write_shared, post_remaining, 5)                          \
+  X(File_write_shared_c, post_remaining, 5)                        \
+  /* asked again and again */                                      \
+  X(Win_test, progress, 2)                                         \
+  X(Parrived, progress, 3)
+/* In these all ranks of the communicator, which is the last argument, wait for each other: here its ranks can set up
+ * what its nonblocking calls lack. The runtime is told, and then the MPI library serves the call. */
+#define JOINING_CALLS(X)           \
+  X(Barrier, join, 1)              \
+  X(Allreduce, join, 6)            \
+  X(Allreduce_c, join, 6)          \
+  X(Reduce_scatter, join, 6)       \
+  X(Reduce_scatter_c, join, 6)     \
+  X(Reduce_scatter_block, join, 6) \
+  X(Reduce_scatter_block_c, join, 6)
+#define CALLS(X)      \
+  COLLECTIVE_CALLS(X) \
+  NOTED_CALLS(X) ENDING_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)

@@ -1,0 +1,260 @@
+/* The library that is preloaded. It knows no MPI: it finds out which one the process uses, and only
+ * if that is the one the runtime beside it was built for does it load the runtime. In any other
+ * process (a shell, another MPI) it passes calls on and says so once.
+ *
+ * Calls are caught under both names. MPI_X goes to the tool behind us that wraps it, if there is one,
+ * whose PMPI_X comes back; PMPI_X is where Hocket acts. So it acts below all tools, whatever language
+ * or tool a call comes through. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+
+#include "runtime/shim/calls.h"
+#include "runtime/shim/mpi_library.h"
+#include "runtime/shim/which_mpi.h"
+#include "runtime/shim/words.h"
+
+enum {
+#define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
+  CALLS(NUMBER) CALL_COUNT
+#undef NUMBER
+};
+
+static const struct {
+  const char *mpi, *pmpi, *runtime;
+} names[CALL_COUNT] = {
+#define NAMES(mpi_name, runtime_name, arguments) {"MPI_" #mpi_name, "PMPI_" #mpi_name, "hocket_" #runtime_name},
+    CALLS(NAMES)
+#undef NAMES
+};
+
+/* Where each call leads: to the MPI library; to the runtime, or also to the MPI library as long as there is
+ * none; to a tool behind us, or null. */
+static void *of_mpi[CALL_COUNT], *of_runtime[CALL_COUNT], *of_tool[CALL_COUNT];
+static mpi_library mpi;
+/* Hear of every call that the runtime gets: its number, where it returns to, its arguments; and that it is over.
+ * Null unless somebody wants a report or a recording. */
+static void (*call_begins)(int, const void*, const word*);
+static void (*call_ends)(void);
+/* How many requests of the program the runtime serves. */
+static const int no_requests = 0;
+static const int* live_requests = &no_requests;
+/* How many communicators await the collective setup that their nonblocking calls need. */
+static const int* wishes = &no_requests;
+
+/* What has been found out so far. Programs that make no call that could be scheduled never load the runtime. */
+enum { NOTHING, MPI_KNOWN, ACTIVE };
+static int known = NOTHING;
+/* What calls need that are of interest to the report and the recording only. */
+static int noted = MPI_KNOWN;
+static pthread_once_t mpi_once = PTHREAD_ONCE_INIT, runtime_once = PTHREAD_ONCE_INIT;
+
+static int missing(void) {
+  fputs("hocket: the program calls a function that its MPI library lacks\n", stderr);
+  abort();
+}
+
+/* What the dynamic section of an object says of a table: an address, or with some C libraries still an offset. */
+static const void* table_of(const struct link_map* object, int tag) {
+  for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) {
+      const uintptr_t where = entry->d_un.d_ptr;
+      return (const void*)(where < object->l_addr ? object->l_addr + where : where);
+    }
+  return NULL;
+}
+
+/* Whether the object that holds `function` takes any MPI function by its PMPI_ name, which leads back to us. A tool
+ * that asks the dynamic linker instead gets the MPI library's own. */
+static int comes_back(const void* function) {
+  struct link_map* object = NULL;
+  mpi_library tool = library_with(function);
+  if (tool.handle == NULL || dlinfo(tool.handle, RTLD_DI_LINKMAP, &object) != 0) return 0;
+  const ElfW(Sym)* symbols = table_of(object, DT_SYMTAB);
+  const char* strings = table_of(object, DT_STRTAB);
+  const uint32_t *gnu_hash = table_of(object, DT_GNU_HASH), *hash = table_of(object, DT_HASH);
+  if (symbols == NULL || strings == NULL || (hash == NULL && gnu_hash == NULL)) return 0;
+  /* What is taken from elsewhere stands before what the GNU table knows; the old table knows all. */
+  const uint32_t count = gnu_hash != NULL ? gnu_hash[1] : hash[1];
+  for (uint32_t i = 1; i < count; ++i)
+    if (symbols[i].st_shndx == SHN_UNDEF && strncmp(strings + symbols[i].st_name, "PMPI_", 5) == 0) return 1;
+  return 0;
+}
+
+static int is_set(const char* name) {
+  const char* value = getenv(name);
+  return value != NULL && *value;
+}
+
+static int wants_noted_calls(void) {
+  const char* log = getenv("HOCKET_LOG");
+  return is_set("HOCKET_REPORT") || is_set("HOCKET_RECORD") || (log != NULL && strcmp(log, "2") == 0);
+}
+
+static void find_mpi(void) {
+  if (wants_noted_calls()) noted = ACTIVE;
+  mpi = find_mpi_library(dlsym(RTLD_NEXT, HOCKET_LANDMARK));
+  for (int call = 0; call < CALL_COUNT; ++call) {
+    void* own = own_function(&mpi, names[call].pmpi);
+    of_mpi[call] = of_runtime[call] = own != NULL ? own : (void*)(uintptr_t)missing;
+    void* next = dlsym(RTLD_NEXT, names[call].mpi);
+    if (next != own_function(&mpi, names[call].mpi)) of_tool[call] = next;
+  }
+  __atomic_store_n(&known, MPI_KNOWN, __ATOMIC_RELEASE);
+}
+
+/* Calls that the runtime must see from the first to the last: what becomes of its requests, and where a rank waits. */
+static int tool_hides_calls(void) {
+  static const int calls[] = {
+#define LIST(mpi_name, runtime_name, arguments) CALL_##mpi_name,
+      REQUEST_CALLS(LIST) BLOCKING_CALLS(LIST)
+#undef LIST
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i)
+    if (of_tool[calls[i]] != NULL && !comes_back(of_tool[calls[i]])) return 1;
+  return 0;
+}
+
+static const char* why_no_runtime(void) {
+  const char* path = getenv("HOCKET_RUNTIME");
+  const char* built_for = getenv("HOCKET_RUNTIME_MPI");
+  if (path == NULL || built_for == NULL)
+    return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
+  mpi_version_fn get_version = (mpi_version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
+  mpi_abi_fn get_abi = (mpi_abi_fn)(uintptr_t)own_function(&mpi, "PMPI_Abi_get_version");
+  if (get_version == NULL) return "this process has no MPI that Hocket knows";
+  if (!is_mpi(built_for, get_version, get_abi))
+    return "this process uses another MPI than the runtime was built for; start it with the matching --mpi and --abi";
+  if (tool_hides_calls())
+    return "a tool behind it wraps calls and passes them on by other ways than PMPI_ names; preload the tool before it";
+  void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (runtime == NULL) return dlerror();
+  void* found[CALL_COUNT];
+  for (int call = 0; call < CALL_COUNT; ++call) {
+    found[call] = dlsym(runtime, names[call].runtime);
+    if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
+  }
+  const int* requests = dlsym(runtime, "hocket_live_requests");
+  if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
+  const int* wished = dlsym(runtime, "hocket_wishes");
+  if (wished == NULL) return "the runtime lacks its number of wishes; run 'hocket run' again to rebuild it";
+  int (*reporting)(void) = (int (*)(void))(uintptr_t)dlsym(runtime, "hocket_reporting");
+  void* begins = dlsym(runtime, "hocket_call_begins");
+  void* ends = dlsym(runtime, "hocket_call_ends");
+  if (reporting == NULL || begins == NULL || ends == NULL)
+    return "the runtime lacks its report; run 'hocket run' again to rebuild it";
+  if (reporting()) {
+    call_begins = (void (*)(int, const void*, const word*))(uintptr_t)begins;
+    call_ends = (void (*)(void))(uintptr_t)ends;
+  }
+  __atomic_store_n(&live_requests, requests, __ATOMIC_RELEASE);
+  __atomic_store_n(&wishes, wished, __ATOMIC_RELEASE);
+  for (int call = 0; call < CALL_COUNT; ++call)
+    if (of_mpi[call] != (void*)(uintptr_t)missing) of_runtime[call] = found[call];
+  return NULL;
+}
+
+/* One process speaks: the first rank, as its launcher numbers it, or whoever has no number. */
+static int speaks(void) {
+  static const char* const names[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    const char* value = getenv(names[i]);
+    if (value != NULL) return strcmp(value, "0") == 0;
+  }
+  return 1;
+}
+
+static void start_runtime(void) {
+  const char* reason = why_no_runtime();
+  if (reason != NULL && speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
+  __atomic_store_n(&known, ACTIVE, __ATOMIC_RELEASE);
+}
+
+static void learn(int wanted) {
+  pthread_once(&mpi_once, find_mpi);
+  if (wanted == ACTIVE) pthread_once(&runtime_once, start_runtime);
+}
+
+static void learn_noted(void) {
+  learn(MPI_KNOWN);
+  learn(noted);
+}
+
+static inline int knows(int wanted) { return __atomic_load_n(&known, __ATOMIC_ACQUIRE) >= wanted; }
+
+static inline int any(const int* const* number) {
+  return __atomic_load_n(__atomic_load_n(number, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED) != 0;
+}
+static inline int any_live_requests(void) { return any(&live_requests); }
+static inline int any_wishes(void) { return any(&wishes); }
+
+static void tell(int call) {
+  learn(MPI_KNOWN);
+  if (any_live_requests()) ((int (*)(void))(uintptr_t)of_runtime[call])();
+}
+
+static void join(int call, word comm) {
+  learn(MPI_KNOWN);
+  if (any_live_requests() || any_wishes()) ((int (*)(word))(uintptr_t)of_runtime[call])(comm);
+}
+
+/* What the MPI library calls of itself by these names (MPI-IO does) is not scheduled. */
+#define FROM_MPI_LIBRARY is_inside(&mpi, __builtin_return_address(0))
+
+/* One name of a call, which goes to `target`. What happens seldom is kept out of the way of all other calls, which
+ * are a few loads and a jump. */
+#define DEFINE_NAME(name, n, seldom, then_do, target)              \
+  static __attribute__((noinline, cold)) int name##_seldom(P##n) { \
+    then_do;                                                       \
+    return PASS_TO(target, n);                                     \
+  }                                                                \
+  int name(P##n) {                                                 \
+    if (__builtin_expect(seldom, 0)) return name##_seldom(A##n);   \
+    return PASS_TO(target, n);                                     \
+  }
+#define TOOL(call) of_tool[CALL_##call]
+#define DEFINE_BOTH(call, n, seldom, then_do, target)  \
+  DEFINE_NAME(PMPI_##call, n, seldom, then_do, target) \
+  DEFINE_NAME(MPI_##call, n, seldom, then_do, TOOL(call) != NULL ? TOOL(call) : (target))
+
+/* Calls that the report is about. If there is one, it is told before and after the runtime does its part; that
+ * is seldom. A function that is jumped to returns where the caller called. */
+#define REPORT(call, n) \
+  if (call_begins != NULL && !FROM_MPI_LIBRARY) return call##_reported(__builtin_return_address(0), A##n)
+#define DEFINE_REPORTED(call, n, seldom, then_do, target)                                        \
+  static __attribute__((noinline, cold)) int call##_reported(const void* caller, P##n) {         \
+    call_begins(CALL_##call, caller, (const word[]){A##n});                                      \
+    const int code = PASS_TO(of_runtime[CALL_##call], n);                                        \
+    call_ends();                                                                                 \
+    return code;                                                                                 \
+  }                                                                                              \
+  DEFINE_NAME(PMPI_##call, n, (seldom) || call_begins != NULL, then_do; REPORT(call, n), target) \
+  DEFINE_NAME(MPI_##call, n, (seldom) || call_begins != NULL, then_do;                           \
+              if (TOOL(call) == NULL) REPORT(call, n), TOOL(call) != NULL ? TOOL(call) : (target))
+
+#define DEFINE_COLLECTIVE(call, runtime_name, n)          \
+  DEFINE_REPORTED(call, n, !knows(ACTIVE), learn(ACTIVE), \
+                  FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
+#define DEFINE_NOTED(call, runtime_name, n) DEFINE_REPORTED(call, n, !knows(noted), learn_noted(), of_mpi[CALL_##call])
+#define DEFINE_ENDING(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(noted), learn_noted(), noted == ACTIVE ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
+#define DEFINE_SESSION(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE), FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
+#define DEFINE_REQUEST(call, runtime_name, n)               \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), \
+              any_live_requests() ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
+/* The runtime is told on the way to a tool, too: it may take the MPI library's function by other ways than its
+ * name and not come back. */
+#define DEFINE_WAITING(call, runtime_name, n) \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
+#define DEFINE_JOINING(call, runtime_name, n)                                                             \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests() || any_wishes(), join(CALL_##call, a##n), \
+              of_mpi[CALL_##call])
+COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
+NOTED_CALLS(DEFINE_NOTED)
+ENDING_CALLS(DEFINE_ENDING)
+SESSION_CALLS(DEFINE_SESSION)
+REQUEST_CALLS(DEFINE_REQUEST)
+BLOCKING_CALLS(DEFINE_REQUEST)
+WAITING_CALLS(DEFINE_WAITING)
+JOINING_CALLS(DEFINE_JOINING)

@@ -1,0 +1,65 @@
+#include "runtime/team/agreement.hpp"
+
+#include <set>
+#include <vector>
+
+#include "runtime/exchange/exchange.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+
+namespace hocket::runtime {
+
+void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  run_collective(PMPI_Iallreduce, own, all, count, type, op, comm);
+}
+
+void warn(MPI_Comm comm, int source, const std::string& text) {
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  char line[1024] = "";
+  text.copy(line, sizeof line - 1);
+  check(wait_in_mpi(PMPI_Bcast, line, sizeof line, MPI_CHAR, source, comm));
+  const int known = heard(line) ? 1 : 0;
+  int known_to_any = 0;
+  check(wait_in_mpi(PMPI_Allreduce, &known, &known_to_any, 1, MPI_INT, MPI_MAX, comm));
+  if (rank == 0 && !known_to_any) say(line);
+}
+
+void tell_complaints(MPI_Comm comm, std::span<const std::uint64_t> digests) {
+  const std::vector<std::string>& own = settings().complaints;
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  // As a rule all ranks have the same environment: the first of them speaks.
+  std::set<std::uint64_t> told{0};
+  for (int source = 0; source < static_cast<int>(digests.size()); ++source) {
+    if (!told.insert(digests[static_cast<std::size_t>(source)]).second) continue;
+    int lines = static_cast<int>(own.size());
+    check(wait_in_mpi(PMPI_Bcast, &lines, 1, MPI_INT, source, comm));
+    for (int i = 0; i < lines; ++i) warn(comm, source, rank == source ? own[static_cast<std::size_t>(i)] : "");
+  }
+}
+
+bool all_well(MPI_Comm comm, const std::string& problem, const std::string& consequence) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  check(PMPI_Comm_size(comm, &size));
+  const int troubled = problem.empty() ? size : rank;
+  int first_troubled = size;
+  reduce(&troubled, &first_troubled, 1, MPI_INT, MPI_MIN, comm);
+  if (first_troubled == size) return true;
+  warn(comm, first_troubled, problem + "; " + consequence);
+  return false;
+}
+
+void check_tags(const Planned& planned, MPI_Comm comm) {
+  constexpr std::size_t least_promised = 32767;
+  int* largest = nullptr;
+  int found = 0;
+  check(PMPI_Comm_get_attr(comm, MPI_TAG_UB, &largest, &found));
+  const std::size_t tags = found ? static_cast<std::size_t>(*largest) : least_promised;
+  if (planned.program.sends.size() + Exchange::first_token_tag > tags)
+    throw InputError("this MPI has too few message tags for a plan of so many sends");
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,44 @@
+#pragma once
+/// What all ranks of a communicator must hear of, so that they decide alike.
+#include <mpi.h>
+
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string>
+
+#include "hocket/error.hpp"
+#include "runtime/plan/planned.hpp"
+
+namespace hocket::runtime {
+
+/// MPI_Allreduce of a few values, without taking the processor from ranks that have work.
+void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+/// What rank `source` has to say. The first rank of the communicator says it, unless one of them has said or heard it
+/// before: most communicators of a job share ranks, so it is said once. Collective.
+void warn(MPI_Comm comm, int source, const std::string& text);
+/// What the ranks find wrong with their environments. `digests`: Settings::complaints_digest of every rank. Collective.
+void tell_complaints(MPI_Comm comm, std::span<const std::uint64_t> digests);
+
+/// Does what a rank does on its own before all go on together; puts down in `problem` what goes wrong. Does nothing
+/// where there is a problem already: ranks in trouble go on to the next collective call like all others.
+template <class Step>
+void attempt(std::string& problem, Step step) {
+  if (!problem.empty()) return;
+  try {
+    step();
+  } catch (const InputError& error) {
+    problem = error.what();
+  } catch (const std::bad_alloc&) {
+    problem = "no memory to plan";
+  }
+}
+
+/// False if any rank has a problem (empty: none); the first one's, and what follows from it, is then said. Collective.
+[[nodiscard]] bool all_well(MPI_Comm comm, const std::string& problem, const std::string& consequence);
+
+/// Every send has a tag for its tokens (exchange.hpp). Throws InputError if this MPI has too few.
+void check_tags(const Planned& planned, MPI_Comm comm);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,41 @@
+#include "runtime/team/concatenate.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hocket/error.hpp"
+#include "runtime/mpi/bytes_type.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/team/agreement.hpp"
+
+namespace hocket::runtime {
+TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  check(PMPI_Comm_size(comm, &size));
+  std::vector<Message> row;
+  for (const Volume& volume : sends) row.push_back({static_cast<Rank>(rank), volume.peer, volume.bytes});
+  const int length = static_cast<int>(row.size());
+  std::vector<int> lengths(static_cast<std::size_t>(size)), places;
+  check(wait_in_mpi(PMPI_Allgather, &length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
+  std::int64_t total = 0;
+  for (const int of_rank : lengths) {
+    places.push_back(static_cast<int>(total));
+    total += of_rank;
+    if (total > std::numeric_limits<int>::max()) throw InputError("an exchange of more than 2^31 - 1 messages");
+  }
+  std::vector<Message> all;
+  std::string problem;
+  attempt(problem, [&] { all.resize(static_cast<std::size_t>(total)); });
+  const int fits = problem.empty() ? 1 : 0;
+  int fits_everywhere = 0;
+  reduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_MIN, comm);
+  if (!fits_everywhere) throw InputError("no memory to say who sends how much to whom");
+  const BytesType type(sizeof(Message));
+  check(wait_in_mpi(PMPI_Allgatherv, row.data(), length, type.get(), all.data(), lengths.data(), places.data(),
+                    type.get(), comm));
+  return {static_cast<std::uint32_t>(size), std::move(all)};
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,18 @@
+#pragma once
+/// The distributed concatenation of destination vectors, with which scheduling begins (Wang, Lin and
+/// Ranka, section 2).
+#include <mpi.h>
+
+#include <span>
+
+#include "hocket/demand/traffic_matrix.hpp"
+#include "runtime/buffers/volumes.hpp"
+
+namespace hocket::runtime {
+
+/// From what every rank sends to whom, the matrix of all, on every rank: memory and traffic are
+/// proportional to ranks and messages. Collective. Throws InputError on all ranks alike if the sizes add up to
+/// too much.
+[[nodiscard]] TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends);
+
+}  // namespace hocket::runtime

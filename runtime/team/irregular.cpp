@@ -1,0 +1,113 @@
+#include "runtime/team/irregular.hpp"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "hocket/error.hpp"
+#include "hocket/limits.hpp"
+#include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedule/token_time.hpp"
+#include "hocket/schedulers/irregular/worth.hpp"
+#include "hocket/schedulers/plan_exchange.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/plan/plan_store.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/team/agreement.hpp"
+#include "runtime/team/concatenate.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// What this rank expects against what the others say they send to it.
+void check_column(const Volumes& volumes, const Demand& demand, const Numbering& numbering, Rank rank) {
+  std::vector<std::uint64_t> expected(demand.ranks, 0);
+  for (const Volume& volume : volumes.receives) expected[numbering.network_rank[volume.peer]] = volume.bytes;
+  for (Rank src = 0; src < demand.ranks; ++src) {
+    const std::uint64_t sent = demand.matrix.size(src, rank);
+    if (sent == expected[src]) continue;
+    throw InputError("rank " + std::to_string(numbering.comm_rank[src]) + " sends " + std::to_string(sent) +
+                     " bytes to rank " + std::to_string(numbering.comm_rank[rank]) + ", which expects " +
+                     std::to_string(expected[src]));
+  }
+}
+
+int fastest(MPI_Comm comm, double seconds, int rank) {
+  struct {
+    double seconds;
+    int rank;
+  } own{seconds, rank}, best{};
+  reduce(&own, &best, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
+  return best.rank;
+}
+
+}  // namespace
+
+Planner::Planner(const Numbering& numbering, const Network& network)
+    : Planner(numbering, network.restricted_to(numbering.ranks_per_node), {settings().scheduler, settings().seed}) {}
+
+Planner::Planner(const Numbering& numbering, Network part, Wish wish)
+    : numbering_(numbering), part_(std::move(part)), wish_(std::move(wish)) {}
+
+Demand Planner::demand(MPI_Comm comm, const Volumes& volumes) const {
+  return irregular(to_network(concatenate(comm, volumes.sends), numbering_));
+}
+
+bool Planner::worth(const Demand& demand) const {
+  const Settings& s = settings();
+  return worth_scheduling(part_, demand, {s.min_vector_bytes, s.min_flows, s.min_senders});
+}
+
+Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank rank) const {
+  const std::uint32_t window = PlanStore::instance().window(Pattern::irregular);
+  Planned planned{rank_program(schedule, derive_waits(part_, schedule, window), rank), demand, schedule.phases(),
+                  window};
+  check_program(planned, rank);
+  planned.demand.matrix = {};  // once per remembered exchange would be too much
+  translate(planned, numbering_);
+  return planned;
+}
+
+std::optional<Planned> Planner::plan(MPI_Comm comm, const Volumes& volumes, const Demand& demand) const {
+  int own = 0;
+  check(PMPI_Comm_rank(comm, &own));
+  std::string problem;
+  attempt(problem,
+          [&] { check_column(volumes, demand, numbering_, numbering_.network_rank[static_cast<std::size_t>(own)]); });
+  Scheduled made = schedule(comm, demand, problem);
+  if (!all_well(comm, problem, "the MPI library serves this exchange")) return std::nullopt;
+  return std::move(made.planned);
+}
+
+Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const {
+  int own = 0;
+  check(PMPI_Comm_rank(comm, &own));
+  Scheduled made;
+  made.scheduler = wish_.scheduler;
+  std::optional<ChosenSchedule> drawn;
+  double seconds = std::numeric_limits<double>::infinity();
+  int drawn_by = -1;
+  const auto draw = [&](int by) {
+    if (by == drawn_by) return;
+    drawn = choose_schedule(part_, demand, {made.scheduler, {.seed = wish_.seed + static_cast<std::uint64_t>(by)}});
+    made.scheduler = drawn->scheduler->name;
+    seconds = token_seconds(part_, drawn->schedule);
+    drawn_by = by;
+  };
+  attempt(problem, [&] {
+    draw(0);
+    if (seconds > limits::near_enough * drawn->bound_seconds) draw(own);
+  });
+  const int winner = fastest(comm, problem.empty() ? seconds : std::numeric_limits<double>::infinity(), own);
+  attempt(problem, [&] {
+    draw(winner);
+    made.lockstep_seconds = lockstep_seconds(part_, drawn->schedule);
+    made.planned = program(demand, drawn->schedule, numbering_.network_rank[static_cast<std::size_t>(own)]);
+    made.planned.scheduler = made.scheduler;
+    made.planned.figures = {made.lockstep_seconds, drawn->bound_seconds};
+    check_tags(made.planned, comm);
+  });
+  return made;
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,61 @@
+#pragma once
+/// Scheduling an irregular exchange while the program runs, on all ranks of a communicator together.
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+
+#include "hocket/network/network.hpp"
+#include "runtime/buffers/volumes.hpp"
+#include "runtime/plan/numbering.hpp"
+#include "runtime/plan/planned.hpp"
+
+namespace hocket::runtime {
+
+/// Which scheduler is to draw up a schedule; the same on all ranks.
+struct Wish {
+  std::string scheduler;  ///< empty: chosen for each demand
+  std::uint64_t seed = 1;
+};
+
+/// What one rank does, and where that comes from.
+struct Scheduled {
+  Planned planned;
+  std::string scheduler;
+  double lockstep_seconds = 0;  ///< of the phases, one after the other
+};
+
+/// Plans for the ranks of one communicator. Every function is called by all of them.
+class Planner {
+ public:
+  /// For the ranks' part of a network, by the settings. Throws InputError, on all ranks alike, if the network
+  /// cannot be cut down to these ranks.
+  Planner(const Numbering& numbering, const Network& network);
+  /// `part` has the ranks of the numbering, which must outlive the planner.
+  Planner(const Numbering& numbering, Network part, Wish wish);
+
+  /// The demand of all ranks, in ranks of the network part. Collective; throws as concatenate does.
+  [[nodiscard]] Demand demand(MPI_Comm comm, const Volumes& volumes) const;
+  /// Whether a schedule gains over posting everything at once, by the settings.
+  [[nodiscard]] bool worth(const Demand& demand) const;
+  /// What this rank does; in ranks of the communicator. Collective. Nothing, on all ranks alike and
+  /// with one warning, if the exchange cannot be planned: above all when sizes disagree between sender
+  /// and receiver.
+  [[nodiscard]] std::optional<Planned> plan(MPI_Comm comm, const Volumes& volumes, const Demand& demand) const;
+  /// The same without a judgement: puts down the problem of this rank, if it has one, and goes on where
+  /// there already is one, so that all ranks make the same collective calls.
+  ///
+  /// All draw the first rank's schedule. Where that is not close to the bound, every rank draws one with a
+  /// seed of its own; all take the fastest, of equals that of the first rank, so that the same demand and
+  /// seed make the same schedule.
+  [[nodiscard]] Scheduled schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const;
+
+ private:
+  [[nodiscard]] Planned program(const Demand& demand, const Schedule& schedule, Rank rank) const;
+
+  const Numbering& numbering_;
+  Network part_;
+  Wish wish_;
+};
+
+}  // namespace hocket::runtime

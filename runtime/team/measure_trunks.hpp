@@ -1,0 +1,36 @@
+#pragma once
+/// How wide the links between switches are, found out by the hosts of a communicator.
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hocket/network/trunks.hpp"
+#include "runtime/plan/numbering.hpp"
+
+namespace hocket::runtime {
+
+struct MeasuredTrunk {
+  std::uint32_t link = 0;   ///< of NetworkSpec::links
+  std::uint32_t pairs = 0;  ///< of hosts, at once
+  std::uint64_t rate = 0;   ///< bytes per second that they got together, one way
+  double width = 0;         ///< rate over that of one pair alone
+};
+
+struct TrunkMeasurement {
+  std::uint64_t host_rate = 0;        ///< bytes per second of one pair alone, one way; 0: nothing came through
+  std::vector<MeasuredTrunk> trunks;  ///< in the order of those that were asked for
+  std::size_t probed = 0;             ///< of them; the others are like one that was
+  double seconds = 0;                 ///< that it took
+};
+
+/// Measures the given trunks of a communicator's part of the network, one after the other, about as long as `budget`:
+/// trunks for which there is no time are taken to be like one of the same level with as many hosts. One rank per host
+/// takes part. Collective over `comm`, which nobody else uses meanwhile; the same on all ranks but for the seconds.
+/// No two hosts may share a machine. Throws MpiFailure, and InputError on all ranks alike.
+[[nodiscard]] TrunkMeasurement measure_trunks(MPI_Comm comm, const Network& part, const Numbering& numbering,
+                                              std::span<const Trunk> wanted, std::chrono::milliseconds budget);
+
+}  // namespace hocket::runtime

@@ -1,0 +1,74 @@
+#include "runtime/team/obstacles.hpp"
+
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "runtime/plan/settings.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// 'a', 'b', 'c' and 5 more
+template <class Names>
+std::string listed(const Names& names, std::string_view quote) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  std::size_t written = 0;
+  for (const auto& name : names) {
+    if (written == most) break;
+    const bool last = written + 1 == names.size();
+    text += (written == 0 ? "" : last ? " and " : ", ") + std::string(quote) + std::string(name) + std::string(quote);
+    ++written;
+  }
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+}
+
+std::string of_strangers(const std::set<std::string>& names) {
+  return (names.size() == 1 ? "host " : "hosts ") + listed(names, "'") + (names.size() == 1 ? " is" : " are") +
+         " not in the network file; " + (names.size() == 1 ? "add it" : "add them") + ", or " +
+         std::string(other_placements);
+}
+
+}  // namespace
+
+std::string why_lost(const Placement& placement) {
+  return placement.problem.empty() ? of_strangers({placement.stranger}) : placement.problem;
+}
+
+std::string lost_ranks(MPI_Comm comm, const Placement& own) {
+  struct Line {
+    char problem[512] = "", stranger[256] = "";
+  };
+  Line mine;
+  own.problem.copy(mine.problem, sizeof mine.problem - 1);
+  own.stranger.copy(mine.stranger, sizeof mine.stranger - 1);
+  int size = 0;
+  check(PMPI_Comm_size(comm, &size));
+  std::vector<Line> lines(static_cast<std::size_t>(size));
+  check(wait_in_mpi(PMPI_Allgather, &mine, sizeof mine, MPI_BYTE, lines.data(), sizeof mine, MPI_BYTE, comm));
+  std::set<std::string> strangers;
+  for (const Line& line : lines) {
+    if (line.problem[0] != 0) return line.problem;
+    if (line.stranger[0] != 0) strangers.insert(line.stranger);
+  }
+  return of_strangers(strangers);
+}
+
+std::string differing_settings(MPI_Comm comm) {
+  const std::vector<std::uint64_t>& own = settings().alike;
+  std::vector<std::uint64_t> most(own.size()), least(own.size());
+  const int count = static_cast<int>(own.size());
+  check(wait_in_mpi(PMPI_Allreduce, own.data(), most.data(), count, MPI_UINT64_T, MPI_MAX, comm));
+  check(wait_in_mpi(PMPI_Allreduce, own.data(), least.data(), count, MPI_UINT64_T, MPI_MIN, comm));
+  const std::vector<std::string_view> names = alike_variables();
+  std::vector<std::string_view> differing;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (most[i] != least[i]) differing.push_back(names[i]);
+  if (differing.empty()) return "ranks differ in their plan; give all of them the same HOCKET_PLAN";
+  return "ranks differ in " + listed(differing, "") + "; give all of them the same values";
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,34 @@
+#include "runtime/team/recognition.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace hocket::runtime {
+
+std::uint64_t Recognition::candidates(const std::optional<Volumes>& volumes) const {
+  if (!volumes) return 0;
+  std::uint64_t bits = well_formed;
+  const std::uint64_t wanted = digest(*volumes);
+  for (std::size_t i = 0; i < known_.size(); ++i)
+    if (known_[i].digest == wanted && known_[i].volumes == *volumes) bits |= std::uint64_t{1} << i;
+  return bits;
+}
+
+Recognition::Known* Recognition::find(std::uint64_t common) {
+  common &= ~well_formed;
+  if (common == 0) return nullptr;
+  Known& found = known_[static_cast<std::size_t>(std::countr_zero(common))];
+  found.last_use = ++uses_;
+  return &found;
+}
+
+Recognition::Known& Recognition::add(Volumes volumes) {
+  if (known_.size() < most) known_.emplace_back();
+  Known& place = *std::ranges::min_element(known_, {}, &Known::last_use);  // a fresh one has none
+  const std::uint64_t of_volumes = digest(volumes);
+  place = {std::move(volumes), of_volumes, ++uses_, Server::undecided, Why::new_sizes, false, nullptr};
+  return place;
+}
+
+}  // namespace hocket::runtime

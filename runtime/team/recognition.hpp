@@ -1,0 +1,73 @@
+#pragma once
+/// What the ranks of a communicator remember of its irregular exchanges: which sizes they have seen and
+/// who serves them. Every rank remembers its own row and column; all learn of exchanges in the same
+/// order, so that a number means the same exchange everywhere.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/buffers/volumes.hpp"
+#include "runtime/exchange/exchange.hpp"
+#include "runtime/report/outcome.hpp"
+
+namespace hocket::runtime {
+
+class Recognition {
+ public:
+  static constexpr std::size_t most = 63;                                 ///< exchanges remembered
+  static constexpr std::uint64_t well_formed = std::uint64_t{1} << most;  ///< a bit that is no exchange's
+
+  enum class Server : std::uint8_t { undecided, mpi, schedule };
+  struct Known {
+    Volumes volumes;
+    std::uint64_t digest = 0, last_use = 0;
+    Server server = Server::undecided;
+    Why why = Why::new_sizes;            ///< while it is not Server::schedule
+    bool large = false;                  ///< lasts much longer than being asked about
+    std::unique_ptr<Exchange> exchange;  ///< of Server::schedule
+  };
+
+  /// Which exchanges a call of these sizes may be, as far as this rank can tell: a bit for each, and
+  /// `well_formed`. Nothing is known of a call without sizes.
+  [[nodiscard]] std::uint64_t candidates(const std::optional<Volumes>& volumes) const;
+  /// The exchange that all ranks' candidates have in common (their AND); null if there is none.
+  [[nodiscard]] Known* find(std::uint64_t common);
+  /// One that nobody knows yet, in place of the one that was not used for longest.
+  [[nodiscard]] Known& add(Volumes volumes);
+
+ private:
+  std::vector<Known> known_;
+  std::uint64_t uses_ = 0;
+};
+
+/// How often calls that the MPI library ends up serving are asked about. Counts answers that all ranks
+/// got, so all of them skip the same calls.
+class Patience {
+ public:
+  /// Whether this call should be asked about.
+  [[nodiscard]] bool asks() {
+    if (skip_ == 0) return true;
+    --skip_;
+    return false;
+  }
+  void worth_it() { in_vain_ = 0; }
+  /// `promising`: one that is planned when it comes again. The call after one is not skipped, but for
+  /// sizes that change in every call.
+  void in_vain(bool promising) {
+    const bool again = std::exchange(promising_, promising);
+    if (++in_vain_ < patience || (promising && !again)) return;
+    skip_ = std::uint32_t{1} << std::min(in_vain_ - patience, longest);
+  }
+
+ private:
+  static constexpr std::uint32_t patience = 4;  ///< answers in vain before calls are skipped
+  static constexpr std::uint32_t longest = 6;   ///< then 1, 2, 4, ... and at last 2^longest of them
+
+  std::uint32_t in_vain_ = 0, skip_ = 0;
+  bool promising_ = false;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,171 @@
+#include "runtime/team/team.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "runtime/mpi/attached.hpp"
+#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/world.hpp"
+#include "runtime/plan/plan_store.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/team/agreement.hpp"
+#include "runtime/team/obstacles.hpp"
+#include "runtime/team/places.hpp"
+#include "runtime/team/trunk_widths.hpp"
+#include "runtime/team/vector_exchanges.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+const std::string consequence = "the MPI library serves this communicator";
+
+/// Whether messages from every rank to the next one share a channel.
+bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) {
+  std::vector<std::uint32_t> used(network.channels(), 0);
+  std::vector<Channel> route;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    route.clear();
+    network.append_route(network.first_rank(nodes[i]), network.first_rank(nodes[(i + 1) % nodes.size()]), route);
+    for (const Channel channel : route)
+      if (++used[channel] > network.capacity(channel)) return true;
+  }
+  return false;
+}
+
+/// Whether some rank was started apart from the others: nobody knows whether it has this runtime, too.
+bool joins_worlds(MPI_Comm comm) { return in_world() && std::ranges::count(world_ranks(comm), MPI_UNDEFINED) > 0; }
+
+/// Grows when a team ends: its communicator's handle may come again.
+std::atomic<std::uint64_t> ended = 0;
+
+}  // namespace
+
+Team* Team::find(MPI_Comm comm) {
+  struct Last {
+    MPI_Comm comm{};  // zero bits: no communicator of any MPI
+    std::uint64_t ended = 0;
+    Team* team = nullptr;
+  };
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit Last last;
+  const std::uint64_t now = ended.load(std::memory_order_acquire);
+  if (last.comm == comm && last.ended == now) return last.team;
+  if (!plain_intracommunicator(comm)) return nullptr;
+  Team* const team = Attached<Team>::find(comm);
+  if (team != nullptr) last = {comm, now, team};
+  return team;
+}
+
+Team* Team::of_any(MPI_Comm comm) {
+  if (Team* const team = find(comm)) return team;
+  if (!plain_intracommunicator(comm)) return nullptr;
+  return &Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
+}
+
+void Team::leave_alone(MPI_Comm comm) {
+  if (Team* const team = find(comm))
+    team->left_alone_ = true;
+  else
+    Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm, true)));
+}
+
+Team::~Team() { ++ended; }
+
+Team::Team(MPI_Comm comm, bool left_alone) : left_alone_(left_alone) {
+  check(PMPI_Comm_rank(comm, &rank_));
+  check(PMPI_Comm_size(comm, &size_));
+  if (left_alone_ || size_ < 3 || joins_worlds(comm)) return;
+  const Places places = agree_on_places(comm);
+  std::string obstacle = places.obstacle;
+  if (obstacle.empty() && places.nodes.empty()) obstacle = why_lost(PlanStore::instance().placement());
+  if (obstacle.empty() && places.gpu)
+    obstacle =
+        "a GPU runtime is loaded, and schedules serve no buffers in a GPU's memory; set HOCKET_HOST_BUFFERS=1 if the "
+        "program hands none to MPI";
+  if (!obstacle.empty()) {
+    warn(comm, 0, obstacle + "; " + consequence);
+    return;
+  }
+  machines_differ_ = places.machines_differ;
+  const Network& network = PlanStore::instance().network();
+  std::string problem;
+  int hosts = 0;
+  attempt(problem, [&] {
+    numbering_ = number_ranks(network, places.nodes);
+    neighbours_collide_ = neighbours_collide(network, places.nodes);
+    const auto& of_host = numbering_.ranks_per_node;
+    hosts = static_cast<int>(of_host.size() - static_cast<std::size_t>(std::ranges::count(of_host, 0U)));
+  });
+  if (all_well(comm, problem, consequence)) hosts_ = hosts;
+}
+
+std::size_t Team::least_gather_bytes() const {
+  if (settings().min_gather_bytes > 0) return settings().min_gather_bytes;
+  return neighbours_collide_ ? least_gather_bytes_colliding : least_gather_bytes_in_order;
+}
+
+Exchange* Team::exchange(MPI_Comm comm, CallKind kind) {
+  if (!could_collide()) return nullptr;
+  auto found = exchanges_.find(kind);
+  if (found == exchanges_.end()) found = exchanges_.emplace(kind, make_exchange(comm, kind)).first;
+  return found->second.get();
+}
+
+std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind) {
+  Requests::instance().post_remaining();  // planning takes time
+  const bool rests_on_widths = !kind.collective->forwards();
+  if (rests_on_widths && network(comm) == nullptr) return nullptr;
+  std::string problem;
+  Planned planned;
+  attempt(problem, [&] {
+    const auto in_network = [&](std::size_t rank) { return numbering_.network_rank[rank]; };
+    const CallKind placed{kind.collective, kind.collective->rooted ? in_network(kind.root) : 0};
+    planned =
+        PlanStore::instance().program(placed, numbering_.ranks_per_node, in_network(static_cast<std::size_t>(rank_)),
+                                      rests_on_widths && measured_ ? &*measured_ : nullptr);
+    check_tags(planned, comm);
+    translate(planned, numbering_);
+  });
+  // A damaged row concerns one rank only: all must hear of it.
+  if (!all_well(comm, problem, consequence)) return nullptr;
+  const MPI_Comm own = private_comm(comm);
+  if (own == MPI_COMM_NULL) return nullptr;
+  if (rank_ == 0 && settings().log > 0)
+    say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
+        " hosts: " + std::to_string(planned.phases) + " phases by '" + planned.scheduler + "'");
+  return std::make_unique<Exchange>(own, std::move(planned), settings());
+}
+
+const Network* Team::network(MPI_Comm comm) {
+  if (std::exchange(network_asked_, true)) return network_;
+  const Network& planned = PlanStore::instance().network();
+  if (settings().trunks.empty()) return network_ = &planned;
+  const MPI_Comm own = private_comm(comm);
+  if (own == MPI_COMM_NULL) return nullptr;
+  SettledNetwork settled = settle_network(own, planned, numbering_, machines_differ_);
+  if (!settled.problem.empty()) {
+    warn(comm, 0, settled.problem + "; the MPI library serves this communicator's all-to-alls and irregular exchanges");
+    return nullptr;
+  }
+  measured_ = std::move(settled.measured);
+  return network_ = measured_ ? &*measured_ : &planned;
+}
+
+MPI_Comm Team::private_comm(MPI_Comm comm) {
+  if (!private_asked_) {
+    private_asked_ = true;
+    if (std::optional<PrivateComms::Lease> granted = lease(comm)) private_.emplace(std::move(*granted));
+  }
+  return private_ ? private_->comm() : MPI_COMM_NULL;
+}
+
+VectorExchanges& Team::vectors() {
+  if (!vectors_)
+    vectors_ = std::make_unique<VectorExchanges>(
+        VectorExchanges::Members{rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); },
+                                 [this](MPI_Comm comm) { return network(comm); }});
+  return *vectors_;
+}
+
+}  // namespace hocket::runtime

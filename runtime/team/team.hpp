@@ -1,0 +1,91 @@
+#pragma once
+/// What the ranks of one communicator have agreed on: plans and a private communicator, or to
+/// leave calls to the MPI library. Lives as an attribute of the communicator and dies with it.
+#include <mpi.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "runtime/exchange/exchange.hpp"
+#include "runtime/plan/call_kind.hpp"
+#include "runtime/plan/numbering.hpp"
+#include "runtime/report/outcome.hpp"
+#include "runtime/team/private_comms.hpp"
+
+namespace hocket::runtime {
+
+class VectorExchanges;
+
+class Team {
+ public:
+  /// The team of an intracommunicator; made on first use, collectively: before a rank looks at anything that other
+  /// ranks might see otherwise, above all limits, which it compares. Every rank gets the same kind of answer. The
+  /// thread remembers the last one: asking again costs no MPI call.
+  [[nodiscard]] static Team& of(MPI_Comm comm) { return *of_any(comm); }
+  /// Like of(), for any communicator: null for an intercommunicator and for none. Collective.
+  [[nodiscard]] static Team* of_any(MPI_Comm comm);
+  /// Like of_any(), but null if no team has been made. Local.
+  [[nodiscard]] static Team* find(MPI_Comm comm);
+
+  /// From here on the MPI library serves the calls of an intracommunicator that are not under way yet. Every rank
+  /// does this at the same place among the calls of the communicator; no message is sent.
+  static void leave_alone(MPI_Comm comm);
+
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team();
+
+  /// False if there is no plan to follow, or nothing crosses a wire that could collide.
+  [[nodiscard]] bool could_collide() const { return !left_alone_ && hosts_ >= 2 && size_ >= 3; }
+  /// Of a team in which nothing could: why.
+  [[nodiscard]] Why why_native() const {
+    if (left_alone_) return Why::left_alone;
+    return size_ >= 3 && hosts_ == 0 ? Why::no_place : Why::few_ranks;
+  }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int hosts() const { return hosts_; }
+  [[nodiscard]] const Numbering& numbering() const { return numbering_; }
+
+  /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
+  [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind);
+  /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
+  /// ranks alike, where there are too many.
+  [[nodiscard]] std::optional<PrivateComms::Lease> lease(MPI_Comm comm) const { return comms_->lease(comm); }
+  /// Smaller contributions to an all-gather, on average, are left to the MPI library. Its rings follow
+  /// the order of ranks: where that order suits the network they are harder to beat.
+  [[nodiscard]] std::size_t least_gather_bytes() const;
+  /// By which all-to-alls and irregular exchanges are planned: that of the plans, or with the widths of uplinks as they
+  /// were measured. Made on first use, collectively. Null, on all ranks alike and with a warning, where these widths
+  /// are only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link with
+  /// one message each way.
+  [[nodiscard]] const Network* network(MPI_Comm comm);
+  /// Exchanges with messages of different sizes.
+  [[nodiscard]] VectorExchanges& vectors();
+  /// Of all scheduled calls on this communicator that block: they follow each other, and every message
+  /// of one is received in it. Made on first use, collectively; MPI_COMM_NULL, on all ranks alike, where there are too
+  /// many.
+  [[nodiscard]] MPI_Comm private_comm(MPI_Comm comm);
+
+ private:
+  explicit Team(MPI_Comm comm, bool left_alone = false);
+  [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind);
+
+  int rank_ = 0, size_ = 0;
+  int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
+  bool machines_differ_ = true;      ///< no two hosts are one machine
+  bool left_alone_;                  ///< by hocket_leave_alone
+  bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
+  Numbering numbering_;
+  std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();
+  std::optional<PrivateComms::Lease> private_;
+  bool private_asked_ = false;
+  const Network* network_ = nullptr;
+  bool network_asked_ = false;
+  std::optional<Network> measured_;
+  std::map<CallKind, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
+  std::unique_ptr<VectorExchanges> vectors_;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,128 @@
+#include "runtime/team/trunk_file.hpp"
+
+#include <mpi.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string_view>
+
+#include "hocket/error.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/report/json_line.hpp"
+#include "runtime/report/report_file.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+/// The first line of the library's version.
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  const std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of("\r\n"));
+}
+
+using Trunks = std::map<std::uint32_t, MeasuredTrunk>;  // by link
+
+/// The row of a link as far as it does not depend on what was measured.
+std::string row_begin(const Network& network, const LinkSpec& link) {
+  JsonLine row;
+  std::string text = row.field("a", network.name(link.a)).field("b", network.name(link.b)).end();
+  text.resize(text.size() - 2);  // "}\n"
+  return text;
+}
+
+/// Takes `name` and the number behind it off the front of the text.
+template <class Number>
+bool take(std::string_view& text, std::string_view name, Number& number) {
+  const std::string key = ", \"" + std::string(name) + "\": ";
+  if (!text.starts_with(key)) return false;
+  text.remove_prefix(key.size());
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return error == std::errc{};
+}
+
+/// What an earlier job has kept of this wiring. Nothing of the file is trusted: rows that this file would not have
+/// written are left out.
+Trunks kept_before(const Network& network, const std::string& path) {
+  constexpr std::uint32_t most_pairs = 1'000'000;  // as python/hocket/network/measured.py
+  std::map<std::string, std::uint32_t, std::less<>> links;
+  for (std::uint32_t link = 0; link < network.spec().links.size(); ++link)
+    links.emplace(row_begin(network, network.spec().links[link]), link);
+  Trunks found;
+  std::error_code error;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, error)) file.open(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t begin = line.find('{'), end = line.find(", \"pairs\": ");
+    if (begin == std::string::npos || end == std::string::npos || end < begin) continue;
+    const auto link = links.find(std::string_view(line).substr(begin, end - begin));
+    if (link == links.end()) continue;
+    std::string_view rest = std::string_view(line).substr(end);
+    MeasuredTrunk trunk{.link = link->second};
+    const bool read = take(rest, "pairs", trunk.pairs) && take(rest, "rate", trunk.rate) &&
+                      take(rest, "width", trunk.width) && rest.starts_with('}');
+    if (read && trunk.pairs >= 1 && trunk.pairs <= most_pairs && trunk.width > 0 && trunk.width <= most_pairs)
+      found[trunk.link] = trunk;
+  }
+  return found;
+}
+
+std::string text_of(const Network& network, std::uint64_t host_rate, const Trunks& trunks) {
+  std::string rows;
+  for (const auto& [link, trunk] : trunks) {
+    const LinkSpec& ends = network.spec().links[link];
+    JsonLine row;
+    rows += rows.empty() ? "\n  " : ",\n  ";
+    std::string line = row.field("a", network.name(ends.a))
+                           .field("b", network.name(ends.b))
+                           .field("pairs", trunk.pairs)
+                           .field("rate", trunk.rate)
+                           .field("width", trunk.width)
+                           .end();
+    line.pop_back();
+    rows += line;
+  }
+  JsonLine file;
+  return file.field("version", 1)
+      .field("date", now())
+      .field("mpi", mpi_version())
+      .field("host_rate", host_rate)
+      .json("trunks", "[" + rows + "]")
+      .end();
+}
+
+}  // namespace
+
+std::string kept(const Network& network, const TrunkMeasurement& found) {
+  static std::mutex mutex;
+  static Trunks own;
+  const std::lock_guard lock(mutex);
+  for (const MeasuredTrunk& trunk : found.trunks) own[trunk.link] = trunk;
+  const std::string& path = settings().trunks;
+  Trunks all = own;
+  all.merge(kept_before(network, path));  // of what this job has not seen
+  errno = 0;
+  if (replace_file(path, text_of(network, found.host_rate, all))) return "; kept in " + shown(path);
+  return "; not kept: cannot write " + shown(path) + " (HOCKET_TRUNKS): " + std::strerror(errno);
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,152 @@
+#include "runtime/team/trunk_widths.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "hocket/network/trunks.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/team/agreement.hpp"
+#include "runtime/team/measure_trunks.hpp"
+#include "runtime/team/trunk_file.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// One number, so that the ranks agree by a maximum on the measurement with most pairs.
+class Knowledge {
+ public:
+  Knowledge() = default;
+  explicit Knowledge(std::uint64_t bits) : bits_(bits) {}
+  explicit Knowledge(const MeasuredTrunk& trunk)
+      : bits_(std::uint64_t{trunk.pairs} << 32 |
+              static_cast<std::uint32_t>(std::min(trunk.width, 1.0 * trunk.pairs) * thousand + 0.5)) {}
+
+  [[nodiscard]] std::uint64_t bits() const { return bits_; }
+  [[nodiscard]] std::uint32_t pairs() const { return static_cast<std::uint32_t>(bits_ >> 32); }
+  [[nodiscard]] double width() const { return settled_width(measured(), pairs()); }
+  /// Of a link with so many hosts on its smaller side: they could not find out more.
+  [[nodiscard]] bool does_for(std::uint32_t hosts) const {
+    return pairs() > 0 && (pairs() >= hosts || !carries_all(measured(), pairs()));
+  }
+
+ private:
+  static constexpr double thousand = 1000;
+  [[nodiscard]] double measured() const { return static_cast<double>(static_cast<std::uint32_t>(bits_)) / thousand; }
+  std::uint64_t bits_ = 0;
+};
+
+/// Of this process, whatever the communicator.
+class Known {
+ public:
+  [[nodiscard]] static Known& instance() {
+    static Known known;
+    return known;
+  }
+  [[nodiscard]] std::uint64_t bits(std::uint32_t link) {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_link_.find(link);
+    return found == by_link_.end() ? 0 : found->second;
+  }
+  void learn(std::uint32_t link, std::uint64_t bits) {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t& known = by_link_[link];
+    known = std::max(known, bits);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint32_t, std::uint64_t> by_link_;
+};
+
+const std::string remedy = "say how wide they are with --oversubscription or --uplink-rate";
+
+std::vector<Knowledge> gathered(MPI_Comm comm, const std::vector<Trunk>& trunks) {
+  std::vector<std::uint64_t> own, best(trunks.size());
+  for (const Trunk& trunk : trunks) own.push_back(Known::instance().bits(trunk.link));
+  reduce(own.data(), best.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_MAX, comm);
+  return {best.begin(), best.end()};
+}
+
+std::string figure(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+/// "4", or "2 to 4", at each level from the leaves up.
+std::string in_words(const std::vector<Trunk>& trunks, const std::vector<Knowledge>& known) {
+  std::map<std::uint32_t, std::pair<double, double>> of_level;
+  for (std::size_t i = 0; i < trunks.size(); ++i) {
+    const double width = known[i].width();
+    const auto [place, fresh] = of_level.emplace(trunks[i].level, std::pair(width, width));
+    if (!fresh) place->second = {std::min(place->second.first, width), std::max(place->second.second, width)};
+  }
+  std::string text;
+  for (const auto& [level, range] : of_level) {
+    const auto [least, most] = range;
+    const std::string width = least == most ? figure(most) : figure(least) + " to " + figure(most);
+    text += text.empty() ? "leaf switches' uplinks carry " + width + (most == 1 ? " host's speed" : " hosts' speed")
+                         : ", those of level " + std::to_string(level) + " " + width;
+  }
+  return text;
+}
+
+std::string said_of(const TrunkMeasurement& found, const std::vector<Trunk>& trunks,
+                    const std::vector<Knowledge>& known) {
+  const std::size_t count = found.trunks.size();
+  std::string text = "measured " + std::to_string(found.probed);
+  if (found.probed < count) text += " of " + std::to_string(count);
+  text += count == 1 ? " uplink" : " uplinks";
+  return text + " in " + figure(found.seconds) + " s: " + in_words(trunks, known);
+}
+
+}  // namespace
+
+SettledNetwork settle_network(MPI_Comm own, const Network& network, const Numbering& numbering,
+                              bool machines_differ) try {
+  const Network part = network.restricted_to(numbering.ranks_per_node);
+  if (network.tree() == nullptr) return {.problem = "uplinks of this network are of unknown width; " + remedy};
+  const std::vector<Trunk> all = trunks(part);
+  if (all.empty()) return {};
+  std::vector<Knowledge> known = gathered(own, all);
+  std::vector<std::size_t> unknown;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!known[i].does_for(all[i].hosts)) unknown.push_back(i);
+  if (!unknown.empty()) {
+    if (!machines_differ)
+      return {.problem =
+                  "the width of uplinks is only assumed, and hosts of the network that share a machine cannot "
+                  "measure it; " +
+                  remedy};
+    std::vector<Trunk> wanted;
+    for (const std::size_t i : unknown) wanted.push_back(all[i]);
+    const TrunkMeasurement found =
+        measure_trunks(own, part, numbering, wanted, std::chrono::milliseconds(settings().trunks_ms));
+    if (std::ranges::any_of(found.trunks, [](const MeasuredTrunk& trunk) { return trunk.rate == 0; }))
+      return {.problem =
+                  "the width of uplinks is only assumed, and nothing came through when it was measured; " + remedy};
+    for (std::size_t i = 0; i < unknown.size(); ++i) known[unknown[i]] = Knowledge(found.trunks[i]);
+    int rank = 0;
+    check(PMPI_Comm_rank(own, &rank));
+    if (rank == 0) say(said_of(found, wanted, known) + kept(network, found));
+  }
+  std::vector<TrunkWidth> widths;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Known::instance().learn(all[i].link, known[i].bits());
+    widths.push_back({all[i].link, known[i].width()});
+  }
+  Network measured = with_widths(network, widths);
+  if (measured.spec() == network.spec()) return {};
+  return {.measured = std::move(measured)};
+} catch (const InputError& error) {  // on all ranks alike
+  return {.problem = error.what()};
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,116 @@
+#include "runtime/team/vector_exchanges.hpp"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "hocket/error.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/plan/plan_store.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/team/agreement.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+using Server = Recognition::Server;
+
+/// Of all ranks together.
+struct Extent {
+  std::uint64_t bytes = 0, messages = 0;
+};
+
+Extent extent_of(MPI_Comm comm, const Volumes& volumes, int ranks) {
+  const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
+  Extent own;
+  for (const Volume& volume : volumes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
+  own.messages = volumes.sends.size();
+  Extent all;
+  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
+  return all;
+}
+
+bool too_small(const Extent& all) {
+  return all.messages == 0 || all.bytes / all.messages < settings().min_vector_bytes;
+}
+
+/// Large exchanges, against which a reduction counts for nothing. Planning takes some microseconds per message, on
+/// every rank. An exchange that lasts much longer is planned when it is first seen, others when they come a second
+/// time.
+bool is_large(const Extent& all, int ranks) {
+  constexpr double planning_seconds = 1e-3, seconds_per_message = 1e-5, longer = 10;
+  const double row = static_cast<double>(all.bytes) / ranks / PlanStore::instance().network().host_rate();
+  return row >= longer * (planning_seconds + seconds_per_message * static_cast<double>(all.messages));
+}
+
+}  // namespace
+
+const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
+  auto& known = neighbours_[static_cast<std::size_t>(reach)];
+  if (!known) known = neighbours_of(comm, reach);
+  return *known && !(*known)->ambiguous ? &**known : nullptr;
+}
+
+VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<Volumes> volumes) {
+  Recognition::Known* const known = recognised(comm, std::move(volumes));
+  if (known != nullptr && known->large)
+    patience_.worth_it();
+  else
+    patience_.in_vain(known != nullptr && known->server == Server::undecided);
+  return known != nullptr ? Found{known->exchange.get(), known->why} : Found{};
+}
+
+/// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
+Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Volumes> volumes) {
+  const std::uint64_t own = recognition_.candidates(volumes);
+  std::uint64_t common = 0;
+  reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
+  if ((common & Recognition::well_formed) == 0) return nullptr;
+  Recognition::Known* known = recognition_.find(common);
+  if (known != nullptr && known->server != Server::undecided) return known;
+  if (known == nullptr) {
+    const Extent all = extent_of(comm, *volumes, members_.size);
+    known = &recognition_.add(std::move(*volumes));
+    known->large = is_large(all, members_.size);
+    if (too_small(all)) {
+      known->server = Server::mpi;
+      known->why = Why::small;
+    }
+    if (too_small(all) || !known->large) return known;
+  }
+  known->server = Server::mpi;
+  Made made = plan(comm, known->volumes);
+  known->why = made.why;
+  if (made.planned) {
+    const MPI_Comm own = members_.private_comm(comm);
+    if (own == MPI_COMM_NULL) return known;
+    known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
+    known->server = Server::schedule;
+    known->large = true;
+  }
+  return known;
+}
+
+VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const Volumes& volumes) {
+  try {
+    // What is thrown here is thrown on all ranks alike.
+    if (!planner_) {
+      const Network* const network = members_.network(comm);
+      if (network == nullptr) return {};
+      planner_ = std::make_unique<Planner>(members_.numbering, *network);
+    }
+    const Demand demand = planner_->demand(comm, volumes);
+    if (!planner_->worth(demand)) return {std::nullopt, Why::not_worth};
+    std::optional<Planned> planned = planner_->plan(comm, volumes, demand);
+    if (planned && members_.rank == 0 && settings().log > 0)
+      say("irregular exchange of " + std::to_string(demand.messages()) + " messages between " +
+          std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
+          " hosts: " + std::to_string(planned->phases) + " phases by '" + planned->scheduler + "'");
+    return {std::move(planned), Why::no_plan};
+  } catch (const InputError& error) {
+    if (members_.rank == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
+    return {};
+  }
+}
+
+}  // namespace hocket::runtime

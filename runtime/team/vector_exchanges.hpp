@@ -1,0 +1,62 @@
+#pragma once
+/// Which schedule serves an irregular exchange of a communicator, found again with one small reduction.
+#include <mpi.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "runtime/mpi/neighbours.hpp"
+#include "runtime/plan/numbering.hpp"
+#include "runtime/report/outcome.hpp"
+#include "runtime/team/irregular.hpp"
+#include "runtime/team/recognition.hpp"
+
+namespace hocket::runtime {
+
+class VectorExchanges {
+ public:
+  /// The communicator's ranks, and what makes its private communicator and its network on first use: see Team.
+  struct Members {
+    int rank = 0, size = 0, hosts = 0;
+    const Numbering& numbering;
+    std::function<MPI_Comm(MPI_Comm)> private_comm;
+    std::function<const Network*(MPI_Comm)> network;
+  };
+  explicit VectorExchanges(Members members) : members_(std::move(members)) {}
+
+  /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
+  [[nodiscard]] bool asks() { return patience_.asks(); }
+  /// Null, on all ranks alike, if the MPI library is to serve all calls to them.
+  [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach);
+
+  /// What a call runs by. Null, on all ranks alike, if the MPI library is to serve it.
+  struct Found {
+    const Exchange* exchange = nullptr;
+    Why why = Why::erroneous;
+  };
+  /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell.
+  /// Collective.
+  [[nodiscard]] Found find(MPI_Comm comm, std::optional<Volumes> volumes);
+
+  struct Made {
+    std::optional<Planned> planned;
+    Why why = Why::no_plan;
+  };
+  /// A plan for a call of which nothing is remembered, made at once. Collective; nothing, on all ranks
+  /// alike, if the MPI library is to serve it.
+  [[nodiscard]] Made plan(MPI_Comm comm, const Volumes& volumes);
+
+ private:
+  [[nodiscard]] Recognition::Known* recognised(MPI_Comm comm, std::optional<Volumes> volumes);
+
+  Members members_;
+  std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach; asked for, and found
+  std::unique_ptr<Planner> planner_;
+  Recognition recognition_;
+  Patience patience_;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,53 @@
+#pragma once
+/// What a sort does, step by step: times and progress.
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hocket/model/step_cost.hpp"
+#include "hocket_sort.h"
+
+namespace hocket::sort {
+
+/// Places in radix_steps and sample_steps (step_cost.hpp).
+enum class RadixStep : std::uint8_t {
+  bucket_counts,
+  transpose,
+  scan,
+  untranspose,
+  presort_copy,
+  grouped_permute,
+  local_sort,
+  balance
+};
+enum class SampleStep : std::uint8_t { draw, splitters, divide, exchange, local_sort, balance };
+
+/// Steps around the sort, where there is payload.
+inline constexpr const char* pack_step = "pack";
+inline constexpr const char* unpack_step = "unpack";
+
+/// Times the steps, one after the other, and tells the program about each.
+class StepClock {
+ public:
+  explicit StepClock(const hocket_sort_options& options) : options_(options) {}
+
+  /// How many times step_over() will be called.
+  void expect(int steps) { expected_ = steps; }
+  void expect_more(int steps) { expected_ += steps; }
+  /// What was done since the last call was this step. `name` lives forever.
+  void step_over(const char* name);
+  void step_over(RadixStep step) { step_over(radix_steps[static_cast<std::size_t>(step)]); }
+  void step_over(SampleStep step) { step_over(sample_steps[static_cast<std::size_t>(step)]); }
+  [[nodiscard]] std::vector<hocket_sort_step> steps() && { return std::move(steps_); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const hocket_sort_options& options_;
+  std::vector<hocket_sort_step> steps_;
+  Clock::time_point since_ = Clock::now();
+  int done_ = 0, expected_ = 0;
+};
+
+}  // namespace hocket::sort

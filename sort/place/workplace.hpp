@@ -1,0 +1,93 @@
+#pragma once
+/// What permuting and sorting keep on a communicator: a communicator of their own, which ranks share memory, and
+/// memory to share.
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "runtime/team/private_comms.hpp"
+
+namespace hocket::sort {
+
+using namespace hocket::runtime;
+
+/// Memory of which every rank of a host owns a part and sees all parts. Collective to make and to destroy.
+class SharedBlock {
+ public:
+  /// `host`: ranks that share memory. `bytes` of this rank, the parts begin at cache lines.
+  SharedBlock(MPI_Comm host, std::size_t bytes);
+  SharedBlock(const SharedBlock&) = delete;
+  SharedBlock& operator=(const SharedBlock&) = delete;
+  ~SharedBlock();
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// The part of a rank of the host.
+  [[nodiscard]] std::byte* part(int host_rank) const { return parts_[static_cast<std::size_t>(host_rank)]; }
+  /// What this rank has written is seen by others that synchronise with it afterwards, and the other way round.
+  void sync() const;
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::size_t bytes_;
+  std::vector<std::byte*> parts_;
+};
+
+class Workplace {
+ public:
+  /// Of `comm`; made on first use, collectively; dies with the communicator. Throws ApiError if `comm` is none, or one
+  /// between two groups.
+  [[nodiscard]] static Workplace& of(MPI_Comm comm);
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+
+  /// Of the same ranks, used by nobody else. Its messages go through the runtime's own entry points
+  /// (hocket_alltoallv), so that exchanges over wires that collide follow a schedule.
+  [[nodiscard]] MPI_Comm comm() const { return comm_.get(); }
+  [[nodiscard]] int rank() const { return comm_.rank(); }
+  [[nodiscard]] int size() const { return comm_.size(); }
+
+  /// Ranks that share memory with this one, in the order of comm().
+  [[nodiscard]] MPI_Comm host() const { return host_.get(); }
+  [[nodiscard]] int host_rank() const { return host_.rank(); }
+  [[nodiscard]] int host_size() const { return host_.size(); }
+  /// Of all hosts: the same on all ranks, unlike host_size().
+  [[nodiscard]] int largest_host_size() const { return largest_host_size_; }
+  /// Ranks in comm() of the ranks of this host.
+  [[nodiscard]] const std::vector<int>& members() const { return members_; }
+  /// The rank in host() of a rank in comm(); -1: on another host.
+  [[nodiscard]] int host_rank_of(int rank) const { return host_rank_of_[static_cast<std::size_t>(rank)]; }
+  /// The rank of the host to read from i-th: every rank begins with itself, so that not all read from the same one.
+  [[nodiscard]] int in_turn(int i) const { return (host_rank() + i) % host_size(); }
+  [[nodiscard]] bool one_host() const { return host_size() == size(); }
+
+  /// All ranks have plans of a network, so that exchanges between hosts may be scheduled.
+  [[nodiscard]] bool has_plans() const { return has_plans_; }
+
+  /// Collective: at least `bytes` of this rank, kept for the next call and only made anew on hosts where some
+  /// rank needs more. `slot`: callers that need several blocks at once number them from 0. Contents are lost.
+  /// Throws ApiError (HOCKET_ERR_MEMORY), on all ranks alike, if a host has not enough shared memory.
+  [[nodiscard]] SharedBlock& block(std::size_t slot, std::size_t bytes);
+  /// Collective over the host: memory that belongs to the caller. Throws ApiError (HOCKET_ERR_MEMORY) on all ranks of
+  /// the host if it has not enough.
+  [[nodiscard]] std::unique_ptr<SharedBlock> share(std::size_t bytes) const;
+
+  /// All ranks of the host, or of the communicator, have come here, and what they wrote to shared memory before is
+  /// seen after. Sleeps while it waits.
+  void meet_host();
+  void meet();
+
+ private:
+  explicit Workplace(MPI_Comm comm);
+  void make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes);
+  void meet(MPI_Comm comm);
+
+  PrivateComm comm_, host_;
+  int largest_host_size_ = 0;
+  bool has_plans_ = false;
+  std::vector<int> members_, host_rank_of_;
+  std::vector<std::unique_ptr<SharedBlock>> blocks_;
+};
+
+}  // namespace hocket::sort

@@ -1,0 +1,82 @@
+"""Whoever asks, a demand on a network gets the same schedule."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hocket
+from hocket import _core
+from hocket.network import read_network
+from hocket.planning import plan_all_gather, plan_all_to_all
+from hocket.runtime.environment import plan_for_run
+from strategies import few_ranks, random_graph, random_tree, unequal
+
+Taken = tuple[str, int, bytes]  # scheduler, phases, rows
+PATTERNS = ("all-to-all", "all-gather")
+seeded = settings(derandomize=True, database=None, deadline=None, max_examples=150)
+
+
+def taken(scheduler: str, schedule: _core.Schedule) -> Taken:
+    return scheduler, schedule.phases, schedule.csv(0, schedule.phases)
+
+
+def by_plan(network: _core.Network, pattern: str, window: int = 1) -> Taken:
+    size = _core.REFERENCE_BYTES
+    make = plan_all_to_all if pattern == "all-to-all" else plan_all_gather
+    planned = make(network, size, window=window)
+    return taken(planned.scheduler, planned.schedule)
+
+
+def by_run(network: _core.Network, pattern: str) -> Taken:
+    plan = plan_for_run(network, pattern, _core.run_window(pattern))
+    return taken(plan.header.scheduler, plan.schedule)
+
+
+def by_python(network: _core.Network, pattern: str) -> Taken:
+    plan = hocket.plan(hocket.Network._of_core(network, "drawn"), pattern, bytes=_core.REFERENCE_BYTES)
+    return taken(plan.scheduler, plan._schedule)
+
+
+def check(network: _core.Network) -> None:
+    for pattern in PATTERNS:
+        wanted = by_plan(network, pattern)
+        assert by_run(network, pattern) == wanted
+        assert by_python(network, pattern) == wanted
+        assert by_plan(network, pattern, window=3) == wanted
+
+
+@seeded
+@given(st.integers(0, 2**32 - 1), st.integers(2, 14))
+def test_on_trees_with_trunks_of_any_width(seed: int, hosts: int) -> None:
+    check(random_tree(Random(seed), hosts, ranks=few_ranks, trunk=unequal).build())
+
+
+@settings(seeded, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 10))
+def test_on_graphs(seed: int, hosts: int) -> None:
+    check(random_graph(Random(seed), hosts).build("graph"))
+
+
+@settings(seeded, max_examples=30)
+@given(st.sampled_from(["torus", "mesh"]), st.lists(st.integers(2, 5), min_size=1, max_size=3))
+def test_on_grids(kind: str, sides: list[int]) -> None:
+    check(read_network(f"{kind}:{'x'.join(map(str, sides))}"))
+
+
+@seeded
+@given(st.integers(0, 2**32 - 1), st.integers(3, 14))
+def test_the_fastest_counts_where_links_are_unequal(seed: int, hosts: int) -> None:
+    network = random_tree(Random(seed), hosts, trunk=unequal).build()
+    demand = _core.Demand(network.ranks, _core.REFERENCE_BYTES)
+    planned = _core.plan_exchange(network, demand)
+    assert seconds(network, demand, planned.scheduler.name) <= max(
+        min(seconds(network, demand, name) for name in ("tree", "packing")), 1.02 * planned.bound_seconds
+    )
+
+
+def seconds(network: _core.Network, demand: _core.Demand, scheduler: str) -> float:
+    planned = _core.plan_exchange(network, demand, scheduler=scheduler)
+    return float(planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds)

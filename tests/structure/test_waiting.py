@@ -1,0 +1,29 @@
+"""The runtime and the sorts wait inside the MPI library only by wait_in_mpi(), which posts what remains before."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+OTHERS = ("Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw")
+# Local: both MPI families free without waiting, and a window only after a collective of the same ranks.
+LOCAL = ("Comm_free", "Win_free", "Win_unlock_all")
+
+
+def blocking_calls() -> set[str]:
+    """What the shim knows to wait for other ranks."""
+    text = (ROOT / "runtime/shim/calls.h").read_text()
+    named = set(re.findall(r"\bX\((\w+), (?:post_remaining|join), \d+\)", text))
+    assert {"Bcast", "Allreduce", "Comm_split", "Win_allocate_shared"} <= named
+    return (named | set(OTHERS)) - set(LOCAL)
+
+
+def test_nothing_blocks_but_by_wait_in_mpi() -> None:
+    direct = re.compile(rf"(?<!wait_in_mpi\()\bPMPI_(?:{'|'.join(blocking_calls())})\b")
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for tree in ("runtime", "sort")
+        for path in sorted((ROOT / tree).rglob("*.cpp")) + sorted((ROOT / tree).rglob("*.hpp"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if direct.search(line) and "MPI_COMM_SELF" not in line
+    ]
+    assert not wrong, "\n".join(wrong)
