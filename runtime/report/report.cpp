@@ -42,7 +42,7 @@ double seconds(Clock::duration duration) { return std::chrono::duration<double>(
 /// The call that a thread is in.
 struct CurrentCall {
   bool open = false;
-  CallKind kind;
+  CallKey kind;
   MPI_Comm comm = MPI_COMM_NULL;
   Clock::time_point since;
   Exchanged exchanged;

@@ -11,7 +11,7 @@
 namespace hocket::runtime {
 namespace {
 
-std::string row_text(const CallKind& kind, const CallRow& row) {
+std::string row_text(const CallKey& kind, const CallRow& row) {
   JsonLine line;
   line.field("call", call_name(kind.call))
       .field("object", row.site.object)

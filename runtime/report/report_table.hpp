@@ -16,13 +16,13 @@ namespace hocket::runtime {
 [[nodiscard]] std::string_view reason(Outcome outcome);
 
 /// What calls in one row have in common.
-struct CallKind {
+struct CallKey {
   int call = 0;  ///< number in calls.h
   const void* returns_to = nullptr;
   int ranks = 0;       ///< of the communicator
   int size_class = 0;  ///< bits of the bytes per message; 0: empty ones
   Outcome outcome;
-  auto operator<=>(const CallKind&) const = default;
+  auto operator<=>(const CallKey&) const = default;
 };
 
 /// What happened in one exchange. Bytes are those to other ranks.
@@ -42,7 +42,7 @@ struct CallRow {
   void add(const Exchanged& exchanged, std::uint64_t times = 1);
 };
 
-using CallTable = std::map<CallKind, CallRow>;
+using CallTable = std::map<CallKey, CallRow>;
 
 /// Of calls.h: "MPI_Alltoall".
 [[nodiscard]] std::string_view call_name(int call);
