@@ -59,7 +59,7 @@ def test_a_sound_installation(mpi: Mpi) -> None:
     assert "on 1 host, and their all-to-all is right" in topics["launcher"][0]["text"]
     scheduled = topics["scheduled"]
     assert [finding["level"] for finding in scheduled] == ["ok"]
-    assert "all-to-all of 4 ranks on 4 hosts: 4 phases, every byte right" in scheduled[0]["text"]
+    assert "all-to-all of 4 ranks on 4 hosts: 4 phases by 'tree', every byte right" in scheduled[0]["text"]
 
 
 def test_hosts_that_the_network_does_not_know(mpi: Mpi, tmp_path: Path) -> None:
