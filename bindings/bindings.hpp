@@ -17,4 +17,5 @@ void bind_element_cuts(nanobind::module_& m);
 void bind_element_routes(nanobind::module_& m);
 void bind_elements(nanobind::module_& m);
 void bind_element_moves(nanobind::module_& m);
+void bind_choose(nanobind::module_& m);
 void bind_environment(nanobind::module_& m);

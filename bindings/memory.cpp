@@ -55,7 +55,7 @@ std::vector<FigureRow> figure_rows(const MemoryProfile& profile) {
   return rows;
 }
 
-Steps rows_of(const std::vector<StepCost>& costs) {
+Steps step_rows(const std::vector<StepCost>& costs) {
   Steps rows;
   for (const StepCost& step : costs) rows.emplace_back(step.name, step.seconds);
   return rows;
@@ -70,7 +70,7 @@ TransferTable table_of(const Figures& figures) {
 Steps radix(const MemoryProfile& profile, const SortShape& shape, const DigitRows& rows) {
   std::vector<Digit> digits;
   for (const auto& [shift, bits] : rows) digits.push_back({shift, bits});
-  return rows_of(predict_radix(profile, shape, digits));
+  return step_rows(predict_radix(profile, shape, digits));
 }
 
 PermuteMethod method_named(const std::string& wanted) {
@@ -81,7 +81,7 @@ PermuteMethod method_named(const std::string& wanted) {
 
 template <auto predict>
 Steps moved(const MemoryProfile& profile, const PermuteShape& shape, const std::string& method) {
-  return rows_of(predict(profile, shape, method_named(method)));
+  return step_rows(predict(profile, shape, method_named(method)));
 }
 
 /// Runs of `run` bytes, one behind the other in `target`: Work::pull.
@@ -166,7 +166,7 @@ void bind_predictions(nb::module_& m) {
   m.def(
       "predict_highest_first",
       [](const MemoryProfile& profile, const SortShape& shape, std::pair<unsigned, unsigned> highest) {
-        return rows_of(predict_highest_first(profile, shape, {highest.first, highest.second}));
+        return step_rows(predict_highest_first(profile, shape, {highest.first, highest.second}));
       },
       "profile"_a, "shape"_a, "highest"_a, "[(step, seconds)]. `highest`: (shift, bits).");
   m.def(
@@ -177,13 +177,13 @@ void bind_predictions(nb::module_& m) {
         for (const Digit digit : plan.digits.all) all.emplace_back(digit.shift, digit.bits);
         std::optional<std::pair<unsigned, unsigned>> highest;
         if (plan.digits.highest) highest.emplace(plan.digits.highest->shift, plan.digits.highest->bits);
-        return std::tuple(all, highest, rows_of(plan.cost));
+        return std::tuple(all, highest, step_rows(plan.cost));
       },
       "profile"_a, "shape"_a, "varying"_a, "All digits, the highest to begin with or None, [(step, seconds)].");
   m.def(
       "predict_sample",
       [](const MemoryProfile& profile, const SortShape& shape, unsigned oversampling) {
-        return rows_of(predict_sample(profile, shape, oversampling));
+        return step_rows(predict_sample(profile, shape, oversampling));
       },
       "profile"_a, "shape"_a, "oversampling"_a = 32);
   m.def("predict_permute", &moved<&predict_permute>, "profile"_a, "shape"_a, "method"_a);
@@ -192,7 +192,7 @@ void bind_predictions(nb::module_& m) {
   m.def(
       "predict_grouped_permute",
       [](const MemoryProfile& profile, const PermuteShape& shape, std::uint64_t runs) {
-        return rows_of(predict_grouped_permute(profile, shape, runs));
+        return step_rows(predict_grouped_permute(profile, shape, runs));
       },
       "profile"_a, "shape"_a, "runs"_a);
 }

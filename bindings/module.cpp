@@ -61,5 +61,6 @@ NB_MODULE(_core, m) {
   bind_element_routes(m);
   bind_elements(m);
   bind_element_moves(m);
+  bind_choose(m);
   bind_environment(m);
 }

@@ -1,0 +1,129 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "bindings.hpp"
+#include "hocket/choose/evidence.hpp"
+#include "hocket/choose/guard.hpp"
+#include "hocket/choose/pair_test.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+namespace {
+
+void bind_evidence(nb::module_& m) {
+  nb::class_<ArmEvidence>(m, "ArmEvidence", "One way of carrying a call out, as it was measured.")
+      .def(
+          "__init__",
+          [](ArmEvidence* self, std::string name, std::uint64_t calls, double seconds, double spread) {
+            new (self) ArmEvidence{std::move(name), calls, seconds, spread};
+          },
+          "name"_a, "calls"_a = 0, "seconds"_a = 0, "spread"_a = 0)
+      .def_ro("name", &ArmEvidence::name)
+      .def_ro("calls", &ArmEvidence::calls)
+      .def_ro("seconds", &ArmEvidence::seconds, "of a typical call")
+      .def_ro("spread", &ArmEvidence::spread, "half the distance between the quartiles over the median")
+      .def("__eq__", [](const ArmEvidence& a, const ArmEvidence& b) { return a == b; })
+      .def("__hash__", [](const ArmEvidence& a) { return std::hash<std::string>{}(a.name); });
+  nb::class_<Evidence>(m, "Evidence", "What was learned under one key.")
+      .def(
+          "__init__",
+          [](Evidence* self, std::string place, std::string call, std::uint32_t size_class, std::string layout,
+             bool settled, std::string winner, std::vector<ArmEvidence> arms) {
+            new (self) Evidence{std::move(place), std::move(call),   size_class,     std::move(layout),
+                                settled,          std::move(winner), std::move(arms)};
+          },
+          "place"_a, "call"_a, "size_class"_a, "layout"_a, "settled"_a, "winner"_a, "arms"_a)
+      .def_ro("place", &Evidence::place)
+      .def_ro("call", &Evidence::call)
+      .def_ro("size_class", &Evidence::size_class)
+      .def_ro("layout", &Evidence::layout)
+      .def_ro("settled", &Evidence::settled)
+      .def_ro("winner", &Evidence::winner)
+      .def_ro("arms", &Evidence::arms)
+      .def("__eq__", [](const Evidence& a, const Evidence& b) { return a == b; })
+      .def("__hash__", [](const Evidence& a) { return std::hash<std::string>{}(a.place + a.call); });
+  m.def("size_class", &size_class, "bytes"_a, "Half an octave.");
+  m.def("least_bytes", &least_bytes, "size_class"_a);
+  m.def("evidence_text", [](const std::vector<Evidence>& evidence) { return evidence_text(evidence); }, "evidence"_a);
+  m.def("parse_evidence", &parse_evidence, "text"_a);
+  m.def(
+      "merge",
+      [](const std::vector<Evidence>& kept, const std::vector<Evidence>& learned) { return merge(kept, learned); },
+      "kept"_a, "learned"_a);
+}
+
+void bind_guard(nb::module_& m) {
+  nb::class_<PairTest>(m, "PairTest", "Evidence on the ratio of two ways' costs, from calls in pairs.")
+      .def(nb::init<double>(), "margin"_a)
+      .def("add", &PairTest::add, "log_ratio"_a)
+      .def_prop_ro("better", &PairTest::better)
+      .def_prop_ro("no_better", &PairTest::no_better)
+      .def_prop_ro("pairs", &PairTest::pairs);
+  m.def("exact_log", &exact_log, "x"_a);
+
+  nb::class_<GuardRules>(m, "GuardRules", "What a guard may do.")
+      .def(nb::init<>())
+      .def_rw("margin", &GuardRules::margin)
+      .def_rw("error", &GuardRules::error)
+      .def_rw("budget_share", &GuardRules::budget_share)
+      .def_rw("budget_calls", &GuardRules::budget_calls)
+      .def_rw("drift", &GuardRules::drift)
+      .def_rw("retest_after", &GuardRules::retest_after)
+      .def_rw("may_change", &GuardRules::may_change)
+      .def_rw("calibrated", &GuardRules::calibrated)
+      .def_rw("post_seconds", &GuardRules::post_seconds)
+      .def_rw("lag", &GuardRules::lag);
+  nb::class_<Turn>(m, "Turn", "What a call does.")
+      .def_ro("arm", &Turn::arm)
+      .def_ro("timed", &Turn::timed)
+      .def_ro("post", &Turn::post);
+  nb::enum_<Verdict>(m, "Verdict")
+      .value("open", Verdict::open)
+      .value("incumbent", Verdict::incumbent)
+      .value("even", Verdict::even)
+      .value("worse", Verdict::worse);
+  nb::class_<ArmState>(m, "ArmState", "What a guard knows of an arm.")
+      .def_ro("predicted", &ArmState::predicted)
+      .def_ro("calls", &ArmState::calls)
+      .def_ro("timed", &ArmState::timed)
+      .def_ro("typical", &ArmState::typical)
+      .def_ro("spread", &ArmState::spread)
+      .def_ro("ratio", &ArmState::ratio)
+      .def_ro("verdict", &ArmState::verdict);
+  nb::class_<Guard>(m, "Guard", "The choice between the arms of one key.")
+      .def(
+          "__init__",
+          [](Guard* self, std::vector<double> predicted, const GuardRules& rules, const std::vector<ArmEvidence>& known,
+             std::optional<std::size_t> winner) { new (self) Guard(std::move(predicted), rules, known, winner); },
+          "predicted"_a, "rules"_a = GuardRules{}, "known"_a = std::vector<ArmEvidence>{}, "winner"_a = nb::none())
+      .def("due", &Guard::due)
+      .def(
+          "tell", [](Guard& guard, const std::vector<double>& costs) { guard.tell(costs); }, "costs"_a)
+      .def("next", &Guard::next)
+      .def_prop_ro("incumbent", &Guard::incumbent)
+      .def_prop_ro("settled", &Guard::settled)
+      .def_prop_ro("lost", &Guard::lost)
+      .def_prop_ro("budget", &Guard::budget)
+      .def_prop_ro("spent", &Guard::spent)
+      .def_prop_ro("calls", &Guard::calls)
+      .def_prop_ro("trials", &Guard::trials)
+      .def_prop_ro("arms", [](const Guard& guard) {
+        const auto arms = guard.arms();
+        return std::vector<ArmState>(arms.begin(), arms.end());
+      });
+}
+
+}  // namespace
+
+void bind_choose(nb::module_& parent) {
+  nb::module_ m = parent.def_submodule("choose", "Which way of carrying out a call is used, by evidence.");
+  bind_evidence(m);
+  bind_guard(m);
+}

@@ -1,0 +1,175 @@
+#include "hocket/choose/evidence.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "hocket/error.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr std::string_view version_line = "hocket choices 1";
+constexpr std::size_t longest_name = 200, most_arms = 1000, most_keys = 1'000'000;
+constexpr std::uint64_t most_calls = std::uint64_t{1} << 53;
+constexpr std::uint64_t most_weight = 1024;  // calls that the past counts for at most
+constexpr std::uint32_t classes = 128;
+
+/// Printable, and none of what separates.
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= longest_name &&
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~' && c != ',' && c != '='; });
+}
+
+bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
+std::string number(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+template <class Number>
+bool read(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+bool valid(const Evidence& evidence) {
+  std::set<std::string_view> names;
+  for (const ArmEvidence& arm : evidence.arms)
+    if (!is_name(arm.name) || arm.calls > most_calls || !is_time(arm.seconds) || !is_time(arm.spread) ||
+        !names.insert(arm.name).second)
+      return false;
+  return is_name(evidence.place) && is_name(evidence.call) && is_name(evidence.layout) &&
+         evidence.size_class < classes && evidence.arms.size() <= most_arms && names.contains(evidence.winner);
+}
+
+/// The value behind `name=` of a word; nothing if the word is another.
+std::string_view value_of(std::string_view word, std::string_view name) {
+  if (!word.starts_with(name) || !word.substr(name.size()).starts_with('=')) return {};
+  return word.substr(name.size() + 1);
+}
+
+bool read_line(std::string_view line, Evidence& evidence) {
+  constexpr std::size_t fixed = 6;
+  const std::vector<std::string_view> words = split(line, ' ');
+  if (words.size() < fixed || words.size() > fixed + most_arms) return false;
+  evidence.place = value_of(words[0], "place");
+  evidence.call = value_of(words[1], "call");
+  if (!read(value_of(words[2], "size"), evidence.size_class)) return false;
+  evidence.layout = value_of(words[3], "layout");
+  const std::string_view settled = value_of(words[4], "settled");
+  if (settled != "0" && settled != "1") return false;
+  evidence.settled = settled == "1";
+  evidence.winner = value_of(words[5], "winner");
+  for (std::size_t i = fixed; i < words.size(); ++i) {
+    const std::vector<std::string_view> parts = split(value_of(words[i], "arm"), ',');
+    ArmEvidence& arm = evidence.arms.emplace_back();
+    if (parts.size() != 4 || !read(parts[1], arm.calls) || !read(parts[2], arm.seconds) || !read(parts[3], arm.spread))
+      return false;
+    arm.name = parts[0];
+  }
+  return valid(evidence);
+}
+
+using Key = std::tuple<std::string, std::string, std::uint32_t, std::string>;
+Key key_of(const Evidence& evidence) { return {evidence.place, evidence.call, evidence.size_class, evidence.layout}; }
+
+void add(ArmEvidence& kept, const ArmEvidence& learned) {
+  if (learned.calls == 0) return;
+  const double before = static_cast<double>(std::min(kept.calls, most_weight)),
+               now = static_cast<double>(learned.calls);
+  kept.seconds = (kept.seconds * before + learned.seconds * now) / (before + now);
+  kept.spread = (kept.spread * before + learned.spread * now) / (before + now);
+  kept.calls = std::min(kept.calls + learned.calls, most_calls);
+}
+
+}  // namespace
+
+std::uint32_t size_class(std::uint64_t bytes) {
+  if (bytes < 2) return 0;
+  const std::uint32_t octave = static_cast<std::uint32_t>(std::bit_width(bytes)) - 1;
+  return 2 * octave + (bytes >= least_bytes(2 * octave + 1));
+}
+
+std::uint64_t least_bytes(std::uint32_t size_class) {
+  if (size_class >= classes) throw InputError("there is no class of sizes " + std::to_string(size_class));
+  // ceil(2^63.5), of which all others are the leading bits; the class of 1 byte is not halved.
+  constexpr std::uint64_t root = 0xb504f333f9de6485;
+  const std::uint32_t octave = size_class / 2;
+  if (size_class % 2 == 0) return std::uint64_t{1} << octave;
+  return (root >> (63 - octave)) + (octave < 63);
+}
+
+std::string evidence_text(std::span<const Evidence> evidence) {
+  std::string text = std::string(version_line) + "\n";
+  for (const Evidence& one : evidence) {
+    if (!valid(one)) throw InputError("evidence on '" + shown(one.call) + "' that could not be read back");
+    text += "place=" + one.place + " call=" + one.call + " size=" + std::to_string(one.size_class) +
+            " layout=" + one.layout + " settled=" + (one.settled ? "1" : "0") + " winner=" + one.winner;
+    for (const ArmEvidence& arm : one.arms)
+      text +=
+          " arm=" + arm.name + "," + std::to_string(arm.calls) + "," + number(arm.seconds) + "," + number(arm.spread);
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<Evidence> parse_evidence(std::string_view text) {
+  const auto refuse = [](std::size_t line, const std::string& what) {
+    throw InputError("line " + std::to_string(line) + ": " + what + "; delete the file, or `hocket tune clear`");
+  };
+  std::vector<std::string_view> lines = split(text, '\n');
+  if (lines.front() != version_line)
+    refuse(1, "not '" + std::string(version_line) + "' but '" + shown(lines.front()) + "'");
+  if (!lines.back().empty() || lines.size() == 1) refuse(lines.size(), "cut off");
+  lines.pop_back();
+  if (lines.size() > most_keys) refuse(most_keys, "more keys than a file may hold");
+  std::vector<Evidence> found;
+  std::set<Key> keys;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    Evidence evidence;
+    if (!read_line(lines[i], evidence)) refuse(i + 1, "damaged: '" + shown(lines[i]) + "'");
+    if (!keys.insert(key_of(evidence)).second) refuse(i + 1, "a key for the second time: '" + shown(lines[i]) + "'");
+    found.push_back(std::move(evidence));
+  }
+  return found;
+}
+
+std::vector<Evidence> merge(std::span<const Evidence> kept, std::span<const Evidence> learned) {
+  std::map<Key, Evidence> all;
+  for (const Evidence& one : kept) all.emplace(key_of(one), one);
+  for (const Evidence& one : learned) {
+    const auto [at, fresh] = all.emplace(key_of(one), one);
+    if (fresh) continue;
+    Evidence& both = at->second;
+    for (const ArmEvidence& arm : one.arms) {
+      const auto same = std::ranges::find(both.arms, arm.name, &ArmEvidence::name);
+      if (same == both.arms.end())
+        both.arms.push_back(arm);
+      else
+        add(*same, arm);
+    }
+    if (one.settled || !both.settled) both.winner = one.winner;
+    both.settled = both.settled || one.settled;
+  }
+  std::vector<Evidence> merged;
+  for (auto& [key, one] : all) merged.push_back(std::move(one));
+  return merged;
+}
+
+}  // namespace hocket
