@@ -1,21 +1,54 @@
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <deque>
 #include <optional>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "hocket/choose/evidence.hpp"
 #include "hocket/choose/guard.hpp"
 #include "hocket/choose/pair_test.hpp"
+#include "hocket/error.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace hocket;
 
 namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class Value>
+using Rows = std::vector<Value>;
+
+/// A whole run of as many calls as `costs` has rows, seconds by arm, all of them agreed on: the arm of each call, the
+/// incumbent after it, and what was lost and could be lost by then.
+std::tuple<Rows<std::size_t>, Rows<std::size_t>, Rows<double>, Rows<double>> play(Guard& guard, const Matrix& costs) {
+  if (costs.shape(1) != guard.arms().size()) throw InputError("as many columns of costs as arms are wanted");
+  if (guard.calls() > 0) throw InputError("a guard that has decided on calls already plays no more");
+  Rows<std::size_t> arms, incumbents;
+  Rows<double> lost, budgets, measured;
+  std::deque<Rows<double>> posts;
+  for (std::size_t call = 0; call < costs.shape(0); ++call) {
+    if (guard.due()) {
+      guard.tell(posts.front());
+      posts.pop_front();
+    }
+    const Turn turn = guard.next();
+    if (turn.timed) measured.push_back(costs(call, turn.arm));
+    if (turn.post) posts.push_back(std::exchange(measured, {}));
+    arms.push_back(turn.arm);
+    incumbents.push_back(guard.incumbent());
+    lost.push_back(guard.lost());
+    budgets.push_back(guard.budget());
+  }
+  return {std::move(arms), std::move(incumbents), std::move(lost), std::move(budgets)};
+}
 
 void bind_evidence(nb::module_& m) {
   nb::class_<ArmEvidence>(m, "ArmEvidence", "One way of carrying a call out, as it was measured.")
@@ -107,6 +140,7 @@ void bind_guard(nb::module_& m) {
       .def(
           "tell", [](Guard& guard, const std::vector<double>& costs) { guard.tell(costs); }, "costs"_a)
       .def("next", &Guard::next)
+      .def("play", &play, "costs"_a, "(arms, incumbents, lost, budgets) by call; `costs`: seconds, calls x arms")
       .def_prop_ro("incumbent", &Guard::incumbent)
       .def_prop_ro("settled", &Guard::settled)
       .def_prop_ro("lost", &Guard::lost)

@@ -4,30 +4,26 @@
 #include <cmath>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "hocket/error.hpp"
 
 namespace hocket {
 namespace {
 
-constexpr double clear_gain = 1.10;        // by which a calibrated prediction decides the first call
-constexpr double unknown_ratio = 1.5;      // believed of an arm of which nothing is known
-constexpr double far_behind = 3;           // times the incumbent: a prediction that settles
-constexpr double error_of_dropping = 0.1;  // an arm that is dropped is tried again some day
+constexpr double clear_gain = 1.10;         // by which a calibrated prediction decides the first call
+constexpr double clear_loss = 1.50;         // of the incumbent's by evidence or prediction against the library's own
+constexpr double unknown_ratio = 1.5;       // believed of an arm of which nothing is known
+constexpr double caution = 1.25;            // by which a prediction may be too low
+constexpr double far_behind = 3;            // times the incumbent: a prediction that settles
+constexpr double error_of_dropping = 0.1;   // an arm that is dropped is tried again some day
+constexpr double error_of_returning = 0.2;  // to the library's own, from an arm that was never compared
+constexpr double first_share = 0.75;        // of the error, for the first challenger
 constexpr std::uint32_t most_pairs = 128;
-constexpr std::size_t costs_kept = 31;
-constexpr std::uint64_t calls_known_well = 8;
-constexpr std::uint64_t first_gap = 32, last_gap = 256;  // calls between samples
-constexpr std::uint32_t burst = 4;                       // calls of a sample
-
-double quantile(std::vector<double> values, double part) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
-
-bool is_cost(double seconds) { return std::isfinite(seconds) && seconds > 0; }
+constexpr std::uint64_t well_known = 8;                                      // calls
+constexpr std::uint32_t burst = 4;                                           // calls of a sample
+constexpr std::uint64_t first_gap = 32, last_gap = 256, longest_gap = 1024;  // calls between samples
+constexpr double sampling_share = 0.005;  // of the time spent that agreeing on samples may take
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -38,82 +34,126 @@ Guard::Guard(std::vector<double> predicted, GuardRules rules, std::span<const Ar
       retest_at_(rules.retest_after),
       retest_gap_(rules.retest_after),
       sample_gap_(first_gap) {
-  if (predicted.empty()) throw InputError("a choice needs an arm at least");
+  if (predicted.empty()) throw InputError("a choice needs one arm at least");
   if (winner && *winner >= predicted.size()) throw InputError("the winner is none of the arms");
+  if (!known.empty() && known.size() != predicted.size())
+    throw InputError("evidence on as many arms as there are is wanted");
+  if (!(rules.margin >= 0 && rules.error > 0 && rules.drift > 0 && rules.retest_after > 0))
+    throw InputError("a guard's margin is not negative, and its error, drift and calls up to a retest are positive");
   known_.resize(predicted.size());
   for (const double seconds : predicted) {
-    arms_.push_back({.predicted = is_cost(seconds) ? seconds : std::numeric_limits<double>::quiet_NaN()});
-    meetings_.push_back({PairTest(rules.margin), false, {}});
+    arms_.push_back({.predicted = is_cost(seconds) ? seconds : nan});
+    meetings_.push_back({.test = PairTest(rules.margin), .costs = {}});
   }
-  const auto well_known = [&](std::size_t arm) {
-    return known_[arm].calls >= calls_known_well && is_cost(known_[arm].seconds);
-  };
   if (winner) {
     incumbent_ = *winner;
-  } else if (rules.calibrated && is_cost(arms_[0].predicted)) {
-    for (std::size_t arm = 1; arm < arms_.size(); ++arm)
-      if (arms_[arm].predicted * clear_gain <= arms_[0].predicted &&
-          (incumbent_ == 0 || arms_[arm].predicted < arms_[incumbent_].predicted))
-        incumbent_ = arm;
+  } else if (rules.calibrated) {
+    const auto best = std::ranges::min_element(arms_, [](const ArmState& a, const ArmState& b) {
+      return a.predicted < b.predicted || (is_cost(a.predicted) && !is_cost(b.predicted));
+    });
+    if (best->predicted * clear_gain <= arms_[0].predicted) incumbent_ = static_cast<std::size_t>(best - arms_.begin());
   }
   unverified_ = incumbent_ != 0;
   arms_[incumbent_].verdict = Verdict::incumbent;
-  if (winner && well_known(*winner)) {
-    for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
-      if (arm == incumbent_ || !well_known(arm) || (arm == 0 && unverified_)) continue;
-      arms_[arm].verdict =
-          known_[arm].seconds > known_[*winner].seconds * (1 + rules.margin) ? Verdict::worse : Verdict::even;
+  const ArmEvidence& best = known_[incumbent_];
+  if (winner && best.calls >= well_known && is_cost(best.seconds)) {
+    reference_ = best.seconds;
+    for (std::size_t arm = 1; arm < arms_.size(); ++arm) {  // the library's own is met in any case
+      if (arm == incumbent_ || known_[arm].calls < well_known || !is_cost(known_[arm].seconds)) continue;
+      arms_[arm].verdict = known_[arm].seconds > best.seconds * (1 + rules.margin) ? Verdict::worse : Verdict::even;
     }
   }
   believe();
 }
 
-bool Guard::due() const { return outstanding_ && turns_.empty() && since_ >= rules_.lag; }
+bool Guard::due() const { return outstanding_ && since_ >= rules_.lag; }
 
-double Guard::typical(std::size_t arm) const { return arms_[arm].typical; }
+double Guard::lost() const {
+  double sum = closed_;
+  for (const Meeting& meeting : meetings_) sum += std::max(0.0, meeting.lost);
+  return sum;
+}
 
 double Guard::budget() const {
-  const double call = typical(incumbent_);
-  return rules_.budget_share * spent_ + (is_cost(call) ? rules_.budget_calls * call : 0);
+  return rules_.budget_share * spent_ + (is_cost(typical()) ? rules_.budget_calls * typical() : 0);
 }
 
 bool Guard::holds(std::size_t challenger, std::uint32_t calls) const {
-  const double excess = std::max(0.0, arms_[challenger].ratio - 1) * calls * typical(incumbent_);
-  return lost_ + excess + rules_.post_seconds <= budget();
+  const ArmState& state = arms_[challenger];
+  const bool guessed = state.timed == 0 && known_[challenger].calls == 0 && is_cost(state.predicted);
+  const double ratio = state.ratio * (guessed ? caution : 1);
+  return lost() + std::max(0.0, ratio - 1) * calls * typical() + rules_.post_seconds <= budget();
+}
+
+/// What is believed of an arm's cost over the incumbent's before any of its calls is known.
+double Guard::prior(std::size_t arm) const {
+  const ArmEvidence& own = known_[arm];
+  const double now = is_cost(typical()) ? typical() : known_[incumbent_].seconds;
+  if (own.calls > 0 && is_cost(own.seconds) && is_cost(now)) return own.seconds / now;
+  const double predicted = arms_[arm].predicted;
+  if (rules_.calibrated && is_cost(predicted) && is_cost(typical())) return predicted / typical();
+  const double ratio = predicted / arms_[incumbent_].predicted;
+  if (is_cost(ratio)) return rules_.calibrated ? ratio : std::sqrt(ratio * unknown_ratio);
+  return unknown_ratio;
 }
 
 void Guard::believe() {
-  const auto measured = [&](std::size_t arm) { return !meetings_[arm].costs.empty(); };
-  const double now = typical(incumbent_);
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
     ArmState& state = arms_[arm];
-    double prior = unknown_ratio;
-    if (known_[arm].calls > 0 && known_[incumbent_].calls > 0)
-      prior = known_[arm].seconds / known_[incumbent_].seconds;
-    else if (rules_.calibrated && is_cost(state.predicted) && is_cost(now))
-      prior = state.predicted / now;
-    else if (is_cost(state.predicted) && is_cost(arms_[incumbent_].predicted))
-      prior = state.predicted / arms_[incumbent_].predicted;
     if (arm == incumbent_)
       state.ratio = 1;
-    else if (!measured(arm) || !is_cost(now))
-      state.ratio = prior;
-    else if (state.timed == 1)  // its first call, which may have opened connections
-      state.ratio = std::sqrt(prior * state.typical / now);
+    else if (!is_cost(state.typical) || !is_cost(typical()))
+      state.ratio = prior(arm);
+    else if (meetings_[arm].costs.empty())  // only the first call, which may have opened connections
+      state.ratio = std::sqrt(prior(arm) * state.typical / typical());
     else
-      state.ratio = state.typical / now;
+      state.ratio = state.typical / typical();
   }
 }
 
-void Guard::learn(std::size_t arm, double seconds) {
-  std::vector<double>& costs = meetings_[arm].costs;
-  if (arms_[arm].timed == 1 && arm != incumbent_) costs.clear();  // the first call stands for others only while alone
-  if (costs.size() == costs_kept) costs.erase(costs.begin());
-  costs.push_back(seconds);
-  ArmState& state = arms_[arm];
-  ++state.timed;
-  state.typical = quantile(costs, 0.5);
-  state.spread = (quantile(costs, 0.75) - quantile(costs, 0.25)) / 2 / state.typical;
+void Guard::learn(const Timed& call, double seconds) {
+  ArmState& state = arms_[call.arm];
+  Costs& costs = meetings_[call.arm].costs;
+  if (++state.timed == 1 && call.trial) {
+    state.typical = seconds;
+    return;
+  }
+  costs.add(seconds);
+  state.typical = costs.typical();
+  state.spread = costs.spread();
+}
+
+/// Adds up what is spent and lost. Incumbents first: challengers are compared with what is known then.
+void Guard::price(std::span<const double> costs) {
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    if (is_cost(costs[i]) && !posted_[i].trial) learn(posted_[i], costs[i]);
+  const bool known = is_cost(typical());
+  if (known) spent_ += static_cast<double>(std::exchange(unpriced_, 0)) * typical();
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (!is_cost(costs[i])) {
+      known ? void(spent_ += typical()) : void(++unpriced_);
+      continue;
+    }
+    spent_ += costs[i];
+    if (!posted_[i].trial) continue;
+    learn(posted_[i], costs[i]);
+    const ArmState& state = arms_[posted_[i].arm];
+    const double most = state.timed >= 3 ? outlier * state.typical : costs[i];
+    if (known) meetings_[posted_[i].arm].lost += std::min(costs[i], most) - meetings_[incumbent_].costs.mean();
+  }
+}
+
+void Guard::compare(std::span<const double> costs) {
+  Meeting& meeting = meetings_[challenger_];
+  for (std::size_t i = 0; i + 1 < costs.size(); ++i) {
+    if (posted_[i].pair < 0 || posted_[i + 1].pair != posted_[i].pair) continue;
+    const auto [ours, theirs] =
+        posted_[i].trial ? std::pair(costs[i + 1], costs[i]) : std::pair(costs[i], costs[i + 1]);
+    if (!is_cost(ours) || !is_cost(theirs)) continue;
+    meeting.test.add(exact_log(ours / theirs));
+    meeting.ours += std::min(ours, outlier * typical());
+    meeting.theirs += std::min(theirs, outlier * typical());
+  }
 }
 
 void Guard::tell(std::span<const double> costs) {
@@ -122,120 +162,129 @@ void Guard::tell(std::span<const double> costs) {
     throw InputError("the guard waits for " + std::to_string(posted_.size()) + " costs and is told " +
                      std::to_string(costs.size()));
   outstanding_ = false;
-  for (std::size_t i = 0; i < costs.size(); ++i)
-    if (is_cost(costs[i]) && !posted_[i].trial) learn(posted_[i].arm, costs[i]);
-  const double call = typical(incumbent_);
-  if (is_cost(call)) {
-    spent_ += static_cast<double>(unpriced_) * call;
-    unpriced_ = 0;
-  }
-  lost_ += rules_.post_seconds;
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    if (is_cost(costs[i])) {
-      spent_ += costs[i];
-      if (!posted_[i].trial) continue;
-      learn(posted_[i].arm, costs[i]);
-      if (is_cost(call)) lost_ += std::max(0.0, costs[i] - call);
-    } else {
-      spent_ += is_cost(call) ? call : 0;
-    }
-  }
-  if (script_ == Script::blocks) {
-    for (std::size_t i = 0; i + 1 < costs.size(); ++i) {
-      if (posted_[i].pair < 0 || posted_[i + 1].pair != posted_[i].pair) continue;
-      if (!is_cost(costs[i]) || !is_cost(costs[i + 1])) continue;
-      const double log_ratio = exact_log(costs[i] / costs[i + 1]);
-      meetings_[challenger_].test.add(posted_[i].trial ? -log_ratio : log_ratio);
-    }
-  }
+  price(costs);
+  closed_ += rules_.post_seconds;
+  if (script_ == Script::pairs) compare(costs);
   if (script_ == Script::sample) look_for_drift();
   believe();
-  if (script_ == Script::probe || script_ == Script::blocks) judge();
+  if (script_ == Script::probe || script_ == Script::pairs) judge();
   script_ = Script::none;
+}
+
+double Guard::error_of(std::size_t arm) const {
+  if (unverified_ && arm == 0) return error_of_returning;
+  const double others = static_cast<double>(arms_.size()) - 2;
+  if (others <= 0) return rules_.error;
+  return rules_.error * (meetings_[arm].first_trial ? first_share : (1 - first_share) / others);
 }
 
 void Guard::judge() {
   ArmState& state = arms_[challenger_];
-  const PairTest& test = meetings_[challenger_].test;
-  meetings_[challenger_].met = true;
-  const double error = rules_.error / static_cast<double>(arms_.size() - 1);
-  if (unverified_ && challenger_ == 0) {
-    unverified_ = false;
-    if (state.typical * clear_gain < typical(incumbent_)) {
-      lost_ += static_cast<double>(arms_[incumbent_].calls) * (typical(incumbent_) - state.typical);
-      const std::size_t predicted = incumbent_;
-      commit(0);
-      arms_[predicted].verdict = Verdict::open;
-      return;
-    }
+  Meeting& meeting = meetings_[challenger_];
+  const bool none_met = std::ranges::none_of(meetings_, &Meeting::met);
+  if (!meeting.met && none_met) meeting.first_trial = true;
+  meeting.met = true;
+  if (unverified_ && challenger_ == 0 && script_ == Script::probe) {
+    if (state.typical * clear_loss < typical()) return commit(0);
+    // Evidence that two calls do not contradict is taken for confirmed.
+    if (known_[0].calls >= well_known && known_[incumbent_].calls >= well_known &&
+        state.typical > typical() * clear_gain)
+      state.verdict = Verdict::worse;
+    if (state.verdict == Verdict::worse) unverified_ = false;
+    return;
   }
-  if (test.better() * error >= 1) {
-    commit(challenger_);
-  } else if (test.no_better() * error_of_dropping >= 1 || test.pairs() >= most_pairs) {
-    state.verdict = state.ratio > 1 + rules_.margin ? Verdict::worse : Verdict::even;
-    reference_ = typical(incumbent_);
+  const PairTest& test = meeting.test;
+  if (test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours) return commit(challenger_);
+  const bool gains = meeting.theirs * clear_gain < meeting.ours;  // by its rare calls
+  if ((test.no_better() * error_of_dropping >= 1 && !gains) || test.pairs() >= most_pairs) {
+    state.verdict = meeting.theirs > meeting.ours * (1 + rules_.margin) ? Verdict::worse : Verdict::even;
+    if (challenger_ == 0) unverified_ = false;
+    reference_ = typical();
+    good_until_ = calls_;
+  }
+}
+
+void Guard::close_accounts() {
+  closed_ = lost();
+  for (Meeting& meeting : meetings_) {
+    meeting.test = PairTest(rules_.margin);
+    meeting.met = meeting.first_trial = false;
+    meeting.lost = meeting.ours = meeting.theirs = 0;
   }
 }
 
 void Guard::commit(std::size_t arm) {
-  arms_[incumbent_].verdict = Verdict::worse;
+  close_accounts();
+  // What an arm has cost that should not have been in use; it is tried again like any other.
+  if (arm == 0) closed_ += static_cast<double>(calls_ - good_until_) * std::max(0.0, typical() - arms_[0].typical);
+  arms_[incumbent_].verdict = unverified_ ? Verdict::open : Verdict::worse;
   arms_[arm].verdict = Verdict::incumbent;
   incumbent_ = arm;
-  for (Meeting& meeting : meetings_) meeting.test = PairTest(rules_.margin);
-  reference_ = typical(arm);
+  unverified_ = false;
+  reference_ = arms_[arm].typical;
+  good_until_ = calls_;
   believe();
 }
 
 void Guard::reopen() {
+  close_accounts();
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
     if (arm == incumbent_) continue;
     arms_[arm].verdict = Verdict::open;
-    meetings_[arm].met = false;
-    meetings_[arm].test = PairTest(rules_.margin);
+    meetings_[arm].costs.forget(3);  // what is measured now soon outweighs them
   }
-  reference_ = typical(incumbent_);
+  reference_ = typical();
 }
 
 void Guard::look_for_drift() {
-  sample_gap_ = std::min(2 * sample_gap_, last_gap);
+  const double gap = rules_.post_seconds / (sampling_share * typical());
+  const std::uint64_t last =
+      gap > 0 ? static_cast<std::uint64_t>(std::clamp<double>(gap, first_gap, longest_gap)) : last_gap;
+  sample_gap_ = std::min(2 * sample_gap_, last);
   sample_at_ = calls_ + sample_gap_;
-  const std::vector<double>& costs = meetings_[incumbent_].costs;
+  Costs& costs = meetings_[incumbent_].costs;
   if (costs.size() < burst) return;
-  const double now = quantile({costs.end() - burst, costs.end()}, 0.5);
-  if (reference_ == 0) reference_ = typical(incumbent_);
-  const double limit = 1 + std::max(rules_.drift, 2 * arms_[incumbent_].spread);
+  const double now = costs.recent(burst), limit = 1 + std::max(rules_.drift, 2 * costs.spread());
+  if (reference_ == 0) reference_ = typical();
   const bool drifted = now > reference_ * limit || now * limit < reference_;
   if (drifted && suspected_) {
-    meetings_[incumbent_].costs.erase(meetings_[incumbent_].costs.begin(), meetings_[incumbent_].costs.end() - burst);
-    arms_[incumbent_].typical = now;
+    costs.forget(burst);
+    arms_[incumbent_].typical = costs.typical();
     reopen();
   } else if (drifted) {
-    sample_at_ = calls_ + burst;
+    sample_at_ = calls_ + burst;  // a rank may have been slow for a moment
+  } else {
+    good_until_ = calls_;
   }
   suspected_ = drifted && !suspected_;
 }
 
 bool Guard::settled() const {
-  if (script_ == Script::probe || script_ == Script::blocks) return false;
+  if (script_ == Script::probe || script_ == Script::pairs) return false;
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
     if (arms_[arm].verdict != Verdict::open) continue;
-    if (arms_[arm].ratio > far_behind || (meetings_[arm].met && arms_[arm].ratio > clear_gain)) continue;
-    return false;
+    const bool believed_slower = meetings_[arm].met && arms_[arm].ratio > clear_gain;
+    if (!believed_slower && arms_[arm].ratio <= far_behind) return false;
   }
   return true;
 }
 
-void Guard::begin(Script script, std::size_t challenger, std::uint32_t blocks) {
+void Guard::begin(Script script, std::size_t challenger, std::uint32_t pairs) {
   script_ = script;
   challenger_ = challenger;
   const Turn a{incumbent_, true, false}, b{challenger, true, false};
   std::vector<std::pair<Turn, int>> turns;
-  if (script == Script::probe) turns = {{a, 0}, {b, 0}};
-  if (script == Script::sample) turns.assign(is_cost(typical(incumbent_)) ? burst : 1, {a, -1});
-  for (int block = 0; script == Script::blocks && block < static_cast<int>(blocks); ++block)
-    turns.insert(turns.end(), {{a, 2 * block}, {b, 2 * block}, {b, 2 * block + 1}, {a, 2 * block + 1}});
+  if (script == Script::sample) turns.assign(is_cost(typical()) ? burst : 1, {a, -1});
+  if (script == Script::probe) turns = {{a, -1}, {b, -1}};
+  if (script == Script::pairs) {
+    for (std::uint32_t i = 0; i < pairs; ++i) {
+      const bool backwards = (meetings_[challenger].test.pairs() + i) % 2;
+      turns.emplace_back(backwards ? b : a, i);
+      turns.emplace_back(backwards ? a : b, i);
+    }
+  }
   turns.back().first.post = true;
-  if (led_in_ && turns.size() > 1) {
+  if (led_in_ && timed_.back().arm == incumbent_ && turns.size() > 1 && turns.front().first == a) {
     timed_.back().pair = turns.front().second;
     turns.erase(turns.begin());
   }
@@ -243,25 +292,26 @@ void Guard::begin(Script script, std::size_t challenger, std::uint32_t blocks) {
 }
 
 void Guard::plan() {
-  if (!is_cost(typical(incumbent_))) return begin(Script::sample, incumbent_, 0);
   if (calls_ >= retest_at_) {
     retest_gap_ *= 2;
     retest_at_ = calls_ + retest_gap_;
     reopen();
   }
+  if (!is_cost(typical())) return begin(Script::sample, incumbent_, 0);
   if (rules_.may_change) {
-    std::optional<std::size_t> next;
-    std::uint32_t blocks = 0;
+    std::optional<std::size_t> best;
+    std::uint32_t best_pairs = 0;
     for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
-      if (arms_[arm].verdict != Verdict::open) continue;
-      const Meeting& meeting = meetings_[arm];
-      const std::uint32_t wanted = std::max(1u, meeting.test.pairs() / 8);
-      if (!holds(arm, meeting.met ? 2 * wanted : 1)) continue;
-      if (next && arms_[*next].ratio <= arms_[arm].ratio) continue;
-      next = arm;
-      blocks = wanted;
+      if (arms_[arm].verdict != Verdict::open || (best && arms_[*best].ratio <= arms_[arm].ratio)) continue;
+      // Of a long trial several blocks together: costs are agreed on more rarely. Half a block where no more is held.
+      std::uint32_t pairs = 1;
+      if (meetings_[arm].met) pairs = std::max(2u, meetings_[arm].test.pairs() / 8 * 2);
+      while (pairs > 1 && !holds(arm, pairs)) pairs /= 2;
+      if (!holds(arm, pairs)) continue;
+      best = arm;
+      best_pairs = pairs;
     }
-    if (next) return begin(meetings_[*next].met ? Script::blocks : Script::probe, *next, blocks);
+    if (best) return begin(meetings_[*best].met ? Script::pairs : Script::probe, *best, best_pairs);
   }
   if (calls_ >= sample_at_) begin(Script::sample, incumbent_, 0);
 }
@@ -276,7 +326,7 @@ Turn Guard::next() {
     std::tie(turn, pair) = turns_.back();
     turns_.pop_back();
   } else if (outstanding_) {
-    turn.timed = ++since_ >= rules_.lag;  // may begin the next block
+    turn.timed = ++since_ >= rules_.lag;  // it may begin the next block
   }
   const bool trial = turn.arm != incumbent_;
   ++arms_[turn.arm].calls;
@@ -284,8 +334,8 @@ Turn Guard::next() {
   led_in_ = turn.timed && !trial && !turn.post;
   if (turn.timed)
     timed_.push_back({turn.arm, trial, pair});
-  else if (is_cost(typical(incumbent_)))
-    spent_ += typical(incumbent_);
+  else if (is_cost(typical()))
+    spent_ += typical();
   else
     ++unpriced_;
   if (turn.post) {

@@ -4,8 +4,10 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "hocket/choose/costs.hpp"
 #include "hocket/choose/evidence.hpp"
 #include "hocket/choose/pair_test.hpp"
 
@@ -13,15 +15,15 @@ namespace hocket {
 
 struct GuardRules {
   double margin = 0.02;               // a gain that is worth a change
-  double error = 0.05;                // probability of a wrong change
+  double error = 0.05;                // probability of a wrong change while all arms are tried once
   double budget_share = 0.01;         // of the time spent that trials may lose
   double budget_calls = 2;            // calls of the incumbent that trials may lose besides
   double drift = 0.20;                // change of the incumbent's cost after which others are tried again
-  std::uint64_t retest_after = 1000;  // calls; twice as many from time to time
+  std::uint64_t retest_after = 1000;  // calls; then twice as many, and so on
   bool may_change = true;             // false: no trials; evidence and calibrated predictions decide alone
   bool calibrated = false;            // predictions are of this place: seconds, not only an order
   double post_seconds = 0;            // what agreeing on costs takes from a run; counted as lost
-  std::uint32_t lag = 1;              // calls between a post and the one before which its costs are due
+  std::uint32_t lag = 1;              // calls between a post and the call before which its costs are due
 };
 
 /// What the next call does.
@@ -44,7 +46,7 @@ struct ArmState {
   std::uint64_t calls = 0;                                    // that it has carried out
   std::uint64_t timed = 0;                                    // whose costs are known
   double typical = std::numeric_limits<double>::quiet_NaN();  // seconds: the median of the last of them
-  double spread = 0;                                          // as in ArmEvidence
+  double spread = 0;                                          // half the distance between the quartiles over the median
   double ratio = 1;                                           // believed cost over the incumbent's
   Verdict verdict = Verdict::open;
 };
@@ -57,10 +59,16 @@ struct ArmState {
 ///     const Turn turn = guard.next();
 ///     ... the call, by turn.arm ...
 ///
-/// Trials are blocks A B B A of the incumbent A and a challenger B, each two pairs for PairTest, after one probe A B
-/// that shows what a block would cost. A probe or block begins only when the budget holds what it is believed to lose.
-/// So more than the budget is lost only where a call costs more than believed, and then nothing is tried until the
-/// budget holds that, too.
+/// The first call is taken for a warm-up. Trials are blocks A B B A of the incumbent A and a challenger B, two pairs
+/// for PairTest each, after a probe A B that shows what a block would cost; the first call of B ever may open
+/// connections and is no evidence on others. While a block's costs are on their way, the incumbent begins the next.
+///
+/// A change needs PairTest's evidence, of which the first challenger gets three quarters of the error and the others
+/// share the rest, and that the sum over all pairs, in which outliers are cut, says the same: medians alone would
+/// choose an arm that is often a bit faster and sometimes waits for a retransmission.
+///
+/// A probe or block begins only when the budget holds what it is believed to lose. So more than the budget is lost only
+/// where a call costs more than believed, and then nothing is tried before the budget holds that, too.
 class Guard {
  public:
   /// `predicted`: seconds of a call by each arm, NaN: unknown. `known`: evidence of earlier runs, by arm, or empty;
@@ -80,11 +88,13 @@ class Guard {
 
   /// The arm that calls use which are no trials.
   [[nodiscard]] std::size_t incumbent() const { return incumbent_; }
-  /// No trial is under way, and no arm that was not met yet waits for the budget.
+  /// No trial is under way, and what the budget does not hold yet is believed to be slower.
   [[nodiscard]] bool settled() const;
-  /// Seconds that trials have cost over the incumbent's typical call.
-  [[nodiscard]] double lost() const { return lost_; }
-  /// Seconds that trials may cost so far.
+  /// Seconds that trials have lost: what challengers' calls took over the incumbent's mean, and for calls by an arm
+  /// that gave way to the library's own, what they took over that. Outliers count `outlier` typical calls once three
+  /// calls of an arm are known; calls that gained pay for others of the same arm only.
+  [[nodiscard]] double lost() const;
+  /// Seconds that trials may have lost by now.
   [[nodiscard]] double budget() const;
   /// Seconds under this key: measured, or the incumbent's typical cost for calls that were not.
   [[nodiscard]] double spent() const { return spent_; }
@@ -98,47 +108,57 @@ class Guard {
   /// What is needed of an arm beside what is shown.
   struct Meeting {
     PairTest test;
-    bool met = false;           // probed, against this incumbent
-    std::vector<double> costs;  // the last ones, oldest first
+    Costs costs;                  // without the first as a challenger
+    bool met = false;             // probed since it was opened
+    bool first_trial = false;     // of all challengers, the first that was met by this incumbent
+    double ours = 0, theirs = 0;  // seconds of the test's pairs: the incumbent's calls, the arm's
+    double lost = 0;              // seconds, negative where it gained
   };
   struct Timed {
     std::size_t arm;
     bool trial;  // by a challenger
-    int pair;    // of the block; -1: of none
+    int pair;    // of the script; -1: of none
   };
-  enum class Script : std::uint8_t { none, sample, probe, blocks };
+  enum class Script : std::uint8_t { none, sample, probe, pairs };
 
-  void begin(Script script, std::size_t challenger, std::uint32_t blocks);
   void plan();
-  void learn(std::size_t arm, double seconds);
+  void begin(Script script, std::size_t challenger, std::uint32_t pairs);
+  void learn(const Timed& call, double seconds);
+  void price(std::span<const double> costs);
+  void compare(std::span<const double> costs);
   void judge();
   void commit(std::size_t arm);
   void reopen();
+  void close_accounts();
   void look_for_drift();
   void believe();
-  [[nodiscard]] double typical(std::size_t arm) const;
+  [[nodiscard]] double prior(std::size_t arm) const;
+  [[nodiscard]] double error_of(std::size_t arm) const;
   [[nodiscard]] bool holds(std::size_t challenger, std::uint32_t calls) const;
+  [[nodiscard]] double typical() const { return arms_[incumbent_].typical; }
 
   GuardRules rules_;
   std::vector<ArmState> arms_;
   std::vector<Meeting> meetings_;
   std::vector<ArmEvidence> known_;
   std::size_t incumbent_ = 0;
-  bool unverified_ = false;  // the incumbent was not met in this run by arm 0
-  double lost_ = 0, spent_ = 0;
+  bool unverified_ = false;  // the incumbent is in use by evidence or prediction alone
+  double closed_ = 0;        // seconds lost up to the last change
+  double spent_ = 0;
   std::uint64_t calls_ = 0, trials_ = 0, unpriced_ = 0;
+  std::uint64_t good_until_ = 0;  // the call up to which the incumbent is taken for a good choice
 
   Script script_ = Script::none;
   std::size_t challenger_ = 0;
-  std::vector<std::pair<Turn, int>> turns_;  // of the script, last first
+  std::vector<std::pair<Turn, int>> turns_;  // what is left of the script, last first, with pairs
   std::vector<Timed> timed_, posted_;
   bool outstanding_ = false;
-  bool led_in_ = false;  // the last call was the incumbent's, timed and not posted
-  std::uint32_t since_ = 0;
+  std::uint32_t since_ = 0;  // calls since the post
+  bool led_in_ = false;      // the last call was the incumbent's, timed and not posted
 
   std::uint64_t retest_at_, retest_gap_, sample_at_ = 0, sample_gap_;
-  double reference_ = 0;  // the incumbent's typical cost when it was last compared
-  bool suspected_ = false;
+  double reference_ = 0;    // the incumbent's typical cost when it was last compared; 0: never
+  bool suspected_ = false;  // the last sample was off the reference
 };
 
 }  // namespace hocket

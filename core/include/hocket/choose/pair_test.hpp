@@ -32,7 +32,7 @@ class PairTest {
   [[nodiscard]] std::uint32_t pairs() const { return pairs_; }
 
  private:
-  static constexpr std::size_t bets = 9;
+  static constexpr std::size_t bets = 6;
   double shift_;
   std::array<double, bets> up_, down_;
   std::uint32_t pairs_ = 0;
