@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("seeded")
+
+# What is scheduled is not left to measurement: tests of the choice itself say so.
+os.environ.setdefault("HOCKET_CHOOSE", "off")
 
 
 @pytest.fixture(autouse=True)

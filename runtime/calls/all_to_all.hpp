@@ -40,8 +40,10 @@ struct AllToAllCall {
   [[nodiscard]] bool usable(const Team& team) const;
   /// Of every message. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  /// Calls with smaller messages are left to the MPI library, and those without any.
-  [[nodiscard]] static std::size_t least_bytes(const Team& team);
+  /// What the user has set: calls with smaller messages are left to the MPI library, all others scheduled; 0: nothing.
+  [[nodiscard]] static std::uint64_t limit();
+  /// The limit of calls for which nothing is chosen.
+  [[nodiscard]] static std::size_t usual_limit(const Team& team);
   [[nodiscard]] static bool suits(const Planned&, const Team&) { return true; }
   /// What this rank sends to others.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;

@@ -2,6 +2,7 @@
 
 #include "runtime/mpi/element_bytes.hpp"
 #include "runtime/mpi/mpi_call.hpp"
+#include "runtime/plan/settings.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
@@ -28,7 +29,9 @@ std::size_t GatherCall::message_bytes(const Team& team) const {
   return quick_bytes_of(elements, recvtype) / counts(team);
 }
 
-std::size_t GatherCall::least_bytes(const Team& team) { return team.least_gather_bytes(); }
+std::uint64_t GatherCall::limit() { return settings().min_gather_bytes; }
+
+std::size_t GatherCall::usual_limit(const Team& team) { return team.least_gather_bytes(); }
 
 bool GatherCall::suits(const Planned& planned, const Team& team) const {
   for (Rank origin = 0; origin < static_cast<Rank>(team.size()); ++origin)

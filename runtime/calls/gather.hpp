@@ -57,8 +57,10 @@ struct GatherCall {
   [[nodiscard]] bool usable(const Team& team) const;
   /// What a rank contributes on average. Depends only on what the ranks receive, which is the same on all of them.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  /// Calls with less are left to the MPI library, and those without any bytes.
-  [[nodiscard]] static std::size_t least_bytes(const Team& team);
+  /// What the user has set: calls with less are left to the MPI library, all others scheduled; 0: nothing.
+  [[nodiscard]] static std::uint64_t limit();
+  /// The limit of calls for which nothing is chosen.
+  [[nodiscard]] static std::size_t usual_limit(const Team& team);
   /// Whether the plan can carry what the ranks contribute: where it plans for nothing there may be nothing.
   [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
   /// What this rank sends to others, if nobody forwards.

@@ -19,23 +19,46 @@
 namespace hocket::runtime {
 
 /// Why the MPI library is to serve a call, whatever may be planned; nothing if an exchange may. Depends only on what
-/// all ranks of the team know alike. A few nanoseconds for calls that are too small.
+/// all ranks of the team know alike. A few nanoseconds for calls of less than `least` bytes a message.
 template <class Call>
-[[nodiscard]] std::optional<Why> why_native(const Team* team, const Call& call) {
+[[nodiscard]] std::optional<Why> why_native(const Team* team, const Call& call, std::size_t least) {
   if (team == nullptr) return Why::intercommunicator;
   if (!team->could_collide()) return team->why_native();
   if (!call.well_formed(*team)) return Why::erroneous;
   const std::size_t bytes = call.message_bytes(*team);
-  if (bytes == 0 || bytes < Call::least_bytes(*team)) return Why::small;
+  if (bytes == 0 || bytes < least) return Why::small;
   if (!call.usable(*team)) return Why::erroneous;
   return std::nullopt;
 }
 
-/// Of calls that may wait for other ranks: what serves this one. Collective.
+/// Whether calls are timed to find out who serves them: the user has set no limit.
 template <class Call>
-[[nodiscard]] std::pair<Exchange*, Why> chosen(Team* team, const Call& call) {
-  if (const std::optional<Why> why = why_native(team, call)) return {nullptr, *why};
-  Exchange* const exchange = team->exchange(call.comm, call.kind());
+[[nodiscard]] bool is_chosen() {
+  return Call::limit() == 0 && settings().choose != Choose::off;
+}
+
+/// Of calls that cannot be timed: the size of a message from which on they are scheduled.
+template <class Call>
+[[nodiscard]] std::size_t limit_of(const Team* team) {
+  if (team == nullptr || !team->could_collide()) return 0;
+  return Call::limit() > 0 ? Call::limit() : Call::usual_limit(*team);
+}
+
+/// What blocking calls like this one have shown to be fastest; null: nothing yet. Local.
+template <class Call>
+[[nodiscard]] const Arm* found_fastest(Team* team, const Call& call) {
+  if (!is_chosen<Call>() || team == nullptr || !team->could_collide() || !call.well_formed(*team)) return nullptr;
+  return team->choices().fastest(call.kind(), call.message_bytes(*team));
+}
+
+/// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
+template <class Call>
+[[nodiscard]] std::pair<Exchange*, Why> untimed(Team* team, const Call& call) {
+  const Arm* const arm = found_fastest(team, call);
+  if (const std::optional<Why> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team)))
+    return {nullptr, *why};
+  if (arm == &arms[0]) return {nullptr, Why::faster};
+  Exchange* const exchange = team->exchange(call.comm, call.kind(), arm != nullptr ? *arm : as_planned);
   const bool serves = exchange != nullptr && call.suits(exchange->planned(), *team);
   return {serves ? exchange : nullptr, Why::no_plan};
 }
@@ -46,21 +69,36 @@ void note_passed_on(const Team* team, const Call& call, Why why) {
   note_native(why, known ? call.sent_bytes(*team) : 0);
 }
 
+/// By `exchange`; null: by the MPI library, and why.
+template <class Call, class Native>
+int served(Team* team, const Call& call, Exchange* exchange, Why why, Native native) {
+  if (exchange == nullptr) {
+    note_passed_on(team, call, why);
+    return wait_in_mpi(native);
+  }
+  typename Call::Operation operation(*exchange, call);
+  operation.begin();
+  finish(operation);
+  note_scheduled(*exchange, call.sent_bytes(*team));
+  return MPI_SUCCESS;
+}
+
 template <class Call, class Native>
 int blocking(const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
     fulfil_wishes(call.comm);
     Team* const team = Team::of_any(call.comm);
-    const auto [exchange, why] = chosen(team, call);
-    if (exchange == nullptr) {
-      note_passed_on(team, call, why);
-      return wait_in_mpi(native);
+    if (!is_chosen<Call>()) {
+      const auto [exchange, why] = untimed(team, call);
+      return served(team, call, exchange, why, native);
     }
-    typename Call::Operation operation(*exchange, call);
-    operation.begin();
-    finish(operation);
-    note_scheduled(*exchange, call.sent_bytes(*team));
-    return MPI_SUCCESS;
+    if (const std::optional<Why> why = why_native(team, call, 0)) return served(team, call, nullptr, *why, native);
+    Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
+    Exchange* exchange = chosen.exchange();
+    if (exchange != nullptr && !call.suits(exchange->planned(), *team)) exchange = nullptr;
+    const int code = served(team, call, exchange, chosen.why(), native);
+    chosen.over();
+    return code;
   });
 }
 
@@ -77,7 +115,9 @@ template <class Call, class Native>
 int nonblocking(const Call& call, MPI_Request* request, Native native) {
   return guarded(call.comm, [&]() -> int {
     Team* const team = local_team(call.comm);
-    std::optional<Why> why = why_native(team, call);
+    const Arm* const arm = found_fastest(team, call);
+    std::optional<Why> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team));
+    if (!why && arm == &arms[0]) why = Why::faster;
     std::shared_ptr<Lane> lane;
     if (team == nullptr && plain_intracommunicator(call.comm)) {
       Nonblocking::of(call.comm).wish_for_team();
@@ -113,7 +153,7 @@ int persistent(const Call& call, MPI_Request* request, Native native) {
     }
     fulfil_wishes(call.comm);
     Team* const team = Team::of_any(call.comm);
-    auto [exchange, why] = chosen(team, call);
+    auto [exchange, why] = untimed(team, call);
     if (exchange != nullptr && call.kind().collective->forwards() && !all_may_forward(call.comm)) {
       exchange = nullptr;
       why = Why::forwards;

@@ -16,10 +16,14 @@
        "where measured widths of uplinks are kept; empty: they are known, nothing is measured")                       \
   NUMBER(trunks_ms, "HOCKET_TRUNKS_MS", 3000, 100, 600000, true, "how long measuring uplinks may take, milliseconds") \
   WORD(flow, Flow, "HOCKET_FLOW", true, "flow control", "token", "barrier", "free")                                   \
-  NUMBER(min_bytes, "HOCKET_MIN_BYTES", 16384, 1, most_bytes, true,                                                   \
-         "all-to-alls with smaller messages go to the MPI library")                                                   \
+  WORD(choose, Choose, "HOCKET_CHOOSE", true,                                                                         \
+       "who serves a call: what has proven faster; what is predicted to be; or the schedule above fixed sizes",       \
+       "learn", "predict", "off")                                                                                     \
+  TEXT(choices, "HOCKET_CHOICES", false, "the directory in which is kept what was learned; empty: nothing is kept")   \
+  NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_bytes, true,                                                       \
+         "all-to-alls are scheduled from this size of a message on, smaller ones never; 0: by HOCKET_CHOOSE")         \
   NUMBER(min_gather_bytes, "HOCKET_MIN_GATHER_BYTES", 0, 0, most_bytes, true,                                         \
-         "all-gathers that contribute less, on average, go to the MPI library; 0: by the placement")                  \
+         "all-gathers are scheduled from this mean contribution on, smaller ones never; 0: by HOCKET_CHOOSE")         \
   NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", WorthLimits{}.message_bytes, 1, most_bytes, true,               \
          "irregular exchanges of smaller messages, on average, go to the MPI library")                                \
   NUMBER(min_flows, "HOCKET_MIN_FLOWS", WorthLimits{}.flows, 1, most_bytes, true,                                     \

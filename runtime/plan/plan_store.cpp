@@ -9,6 +9,7 @@
 #include "hocket/error.hpp"
 #include "hocket/limits.hpp"
 #include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedule/waits.hpp"
 #include "hocket/schedulers/plan_exchange.hpp"
 #include "runtime/plan/settings.hpp"
 
@@ -87,33 +88,43 @@ const PlanStore::Stored* PlanStore::stored_for(CallKind kind) const {
 }
 
 Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
-                           const Network* measured) const {
+                           std::uint32_t wanted_window, const Network* measured) const {
   const Stored* const stored = stored_for(kind);
   const bool planned_for =
       measured == nullptr && stored != nullptr && std::ranges::equal(ranks_per_node, network_->spec().ranks);
   Planned planned;
   if (planned_for) {
     const PlanHeader& header = stored->header;
-    planned = {PlanFile(stored->bytes).program(rank), header.demand, header.phases, header.window, header.scheduler};
-    if (tells_figures(rank))
-      planned.figures = {lockstep_seconds(*network_, PlanFile(stored->bytes).plan().schedule), header.bound_seconds};
+    const PlanFile file(stored->bytes);
+    const std::uint32_t window = wanted_window > 0 ? wanted_window : header.window;
+    planned = {{}, header.demand, header.phases, window, header.scheduler};
+    planned.figures.bound = header.bound_seconds;
+    const bool as_filed = window == header.window;
+    if (as_filed) planned.program = file.program(rank);
+    if (!as_filed || tells_figures(rank)) {
+      const Schedule schedule = file.plan().schedule;
+      if (!as_filed) planned.program = rank_program(schedule, derive_waits(*network_, schedule, window), rank);
+      planned.figures.predicted = lockstep_seconds(*network_, schedule);
+    }
   } else {
-    planned = make(kind, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank);
+    planned = make(kind, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank,
+                   wanted_window > 0 ? wanted_window : window(kind.collective->pattern));
   }
   check_program(planned, rank);
   return planned;
 }
 
-Planned PlanStore::make(CallKind kind, const Network& part, Rank rank) const {
+Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
   if (part.ranks() > limits::most_ranks_planned_for_run)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
                      " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "
                      "and for uplinks as wide as they are");
   const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
-  const auto [chosen, waits] = plan_exchange(part, demand, window(demand.pattern));
+  const auto [chosen, waits] = plan_exchange(part, demand, window);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
                   std::string(chosen.scheduler->name)};
-  if (tells_figures(rank)) planned.figures = {lockstep_seconds(part, chosen.schedule), chosen.bound_seconds};
+  planned.figures.bound = chosen.bound_seconds;
+  if (tells_figures(rank)) planned.figures.predicted = lockstep_seconds(part, chosen.schedule);
   return planned;
 }
 

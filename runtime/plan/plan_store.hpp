@@ -30,9 +30,10 @@ class PlanStore {
 
   /// What a network rank does among the given ranks: from a file if there is one that was planned for such calls and
   /// exactly these ranks, else planned here for messages of limits::reference_bytes. The root of `kind` is a network
-  /// rank, too. `measured`: plan for this network instead, whose links have other rates. Throws InputError.
+  /// rank, too. `window`: messages of a rank that may be unacknowledged; 0: as many as the file has, or window().
+  /// `measured`: plan for this network instead, whose links have other rates. Throws InputError.
   [[nodiscard]] Planned program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
-                                const Network* measured = nullptr) const;
+                                std::uint32_t window = 0, const Network* measured = nullptr) const;
 
   /// Messages of a rank that may be unacknowledged, unless a plan file for exactly its ranks says otherwise.
   [[nodiscard]] std::uint32_t window(Pattern pattern) const;
@@ -46,7 +47,7 @@ class PlanStore {
   void read_file(const std::string& path);
   /// The plan file for such calls of all ranks; null if there is none.
   [[nodiscard]] const Stored* stored_for(CallKind kind) const;
-  [[nodiscard]] Planned make(CallKind kind, const Network& part, Rank rank) const;
+  [[nodiscard]] Planned make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const;
 
   std::array<std::optional<Stored>, pattern_kinds> stored_;
   std::unique_ptr<Network> network_;

@@ -12,6 +12,10 @@
 namespace hocket::runtime {
 
 enum class Flow : std::uint8_t { token, barrier, free };
+enum class Choose : std::uint8_t { learn, predict, off };
+
+/// Where sizes decide: all-to-alls with smaller messages go to the MPI library.
+inline constexpr std::size_t least_bytes_scheduled = 16384;
 
 /// Smaller contributions to an all-gather, on average, go to the MPI library, by whether messages from
 /// each rank to the next share a link (bench/results/lab-gather.md).

@@ -21,6 +21,7 @@ enum class Why : std::uint8_t {
   forwards,           ///< a rank must forward while the program is elsewhere, and MPI is not there for several threads
   topology,           ///< a neighbourhood that is left to the MPI library
   left_alone,         ///< the program wants it so: hocket_leave_alone
+  faster,             ///< the MPI library's own call is faster here, or nothing has proven to be faster than it yet
 };
 
 /// Scheduled, or why not.

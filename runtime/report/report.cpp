@@ -14,6 +14,8 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/mpi/mpi_call.hpp"
@@ -96,6 +98,11 @@ class Report {
 
   void add(CurrentCall& call, Clock::time_point now);
   void finish(Followed::Account& account, Clock::time_point now);
+  void add(ChoiceRow row) {
+    const std::lock_guard lock(mutex_);
+    choices_.push_back(std::move(row));
+    changed_ = true;
+  }
   void start(Followed::Account& account) {
     const std::lock_guard lock(mutex_);
     account.since = Clock::now();
@@ -126,6 +133,7 @@ class Report {
   std::string path_ =
       settings().report.empty() ? "" : settings().report + "/" + reporter_.host + "-" + std::to_string(reporter_.pid);
   CallTable table_;
+  std::vector<ChoiceRow> choices_;
   std::set<Said> said_;
   Clock::time_point next_write_;
   Clock::duration interval_ = std::chrono::seconds(1);
@@ -192,7 +200,7 @@ void Report::write(Clock::time_point now) {
   interval_ = std::min(2 * interval_, longest);
   next_write_ = now + interval_;
   changed_ = false;
-  if (replace_file(path_, report_text(reporter_, table_, finished_))) return;
+  if (replace_file(path_, report_text(reporter_, table_, choices_, finished_))) return;
   if (reporter_.rank <= 0) say("cannot write the report in " + settings().report + " (HOCKET_REPORT)");
   path_.clear();
 }
@@ -223,6 +231,10 @@ void detail::note_native(Why why, std::uint64_t bytes) {
 void detail::note_scheduled(const Exchange& exchange, std::uint64_t bytes) {
   current.kind.outcome = {Outcome::Kind::scheduled, {}};
   current.exchanged = {bytes, scaled(exchange.planned(), static_cast<double>(bytes))};
+}
+
+void note_choice(ChoiceRow row) {
+  if (reporting) Report::instance().add(std::move(row));
 }
 
 Followed Followed::this_call() {

@@ -10,6 +10,7 @@
 namespace hocket::runtime {
 
 class Exchange;
+struct ChoiceRow;
 
 /// Calls of this process that were scheduled, for hocket_scheduled_calls().
 inline std::atomic<std::uint64_t> scheduled_calls = 0;
@@ -30,6 +31,9 @@ inline void note_scheduled(const Exchange& exchange, std::uint64_t bytes) {
   if (reporting) [[unlikely]]
     detail::note_scheduled(exchange, bytes);
 }
+
+/// By one rank of the communicator, when it ends.
+void note_choice(ChoiceRow row);
 
 /// An exchange that outlives the call that asked for it: its time counts from each start to its end.
 class Followed {

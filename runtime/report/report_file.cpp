@@ -33,9 +33,26 @@ std::string row_text(const CallKey& kind, const CallRow& row) {
   return line.end();
 }
 
+std::string row_text(const ChoiceRow& row) {
+  JsonLine line;
+  return line.field("choice", row.collective)
+      .field("arm", row.arm)
+      .field("communicator", row.ranks)
+      .field("hosts", row.hosts)
+      .field("message", row.bytes)
+      .field("calls", row.calls)
+      .field("trials", row.trials)
+      .field("lost", row.lost)
+      .field("native", row.native)
+      .field("predicted", row.predicted)
+      .field("measured", row.measured)
+      .end();
+}
+
 }  // namespace
 
-std::string report_text(const Reporter& reporter, const CallTable& table, bool finished) {
+std::string report_text(const Reporter& reporter, const CallTable& table, std::span<const ChoiceRow> choices,
+                        bool finished) {
   JsonLine first;
   std::string text = first.field("hocket_report", 1)
                          .field("rank", reporter.rank)
@@ -44,8 +61,10 @@ std::string report_text(const Reporter& reporter, const CallTable& table, bool f
                          .field("spawned", reporter.spawned)
                          .field("finished", finished)
                          .field("rows", table.size())
+                         .field("choices", choices.size())
                          .end();
   for (const auto& [kind, row] : table) text += row_text(kind, row);
+  for (const ChoiceRow& row : choices) text += row_text(row);
   return text;
 }
 

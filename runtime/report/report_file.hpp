@@ -1,5 +1,6 @@
 #pragma once
 /// What a rank hands to `hocket run --report`: lines of JSON (docs/running.md).
+#include <span>
 #include <string>
 
 #include "runtime/report/report_table.hpp"
@@ -16,7 +17,8 @@ struct Reporter {
 };
 
 /// `finished`: there will be no more calls.
-[[nodiscard]] std::string report_text(const Reporter& reporter, const CallTable& table, bool finished);
+[[nodiscard]] std::string report_text(const Reporter& reporter, const CallTable& table,
+                                      std::span<const ChoiceRow> choices, bool finished);
 
 /// Replaces the file as a whole; false if that cannot be done.
 [[nodiscard]] bool replace_file(const std::string& path, const std::string& text);

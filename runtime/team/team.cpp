@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/choose/evidence_file.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/mpi/world.hpp"
@@ -101,18 +102,26 @@ Team::Team(MPI_Comm comm, bool left_alone) : left_alone_(left_alone) {
 }
 
 std::size_t Team::least_gather_bytes() const {
-  if (settings().min_gather_bytes > 0) return settings().min_gather_bytes;
   return neighbours_collide_ ? least_gather_bytes_colliding : least_gather_bytes_in_order;
 }
 
-Exchange* Team::exchange(MPI_Comm comm, CallKind kind) {
+Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
   if (!could_collide()) return nullptr;
-  auto found = exchanges_.find(kind);
-  if (found == exchanges_.end()) found = exchanges_.emplace(kind, make_exchange(comm, kind)).first;
+  const Way way{kind, arm.window, arm.flow};
+  auto found = exchanges_.find(way);
+  if (found == exchanges_.end()) found = exchanges_.emplace(way, make_exchange(comm, kind, arm)).first;
   return found->second.get();
 }
 
-std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind) {
+Choices& Team::choices() {
+  if (!choices_)
+    choices_ = std::make_unique<Choices>(Choices::Members{
+        rank_, size_, hosts_, [this](MPI_Comm comm, CallKind kind, const Arm& arm) { return exchange(comm, kind, arm); },
+        [this](MPI_Comm comm) { return private_comm(comm); }, place_digest(PlanStore::instance().network_digest(), numbering_)});
+  return *choices_;
+}
+
+std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
   Requests::instance().post_remaining();  // planning takes time
   const bool rests_on_widths = !kind.collective->forwards();
   if (rests_on_widths && network(comm) == nullptr) return nullptr;
@@ -123,7 +132,7 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind) {
     const CallKind placed{kind.collective, kind.collective->rooted ? in_network(kind.root) : 0};
     planned =
         PlanStore::instance().program(placed, numbering_.ranks_per_node, in_network(static_cast<std::size_t>(rank_)),
-                                      rests_on_widths && measured_ ? &*measured_ : nullptr);
+                                      arm.window, rests_on_widths && measured_ ? &*measured_ : nullptr);
     check_tags(planned, comm);
     translate(planned, numbering_);
   });
@@ -134,7 +143,9 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind) {
   if (rank_ == 0 && settings().log > 0)
     say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
         " hosts: " + std::to_string(planned.phases) + " phases by '" + planned.scheduler + "'");
-  return std::make_unique<Exchange>(own, std::move(planned), settings());
+  Settings own_settings = settings();
+  if (arm.flow != Flow::token) own_settings.flow = arm.flow;
+  return std::make_unique<Exchange>(own, std::move(planned), own_settings);
 }
 
 const Network* Team::network(MPI_Comm comm) {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "runtime/choose/arm.hpp"
+#include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
@@ -49,12 +51,14 @@ class Team {
   [[nodiscard]] const Numbering& numbering() const { return numbering_; }
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
-  [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind);
+  [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Arm& arm = as_planned);
+  /// Who serves the calls whose size is known, where no limit decides.
+  [[nodiscard]] Choices& choices();
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
   /// ranks alike, where there are too many.
   [[nodiscard]] std::optional<PrivateComms::Lease> lease(MPI_Comm comm) const { return comms_->lease(comm); }
-  /// Smaller contributions to an all-gather, on average, are left to the MPI library. Its rings follow
-  /// the order of ranks: where that order suits the network they are harder to beat.
+  /// Where sizes decide: smaller contributions to an all-gather, on average, are left to the MPI library. Its rings
+  /// follow the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
   /// By which all-to-alls and irregular exchanges are planned: that of the plans, or with the widths of uplinks as they
   /// were measured. Made on first use, collectively. Null, on all ranks alike and with a warning, where these widths
@@ -70,7 +74,7 @@ class Team {
 
  private:
   explicit Team(MPI_Comm comm, bool left_alone = false);
-  [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind);
+  [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Arm& arm);
 
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
@@ -84,8 +88,15 @@ class Team {
   const Network* network_ = nullptr;
   bool network_asked_ = false;
   std::optional<Network> measured_;
-  std::map<CallKind, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
+  struct Way {
+    CallKind kind;
+    std::uint32_t window;
+    Flow flow;
+    auto operator<=>(const Way&) const = default;
+  };
+  std::map<Way, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
   std::unique_ptr<VectorExchanges> vectors_;
+  std::unique_ptr<Choices> choices_;
 };
 
 }  // namespace hocket::runtime

@@ -111,6 +111,15 @@ void Guard::believe() {
   }
 }
 
+void Guard::seen(std::size_t arm, std::uint64_t calls, double seconds) {
+  if (!is_cost(seconds)) return;
+  calls_ += calls;
+  arms_[arm].calls += calls;
+  spent_ += static_cast<double>(calls) * seconds;
+  learn({.arm = arm, .trial = false, .pair = -1}, seconds);
+  believe();
+}
+
 void Guard::learn(const Timed& call, double seconds) {
   ArmState& state = arms_[call.arm];
   Costs& costs = meetings_[call.arm].costs;

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hocket.calls.ranks import RankReport, RankRow, Site
+from hocket.calls.ranks import ChoiceRow, RankReport, RankRow, Site
 
 _Kind = tuple[str, Site, int, bool, str]
 
@@ -50,6 +50,7 @@ class Account:
     silent: tuple[int, ...]  # ranks of which nothing is known
     cut_short: tuple[int, ...]  # ranks that have ended without MPI_Finalize
     problems: tuple[str, ...] = ()  # files that cannot be read
+    choices: tuple[ChoiceRow, ...] = ()  # the longest time first
 
 
 def _line(kind: _Kind, rows_of: Sequence[Sequence[RankRow]]) -> Line:
@@ -138,4 +139,10 @@ def merge(
         silent=tuple(rank for rank in range(ranks) if rank not in started),
         cut_short=tuple(report.rank for report in reports if not report.finished and not report.spawned),
         problems=tuple(problems),
+        choices=tuple(
+            sorted(
+                (row for report in reports for row in report.choices),
+                key=lambda row: (-row.calls * row.measured, row.collective, row.message),
+            )
+        ),
     )

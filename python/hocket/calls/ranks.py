@@ -54,6 +54,23 @@ class RankRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceRow:
+    """What was found out about the calls of one kind and size on one communicator, told by its first rank."""
+
+    collective: str  # all-to-all
+    arm: str  # native, or the schedule that serves them by now
+    communicator: int  # ranks
+    hosts: int
+    message: int  # bytes, in the first of the calls
+    calls: int
+    trials: int
+    lost: float  # seconds that trials cost
+    native: float  # seconds of a call; 0: not known, as the next
+    predicted: float
+    measured: float
+
+
+@dataclass(frozen=True, slots=True)
 class RankReport:
     rank: int  # in MPI_COMM_WORLD; -1: unknown
     host: str
@@ -61,6 +78,7 @@ class RankReport:
     spawned: bool  # by other ranks
     finished: bool  # MPI has ended
     rows: tuple[RankRow, ...]
+    choices: tuple[ChoiceRow, ...] = ()
 
 
 class _Fields:
@@ -131,6 +149,22 @@ def _row(fields: _Fields) -> RankRow:
     )
 
 
+def _choice(fields: _Fields) -> ChoiceRow:
+    return ChoiceRow(
+        collective=fields.text("choice"),
+        arm=fields.text("arm"),
+        communicator=fields.count("communicator", most=_MOST_INT),
+        hosts=fields.count("hosts", most=_MOST_INT),
+        message=fields.count("message"),
+        calls=fields.count("calls"),
+        trials=fields.count("trials"),
+        lost=fields.seconds("lost"),
+        native=fields.seconds("native"),
+        predicted=fields.seconds("predicted"),
+        measured=fields.seconds("measured"),
+    )
+
+
 def read_rank(path: Path) -> RankReport:
     """One file. Raises ReportError where it is damaged."""
     where = where_is(str(path))
@@ -139,16 +173,18 @@ def read_rank(path: Path) -> RankReport:
     first = _fields(lines[0], Where(where.file, 1))
     if first.count("hocket_report") != 1:
         raise ReportError("is of another version", where=Where(where.file, 1))
-    if len(lines) != first.count("rows") + 2 or lines[-1]:
+    rows = first.count("rows")
+    if len(lines) != rows + first.count("choices") + 2 or lines[-1]:
         raise ReportError("does not have as many lines as it says", where=where)
-    rows = tuple(_row(_fields(line, Where(where.file, number))) for number, line in enumerate(lines[1:-1], 2))
+    told = [_fields(line, Where(where.file, number)) for number, line in enumerate(lines[1:-1], 2)]
     return RankReport(
         rank=first.count("rank", least=-1, most=_MOST_INT),
         host=first.text("host"),
         pid=first.count("pid"),
         spawned=first.flag("spawned"),
         finished=first.flag("finished"),
-        rows=rows,
+        rows=tuple(map(_row, told[:rows])),
+        choices=tuple(map(_choice, told[rows:])),
     )
 
 

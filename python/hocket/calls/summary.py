@@ -8,12 +8,13 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from hocket.calls.advice import REASONS, advice
 from hocket.calls.merge import Account, Line, merge
-from hocket.calls.ranks import Site, read_ranks
+from hocket.calls.ranks import ChoiceRow, Site, read_ranks
 from hocket.calls.sites import Place, places, same_places
 from hocket.errors import HocketError
 from hocket.units import format_bytes, format_time, format_total
@@ -64,6 +65,7 @@ def document(account: Account, found: Mapping[Site, Place], ranks: int) -> dict[
         "cut_short": list(account.cut_short),
         "problems": list(account.problems),
         "lines": [_object(line, found[line.site]) for line in account.lines],
+        "choices": [asdict(choice) for choice in account.choices],
         "advice": advice(account),
     }
 
@@ -124,17 +126,38 @@ def _cells(line: Line, place: Place) -> list[str]:
     ]
 
 
+def _choice_cells(choice: ChoiceRow) -> list[str]:
+    gain = choice.native / choice.measured if choice.native and choice.measured else None
+    return [
+        choice.collective,
+        f"{choice.communicator:,}",
+        f"{choice.hosts:,}",
+        format_bytes(choice.message),
+        choice.arm,
+        f"{choice.calls:,}",
+        f"{choice.trials:,}",
+        _seconds(choice.lost or None),
+        _seconds(choice.native or None),
+        _seconds(choice.predicted or None),
+        _seconds(choice.measured or None),
+        "" if gain is None else f"{gain:.3g}",
+    ]
+
+
 def _print(account: Account, found: Mapping[Site, Place]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    def titled(title: str) -> Table:
+        return Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _LEAST_WIDTH)
     if account.lines:
-        table = Table(box=SIMPLE_HEAD, title="what the collectives did", title_justify="left", pad_edge=False)
+        table = titled("what the collectives did")
         for name in ("call", "where"):
             table.add_column(name, overflow="fold")
         for name in ("ranks", "message", "calls", "bytes"):
@@ -149,6 +172,19 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
         print(
             "calls: of a rank; bytes: of all ranks to others; time: measured, mean of ranks and the slowest; "
             "predicted, bound: by the network file",
+            file=sys.stderr,
+        )
+    if account.choices:
+        table = titled("who serves them, as found out while they ran")
+        for name in ("collective", "ranks", "hosts", "message", "served by", "calls", "trials"):
+            table.add_column(name, justify="left" if name in ("collective", "served by") else "right")
+        for name in ("trials' loss", "native", "predicted", "measured", "gain"):
+            table.add_column(name, justify="right")
+        for choice in account.choices[:_MOST_LINES]:
+            table.add_row(*_choice_cells(choice), style="dim" if choice.arm == "native" else "")
+        console.print(table)
+        print(
+            "native: a call by the MPI library; predicted, measured: by what serves it; gain: native over measured",
             file=sys.stderr,
         )
     for sentence in _sentences(account):

@@ -60,7 +60,9 @@ class _OfVariable(click.Option):
         from hocket.runtime.environment import variable_of
 
         (variable,) = (each for each in _core.variables() if each.name == variable_of(str(self.name)))
-        default = f", {variable.fallback}" if variable.kind == "number" else ""
+        default = f", {variable.fallback}" if variable.kind == "number" and variable.fallback else ""
+        if variable.kind == "word":
+            default = f", {variable.words[0]}"
         self.help = (
             f"{variable.meaning[0].upper()}{variable.meaning[1:]}.  [default: {variable.name}{default}]"
         )
@@ -101,12 +103,13 @@ def need_network(source: str | None, **scheduling: str | None) -> None:
 
 
 def program_options(function: F) -> F:
-    """What of a program is scheduled, and how loudly: --min-bytes and its sisters, -v."""
+    """What of a program is scheduled, and how loudly: --choose, --min-bytes and its sisters, -v."""
     for option in (
         click.option("-v", "--verbose", count=True,
                      help="Say what each communicator does; -vv: and each call site."),
         *(click.option(name, metavar="SIZE", callback=_bytes, cls=_OfVariable)
           for name in ("--min-vector-bytes", "--min-gather-bytes", "--min-bytes")),
+        click.option("--choose", metavar="HOW", cls=_OfVariable),
     ):  # fmt: skip
         function = option(function)
     return function

@@ -28,6 +28,11 @@ _LOCK_SECONDS = 900  # how long one waits for another that builds the same; then
 _OWN_PLACE = "set XDG_CACHE_HOME to a directory of your own"
 
 
+def choices_dir() -> Path:
+    """Where ranks keep what they have learned about calls: files that others may not write."""
+    return cache_dir() / "choices"
+
+
 def cache_dir() -> Path:
     """The cache, made if missing; refused if others can write to it, or to a directory above it."""
     try:

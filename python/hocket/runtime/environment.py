@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hocket import _core
 from hocket.errors import PlanError, UsageError
 from hocket.figures import ALL_GATHER, ALL_TO_ALL
-from hocket.runtime.cache import keep
+from hocket.runtime.cache import choices_dir, keep
 from hocket.runtime.placement import hosts_by_coordinates
 from hocket.runtime.ready import find_runtime
 from hocket.same_network import check_same_network
@@ -36,12 +36,13 @@ class RuntimeOptions:
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
     where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are
-    bytes. ``scheduler``: of irregular exchanges. ``report``: directory that all hosts see, for what the ranks
+    bytes. ``choose`` is learn, predict or off. ``scheduler``: of irregular exchanges. ``report``: directory that all hosts see, for what the ranks
     tell of their calls.
     """
 
     placement: str | None = None
     flow: str | None = None
+    choose: str | None = None
     min_bytes: int | None = None
     min_gather_bytes: int | None = None
     min_vector_bytes: int | None = None
@@ -85,6 +86,8 @@ class RuntimeOptions:
             "HOCKET_SCHEDULER": self._irregular_scheduler(),
         }
         del values["HOCKET_PLACEMENT"]
+        if self.choose is not None:
+            _check_variable("HOCKET_CHOOSE", self.choose)
         return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
     def _by_option(self) -> dict[str, tuple[str, object]]:
@@ -144,6 +147,7 @@ def scheduled_variables() -> list[str]:
     return [
         *dict(RuntimeOptions()._by_option().values()),
         "HOCKET_TRUNKS",
+        "HOCKET_CHOICES",
         "HOCKET_RUNTIME",
         "HOCKET_RUNTIME_MPI",
         "HOCKET_PLAN",
@@ -167,6 +171,8 @@ def scheduled_environment(
     """
     options = options.completed(os.environ)
     environment = options.environment()
+    if options.choose != "off":
+        environment["HOCKET_CHOICES"] = os.environ.get("HOCKET_CHOICES") or str(choices_dir())
     if not isinstance(network, _core.Network):
         if trunks := trunks_to_measure(network):
             environment["HOCKET_TRUNKS"] = str(trunks)

@@ -76,6 +76,9 @@ class Guard {
   Guard(std::vector<double> predicted, GuardRules rules, std::span<const ArmEvidence> known = {},
         std::optional<std::size_t> winner = {});
 
+  /// Before the first next(): `calls` calls were made by `arm`, of which one typically takes `seconds`.
+  void seen(std::size_t arm, std::uint64_t calls, double seconds);
+
   /// Before next(): the costs of the oldest post must be told first.
   [[nodiscard]] bool due() const;
 

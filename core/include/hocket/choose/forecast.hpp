@@ -1,0 +1,26 @@
+#pragma once
+/// What a call will take by a schedule, from what is known of the place.
+#include <cstdint>
+
+namespace hocket {
+
+/// A schedule, for messages of a size.
+struct ScheduleCost {
+  std::uint64_t phases = 0;
+  double wire_seconds = 0;   ///< its bytes on the busiest wire: no order of messages is faster
+  std::uint32_t window = 1;  ///< messages of a rank in flight
+  bool ordered = true;       ///< tokens keep messages of different phases apart
+};
+
+/// What was found out about the place.
+struct PlaceCost {
+  double step_seconds = 0;    ///< a message without bytes and the token that answers it
+  double native_seconds = 0;  ///< the library's own call, measured; 0: not yet
+};
+
+/// Seconds. Steps of a chain of tokens follow each other, as many at once as the window has room for; the more of them,
+/// the more messages of different phases meet on a wire. Wires are taken to be at least as fast as the library's call
+/// shows: networks are often described as slower than they are.
+[[nodiscard]] double forecast(const ScheduleCost& schedule, const PlaceCost& place);
+
+}  // namespace hocket

@@ -1,0 +1,248 @@
+#include "runtime/choose/choices.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "hocket/choose/forecast.hpp"
+#include "runtime/choose/evidence_file.hpp"
+#include "runtime/choose/step_cost.hpp"
+#include "runtime/mpi/attached.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/world.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/report/report.hpp"
+#include "runtime/report/report_table.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// Ranks; with more, every window's waits would cost seconds to derive. Only the usual window is offered.
+constexpr int most_ranks_for_windows = 512;
+
+/// Of the library's own time so far, and calls: what may go into finding out. As GuardRules has it.
+constexpr double share = GuardRules{}.budget_share, calls_on_credit = GuardRules{}.budget_calls;
+
+/// Seconds to draw up a schedule, its waits and a private communicator, on the slow side.
+double planning_seconds(int ranks) { return 1e-3 + 4e-7 * ranks * ranks; }
+
+/// What this run has measured of a guarded choice.
+Evidence evidence_of(const Choice& choice, const std::string& place) {
+  const Guard& guard = *choice.guard;
+  Evidence evidence{.place = place,
+                    .call = std::string(choice.kind.collective->name),
+                    .size_class = size_class(choice.bytes),
+                    .layout = "any",
+                    .settled = guard.settled(),
+                    .winner = std::string(arms[choice.offered[guard.incumbent()]].name),
+                    .arms = {}};
+  for (std::size_t i = 0; i < choice.offered.size(); ++i)
+    if (const ArmState& state = guard.arms()[i]; state.timed > 0)
+      evidence.arms.push_back(
+          {std::string(arms[choice.offered[i]].name), state.timed, state.typical, state.spread});
+  return evidence;
+}
+
+/// 0 for what is not known.
+double known_seconds(double seconds) { return std::isfinite(seconds) ? seconds : 0; }
+
+/// Of the offered arms: the fastest by prediction, if it saves a tenth of the library's own time; else that one.
+std::size_t best_predicted(const Choice& choice) {
+  constexpr double worth_it = 0.9;
+  const auto best = std::ranges::min_element(choice.predicted);
+  return *best <= worth_it * choice.predicted[0] ? static_cast<std::size_t>(best - choice.predicted.begin()) : 0;
+}
+
+/// Communicators that the program never frees have their choices until MPI ends.
+struct {
+  std::mutex mutex;
+  std::set<Choices*> living;
+} all_choices;
+
+/// Lives as long as MPI: what MPI_COMM_SELF has attached is deleted when it ends.
+struct AtEnd {
+  ~AtEnd() {
+    const std::lock_guard lock(all_choices.mutex);
+    for (Choices* const choices : all_choices.living) choices->end();
+  }
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Choices::Choices(Members members) : members_(std::move(members)) {
+  {
+    const std::lock_guard lock(all_choices.mutex);
+    all_choices.living.insert(this);
+  }
+  if (in_world() && Attached<AtEnd>::find(MPI_COMM_SELF) == nullptr)
+    Attached<AtEnd>::attach(MPI_COMM_SELF, std::make_unique<AtEnd>());
+}
+
+Choices::~Choices() {
+  end();
+  const std::lock_guard lock(all_choices.mutex);
+  all_choices.living.erase(this);
+}
+
+void Choices::end() {
+  if (std::exchange(ended_, true)) return;
+  for (Choice& choice : choices_) choice.costs.drop();
+  if (members_.rank != 0) return;
+  std::vector<Evidence> learned;
+  for (Choice& choice : choices_) {
+    tell(choice);
+    if (choice.guard) learned.push_back(evidence_of(choice, members_.place));
+  }
+  if (!learned.empty()) keep_evidence(members_.place, learned);
+}
+
+Choice& Choices::of(MPI_Comm comm, CallKind kind, std::size_t bytes) {
+  const std::uint32_t wanted = size_class(bytes);
+  const auto fits = [&](const Choice& choice) { return choice.kind == kind && size_class(choice.bytes) == wanted; };
+  if (last_ != nullptr && fits(*last_)) return *last_;
+  const auto found = std::ranges::find_if(choices_, fits);
+  if (found != choices_.end()) return *(last_ = &*found);
+  if (!std::exchange(evidence_read_, true)) read_evidence(comm);
+  Choice& fresh = choices_.emplace_back();
+  fresh.kind = kind;
+  fresh.bytes = bytes;
+  for (const Evidence& evidence : evidence_)
+    if (evidence.call == kind.collective->name && evidence.size_class == wanted) fresh.known = evidence;
+  return *(last_ = &fresh);
+}
+
+Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
+  Choice& choice = of(comm, kind, bytes);
+  ++choice.calls;
+  Call call;
+  call.comm_ = comm;
+  call.choice_ = &choice;
+  if (choice.stage == Choice::Stage::watched) watch(comm, choice);
+  std::size_t arm = 0;
+  switch (choice.stage) {
+    case Choice::Stage::guarded: {
+      if (choice.guard->due()) choice.guard->tell(choice.costs.collect());
+      const Turn turn = choice.guard->next();
+      arm = choice.offered[turn.arm];
+      call.timed_ = turn.timed;
+      call.post_ = turn.post;
+      break;
+    }
+    case Choice::Stage::watched:
+      // The first call may set up connections. Later ones are looked at ever more rarely: 2, 16, 128, …
+      call.timed_ = call.post_ = std::has_single_bit(choice.calls) && std::countr_zero(choice.calls) % 3 == 1;
+      if (call.post_) choice.collect_at = choice.calls + 2;
+      break;
+    case Choice::Stage::fixed:
+      arm = choice.arm;
+  }
+  if (arm != 0) call.exchange_ = members_.exchange(comm, kind, arms[arm]);
+  if (call.timed_) call.since_ = std::chrono::steady_clock::now();
+  return call;
+}
+
+void Choices::tell(const Choice& choice) const {
+  ChoiceRow row{.collective = std::string(choice.kind.collective->name),
+                .arm = std::string(arms[choice.arm].name),
+                .ranks = members_.size,
+                .hosts = members_.hosts,
+                .bytes = choice.bytes,
+                .calls = choice.calls,
+                .native = choice.native_seconds};
+  if (choice.guard) {
+    const Guard& guard = *choice.guard;
+    const ArmState& now = guard.arms()[guard.incumbent()];
+    row.arm = arms[choice.offered[guard.incumbent()]].name;
+    row.trials = guard.trials();
+    row.lost = guard.lost();
+    row.native = known_seconds(guard.arms()[0].typical);
+    row.predicted = known_seconds(choice.predicted[guard.incumbent()]);
+    row.measured = known_seconds(now.typical);
+  }
+  note_choice(std::move(row));
+}
+
+void Choices::Call::over() {
+  if (!timed_) return;
+  choice_->costs.note(seconds_since(since_));
+  if (post_) choice_->costs.post(comm_);
+}
+
+void Choices::watch(MPI_Comm comm, Choice& choice) {
+  if (choice.calls == choice.collect_at) choice.native_seconds = choice.costs.collect().back();
+  spent_ += choice.native_seconds;
+  if (pays(choice)) open(comm, choice);
+}
+
+bool Choices::pays(const Choice& choice) const {
+  if (choice.costs.outstanding()) return false;
+  // Only a winner among the schedules is worth a plan at once.
+  const bool known = !choice.known.winner.empty();
+  if (choice.calls == 1) return known && choice.known.winner != arms[0].name;
+  const bool lost_before = known && choice.known.settled && choice.known.winner == arms[0].name;
+  if (lost_before && choice.calls < GuardRules{}.retest_after) return false;
+  return choice.native_seconds > 0 &&
+         share * spent_ + calls_on_credit * choice.native_seconds >= planning_seconds(members_.size);
+}
+
+void Choices::read_evidence(MPI_Comm comm) {
+  if (settings().choose == Choose::learn) evidence_ = kept_evidence(comm, members_.place);
+}
+
+void Choices::open(MPI_Comm comm, Choice& choice) {
+  choice.stage = Choice::Stage::fixed;
+  const Arm& usual = arms[choice.kind.collective->forwards() ? 2 : 1];
+  const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
+  if (exchange == nullptr) return;
+  if (step_seconds_ == 0) step_seconds_ = measure_step(members_.private_comm(comm));
+  const Planned& planned = exchange->planned();
+  const double wire =
+      planned.figures.bound * static_cast<double>(choice.bytes) / static_cast<double>(planned.demand.bytes);
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    const Arm& arm = arms[i];
+    if (arm.flow == Flow::free && settings().flow != Flow::token) continue;
+    if (i > 0 && members_.size > most_ranks_for_windows && arm.name != usual.name) continue;
+    choice.offered.push_back(i);
+    choice.predicted.push_back(
+        i == 0 ? (choice.native_seconds > 0 ? choice.native_seconds : std::numeric_limits<double>::quiet_NaN())
+               : forecast({planned.phases, wire, arm.window, arm.flow != Flow::free},
+                          {step_seconds_, choice.native_seconds}));
+  }
+  if (settings().choose == Choose::predict) {
+    choice.arm = choice.offered[best_predicted(choice)];
+    return;
+  }
+  GuardRules rules;
+  rules.post_seconds = step_seconds_ * std::bit_width(static_cast<unsigned>(members_.size));
+  std::vector<ArmEvidence> known;
+  std::optional<std::size_t> winner;
+  for (std::size_t i = 0; i < choice.offered.size(); ++i) {
+    const std::string_view name = arms[choice.offered[i]].name;
+    const auto found = std::ranges::find(choice.known.arms, name, &ArmEvidence::name);
+    known.push_back(found != choice.known.arms.end() ? *found : ArmEvidence{});
+    if (choice.known.winner == name) winner = i;
+  }
+  choice.guard.emplace(choice.predicted, rules, known, winner);
+  choice.guard->seen(0, choice.calls - 1, choice.native_seconds);
+  choice.stage = Choice::Stage::guarded;
+}
+
+const Arm* Choices::fastest(CallKind kind, std::size_t bytes) const {
+  const std::uint32_t wanted = size_class(bytes);
+  for (const Choice& choice : choices_) {
+    if (choice.kind != kind || size_class(choice.bytes) != wanted) continue;
+    if (choice.stage == Choice::Stage::fixed) return &arms[choice.arm];
+    if (choice.stage == Choice::Stage::guarded) return &arms[choice.offered[choice.guard->incumbent()]];
+  }
+  return nullptr;
+}
+
+}  // namespace hocket::runtime

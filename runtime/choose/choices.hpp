@@ -1,0 +1,79 @@
+#pragma once
+/// Who serves the calls of one communicator: the MPI library or a schedule, and which.
+///
+/// The library's own call is the one to beat. It serves the first calls; a schedule is tried when the guard
+/// (hocket/choose/guard.hpp) can pay for the trial, and stays when it has proven faster.
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <string>
+
+#include "runtime/choose/choice.hpp"
+#include "runtime/exchange/exchange.hpp"
+#include "runtime/report/outcome.hpp"
+
+namespace hocket::runtime {
+
+class Choices {
+ public:
+  /// The communicator's ranks, and what makes schedules and its private communicator: see Team.
+  struct Members {
+    int rank = 0, size = 0, hosts = 0;
+    std::function<Exchange*(MPI_Comm, CallKind, const Arm&)> exchange;  ///< null: cannot be scheduled
+    std::function<MPI_Comm(MPI_Comm)> private_comm;                     ///< MPI_COMM_NULL: there are too many
+    std::string place;  ///< digest of what evidence depends on; the same on all ranks
+  };
+  explicit Choices(Members members);
+  Choices(const Choices&) = delete;
+  Choices& operator=(const Choices&) = delete;
+  ~Choices();
+
+  /// Tells and keeps what was learned; the calls are over. When MPI ends, and when the communicator does.
+  void end();
+
+  /// One call, from its choice to its end.
+  class Call {
+   public:
+    [[nodiscard]] Exchange* exchange() const { return exchange_; }  ///< null: the MPI library serves it
+    [[nodiscard]] Why why() const { return why_; }                  ///< that is so
+    /// The call has ended on this rank.
+    void over();
+
+   private:
+    friend class Choices;
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    Choice* choice_ = nullptr;
+    Exchange* exchange_ = nullptr;
+    Why why_ = Why::faster;
+    bool timed_ = false, post_ = false;
+    std::chrono::steady_clock::time_point since_;
+  };
+
+  /// For a blocking call with messages of `bytes` bytes. Collective.
+  [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, std::size_t bytes);
+
+  /// For calls that cannot be timed: the arm of `arms` that serves blocking calls of the same kind and size by now.
+  /// Null: there were none, or too few. Local.
+  [[nodiscard]] const Arm* fastest(CallKind kind, std::size_t bytes) const;
+
+ private:
+  [[nodiscard]] Choice& of(MPI_Comm comm, CallKind kind, std::size_t bytes);
+  void watch(MPI_Comm comm, Choice& choice);
+  [[nodiscard]] bool pays(const Choice& choice) const;
+  void open(MPI_Comm comm, Choice& choice);
+  void read_evidence(MPI_Comm comm);
+  void tell(const Choice& choice) const;
+
+  Members members_;
+  std::list<Choice> choices_;
+  Choice* last_ = nullptr;
+  bool evidence_read_ = false, ended_ = false;
+  std::vector<Evidence> evidence_;
+  double step_seconds_ = 0;  ///< 0: not measured
+  double spent_ = 0;         ///< seconds in watched calls
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,112 @@
+#include "runtime/choose/evidence_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "hocket/error.hpp"
+#include "hocket/plan/binary.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/report/report_file.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+constexpr std::uintmax_t most_bytes = 1 << 20;  // of a file; thousands of keys
+
+std::string path_of(const std::string& place) { return settings().choices + "/" + place + ".txt"; }
+
+/// Empty where nothing is kept, or nothing that can be used, which is said.
+std::vector<Evidence> read(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return {};
+  try {
+    std::ifstream file;
+    if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) <= most_bytes)
+      file.open(path, std::ios::binary);
+    if (!file.is_open()) throw InputError("cannot be read");
+    return parse_evidence(std::string(std::istreambuf_iterator<char>(file), {}));
+  } catch (const InputError& problem) {
+    say_once(shown(path) + " (HOCKET_CHOICES): " + problem.what() + "; what is fastest is found out anew");
+    return {};
+  }
+}
+
+/// Holds a lock file as long as it lives, where that can be had.
+class Lock {
+ public:
+  explicit Lock(const std::string& path) : file_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    if (file_ >= 0) (void)flock(file_, LOCK_EX);
+  }
+  ~Lock() {
+    if (file_ >= 0) close(file_);
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  int file_;
+};
+
+}  // namespace
+
+std::string place_digest(std::uint64_t network_digest, const Numbering& numbering) {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
+  int length = 0;
+  check(PMPI_Get_library_version(library.data(), &length));
+  ByteWriter out;
+  out.fixed(network_digest);
+  out.text(std::string(library.data(), static_cast<std::size_t>(length)));
+  for (const std::uint32_t ranks : numbering.ranks_per_node) out.fixed(ranks);
+  for (const Rank rank : numbering.network_rank) out.fixed(rank);
+  const Settings& s = settings();
+  for (const std::uint64_t value : {static_cast<std::uint64_t>(s.flow), s.segment, s.early, s.ahead}) out.fixed(value);
+  std::array<char, 16> digits{};
+  const std::uint64_t digest = checksum(out.bytes());
+  const auto done = std::to_chars(digits.data(), digits.data() + digits.size(), digest, 16);
+  const std::string text(digits.data(), done.ptr);
+  return std::string(digits.size() - text.size(), '0') + text;
+}
+
+std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place) {
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  std::string text;
+  if (rank == 0 && !settings().choices.empty()) {
+    std::vector<Evidence> of_place;
+    for (Evidence& evidence : read(path_of(place)))
+      if (evidence.place == place) of_place.push_back(std::move(evidence));
+    if (!of_place.empty()) text = evidence_text(of_place);
+  }
+  std::uint64_t bytes = text.size();
+  check(wait_in_mpi(PMPI_Bcast, &bytes, 1, MPI_UINT64_T, 0, comm));
+  if (bytes == 0) return {};
+  text.resize(bytes);
+  check(wait_in_mpi(PMPI_Bcast, text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm));
+  return parse_evidence(text);
+}
+
+void keep_evidence(const std::string& place, std::span<const Evidence> learned) {
+  const std::string& directory = settings().choices;
+  if (directory.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  const std::string path = path_of(place);
+  const Lock lock(directory + "/lock");
+  errno = 0;
+  if (!replace_file(path, evidence_text(merge(read(path), learned))))
+    say_once("cannot write " + shown(path) + " (HOCKET_CHOICES): " + std::strerror(errno) +
+             "; what was learned in this run is lost");
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,26 @@
+#pragma once
+/// What runs have learned, kept for later ones: a file for each place in the directory of HOCKET_CHOICES.
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hocket/choose/evidence.hpp"
+#include "runtime/plan/numbering.hpp"
+
+namespace hocket::runtime {
+
+/// Sixteen digits that differ wherever evidence might: network, hosts and ranks and their order, MPI library, settings
+/// of exchanges.
+[[nodiscard]] std::string place_digest(std::uint64_t network_digest, const Numbering& numbering);
+
+/// What is known of a place; the same on all ranks. A file that cannot be read, or holds what this would not have
+/// written, counts as empty, with one warning. Collective.
+[[nodiscard]] std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place);
+
+/// Adds to it. Jobs that do so at once lose nothing of each other's. By one rank; no MPI is called.
+void keep_evidence(const std::string& place, std::span<const Evidence> learned);
+
+}  // namespace hocket::runtime

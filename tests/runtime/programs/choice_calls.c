@@ -1,0 +1,107 @@
+/* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US
+ * FORM: blocking, all-gather, or both (persistent after blocking). The runtime sees this program's clock: a call that
+ * sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend on
+ * the machine. Prints how many calls were scheduled, and which were the first and the last. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "checks.h"
+
+static long native_us = 0, scheduled_us = 0;
+static long now_us = 1000000; /* moves while the runtime looks at it */
+static int scheduled_call = 0;
+
+static int is_runtime(void* caller) {
+  Dl_info info;
+  return dladdr(caller, &info) != 0 && info.dli_fname != NULL && strstr(info.dli_fname, "hocket_runtime") != NULL;
+}
+
+int clock_gettime(clockid_t clock, struct timespec* time) {
+  if (!is_runtime(__builtin_return_address(0))) return (int)syscall(SYS_clock_gettime, clock, time);
+  now_us += scheduled_call ? 1 : native_us;
+  time->tv_sec = now_us / 1000000;
+  time->tv_nsec = now_us % 1000000 * 1000;
+  return 0;
+}
+
+typedef int (*Send)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+int PMPI_Isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  Send library = (Send)dlsym(RTLD_NEXT, "PMPI_Isend");
+  if (count > 1 && !scheduled_call && is_runtime(__builtin_return_address(0))) {
+    scheduled_call = 1;
+    now_us += scheduled_us;
+  }
+  return library(buf, count, type, dest, tag, comm, request);
+}
+
+static unsigned char value(int from, int to, int i, int round) {
+  return (unsigned char)(from * 31 + to * 7 + i + round * 5);
+}
+
+struct buffers {
+  int rank, n, bytes, gather;
+  unsigned char *out, *in;
+};
+
+static void fill(struct buffers* b, int round) {
+  for (int to = 0; to < (b->gather ? 1 : b->n); ++to)
+    for (int i = 0; i < b->bytes; ++i) b->out[to * b->bytes + i] = value(b->rank, to, i, round);
+  memset(b->in, 0, (size_t)(b->n * b->bytes));
+}
+
+static int right(const struct buffers* b, int round) {
+  for (int from = 0; from < b->n; ++from)
+    for (int i = 0; i < b->bytes; ++i)
+      if (b->in[from * b->bytes + i] != value(from, b->gather ? 0 : b->rank, i, round)) return 0;
+  return 1;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  if (argc != 6) MPI_Abort(MPI_COMM_WORLD, 2);
+  const int calls = atoi(argv[3]);
+  struct buffers b = {.bytes = atoi(argv[2]), .gather = strcmp(argv[1], "all-gather") == 0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &b.n);
+  b.out = malloc((size_t)(b.n * b.bytes));
+  b.in = malloc((size_t)(b.n * b.bytes));
+  native_us = atol(argv[4]);
+  scheduled_us = atol(argv[5]);
+  int scheduled = 0, first = -1, last = -1;
+  for (int round = 0; round < calls; ++round) {
+    scheduled_call = 0;
+    fill(&b, round);
+    if (b.gather)
+      MPI_Allgather(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
+    else
+      MPI_Alltoall(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
+    check(right(&b, round));
+    if (!scheduled_call) continue;
+    ++scheduled;
+    if (first < 0) first = round;
+    last = round;
+  }
+  int persistent = 0;
+  if (strcmp(argv[1], "both") == 0) {
+    MPI_Request request;
+    scheduled_call = 0;
+    MPI_Alltoall_init(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    fill(&b, 1);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    persistent = scheduled_call;
+    check(right(&b, 1));
+    MPI_Request_free(&request);
+  }
+  if (b.rank == 0) printf("scheduled %d first %d last %d persistent %d\n", scheduled, first, last, persistent);
+  free(b.out);
+  free(b.in);
+  return report();
+}

@@ -1,0 +1,146 @@
+"""Who serves a call, as the runtime finds out: the clock is the test program's, so costs are the same on every machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Launched = Callable[..., subprocess.CompletedProcess[str]]
+
+SLOW, FAST = "60000", "600"  # microseconds a call
+LEARN = ["--choose", "learn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    scheduled: int
+    first: int  # scheduled call, counted from 0; -1: none
+    last: int
+    persistent: bool
+    said: str
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """Where the ranks keep what they learn."""
+    return tmp_path / "choices"
+
+
+@pytest.fixture
+def calls(launch: Launched, kept: Path) -> Callable[..., Told]:
+    def run(
+        native: str,
+        scheduled: str,
+        *options: str,
+        form: str = "blocking",
+        number: int = 40,
+        network: str = "chain:2,2",
+        size: int = 4096,
+    ) -> Told:
+        program = f"choice_calls {form} {size} {number} {native} {scheduled}"
+        done = launch(program, network, 4, *(options or LEARN), env={"HOCKET_CHOICES": str(kept)})
+        assert done.returncode == 0 and "ok " in done.stdout, done.stdout + done.stderr
+        found = re.search(r"scheduled (\d+) first (-?\d+) last (-?\d+) persistent (\d)", done.stdout)
+        assert found, done.stdout
+        count, first, last, persistent = map(int, found.groups())
+        return Told(count, first, last, bool(persistent), done.stderr)
+
+    return run
+
+
+def only_file(kept: Path) -> Path:
+    (path,) = kept.glob("*.txt")
+    return path
+
+
+@pytest.mark.parametrize("form", ["blocking", "all-gather"])
+def test_a_faster_schedule_is_found_and_stays(calls: Callable[..., Told], kept: Path, form: str) -> None:
+    told = calls(SLOW, FAST, form=form)
+    assert told.first >= 3, "the first calls are the library's"
+    assert told.last == 39
+    assert told.scheduled >= 20  # of 40: within 20 calls it serves all that are no trials
+    assert re.search(r"winner=(window-\d|order) ", only_file(kept).read_text())
+
+
+def test_a_slower_schedule_costs_a_few_calls_at_most(calls: Callable[..., Told], kept: Path) -> None:
+    """The prediction is wrong: it knows the library's time and the network's, not what a schedule will take."""
+    told = calls("20000", "100000", number=60)
+    assert told.scheduled <= 3
+    assert "winner=native " in only_file(kept).read_text()
+
+
+def test_what_is_known_serves_the_first_call(calls: Callable[..., Told], kept: Path) -> None:
+    calls(SLOW, FAST)
+    first = only_file(kept).read_text()
+    again = calls(SLOW, FAST, number=12)
+    assert again.first == 0 and again.scheduled >= 9  # the library's call is met again, once
+    assert only_file(kept).read_text() != first  # more of it is known now
+
+    other = calls(SLOW, FAST, network="chain:3,1", number=12)
+    assert other.first >= 3, "evidence of another network counts for nothing"
+    assert calls(SLOW, FAST, size=16384, number=12).first >= 3, "nor that of another size"
+
+
+@pytest.mark.parametrize(
+    "damage", [b"hocket choices 1\nplace=1 call\n", b"\xff\x00\n", b"hocket choices 99\n", b""]
+)
+def test_damaged_evidence_is_told_once_and_learned_anew(
+    calls: Callable[..., Told], kept: Path, damage: bytes
+) -> None:
+    calls(SLOW, FAST)
+    path = only_file(kept)
+    path.write_bytes(damage)
+    told = calls(SLOW, FAST)
+    assert told.first >= 3 and told.last == 39
+    warnings = [line for line in told.said.splitlines() if "HOCKET_CHOICES" in line]
+    assert len(warnings) == 1 and "found out anew" in warnings[0], told.said
+    assert "winner=" in path.read_text()
+
+
+def test_nowhere_to_keep_it(calls: Callable[..., Told], kept: Path) -> None:
+    kept.write_text("a file")
+    told = calls(SLOW, FAST)
+    assert told.last == 39
+    warnings = [line for line in told.said.splitlines() if "HOCKET_CHOICES" in line]
+    assert len(warnings) == 1 and "cannot write" in warnings[0], told.said
+
+
+def test_by_prediction_alone(calls: Callable[..., Told], kept: Path) -> None:
+    told = calls(SLOW, FAST, "--choose", "predict", number=12)
+    assert 2 <= told.first <= 4 and told.scheduled == 12 - told.first  # no trials
+    assert calls("30", FAST, "--choose", "predict", number=12).scheduled == 0
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("options", [["--choose", "off"], ["--choose", "learn", "--min-bytes", "1"]])
+def test_limits_decide_where_they_are_asked_for(calls: Callable[..., Told], options: list[str]) -> None:
+    assert calls(FAST, SLOW, *options, number=6, size=16384).scheduled == 6
+
+
+def test_a_limit_passes_on_what_is_smaller(calls: Callable[..., Told]) -> None:
+    assert calls(SLOW, FAST, *LEARN, "--min-bytes", "8192").scheduled == 0
+
+
+def test_calls_that_cannot_be_timed_follow_those_that_were(calls: Callable[..., Told]) -> None:
+    assert calls(SLOW, FAST, form="both").persistent
+    assert not calls("600", "60000", form="both", number=20, size=65536).persistent
+
+
+def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    told = calls(SLOW, FAST, *LEARN, f"--report={file}")
+    assert "who serves them" in told.said
+    choices: list[dict[str, Any]] = json.loads(file.read_text())["choices"]
+    (choice,) = choices
+    assert choice["collective"] == "all-to-all" and choice["arm"] != "native"
+    assert (choice["communicator"], choice["message"], choice["calls"]) == (4, 4096, 40)
+    assert 0 < choice["trials"] < 20
+    assert choice["measured"] < 0.1 * choice["native"]
+    assert choice["native"] == pytest.approx(0.06, rel=0.1)
