@@ -5,11 +5,17 @@
 namespace hocket {
 namespace {
 
-constexpr std::size_t costs_kept = 31;
+constexpr std::size_t costs_kept = 16;
 
 /// By the nearest rank; `values` are sorted.
 double quantile(const std::vector<double>& values, double part) {
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+/// The median of sorted values; of two middle ones their mean, as neither stands for both.
+double middle(const std::vector<double>& values) {
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 }  // namespace
@@ -28,19 +34,25 @@ void Costs::forget(std::size_t count) {
 void Costs::summarise() {
   std::vector<double> sorted = last_;
   std::ranges::sort(sorted);
-  // Of two middle ones their mean: of a first call and a second neither stands for both.
-  const std::size_t half = sorted.size() / 2;
-  typical_ = sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  typical_ = middle(sorted);
   spread_ = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2 / typical_;
-  mean_ = 0;
-  for (const double seconds : sorted) mean_ += std::min(seconds, outlier * typical_);
-  mean_ /= static_cast<double>(sorted.size());
 }
 
-double Costs::recent(std::size_t count) const {
-  std::vector<double> some(last_.end() - static_cast<std::ptrdiff_t>(std::min(count, last_.size())), last_.end());
+std::vector<double> Costs::last(std::size_t count) const {
+  return {last_.end() - static_cast<std::ptrdiff_t>(std::min(count, last_.size())), last_.end()};
+}
+
+double Costs::mean(std::size_t count) const {
+  const std::vector<double> some = last(count);
+  double sum = 0;
+  for (const double seconds : some) sum += std::min(seconds, outlier * typical_);
+  return sum / static_cast<double>(some.size());
+}
+
+double Costs::median(std::size_t count) const {
+  std::vector<double> some = last(count);
   std::ranges::sort(some);
-  return quantile(some, 0.5);
+  return middle(some);
 }
 
 }  // namespace hocket

@@ -10,14 +10,17 @@
 namespace hocket {
 namespace {
 
-constexpr double clear_gain = 1.10;         // by which a calibrated prediction decides the first call
-constexpr double clear_loss = 1.50;         // of the incumbent's by evidence or prediction against the library's own
-constexpr double unknown_ratio = 1.5;       // believed of an arm of which nothing is known
-constexpr double caution = 1.25;            // by which a prediction may be too low
+constexpr double clear_gain = 1.10;           // by which a calibrated prediction decides the first call
+constexpr double unknown_ratio = 1.5;         // believed of an arm of which nothing is known
+constexpr double doubt_of_prediction = 0.25;  // that is calibrated, or of what one call shows: it may be higher
+constexpr double doubt_of_guess = 0.5;
+constexpr double planned_share = 0.8;       // of the budget: the rest is for what a trial costs more than feared
+constexpr double far_slower = 2;            // two calls like that end a trial
 constexpr double far_behind = 3;            // times the incumbent: a prediction that settles
 constexpr double error_of_dropping = 0.1;   // an arm that is dropped is tried again some day
-constexpr double error_of_returning = 0.2;  // to the library's own, from an arm that was never compared
+constexpr double error_of_returning = 0.1;  // to the library's own, from an arm that was never compared
 constexpr double first_share = 0.75;        // of the error, for the first challenger
+constexpr std::size_t recent_calls = 8;
 constexpr std::uint32_t most_pairs = 128;
 constexpr std::uint64_t well_known = 8;                                      // calls
 constexpr std::uint32_t burst = 4;                                           // calls of a sample
@@ -55,6 +58,7 @@ Guard::Guard(std::vector<double> predicted, GuardRules rules, std::span<const Ar
   }
   unverified_ = incumbent_ != 0;
   arms_[incumbent_].verdict = Verdict::incumbent;
+  meetings_[incumbent_].served = true;
   const ArmEvidence& best = known_[incumbent_];
   if (winner && best.calls >= well_known && is_cost(best.seconds)) {
     reference_ = best.seconds;
@@ -75,14 +79,26 @@ double Guard::lost() const {
 }
 
 double Guard::budget() const {
-  return rules_.budget_share * spent_ + (is_cost(typical()) ? rules_.budget_calls * typical() : 0);
+  double call = 0;  // by the slowest arm that was in use: what is lost already was paid from two calls of that
+  for (std::size_t arm = 0; arm < arms_.size(); ++arm)
+    if (meetings_[arm].served && is_cost(arms_[arm].typical)) call = std::max(call, arms_[arm].typical);
+  return rules_.budget_share * spent_ + rules_.budget_calls * call;
+}
+
+/// What an arm may cost over the incumbent, by what is believed, how little is known, and the noise.
+double Guard::feared(std::size_t arm) const {
+  const ArmState& state = arms_[arm];
+  double doubt = arms_[incumbent_].spread;
+  if (state.timed > 0)
+    doubt += doubt_of_prediction / static_cast<double>(state.timed);
+  else if (known_[arm].calls == 0)
+    doubt += rules_.calibrated && is_cost(state.predicted) ? doubt_of_prediction : doubt_of_guess;
+  return state.ratio * (1 + doubt);
 }
 
 bool Guard::holds(std::size_t challenger, std::uint32_t calls) const {
-  const ArmState& state = arms_[challenger];
-  const bool guessed = state.timed == 0 && known_[challenger].calls == 0 && is_cost(state.predicted);
-  const double ratio = state.ratio * (guessed ? caution : 1);
-  return lost() + std::max(0.0, ratio - 1) * calls * typical() + rules_.post_seconds <= budget();
+  const double excess = std::max(0.0, feared(challenger) - 1) * calls * typical();
+  return lost() + excess + rules_.post_seconds <= planned_share * budget();
 }
 
 /// What is believed of an arm's cost over the incumbent's before any of its calls is known.
@@ -124,7 +140,7 @@ void Guard::learn(const Timed& call, double seconds) {
   ArmState& state = arms_[call.arm];
   Costs& costs = meetings_[call.arm].costs;
   if (++state.timed == 1 && call.trial) {
-    state.typical = seconds;
+    state.typical = meetings_[call.arm].first = seconds;
     return;
   }
   costs.add(seconds);
@@ -148,7 +164,8 @@ void Guard::price(std::span<const double> costs) {
     learn(posted_[i], costs[i]);
     const ArmState& state = arms_[posted_[i].arm];
     const double most = state.timed >= 3 ? outlier * state.typical : costs[i];
-    if (known) meetings_[posted_[i].arm].lost += std::min(costs[i], most) - meetings_[incumbent_].costs.mean();
+    if (known)
+      meetings_[posted_[i].arm].lost += std::min(costs[i], most) - meetings_[incumbent_].costs.mean(recent_calls);
   }
 }
 
@@ -159,6 +176,8 @@ void Guard::compare(std::span<const double> costs) {
     const auto [ours, theirs] =
         posted_[i].trial ? std::pair(costs[i + 1], costs[i]) : std::pair(costs[i], costs[i + 1]);
     if (!is_cost(ours) || !is_cost(theirs)) continue;
+    meeting.clear_pairs = ours > far_slower * theirs ? meeting.clear_pairs + 1 : 0;
+    if (script_ == Script::probe) continue;
     meeting.test.add(exact_log(ours / theirs));
     meeting.ours += std::min(ours, outlier * typical());
     meeting.theirs += std::min(theirs, outlier * typical());
@@ -173,7 +192,7 @@ void Guard::tell(std::span<const double> costs) {
   outstanding_ = false;
   price(costs);
   closed_ += rules_.post_seconds;
-  if (script_ == Script::pairs) compare(costs);
+  if (script_ == Script::probe || script_ == Script::pairs) compare(costs);
   if (script_ == Script::sample) look_for_drift();
   believe();
   if (script_ == Script::probe || script_ == Script::pairs) judge();
@@ -193,15 +212,21 @@ void Guard::judge() {
   const bool none_met = std::ranges::none_of(meetings_, &Meeting::met);
   if (!meeting.met && none_met) meeting.first_trial = true;
   meeting.met = true;
-  if (unverified_ && challenger_ == 0 && script_ == Script::probe) {
-    if (state.typical * clear_loss < typical()) return commit(0);
-    // Evidence that two calls do not contradict is taken for confirmed.
-    if (known_[0].calls >= well_known && known_[incumbent_].calls >= well_known &&
-        state.typical > typical() * clear_gain)
-      state.verdict = Verdict::worse;
-    if (state.verdict == Verdict::worse) unverified_ = false;
+  if (unverified_ && challenger_ == 0) {
+    if (meeting.clear_pairs >= 2) return commit(0);
+    const bool known = known_[0].calls >= well_known && known_[incumbent_].calls >= well_known;
+    if (script_ == Script::probe && known && state.typical > typical() * clear_gain) {
+      state.verdict = Verdict::worse;  // evidence that two calls confirm
+      unverified_ = false;
+      return;
+    }
+  }
+  // Clear losers need no statistics, only a second look at them.
+  if (state.timed >= 2 && std::min(meeting.first, state.typical) > far_slower * typical()) {
+    state.verdict = Verdict::worse;
     return;
   }
+  if (script_ == Script::probe) return;
   const PairTest& test = meeting.test;
   if (test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours) return commit(challenger_);
   const bool gains = meeting.theirs * clear_gain < meeting.ours;  // by its rare calls
@@ -219,6 +244,7 @@ void Guard::close_accounts() {
     meeting.test = PairTest(rules_.margin);
     meeting.met = meeting.first_trial = false;
     meeting.lost = meeting.ours = meeting.theirs = 0;
+    meeting.clear_pairs = 0;
   }
 }
 
@@ -229,6 +255,7 @@ void Guard::commit(std::size_t arm) {
   arms_[incumbent_].verdict = unverified_ ? Verdict::open : Verdict::worse;
   arms_[arm].verdict = Verdict::incumbent;
   incumbent_ = arm;
+  meetings_[arm].served = true;
   unverified_ = false;
   reference_ = arms_[arm].typical;
   good_until_ = calls_;
@@ -253,7 +280,7 @@ void Guard::look_for_drift() {
   sample_at_ = calls_ + sample_gap_;
   Costs& costs = meetings_[incumbent_].costs;
   if (costs.size() < burst) return;
-  const double now = costs.recent(burst), limit = 1 + std::max(rules_.drift, 2 * costs.spread());
+  const double now = costs.median(burst), limit = 1 + std::max(rules_.drift, 2 * costs.spread());
   if (reference_ == 0) reference_ = typical();
   const bool drifted = now > reference_ * limit || now * limit < reference_;
   if (drifted && suspected_) {
@@ -284,7 +311,7 @@ void Guard::begin(Script script, std::size_t challenger, std::uint32_t pairs) {
   const Turn a{incumbent_, true, false}, b{challenger, true, false};
   std::vector<std::pair<Turn, int>> turns;
   if (script == Script::sample) turns.assign(is_cost(typical()) ? burst : 1, {a, -1});
-  if (script == Script::probe) turns = {{a, -1}, {b, -1}};
+  if (script == Script::probe) turns = {{a, 0}, {b, 0}};
   if (script == Script::pairs) {
     for (std::uint32_t i = 0; i < pairs; ++i) {
       const bool backwards = (meetings_[challenger].test.pairs() + i) % 2;

@@ -25,19 +25,20 @@ class Costs {
   [[nodiscard]] std::size_t size() const { return last_.size(); }
   /// The median; NaN: nothing is known.
   [[nodiscard]] double typical() const { return typical_; }
-  /// The mean of costs of which none counts more than `outlier` times the median.
-  [[nodiscard]] double mean() const { return mean_; }
+  /// The mean of the last `count`, of which none counts more than `outlier` times the median.
+  [[nodiscard]] double mean(std::size_t count) const;
   /// Half the distance between the quartiles over the median.
   [[nodiscard]] double spread() const { return spread_; }
   /// The median of the last `count`.
-  [[nodiscard]] double recent(std::size_t count) const;
+  [[nodiscard]] double median(std::size_t count) const;
 
  private:
   void summarise();
+  [[nodiscard]] std::vector<double> last(std::size_t count) const;
 
   std::vector<double> last_;  // oldest first
   double typical_ = std::numeric_limits<double>::quiet_NaN();
-  double mean_ = typical_, spread_ = 0;
+  double spread_ = 0;
 };
 
 }  // namespace hocket

@@ -111,11 +111,14 @@ class Guard {
   /// What is needed of an arm beside what is shown.
   struct Meeting {
     PairTest test;
-    Costs costs;                  // without the first as a challenger
-    bool met = false;             // probed since it was opened
-    bool first_trial = false;     // of all challengers, the first that was met by this incumbent
-    double ours = 0, theirs = 0;  // seconds of the test's pairs: the incumbent's calls, the arm's
-    double lost = 0;              // seconds, negative where it gained
+    Costs costs;                    // without the first as a challenger
+    bool met = false;               // probed since it was opened
+    bool first_trial = false;       // of all challengers, the first that was met by this incumbent
+    double ours = 0, theirs = 0;    // seconds of the test's pairs: the incumbent's calls, the arm's
+    double lost = 0;                // seconds, negative where it gained
+    double first = 0;               // seconds of its first call as a challenger
+    std::uint32_t clear_pairs = 0;  // the last ones, in which it was far faster
+    bool served = false;            // was the incumbent once
   };
   struct Timed {
     std::size_t arm;
@@ -137,6 +140,7 @@ class Guard {
   void believe();
   [[nodiscard]] double prior(std::size_t arm) const;
   [[nodiscard]] double error_of(std::size_t arm) const;
+  [[nodiscard]] double feared(std::size_t arm) const;
   [[nodiscard]] bool holds(std::size_t challenger, std::uint32_t calls) const;
   [[nodiscard]] double typical() const { return arms_[incumbent_].typical; }
 
