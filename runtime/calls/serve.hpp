@@ -23,7 +23,7 @@ namespace hocket::runtime {
 template <class Call>
 [[nodiscard]] std::optional<Why> why_native(const Team* team, const Call& call, std::size_t least) {
   if (team == nullptr) return Why::intercommunicator;
-  if (!team->could_collide()) return team->why_native();
+  if (team->met() ? !team->could_collide() : !team->could_meet()) return team->why_native();
   if (!call.well_formed(*team)) return Why::erroneous;
   const std::size_t bytes = call.message_bytes(*team);
   if (bytes == 0 || bytes < least) return Why::small;
@@ -87,11 +87,12 @@ template <class Call, class Native>
 int blocking(const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
     fulfil_wishes(call.comm);
-    Team* const team = Team::of_any(call.comm);
     if (!is_chosen<Call>()) {
+      Team* const team = Team::of_any(call.comm);
       const auto [exchange, why] = untimed(team, call);
       return served(team, call, exchange, why, native);
     }
+    Team* const team = Team::known(call.comm);
     if (const std::optional<Why> why = why_native(team, call, 0)) return served(team, call, nullptr, *why, native);
     Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
     Exchange* exchange = chosen.exchange();

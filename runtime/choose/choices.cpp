@@ -27,8 +27,13 @@ constexpr int most_ranks_for_windows = 512;
 /// Of the library's own time so far, and calls: what may go into finding out. As GuardRules has it.
 constexpr double share = GuardRules{}.budget_share, calls_on_credit = GuardRules{}.budget_calls;
 
-/// Seconds to draw up a schedule, its waits and a private communicator, on the slow side.
+/// Seconds, on the slow side: for the ranks to agree on where they are; to draw up a schedule, its waits and a private
+/// communicator.
+constexpr double meeting_seconds = 2e-3;
 double planning_seconds(int ranks) { return 1e-3 + 4e-7 * ranks * ranks; }
+
+/// Bytes that a rank sends in a call that lasts longer than looking at it takes.
+constexpr std::size_t long_call = 65536;
 
 /// What this run has measured of a guarded choice.
 Evidence evidence_of(const Choice& choice, const std::string& place) {
@@ -99,28 +104,40 @@ void Choices::end() {
   std::vector<Evidence> learned;
   for (Choice& choice : choices_) {
     tell(choice);
-    if (choice.guard) learned.push_back(evidence_of(choice, members_.place));
+    if (choice.guard) learned.push_back(evidence_of(choice, place_.digest));
   }
-  if (!learned.empty()) keep_evidence(members_.place, learned);
+  if (!learned.empty()) keep_evidence(place_.digest, learned);
 }
 
-Choice& Choices::of(MPI_Comm comm, CallKind kind, std::size_t bytes) {
+Choice& Choices::of(CallKind kind, std::size_t bytes) {
   const std::uint32_t wanted = size_class(bytes);
   const auto fits = [&](const Choice& choice) { return choice.kind == kind && size_class(choice.bytes) == wanted; };
   if (last_ != nullptr && fits(*last_)) return *last_;
   const auto found = std::ranges::find_if(choices_, fits);
   if (found != choices_.end()) return *(last_ = &*found);
-  if (!std::exchange(evidence_read_, true)) read_evidence(comm);
   Choice& fresh = choices_.emplace_back();
   fresh.kind = kind;
   fresh.bytes = bytes;
-  for (const Evidence& evidence : evidence_)
-    if (evidence.call == kind.collective->name && evidence.size_class == wanted) fresh.known = evidence;
+  recall(fresh);
   return *(last_ = &fresh);
 }
 
+void Choices::recall(Choice& choice) const {
+  const std::uint32_t wanted = size_class(choice.bytes);
+  for (const Evidence& evidence : evidence_)
+    if (evidence.call == choice.kind.collective->name && evidence.size_class == wanted) choice.known = evidence;
+}
+
+void Choices::meet(MPI_Comm comm) {
+  met_ = true;
+  place_ = members_.meet(comm);
+  if (place_.digest.empty() || settings().choose != Choose::learn) return;
+  evidence_ = kept_evidence(comm, place_.digest);
+  for (Choice& choice : choices_) recall(choice);
+}
+
 Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
-  Choice& choice = of(comm, kind, bytes);
+  Choice& choice = of(kind, bytes);
   ++choice.calls;
   Call call;
   call.comm_ = comm;
@@ -136,11 +153,14 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
       call.post_ = turn.post;
       break;
     }
-    case Choice::Stage::watched:
-      // The first call may set up connections. Later ones are looked at ever more rarely: 2, 16, 128, …
-      call.timed_ = call.post_ = std::has_single_bit(choice.calls) && std::countr_zero(choice.calls) % 3 == 1;
-      if (call.post_) choice.collect_at = choice.calls + 2;
+    case Choice::Stage::watched: {
+      // The first call sets up connections. Short ones are looked at later: that costs about as much as they do.
+      const bool is_long = bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
+      const int first = is_long ? 1 : 2, power = std::countr_zero(choice.calls);
+      call.timed_ = call.post_ = std::has_single_bit(choice.calls) && power >= first && (power - first) % 3 == 0;
+      if (call.post_) choice.collect_at = choice.calls + 1;
       break;
+    }
     case Choice::Stage::fixed:
       arm = choice.arm;
   }
@@ -153,7 +173,7 @@ void Choices::tell(const Choice& choice) const {
   ChoiceRow row{.collective = std::string(choice.kind.collective->name),
                 .arm = std::string(arms[choice.arm].name),
                 .ranks = members_.size,
-                .hosts = members_.hosts,
+                .hosts = place_.hosts,
                 .bytes = choice.bytes,
                 .calls = choice.calls,
                 .native = choice.native_seconds};
@@ -179,22 +199,24 @@ void Choices::Call::over() {
 void Choices::watch(MPI_Comm comm, Choice& choice) {
   if (choice.calls == choice.collect_at) choice.native_seconds = choice.costs.collect().back();
   spent_ += choice.native_seconds;
-  if (pays(choice)) open(comm, choice);
+  if (!met_ && pays(choice, meeting_seconds + planning_seconds(members_.size))) meet(comm);
+  if (!met_) return;
+  if (place_.digest.empty())
+    choice.stage = Choice::Stage::fixed;
+  else if (promises(choice))
+    open(comm, choice);
 }
 
-bool Choices::pays(const Choice& choice) const {
+bool Choices::pays(const Choice& choice, double seconds) const {
+  return choice.native_seconds > 0 && share * spent_ + calls_on_credit * choice.native_seconds >= seconds;
+}
+
+/// Whether now is the time to try schedules.
+bool Choices::promises(const Choice& choice) const {
   if (choice.costs.outstanding()) return false;
-  // Only a winner among the schedules is worth a plan at once.
-  const bool known = !choice.known.winner.empty();
-  if (choice.calls == 1) return known && choice.known.winner != arms[0].name;
-  const bool lost_before = known && choice.known.settled && choice.known.winner == arms[0].name;
-  if (lost_before && choice.calls < GuardRules{}.retest_after) return false;
-  return choice.native_seconds > 0 &&
-         share * spent_ + calls_on_credit * choice.native_seconds >= planning_seconds(members_.size);
-}
-
-void Choices::read_evidence(MPI_Comm comm) {
-  if (settings().choose == Choose::learn) evidence_ = kept_evidence(comm, members_.place);
+  if (choice.known.winner.empty()) return pays(choice, planning_seconds(members_.size));
+  const bool lost_before = choice.known.winner == arms[0].name && choice.known.settled;
+  return !lost_before || choice.calls >= GuardRules{}.retest_after;
 }
 
 void Choices::open(MPI_Comm comm, Choice& choice) {
@@ -239,8 +261,8 @@ const Arm* Choices::fastest(CallKind kind, std::size_t bytes) const {
   const std::uint32_t wanted = size_class(bytes);
   for (const Choice& choice : choices_) {
     if (choice.kind != kind || size_class(choice.bytes) != wanted) continue;
-    if (choice.stage == Choice::Stage::fixed) return &arms[choice.arm];
     if (choice.stage == Choice::Stage::guarded) return &arms[choice.offered[choice.guard->incumbent()]];
+    return &arms[choice.arm];
   }
   return nullptr;
 }

@@ -19,12 +19,17 @@ namespace hocket::runtime {
 
 class Choices {
  public:
+  struct Place {
+    int hosts = 0;
+    std::string digest;  ///< of what evidence depends on; the same on all ranks
+  };
   /// The communicator's ranks, and what makes schedules and its private communicator: see Team.
   struct Members {
-    int rank = 0, size = 0, hosts = 0;
+    int rank = 0, size = 0;
+    /// The ranks agree on where they are. Nothing of a place: nothing can be scheduled.
+    std::function<Place(MPI_Comm)> meet;
     std::function<Exchange*(MPI_Comm, CallKind, const Arm&)> exchange;  ///< null: cannot be scheduled
     std::function<MPI_Comm(MPI_Comm)> private_comm;                     ///< MPI_COMM_NULL: there are too many
-    std::string place;  ///< digest of what evidence depends on; the same on all ranks
   };
   explicit Choices(Members members);
   Choices(const Choices&) = delete;
@@ -56,22 +61,25 @@ class Choices {
   [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, std::size_t bytes);
 
   /// For calls that cannot be timed: the arm of `arms` that serves blocking calls of the same kind and size by now.
-  /// Null: there were none, or too few. Local.
+  /// Null: there were none. Local.
   [[nodiscard]] const Arm* fastest(CallKind kind, std::size_t bytes) const;
 
  private:
-  [[nodiscard]] Choice& of(MPI_Comm comm, CallKind kind, std::size_t bytes);
+  [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
   void watch(MPI_Comm comm, Choice& choice);
-  [[nodiscard]] bool pays(const Choice& choice) const;
+  [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
+  [[nodiscard]] bool promises(const Choice& choice) const;
   void open(MPI_Comm comm, Choice& choice);
-  void read_evidence(MPI_Comm comm);
+  void meet(MPI_Comm comm);
+  void recall(Choice& choice) const;
   void tell(const Choice& choice) const;
 
   Members members_;
   std::list<Choice> choices_;
   Choice* last_ = nullptr;
-  bool evidence_read_ = false, ended_ = false;
-  std::vector<Evidence> evidence_;
+  bool met_ = false, ended_ = false;
+  Place place_;
+  std::vector<Evidence> evidence_;  ///< of the place, from earlier runs
   double step_seconds_ = 0;  ///< 0: not measured
   double spent_ = 0;         ///< seconds in watched calls
 };

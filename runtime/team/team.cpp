@@ -43,7 +43,7 @@ std::atomic<std::uint64_t> ended = 0;
 
 }  // namespace
 
-Team* Team::find(MPI_Comm comm) {
+Team* Team::find_any(MPI_Comm comm) {
   struct Last {
     MPI_Comm comm{};  // zero bits: no communicator of any MPI
     std::uint64_t ended = 0;
@@ -58,25 +58,38 @@ Team* Team::find(MPI_Comm comm) {
   return team;
 }
 
-Team* Team::of_any(MPI_Comm comm) {
-  if (Team* const team = find(comm)) return team;
+Team* Team::find(MPI_Comm comm) {
+  Team* const team = find_any(comm);
+  return team != nullptr && team->met_ ? team : nullptr;
+}
+
+Team* Team::known(MPI_Comm comm) {
+  if (Team* const team = find_any(comm)) return team;
   if (!plain_intracommunicator(comm)) return nullptr;
   return &Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm)));
 }
 
+Team* Team::of_any(MPI_Comm comm) {
+  Team* const team = known(comm);
+  if (team != nullptr && !team->met_) team->meet(comm);
+  return team;
+}
+
 void Team::leave_alone(MPI_Comm comm) {
-  if (Team* const team = find(comm))
-    team->left_alone_ = true;
-  else
-    Attached<Team>::attach(comm, std::unique_ptr<Team>(new Team(comm, true)));
+  Team& team = *known(comm);
+  team.left_alone_ = team.met_ = true;
 }
 
 Team::~Team() { ++ended; }
 
-Team::Team(MPI_Comm comm, bool left_alone) : left_alone_(left_alone) {
+Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
-  if (left_alone_ || size_ < 3 || joins_worlds(comm)) return;
+}
+
+void Team::meet(MPI_Comm comm) {
+  met_ = true;
+  if (!could_meet() || joins_worlds(comm)) return;
   const Places places = agree_on_places(comm);
   std::string obstacle = places.obstacle;
   if (obstacle.empty() && places.nodes.empty()) obstacle = why_lost(PlanStore::instance().placement());
@@ -116,8 +129,16 @@ Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
 Choices& Team::choices() {
   if (!choices_)
     choices_ = std::make_unique<Choices>(Choices::Members{
-        rank_, size_, hosts_, [this](MPI_Comm comm, CallKind kind, const Arm& arm) { return exchange(comm, kind, arm); },
-        [this](MPI_Comm comm) { return private_comm(comm); }, place_digest(PlanStore::instance().network_digest(), numbering_)});
+        .rank = rank_,
+        .size = size_,
+        .meet =
+            [this](MPI_Comm comm) {
+              if (!met_) meet(comm);
+              if (!could_collide()) return Choices::Place{};
+              return Choices::Place{hosts_, place_digest(PlanStore::instance().network_digest(), numbering_)};
+            },
+        .exchange = [this](MPI_Comm comm, CallKind kind, const Arm& arm) { return exchange(comm, kind, arm); },
+        .private_comm = [this](MPI_Comm comm) { return private_comm(comm); }});
   return *choices_;
 }
 

@@ -27,8 +27,10 @@ class Team {
   [[nodiscard]] static Team& of(MPI_Comm comm) { return *of_any(comm); }
   /// Like of(), for any communicator: null for an intercommunicator and for none. Collective.
   [[nodiscard]] static Team* of_any(MPI_Comm comm);
-  /// Like of_any(), but null if no team has been made. Local.
+  /// Like of_any(), but null if the ranks have not agreed on anything yet. Local.
   [[nodiscard]] static Team* find(MPI_Comm comm);
+  /// Like of_any(), but local: until the ranks meet(), only rank(), size(), choices() and could_meet() mean something.
+  [[nodiscard]] static Team* known(MPI_Comm comm);
 
   /// From here on the MPI library serves the calls of an intracommunicator that are not under way yet. Every rank
   /// does this at the same place among the calls of the communicator; no message is sent.
@@ -37,6 +39,12 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team();
+
+  /// The ranks agree on whether they can follow a plan together, which costs some collective calls. Collective.
+  void meet(MPI_Comm comm);
+  [[nodiscard]] bool met() const { return met_; }
+  /// False where nothing could come of it.
+  [[nodiscard]] bool could_meet() const { return !left_alone_ && size_ >= 3; }
 
   /// False if there is no plan to follow, or nothing crosses a wire that could collide.
   [[nodiscard]] bool could_collide() const { return !left_alone_ && hosts_ >= 2 && size_ >= 3; }
@@ -73,13 +81,15 @@ class Team {
   [[nodiscard]] MPI_Comm private_comm(MPI_Comm comm);
 
  private:
-  explicit Team(MPI_Comm comm, bool left_alone = false);
+  explicit Team(MPI_Comm comm);
+  [[nodiscard]] static Team* find_any(MPI_Comm comm);
   [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Arm& arm);
 
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
   bool machines_differ_ = true;      ///< no two hosts are one machine
-  bool left_alone_;                  ///< by hocket_leave_alone
+  bool left_alone_ = false;          ///< by hocket_leave_alone
+  bool met_ = false;
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
   std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();
