@@ -198,35 +198,33 @@ double Guard::error_of(std::size_t arm) const {
 }
 
 void Guard::judge() {
-  ArmState& state = arms_[challenger_];
+  const ArmState& state = arms_[challenger_];
   Meeting& meeting = meetings_[challenger_];
-  const bool none_met = std::ranges::none_of(meetings_, &Meeting::met);
-  if (!meeting.met && none_met) meeting.first_trial = true;
+  meeting.first_trial = meeting.first_trial || std::ranges::none_of(meetings_, &Meeting::met);
   meeting.met = true;
   if (unverified_ && challenger_ == 0) {
     if (meeting.clear_pairs >= 2) return commit(0);
     const bool known = known_[0].calls >= well_known && known_[incumbent_].calls >= well_known;
-    if (script_ == Script::probe && known && state.typical > typical() * clear_gain) {
-      state.verdict = Verdict::worse;  // evidence that two calls confirm
-      unverified_ = false;
-      return;
-    }
+    // Evidence that a first look confirms.
+    if (script_ == Script::probe && known && state.typical > typical() * clear_gain) return conclude(Verdict::worse);
   }
-  // Clear losers need no statistics, only a second look at them.
-  if (state.timed >= 2 && std::min(meeting.first, state.typical) > far_slower * typical()) {
-    state.verdict = Verdict::worse;
-    return;
-  }
+  // Clear losers need no statistics, only a second look.
+  if (state.timed >= 2 && std::min(meeting.first, state.typical) > far_slower * typical())
+    return conclude(Verdict::worse);
   if (script_ == Script::probe) return;
   const PairTest& test = meeting.test;
   if (test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours) return commit(challenger_);
   const bool gains = meeting.theirs * clear_gain < meeting.ours;  // by its rare calls
-  if ((test.no_better() * error_of_dropping >= 1 && !gains) || test.pairs() >= most_pairs) {
-    state.verdict = meeting.theirs > meeting.ours * (1 + rules_.margin) ? Verdict::worse : Verdict::even;
-    if (challenger_ == 0) unverified_ = false;
-    reference_ = typical();
-    good_until_ = calls_;
-  }
+  if ((test.no_better() * error_of_dropping >= 1 && !gains) || test.pairs() >= most_pairs)
+    conclude(meeting.theirs > meeting.ours * (1 + rules_.margin) ? Verdict::worse : Verdict::even);
+}
+
+/// Of the challenger: the incumbent stays.
+void Guard::conclude(Verdict verdict) {
+  arms_[challenger_].verdict = verdict;
+  if (challenger_ == 0) unverified_ = false;
+  reference_ = typical();
+  good_until_ = calls_;
 }
 
 void Guard::close_accounts() {
@@ -277,7 +275,7 @@ void Guard::look_for_drift() {
   if (drifted && suspected_) {
     costs.forget(burst);
     arms_[incumbent_].typical = costs.typical();
-    reopen();
+    if (rules_.may_change) reopen();
   } else if (drifted) {
     sample_at_ = calls_ + burst;  // a rank may have been slow for a moment
   } else {
@@ -287,6 +285,7 @@ void Guard::look_for_drift() {
 }
 
 bool Guard::settled() const {
+  if (!rules_.may_change) return true;
   if (script_ == Script::probe || script_ == Script::pairs) return false;
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
     if (arms_[arm].verdict != Verdict::open) continue;
@@ -319,7 +318,7 @@ void Guard::begin(Script script, std::size_t challenger, std::uint32_t pairs) {
 }
 
 void Guard::plan() {
-  if (calls_ >= retest_at_) {
+  if (calls_ >= retest_at_ && rules_.may_change) {
     retest_gap_ *= 2;
     retest_at_ = calls_ + retest_gap_;
     reopen();
