@@ -22,10 +22,10 @@ constexpr double error_of_returning = 0.1;  // to the library's own, from an arm
 constexpr double first_share = 0.75;        // of the error, for the first challenger
 constexpr std::size_t recent_calls = 8;
 constexpr std::uint32_t most_pairs = 128;
-constexpr std::uint64_t well_known = 8;                                      // calls
-constexpr std::uint32_t burst = 4;                                           // calls of a sample
-constexpr std::uint64_t first_gap = 32, last_gap = 256, longest_gap = 1024;  // calls between samples
-constexpr double sampling_share = 0.005;  // of the time spent that agreeing on samples may take
+constexpr std::uint64_t well_known = 8;                  // calls
+constexpr std::uint32_t burst = 4;                       // calls of a sample
+constexpr std::uint64_t first_gap = 32, last_gap = 256;  // calls between samples
+constexpr double sampling_share = 0.005;                 // of the time spent that agreeing on samples may take
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -262,10 +262,10 @@ void Guard::reopen() {
 }
 
 void Guard::look_for_drift() {
-  const double gap = rules_.post_seconds / (sampling_share * typical());
-  const std::uint64_t last =
-      gap > 0 ? static_cast<std::uint64_t>(std::clamp<double>(gap, first_gap, longest_gap)) : last_gap;
-  sample_gap_ = std::min(2 * sample_gap_, last);
+  if (!is_cost(typical())) return;
+  const double affordable = rules_.post_seconds / (sampling_share * typical());
+  sample_gap_ =
+      std::max(std::min(2 * sample_gap_, last_gap), static_cast<std::uint64_t>(std::clamp(affordable, 0.0, 1e9)));
   sample_at_ = calls_ + sample_gap_;
   Costs& costs = meetings_[incumbent_].costs;
   if (costs.size() < burst) return;
