@@ -210,6 +210,9 @@ clients: setup ## mpi4py-fft for tests/clients (FFTW's headers needed), then the
 	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpi4py-fft>=2.0.6'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest tests/clients
 
+bench-choose-noise: setup ## the guard in 10,000 simulated runs: bench/results/choose-noise.{csv,md} (half a minute)
+	$(PYTHON_OF_VENV) bench/choose/noise.py
+
 bench-suites: setup ## suites of MPI libraries with and without Hocket, both MPIs: bench/results/suites.{csv,md} (hours)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/suites/run.py mpich mpi4py $(LAB_MPIS)

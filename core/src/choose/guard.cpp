@@ -22,10 +22,10 @@ constexpr double error_of_returning = 0.1;  // to the library's own, from an arm
 constexpr double first_share = 0.75;        // of the error, for the first challenger
 constexpr std::size_t recent_calls = 8;
 constexpr std::uint32_t most_pairs = 128;
-constexpr std::uint64_t well_known = 8;                                      // calls
-constexpr std::uint32_t burst = 4;                                           // calls of a sample
-constexpr std::uint64_t first_gap = 32, last_gap = 256, longest_gap = 1024;  // calls between samples
-constexpr double sampling_share = 0.005;  // of the time spent that agreeing on samples may take
+constexpr std::uint64_t well_known = 8;                  // calls
+constexpr std::uint32_t burst = 4;                       // calls of a sample
+constexpr std::uint64_t first_gap = 32, last_gap = 256;  // calls between samples
+constexpr double sampling_share = 0.005;                 // of the time spent that agreeing on samples may take
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -207,35 +207,33 @@ double Guard::error_of(std::size_t arm) const {
 }
 
 void Guard::judge() {
-  ArmState& state = arms_[challenger_];
+  const ArmState& state = arms_[challenger_];
   Meeting& meeting = meetings_[challenger_];
-  const bool none_met = std::ranges::none_of(meetings_, &Meeting::met);
-  if (!meeting.met && none_met) meeting.first_trial = true;
+  meeting.first_trial = meeting.first_trial || std::ranges::none_of(meetings_, &Meeting::met);
   meeting.met = true;
   if (unverified_ && challenger_ == 0) {
     if (meeting.clear_pairs >= 2) return commit(0);
     const bool known = known_[0].calls >= well_known && known_[incumbent_].calls >= well_known;
-    if (script_ == Script::probe && known && state.typical > typical() * clear_gain) {
-      state.verdict = Verdict::worse;  // evidence that two calls confirm
-      unverified_ = false;
-      return;
-    }
+    // Evidence that a first look confirms.
+    if (script_ == Script::probe && known && state.typical > typical() * clear_gain) return conclude(Verdict::worse);
   }
-  // Clear losers need no statistics, only a second look at them.
-  if (state.timed >= 2 && std::min(meeting.first, state.typical) > far_slower * typical()) {
-    state.verdict = Verdict::worse;
-    return;
-  }
+  // Clear losers need no statistics, only a second look.
+  if (state.timed >= 2 && std::min(meeting.first, state.typical) > far_slower * typical())
+    return conclude(Verdict::worse);
   if (script_ == Script::probe) return;
   const PairTest& test = meeting.test;
   if (test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours) return commit(challenger_);
   const bool gains = meeting.theirs * clear_gain < meeting.ours;  // by its rare calls
-  if ((test.no_better() * error_of_dropping >= 1 && !gains) || test.pairs() >= most_pairs) {
-    state.verdict = meeting.theirs > meeting.ours * (1 + rules_.margin) ? Verdict::worse : Verdict::even;
-    if (challenger_ == 0) unverified_ = false;
-    reference_ = typical();
-    good_until_ = calls_;
-  }
+  if ((test.no_better() * error_of_dropping >= 1 && !gains) || test.pairs() >= most_pairs)
+    conclude(meeting.theirs > meeting.ours * (1 + rules_.margin) ? Verdict::worse : Verdict::even);
+}
+
+/// Of the challenger: the incumbent stays.
+void Guard::conclude(Verdict verdict) {
+  arms_[challenger_].verdict = verdict;
+  if (challenger_ == 0) unverified_ = false;
+  reference_ = typical();
+  good_until_ = calls_;
 }
 
 void Guard::close_accounts() {
@@ -273,10 +271,10 @@ void Guard::reopen() {
 }
 
 void Guard::look_for_drift() {
-  const double gap = rules_.post_seconds / (sampling_share * typical());
-  const std::uint64_t last =
-      gap > 0 ? static_cast<std::uint64_t>(std::clamp<double>(gap, first_gap, longest_gap)) : last_gap;
-  sample_gap_ = std::min(2 * sample_gap_, last);
+  if (!is_cost(typical())) return;
+  const double affordable = rules_.post_seconds / (sampling_share * typical());
+  sample_gap_ =
+      std::max(std::min(2 * sample_gap_, last_gap), static_cast<std::uint64_t>(std::clamp(affordable, 0.0, 1e9)));
   sample_at_ = calls_ + sample_gap_;
   Costs& costs = meetings_[incumbent_].costs;
   if (costs.size() < burst) return;
@@ -286,7 +284,7 @@ void Guard::look_for_drift() {
   if (drifted && suspected_) {
     costs.forget(burst);
     arms_[incumbent_].typical = costs.typical();
-    reopen();
+    if (rules_.may_change) reopen();
   } else if (drifted) {
     sample_at_ = calls_ + burst;  // a rank may have been slow for a moment
   } else {
@@ -296,6 +294,7 @@ void Guard::look_for_drift() {
 }
 
 bool Guard::settled() const {
+  if (!rules_.may_change) return true;
   if (script_ == Script::probe || script_ == Script::pairs) return false;
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
     if (arms_[arm].verdict != Verdict::open) continue;
@@ -328,7 +327,7 @@ void Guard::begin(Script script, std::size_t challenger, std::uint32_t pairs) {
 }
 
 void Guard::plan() {
-  if (calls_ >= retest_at_) {
+  if (calls_ >= retest_at_ && rules_.may_change) {
     retest_gap_ *= 2;
     retest_at_ = calls_ + retest_gap_;
     reopen();

@@ -16,7 +16,7 @@ constexpr std::array<Bet, 6> all_bets{
     {{.40, .98, 0}, {.20, .98, .1}, {.10, .9, .3}, {.10, .5, .1}, {.15, .5, .3}, {.05, .25, .2}}};
 
 double squashed(double x, double scale) {
-  if (x == 0) return 0;
+  if (scale == 0) return (x > 0) - (x < 0);
   return x / std::sqrt(x * x + scale * scale);
 }
 

@@ -133,6 +133,7 @@ class Guard {
   void price(std::span<const double> costs);
   void compare(std::span<const double> costs);
   void judge();
+  void conclude(Verdict verdict);
   void commit(std::size_t arm);
   void reopen();
   void close_accounts();

@@ -1,0 +1,164 @@
+"""Evidence as text: what is written is read, what is damaged is refused, and merging loses nothing."""
+
+from __future__ import annotations
+
+import math
+import string
+
+import pytest
+from hocket._core import InputError
+from hocket._core.choose import (
+    ArmEvidence,
+    Evidence,
+    evidence_text,
+    least_bytes,
+    merge,
+    parse_evidence,
+    size_class,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+names = st.text(set(string.printable) - set(string.whitespace) - set(",="), min_size=1, max_size=20)
+times = st.floats(0, 1e6)
+arms = st.lists(
+    st.builds(ArmEvidence, names, st.integers(0, 2**53), times, times),
+    min_size=1, max_size=5, unique_by=lambda arm: arm.name,
+)  # fmt: skip
+
+
+@st.composite
+def evidences(draw: st.DrawFn) -> Evidence:
+    measured = draw(arms)
+    winner = draw(st.sampled_from(measured)).name
+    size = draw(st.integers(0, 127))
+    return Evidence(draw(names), draw(names), size, draw(names), draw(st.booleans()), winner, measured)
+
+
+def key(one: Evidence) -> tuple[str, str, int, str]:
+    return one.place, one.call, one.size_class, one.layout
+
+
+some = st.lists(evidences(), max_size=5, unique_by=key)
+
+LINE = "place=p call=alltoall size=28 layout=equal settled=1 winner=w arm=native,9,0.5,0.1 arm=w,12,0.25,0"
+GOOD = f"hocket choices 1\n{LINE}\n"
+
+
+@given(some)
+def test_what_is_written_is_read(evidence: list[Evidence]) -> None:
+    text = evidence_text(evidence)
+    assert parse_evidence(text) == evidence
+    assert evidence_text(parse_evidence(text)) == text
+
+
+def test_a_line() -> None:
+    native, winner = ArmEvidence("native", 9, 0.5, 0.1), ArmEvidence("w", 12, 0.25)
+    assert evidence_text([Evidence("p", "alltoall", 28, "equal", True, "w", [native, winner])]) == GOOD
+    assert evidence_text([]) == "hocket choices 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", 1),
+        ("hocket choices 2\n", 1),
+        ("hocket choices 1", 1),
+        (GOOD[:-1], 3 - 1),
+        (GOOD + LINE + "\n", 3),  # the same key twice
+        (GOOD + "\n", 3),
+        (GOOD.replace("size=28", "size=128"), 2),
+        (GOOD.replace("size=28", "size=-1"), 2),
+        (GOOD.replace("size=28", "size=28x"), 2),
+        (GOOD.replace("settled=1", "settled=yes"), 2),
+        (GOOD.replace("winner=w", "winner=other"), 2),
+        (GOOD.replace("arm=w", "arm=native"), 2),
+        (GOOD.replace("0.25", "nan"), 2),
+        (GOOD.replace("0.25", "-1"), 2),
+        (GOOD.replace("0.25", "1e999"), 2),
+        (GOOD.replace("arm=w,12", f"arm=w,{2**60}"), 2),
+        (GOOD.replace("arm=w,12", "arm=w"), 2),
+        (GOOD.replace("place=p", "place="), 2),
+        (GOOD.replace("place=p ", ""), 2),
+        (GOOD.replace("place=p", "place=" + "p" * 300), 2),
+        (GOOD.replace("place=p", "place=\x1b[2J"), 2),
+    ],
+)
+def test_damaged_text_is_refused(text: str, line: int) -> None:
+    with pytest.raises(InputError, match=rf"^line {line}: .*hocket tune clear") as refusal:
+        parse_evidence(text)
+    assert str(refusal.value).isprintable()
+
+
+@given(st.data())
+def test_no_mutation_does_harm(data: st.DataObject) -> None:
+    """What is read, if anything, can be written again."""
+    text = bytearray(GOOD.encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        if data.draw(st.booleans()):
+            text[at] = data.draw(st.integers(0, 127))
+        else:
+            del text[at : at + data.draw(st.integers(1, 20))]
+            text += b"\n"
+    try:
+        found = parse_evidence(text.decode())
+    except InputError:
+        return
+    assert parse_evidence(evidence_text(found)) == found
+
+
+@given(some, some)
+def test_merging_loses_no_key(kept: list[Evidence], learned: list[Evidence]) -> None:
+    merged = merge(kept, learned)
+    assert {key(one) for one in merged} == {key(one) for one in [*kept, *learned]}
+    assert parse_evidence(evidence_text(merged)) == merged
+    assert merge([], merged) == merged
+    assert merge(merged, []) == merged
+
+
+def about(*measured: ArmEvidence, winner: str = "native", settled: bool = False) -> Evidence:
+    return Evidence("p", "alltoall", 28, "equal", settled, winner, list(measured))
+
+
+def test_counts_are_added_and_times_weighed() -> None:
+    kept = about(ArmEvidence("native", 10, 1.0, 0.1), ArmEvidence("a", 5, 3.0))
+    learned = about(ArmEvidence("native", 30, 2.0, 0.5), ArmEvidence("b", 7, 4.0))
+    (both,) = merge([kept], [learned])
+    assert both.arms == [
+        ArmEvidence("native", 40, 1.75, 0.4),
+        ArmEvidence("a", 5, 3.0),
+        ArmEvidence("b", 7, 4.0),
+    ]
+
+
+def test_the_past_does_not_weigh_for_ever() -> None:
+    (both,) = merge([about(ArmEvidence("native", 10**6, 1.0))], [about(ArmEvidence("native", 1024, 3.0))])
+    assert both.arms[0].seconds == 2.0
+
+
+def test_whose_winner_counts() -> None:
+    native, fast = ArmEvidence("native", 10, 1.0), ArmEvidence("fast", 10, 0.5)
+    settled = about(native, fast, winner="fast", settled=True)
+    beginning = about(native, fast)
+    for kept, learned, winner in (
+        (settled, beginning, "fast"),
+        (beginning, settled, "fast"),
+        (settled, about(native, fast, settled=True), "native"),
+        (beginning, about(native, fast, winner="fast"), "fast"),
+    ):
+        assert merge([kept], [learned])[0].winner == winner
+    assert merge([settled], [beginning])[0].settled
+
+
+def test_size_classes_are_half_an_octave() -> None:
+    assert [size_class(size) for size in (0, 1, 2, 3, 4, 5, 6, 8)] == [0, 0, 2, 3, 4, 4, 5, 6]
+    assert size_class(2**64 - 1) == 127
+    for number in range(2, 128):
+        least = least_bytes(number)
+        assert size_class(least) == number
+        assert size_class(least - 1) < number
+        assert 2 ** (number / 2) <= least * (1 + 1e-12)
+        assert least < 2 ** (number / 2) + 1 + 1e4 * (number > 60) * math.ldexp(1, number // 2 - 53)
+    with pytest.raises(InputError, match="128"):
+        least_bytes(128)

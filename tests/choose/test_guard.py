@@ -1,0 +1,305 @@
+"""The guard: what it does call by call, what it loses, when it changes; whatever calls cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from random import Random
+
+import pytest
+from hocket._core import InputError
+from hocket._core.choose import ArmEvidence, Guard, GuardRules, Turn, Verdict
+from hypothesis import given
+from hypothesis import strategies as st
+
+NAN = math.nan
+Cost = Callable[[int, int], float]  # call, arm: seconds
+
+
+def rules(**changes: object) -> GuardRules:
+    made = GuardRules()
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+class Run:
+    """Calls under one guard. ``cost`` tells what a call by an arm takes."""
+
+    def __init__(self, guard: Guard, cost: Cost) -> None:
+        self.guard, self.cost = guard, cost
+        self.turns: list[Turn] = []
+        self.timed: list[float] = []
+        self.posts: list[list[float]] = []
+
+    def call(self) -> Turn:
+        if self.guard.due():
+            self.guard.tell(self.posts.pop(0))
+        turn = self.guard.next()
+        if turn.timed:
+            self.timed.append(self.cost(len(self.turns), turn.arm))
+        if turn.post:
+            self.posts.append(self.timed)
+            self.timed = []
+        self.turns.append(turn)
+        return turn
+
+    def calls(self, count: int) -> Run:
+        for _ in range(count):
+            self.call()
+        return self
+
+    @property
+    def arms(self) -> list[int]:
+        return [turn.arm for turn in self.turns]
+
+
+def noisy(ratios: Sequence[float], noise: float = 0.02, seed: int = 0, seconds: float = 1e-3) -> Cost:
+    random = Random(seed)
+    return lambda _, arm: seconds * ratios[arm] * math.exp(random.gauss(0, noise))
+
+
+def unknown(arms: int) -> list[float]:
+    return [NAN] * arms
+
+
+any_cost = st.one_of(
+    st.floats(1e-6, 10), st.sampled_from([0.0, -1.0, NAN, math.inf, 1e-300, 1e300]), st.just(1e-3)
+)
+predictions = st.lists(st.one_of(st.just(NAN), st.floats(1e-6, 10)), min_size=1, max_size=6)
+some_rules = st.builds(
+    rules,
+    margin=st.sampled_from([0.0, 0.02, 0.3]),
+    error=st.sampled_from([0.001, 0.05, 0.5]),
+    budget_share=st.sampled_from([0.0, 0.01, 1.0]),
+    budget_calls=st.sampled_from([0.0, 2.0, 100.0]),
+    retest_after=st.sampled_from([1, 10, 1000]),
+    may_change=st.booleans(),
+    calibrated=st.booleans(),
+    post_seconds=st.sampled_from([0.0, 1e-5, 1.0]),
+    lag=st.integers(0, 3),
+)
+
+
+@given(predictions, some_rules, st.lists(any_cost, min_size=1, max_size=40), st.booleans())
+def test_whatever_calls_cost(
+    predicted: list[float], chosen: GuardRules, costs: list[float], evident: bool
+) -> None:
+    """Trials alternate, begin within the budget and are posted; nothing else is a trial."""
+    known = [ArmEvidence(f"arm-{arm}", 9, cost) for arm, cost in enumerate(predicted)] if evident else []
+    winner = len(predicted) - 1 if evident else None
+    make = lambda: Guard(predicted, chosen, known, winner)  # noqa: E731
+    run = Run(make(), lambda call, arm: costs[(7 * call + arm) % len(costs)])
+    twin = Run(make(), run.cost)
+    since_tell: list[Turn] = []
+    at_once = 0  # trials next to each other
+    for _ in range(300):
+        told = run.guard.due()
+        turn = run.call()
+        again = twin.call()
+        assert (again.arm, again.timed, again.post) == (turn.arm, turn.timed, turn.post)
+        since_tell = [turn] if told else [*since_tell, turn]
+        trial = turn.arm != run.guard.incumbent
+        at_once = at_once + 1 if trial else 0
+        assert at_once <= 2
+        if trial:
+            assert chosen.may_change
+            assert turn.timed
+            first = sum(one.arm != run.guard.incumbent for one in since_tell) == 1
+            assert not first or run.guard.lost <= run.guard.budget
+        assert run.guard.lost >= 0
+        assert sum(arm.calls for arm in run.guard.arms) == run.guard.calls == len(run.turns)
+        assert [arm.verdict for arm in run.guard.arms].count(Verdict.incumbent) == 1
+        assert run.guard.arms[run.guard.incumbent].verdict == Verdict.incumbent
+
+
+def test_first_calls() -> None:
+    """Warm-up, a sample, a probe, blocks A B B A of which each begins while the last one's costs are told."""
+    run = Run(Guard(unknown(2), rules()), noisy([1, 1.1], 0)).calls(13)
+    assert run.arms == [0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0]
+    assert [turn.timed for turn in run.turns] == [False] + [True] * 12
+    assert [call for call, turn in enumerate(run.turns) if turn.post] == [1, 3, 7, 11]
+
+
+@pytest.mark.parametrize("lag", [0, 1, 2, 5])
+def test_costs_are_due_after_as_many_calls_as_said(lag: int) -> None:
+    run, posted = Run(Guard(unknown(2), rules(lag=lag)), lambda call, arm: 1e-3), -1
+    for call in range(100):
+        if run.guard.due():
+            assert call - posted == lag + 1
+            with pytest.raises(InputError, match="waits for costs"):
+                run.guard.next()
+            with pytest.raises(InputError, match="and is told 9"):
+                run.guard.tell([1.0] * 9)
+        if run.call().post:
+            posted = call
+    assert posted > 50
+
+
+def test_nobody_asked() -> None:
+    with pytest.raises(InputError, match="waits for none"):
+        Guard(unknown(2), rules()).tell([1.0])
+    with pytest.raises(InputError, match="one arm at least"):
+        Guard([], rules())
+    with pytest.raises(InputError, match="none of the arms"):
+        Guard(unknown(2), rules(), [], 2)
+    with pytest.raises(InputError, match="as many arms"):
+        Guard(unknown(2), rules(), [ArmEvidence("native", 1, 1.0)])
+    for name, value in (("margin", -1.0), ("error", 0.0), ("drift", NAN), ("retest_after", 0)):
+        with pytest.raises(InputError, match="positive"):
+            Guard(unknown(2), rules(**{name: value}))
+
+
+@pytest.mark.parametrize("gain", [0.3, 0.5, 0.8, 0.87])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_clear_gain_within_20_calls(gain: float, seed: int) -> None:
+    run = Run(Guard(unknown(2), rules()), noisy([1, gain], 0.02, seed)).calls(20)
+    assert run.guard.incumbent == 1
+    assert run.guard.settled
+    assert run.arms[-1] == 1
+
+
+@pytest.mark.parametrize("ratio", [1.05, 1.2, 1.5, 3, 10])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_slower_arm_costs_little(ratio: float, seed: int) -> None:
+    run = Run(Guard(unknown(2), rules()), noisy([1, ratio], 0.02, seed)).calls(200)
+    assert run.guard.incumbent == 0
+    assert run.guard.settled
+    assert run.guard.lost <= max(run.guard.budget, (ratio - 1) * 1.1e-3)
+    if ratio == 10:
+        assert run.arms.count(1) == 1  # the budget does not hold it a second time
+
+
+def test_no_gain_worth_a_change() -> None:
+    run = Run(Guard(unknown(2), rules(retest_after=10**6)), noisy([1, 0.99], 0.005)).calls(400)
+    assert run.guard.incumbent == 0
+    assert run.guard.arms[1].verdict == Verdict.even
+
+
+def test_best_predicted_first() -> None:
+    predicted = [1e-3, 4e-3, 0.7e-3, 0.95e-3]
+    run = Run(Guard(predicted, rules()), noisy([1, 4, 0.7, 0.95], 0.01)).calls(18)
+    assert set(run.arms) == {0, 2}
+    assert run.guard.incumbent == 2
+
+
+def test_what_is_predicted_far_slower_waits_for_the_budget() -> None:
+    run = Run(Guard([1e-3, 4e-3], rules(calibrated=True)), noisy([1, 4], 0.01)).calls(600)
+    first = run.arms.index(1)
+    assert first > 200  # three calls are lost
+    assert run.guard.lost <= run.guard.budget
+
+
+def test_a_calibrated_prediction_decides_the_first_call() -> None:
+    for ratio, first in ((0.89, 1), (0.95, 0), (1.5, 0)):
+        guard = Guard([1e-3, ratio * 1e-3], rules(calibrated=True))
+        assert guard.next().arm == first
+        assert Guard([1e-3, ratio * 1e-3], rules()).next().arm == 0
+    assert Guard([NAN, 1e-6], rules(calibrated=True)).next().arm == 0
+
+
+@pytest.mark.parametrize("foresight", ["prediction", "evidence"])
+@pytest.mark.parametrize("ratio", [1.3, 2.5, 20])
+def test_back_to_the_librarys_own(foresight: str, ratio: float) -> None:
+    """Prediction or evidence said half the time; it takes `ratio` times as long."""
+    if foresight == "prediction":
+        guard = Guard([1e-3, 0.5e-3], rules(calibrated=True))
+    else:
+        known = [ArmEvidence("native", 50, 1e-3), ArmEvidence("other", 50, 0.5e-3)]
+        guard = Guard(unknown(2), rules(), known, 1)
+    run = Run(guard, noisy([1, ratio], 0.02)).calls(40)
+    assert run.arms[0] == 1
+    assert run.guard.incumbent == 0
+    within = next(call for call in range(40) if set(run.arms[call:]) == {0})
+    assert within <= (10 if ratio > 2 else 30)
+
+
+def test_evidence_serves_at_once_and_is_looked_at_once() -> None:
+    known = [ArmEvidence("native", 50, 1e-3), ArmEvidence("good", 50, 0.5e-3), ArmEvidence("bad", 50, 2e-3)]
+    run = Run(Guard(unknown(3), rules(), known, 1), noisy([1, 0.5, 2])).calls(500)
+    assert run.arms.count(0) == 1
+    assert run.arms.count(2) == 0
+    assert run.guard.incumbent == 1
+    assert run.guard.settled
+
+
+def test_nothing_changes_that_may_not() -> None:
+    """Reductions: rounding differs between arms."""
+    run = Run(Guard([1e-3, 0.1e-3], rules(may_change=False)), noisy([1, 0.1])).calls(3000)
+    assert set(run.arms) == {0}
+    assert run.guard.settled
+    assert run.guard.arms[0].timed > 0
+    assert run.guard.lost == 0
+    chosen = Run(Guard([1e-3, 0.1e-3], rules(may_change=False, calibrated=True)), noisy([1, 9])).calls(3000)
+    assert set(chosen.arms) == {1}
+
+
+def test_drift_is_noticed() -> None:
+    """After 500 calls the other arm is the faster one, and the incumbent takes twice as long."""
+    before, after = noisy([1, 1.5]), noisy([2, 1.5])
+    run = Run(
+        Guard(unknown(2), rules(retest_after=10**6)),
+        lambda call, arm: (before if call < 500 else after)(call, arm),
+    )
+    assert run.calls(500).guard.incumbent == 0
+    assert run.calls(600).guard.incumbent == 1
+
+
+def test_the_network_is_better_some_other_time() -> None:
+    """The challenger is faster from call 800 on; the library's own costs what it did."""
+    before, after = noisy([1, 1.5]), noisy([1, 0.5])
+    run = Run(Guard(unknown(2), rules()), lambda call, arm: (before if call < 800 else after)(call, arm))
+    assert run.calls(999).guard.incumbent == 0
+    assert run.calls(100).guard.incumbent == 1
+
+
+@pytest.mark.parametrize("stopped", range(20))
+def test_a_stop_does_not_turn_the_choice(stopped: int) -> None:
+    """One call takes a second because a rank was stopped."""
+    cost = noisy([1, 1.3])
+    run = Run(Guard(unknown(2), rules()), lambda call, arm: 1.0 if call == stopped else cost(call, arm))
+    assert run.calls(300).guard.incumbent == 0
+    known = [ArmEvidence("native", 50, 1.3e-3), ArmEvidence("good", 50, 1e-3)]
+    cost = noisy([1.3, 1])
+    run = Run(
+        Guard(unknown(2), rules(), known, 1), lambda call, arm: 1.0 if call == stopped else cost(call, arm)
+    )
+    assert run.calls(300).guard.incumbent == 1
+
+
+def test_what_is_often_faster_and_sometimes_far_slower() -> None:
+    """90 of 100 calls take 10 % less, the others wait for a retransmission: four times as long and more."""
+    random = Random(3)
+
+    def cost(call: int, arm: int) -> float:
+        return 1e-3 * (1 if arm == 0 else 5 if random.random() < 0.1 else 0.9)
+
+    changed = 0
+    for _ in range(50):
+        changed += Run(Guard(unknown(2), rules(retest_after=10**6)), cost).calls(500).guard.incumbent
+    assert changed <= 25  # medians alone would change in nearly all
+
+
+def test_agreeing_has_its_price() -> None:
+    """What a post takes is lost; where calls are that short, trials wait."""
+    cost = noisy([1, 0.5], seconds=1e-6)
+    assert Run(Guard(unknown(2), rules()), cost).calls(30).guard.incumbent == 1
+    run = Run(Guard(unknown(2), rules(post_seconds=5e-6)), cost).calls(1000)
+    assert run.guard.trials < 5
+    assert run.guard.lost <= run.guard.budget
+    assert sum(turn.post for turn in run.turns) < 5
+
+
+def test_play_is_what_a_runtime_does() -> None:
+    import numpy as np
+
+    costs = np.exp(np.random.default_rng(1).normal(0, 0.1, (400, 3))) * [1, 1.3, 0.7] * 1e-3
+    run = Run(Guard(unknown(3), rules()), lambda call, arm: float(costs[call, arm])).calls(400)
+    guard = Guard(unknown(3), rules())
+    arms, incumbents, lost, budgets = guard.play(costs)
+    assert arms == run.arms
+    assert (incumbents[-1], lost[-1], budgets[-1]) == (run.guard.incumbent, run.guard.lost, run.guard.budget)
+    with pytest.raises(InputError, match="plays no more"):
+        guard.play(costs)
+    with pytest.raises(InputError, match="columns"):
+        Guard(unknown(2), rules()).play(costs)
