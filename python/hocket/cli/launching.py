@@ -123,7 +123,7 @@ def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: 
     if path is None:
         return None
     try:
-        with open_file(path):
+        with open_file(path, again=True):
             return path
     except OSError as error:
         raise UsageError(

@@ -229,7 +229,7 @@ def read_plan(path: Path) -> _core.Plan:
     if ":" in str(path.resolve()):
         raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
     try:
-        return _core.Plan.decode(read_file(path))
+        return _core.Plan.decode(read_file(path, again=True))
     except OSError as error:
         raise PlanError(
             f"cannot read {path}: {error.strerror}", remedy="make it with 'hocket plan'"
