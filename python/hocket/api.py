@@ -276,7 +276,7 @@ def plan(
     bytes: int | str | None = None,
     contributions: Sequence[int] | None = None,
     scheduler: str = AUTO,
-    window: int = 1,
+    window: int | None = None,
     startup: float | str = 0.0,
     seed: int = 1,
 ) -> Plan:
@@ -287,7 +287,8 @@ def plan(
     ``contributions``, one size for each rank; or a matrix of shape (ranks, ranks) whose entry [i, j] is the
     bytes that rank i sends to rank j: a numpy array, nested lists, or a sparse array of scipy. Numbers are
     integers, or floats that are whole. What a rank has for itself, on the diagonal, is no message.
-    ``scheduler``: one of ``hocket schedulers``, or ``"auto"``. ``window``: messages in flight on a channel.
+    ``scheduler``: one of ``hocket schedulers``, or ``"auto"``. ``window``: messages in flight on a channel;
+    None: as many as ``hocket run`` allows.
     ``startup``: seconds that a message costs its sender (all-gather and matrices). ``seed``: of schedulers
     that draw lots; the same seed gives the same plan on every machine.
 
@@ -297,7 +298,7 @@ def plan(
     """
     net = _network(network)
     core = net._core
-    window = _whole(window, "window", 1, 1024)
+    window = None if window is None else _whole(window, "window", 1, 1024)
     seconds = _seconds(startup, "startup")
     irregular = not isinstance(demand, str)
     if not irregular and demand not in (ALL_TO_ALL, ALL_GATHER):

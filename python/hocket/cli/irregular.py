@@ -36,7 +36,7 @@ def plan_traffic(
     network: Network,
     path: str,
     scheduler: str,
-    window: int = 1,
+    window: int | None = None,
     startup: str = "0",
     seed: int = 1,
     quiet: bool = False,

@@ -179,11 +179,11 @@ def scheduler_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
-def window_option(function: F) -> F:
+def window_option(pattern: str) -> Callable[[F], F]:
     return click.option(
-        "--window", default=1, show_default=True, type=click.IntRange(1, 1024), metavar="K",
-        help="Messages in flight that tokens allow per channel.",
-    )(function)  # fmt: skip
+        "--window", type=click.IntRange(1, 1024), metavar="K",
+        help=f"Messages in flight that tokens allow per channel.  [default: {_core.run_window(pattern)}]",
+    )  # fmt: skip
 
 
 def flow_option(default: str | None, help: str) -> Callable[[F], F]:
@@ -253,7 +253,7 @@ def load_plan(path: str, quiet: bool) -> Plan:
 
 
 def plan_exchange(
-    network: Network, size: str, scheduler: str, window: int = 1, quiet: bool = False
+    network: Network, size: str, scheduler: str, window: int | None = None, quiet: bool = False
 ) -> PlannedExchange:
     from hocket.planning import plan_all_to_all
 
@@ -267,7 +267,7 @@ def plan_gather(
     network: Network,
     size: str | None,
     scheduler: str,
-    window: int = 1,
+    window: int | None = None,
     contributions: str | None = None,
     startup: str = "0",
     quiet: bool = False,
