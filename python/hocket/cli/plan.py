@@ -98,6 +98,7 @@ def all_to_all(
     known = islands[0]
     network = known.network
     if rank is not None:
+        check_rank(network, rank)
         _row(known, rank, size, scheduler, dump, as_json)
         return
     planned = plan_exchange(network, size, scheduler, window, as_json)
