@@ -36,7 +36,7 @@ from hocket.planning import (
     ports_of,
     simulation,
 )
-from hocket.same_network import check_bound, compare_networks
+from hocket.same_network import check_header, compare_networks
 from hocket.text import read_file
 from hocket.units import MAX_SECONDS, parse_bytes, parse_rate, parse_time
 
@@ -191,7 +191,7 @@ class Plan:
         except _core.InputError as problem:
             raise PlanError(f"{fspath(path)}: {problem}", remedy="make it again") from None
         header = file.header
-        check_bound(header, bounds, fspath(path))
+        check_header(header, core, bounds, fspath(path))
         return cls(
             Network._of_core(core, fspath(path)), header.scheduler, header.bound_phases, header.bound_seconds,
             header.predicted_seconds, header.demand, file.schedule, file.waits, bounds,
