@@ -1,3 +1,4 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -49,12 +50,13 @@ void bind_planning(nb::module_& m) {
           "steps.");
   m.def(
       "plan_exchange",
-      [](const Network& network, const Demand& demand, std::uint32_t window, const std::string& scheduler,
-         double startup,
+      [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
+         const std::string& scheduler, double startup,
          std::uint64_t seed) { return plan_exchange(network, demand, window, {scheduler, {startup, seed}}); },
-      "network"_a, "demand"_a, "window"_a = 1, "scheduler"_a = "", "startup"_a = 0.0, "seed"_a = 1,
+      "network"_a, "demand"_a, "window"_a = nb::none(), "scheduler"_a = "", "startup"_a = 0.0, "seed"_a = 1,
       nb::call_guard<nb::gil_scoped_release>(),
-      "The schedule that serves the demand best, or that of the named scheduler. Raises InputError.");
+      "The schedule that serves the demand best, or that of the named scheduler; without a window its waits are "
+      "those of a run. Raises InputError.");
   m.def("least_phases", &least_phases, "network"_a, "demand"_a, "bounds"_a, "ports"_a,
         "No schedule of this port model has fewer phases.");
   m.def("least_seconds", &least_seconds, "network"_a, "demand"_a, "bounds"_a, "startup"_a = 0.0,

@@ -2,6 +2,7 @@
 # With the flags that python/hocket/runtime/build.py compiles with on a user's machine.
 enable_language(C)
 file(STRINGS runtime/library_flags.txt library_flags REGEX "^-")
+file(STRINGS runtime/link_flags.txt link_flags REGEX "^-")
 file(STRINGS runtime/shim/shim_flags.txt shim_flags REGEX "^-")
 file(GLOB_RECURSE runtime_sources CONFIGURE_DEPENDS runtime/*.cpp sort/*.cpp)
 
@@ -23,7 +24,7 @@ function(add_ready_runtime name requirement mpi_library)
   target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR} runtime/include)
   target_include_directories(${library} SYSTEM PRIVATE ${out}/mpi/include)
   target_link_libraries(${library} PRIVATE hocket_core ${out}/mpi/lib/${mpi_library})
-  target_link_options(${library} PRIVATE -static-libgcc -static-libstdc++)
+  target_link_options(${library} PRIVATE ${link_flags})
 
   add_library(${shim} SHARED runtime/shim/shim.c)
   target_include_directories(${shim} PRIVATE ${PROJECT_SOURCE_DIR})

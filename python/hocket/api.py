@@ -36,7 +36,7 @@ from hocket.planning import (
     ports_of,
     simulation,
 )
-from hocket.same_network import check_bound, compare_networks
+from hocket.same_network import check_header, compare_networks
 from hocket.text import read_file
 from hocket.units import MAX_SECONDS, parse_bytes, parse_rate, parse_time
 
@@ -191,7 +191,7 @@ class Plan:
         except _core.InputError as problem:
             raise PlanError(f"{fspath(path)}: {problem}", remedy="make it again") from None
         header = file.header
-        check_bound(header, bounds, fspath(path))
+        check_header(header, core, bounds, fspath(path))
         return cls(
             Network._of_core(core, fspath(path)), header.scheduler, header.bound_phases, header.bound_seconds,
             header.predicted_seconds, header.demand, file.schedule, file.waits, bounds,
@@ -276,7 +276,7 @@ def plan(
     bytes: int | str | None = None,
     contributions: Sequence[int] | None = None,
     scheduler: str = AUTO,
-    window: int = 1,
+    window: int | None = None,
     startup: float | str = 0.0,
     seed: int = 1,
 ) -> Plan:
@@ -287,7 +287,8 @@ def plan(
     ``contributions``, one size for each rank; or a matrix of shape (ranks, ranks) whose entry [i, j] is the
     bytes that rank i sends to rank j: a numpy array, nested lists, or a sparse array of scipy. Numbers are
     integers, or floats that are whole. What a rank has for itself, on the diagonal, is no message.
-    ``scheduler``: one of ``hocket schedulers``, or ``"auto"``. ``window``: messages in flight on a channel.
+    ``scheduler``: one of ``hocket schedulers``, or ``"auto"``. ``window``: messages in flight on a channel;
+    None: as many as ``hocket run`` allows.
     ``startup``: seconds that a message costs its sender (all-gather and matrices). ``seed``: of schedulers
     that draw lots; the same seed gives the same plan on every machine.
 
@@ -297,7 +298,7 @@ def plan(
     """
     net = _network(network)
     core = net._core
-    window = _whole(window, "window", 1, 1024)
+    window = None if window is None else _whole(window, "window", 1, 1024)
     seconds = _seconds(startup, "startup")
     irregular = not isinstance(demand, str)
     if not irregular and demand not in (ALL_TO_ALL, ALL_GATHER):

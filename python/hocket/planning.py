@@ -94,9 +94,12 @@ class PlannedExchange:
 
 
 def plan_all_to_all(
-    network: _core.Network, bytes: int, scheduler: str = AUTO, window: int = 1
+    network: _core.Network, bytes: int, scheduler: str = AUTO, window: int | None = None
 ) -> PlannedExchange:
-    """Schedules an all-to-all of ``bytes`` per message, derives its waits and verifies both."""
+    """Schedules an all-to-all of ``bytes`` per message, derives its waits and verifies both.
+
+    ``window``: messages in flight that the waits allow on a channel; None: as ``hocket run`` plans.
+    """
     return _plan(network, _core.Demand(network.ranks, bytes), scheduler, window)
 
 
@@ -104,7 +107,7 @@ def plan_all_gather(
     network: _core.Network,
     bytes: int,
     scheduler: str = AUTO,
-    window: int = 1,
+    window: int | None = None,
     contributions: Sequence[int] | None = None,
     startup: float = 0.0,
 ) -> PlannedExchange:
@@ -122,7 +125,7 @@ def plan_irregular(
     network: _core.Network,
     demand: _core.Demand,
     scheduler: str = AUTO,
-    window: int = 1,
+    window: int | None = None,
     startup: float = 0.0,
     seed: int = 1,
 ) -> PlannedExchange:
@@ -137,7 +140,7 @@ def _plan(
     network: _core.Network,
     demand: _core.Demand,
     scheduler: str,
-    window: int,
+    window: int | None,
     startup: float = 0.0,
     seed: int = 1,
 ) -> PlannedExchange:

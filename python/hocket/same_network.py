@@ -1,4 +1,4 @@
-"""Whether a plan belongs to a network, and its bound to its bytes."""
+"""Whether a plan belongs to a network, and what its header states to its demand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections import Counter
 
 from hocket import _core
 from hocket.errors import PlanError
-from hocket.figures import ALL_TO_ALL
+from hocket.figures import ALL_GATHER, ALL_TO_ALL
+from hocket.planning import ports_of
+
+_ROUNDING = 1e-9  # of times computed from the same numbers
 
 
 def check_same_network(
@@ -19,21 +22,47 @@ def check_same_network(
     """
     made_for = plan.build_network()
     compare_networks(made_for, network, where, given, measured)
-    check_bound(plan.header, _core.lower_bounds(made_for, plan.header.demand), where)
+    check_header(plan.header, made_for, _core.lower_bounds(made_for, plan.header.demand), where)
 
 
-def check_bound(header: _core.PlanHeader, bounds: _core.Bounds, where: str) -> None:
-    """Refuses an all-to-all whose bound is not that of its bytes, if it states one. Messages that go whole have
-    no size in the rows, so that the bound alone tells of a changed one."""
+def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core.Bounds, where: str) -> None:
+    """Refuses a plan whose header states other bounds than its demand has on the plan's own ``network``, or a
+    time that is less. Messages that go whole have no size in the rows, so that nothing else tells of a changed
+    one. What is 0 is not stated; what startup an all-gather was planned for is not known.
+    """
     from hocket.units import format_time
 
-    stated, least = header.bound_seconds, bounds.seconds
-    if header.demand.pattern == ALL_TO_ALL and stated > 0 and not math.isclose(stated, least, rel_tol=1e-9):
+    demand, stated, least = header.demand, header.bound_seconds, bounds.seconds
+    size = f"{where}: the header says {demand.bytes} bytes"
+    remedy = "make it again with 'hocket plan'"
+    same = math.isclose(stated, least, rel_tol=_ROUNDING)
+    if stated > 0 and not (same or (demand.pattern == ALL_GATHER and stated > least)):
         raise PlanError(
-            f"{where}: the header says {header.demand.bytes} bytes and a bound of {format_time(stated)}; the "
-            f"bound of so many bytes is {format_time(least)}",
-            remedy="make it again with 'hocket plan'",
+            f"{size} and a bound of {format_time(stated, 9)}; the bound of so many bytes is {format_time(least, 9)}",
+            remedy=remedy,
         )
+    if demand.pattern == ALL_TO_ALL and 0 < header.predicted_seconds < stated * (1 - _ROUNDING):
+        raise PlanError(
+            f"{size} in {format_time(header.predicted_seconds)}, which is less than the bound of "
+            f"{format_time(stated)}",
+            remedy=remedy,
+        )
+    phases = _least_phases(header, network, bounds)
+    if header.bound_phases > 0 and phases is not None and header.bound_phases != phases:
+        raise PlanError(
+            f"{where}: the header says a bound of {header.bound_phases} phases; it is {phases}", remedy=remedy
+        )
+
+
+def _least_phases(header: _core.PlanHeader, network: _core.Network, bounds: _core.Bounds) -> int | None:
+    """None where it depends on what a scheduler lets ranks do at once, and this version does not know the
+    scheduler."""
+    pattern = header.demand.pattern
+    known = any(s.name == header.scheduler and s.pattern == pattern for s in _core.schedulers())
+    if pattern == ALL_GATHER and not known:
+        return None
+    least: int = _core.least_phases(network, header.demand, bounds, ports_of(header.scheduler, pattern))
+    return least
 
 
 def compare_networks(

@@ -23,18 +23,22 @@ def where_is(path: str) -> Where:
     return Where(shown(path, SHOWN_PATH)[1:-1] if len(path) <= SHOWN_PATH else path[:60] + "…")
 
 
-def open_file(path: str | os.PathLike[str]) -> BinaryIO:
-    """A file to read. Raises OSError, also for a device, which may have no end."""
-    file = Path(path).open("rb")  # noqa: SIM115  the caller closes it
-    if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
-        file.close()
+def open_file(path: str | os.PathLike[str], again: bool = False) -> BinaryIO:
+    """A file to read. Raises OSError, also for a device, which may have no end.
+
+    ``again``: others will read it by its name afterwards, so that a pipe is none, either.
+    """
+    mode = Path(path).stat().st_mode  # before opening, which waits for a pipe's other end
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "Is a device", os.fspath(path))
-    return file
+    if again and stat.S_ISFIFO(mode):
+        raise OSError(errno.EINVAL, "Is a pipe, which can be read but once", os.fspath(path))
+    return Path(path).open("rb")
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
+def read_file(path: str | os.PathLike[str], again: bool = False) -> bytes:
     """All of it; see :func:`open_file`."""
-    with open_file(path) as file:
+    with open_file(path, again) as file:
         return file.read()
 
 
@@ -42,7 +46,7 @@ def read_limited(path: str, limit: int, what: str, error: type[HocketError]) -> 
     """The bytes of a file of at most ``limit`` bytes. ``what`` it is meant to be is part of the remedies."""
     where = where_is(path)
     try:
-        with Path(path).open("rb") as file:
+        with open_file(path) as file:
             data = file.read(limit + 1)
     except FileNotFoundError:
         raise error("no such file", where=where, remedy=f"name {what}") from None

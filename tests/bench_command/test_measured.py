@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -105,6 +106,35 @@ def test_as_the_program_of_hocket_run(mpi: Mpi) -> None:
     assert found[65536]["bound"] == pytest.approx(65536 * 4 * 8e-9)  # of the job's plan
 
 
+@pytest.mark.parametrize(("pattern", "crossing"), [("all-to-all", 4), ("all-gather", 3), ("alltoallv", None)])
+def test_in_a_prepared_shell(mpi: Mpi, pattern: str, crossing: int | None) -> None:
+    """``hocket env`` and the launcher as it is: a job of the shell schedules, and so does one that bench starts."""
+    env = python_env(mpi)
+    hocket = shlex.join(HOCKET)
+    what = shlex.join(["bench", pattern, *QUICK, "--sizes", "64K", "--json"])
+    job = shlex.join(launch_command(mpi, 4, [], env, []))
+    where = shlex.join([*NETWORK, "--mpi", mpi.mpiexec])
+    ranks = f"-n 4 --mpi {shlex.quote(mpi.mpiexec)}"
+    for start in (f"{job} {hocket} {what}", f"{hocket} {what} {ranks}"):
+        done = run("sh", "-e", "-c", f'eval "$({hocket} env {where})"\n{start}', env=EVERYTHING)
+        (row,) = rows(done).values()
+        assert (row["served"], row["wrong"]) == ("schedule", "")
+        assert json.loads(done.stdout)["Network"] == "of the job's plan"
+        if crossing is not None:
+            assert row["bound"] == pytest.approx(65536 * crossing * 8e-9)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["table", "json"])
+def test_full_standard_output(mpi: Mpi, more: tuple[str, ...]) -> None:
+    """Nothing runs on that nobody will see."""
+    python_env(mpi)
+    words = [*HOCKET, "bench", "all-to-all", "-n", 2, "--mpi", mpi.mpiexec, "--sizes", "8", *QUICK, *more]
+    done = run("sh", "-c", f"{shlex.join(map(str, words))} > /dev/full")
+    told = "hocket: standard output: No space left on device; make room or write elsewhere\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
 def test_as_the_program_of_any_launcher(mpi: Mpi) -> None:
     env = python_env(mpi)
     program = [*HOCKET, "bench", "all-gather", *QUICK, "--sizes", "1K", "--json", "--network", "chain:2,1"]
@@ -169,7 +199,7 @@ def test_what_tells_a_rank() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("all-to-all",), "how many ranks?; give -n"),
+        (("all-to-all",), "-n is missing; say how many ranks, or start it"),
         (("all-to-all", "-n", "100000"), "-n 100000: more than"),
         (("all-to-all", "-n", "4", "--sizes", "8:4"), "--sizes '8:4' ends before it begins"),
         (("all-to-all", "-n", "4", "--plot", "x.txt"), "names no picture format"),

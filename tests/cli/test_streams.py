@@ -29,6 +29,9 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ("network show star:4", 0),
         ("plan all-to-all --network star:4 -o p.hkt", 0),
         ("plan all-to-all --network star:0", 2),
+        ("plan all-gather --network star:4", 0),
+        ("help plan", 0),
+        ("completion bash", 0),
         ("fly", 2),
     ],
 )
@@ -44,7 +47,21 @@ def test_closed_streams_are_quiet(tmp_path: Path, closed: str, command: str, cod
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("command", ["schedulers", "--help", "network show star:4", "lab status"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "schedulers",
+        "schedulers tree",
+        "--help",
+        "network show star:4",
+        "lab status",
+        "plan all-to-all --network star:4",
+        "plan all-gather --network star:4 --json",
+        "help",
+        "help plan",
+        "completion zsh",
+    ],
+)
 def test_full_standard_output_is_named_with_a_remedy(tmp_path: Path, command: str) -> None:
     done = shell(f"hocket {command} > /dev/full", tmp_path)
     assert done.returncode == 2

@@ -57,17 +57,37 @@ def test_another_size_in_the_header_is_refused(hocket, plan: Path) -> None:
     """Rows of messages that go whole carry no sizes."""
     sections = split(plan.read_bytes())
     header = header_of(plan.read_bytes())
-    other = int(str(header["bytes"])) + 1
-    sections[HEADER] = header_bytes({**header, "bytes": other})
+    size = int(str(header["bytes"]))
+    sections[HEADER] = header_bytes({**header, "bytes": size + 1})
     plan.write_bytes(join(sections))
     for command in ("verify", "simulate"):
-        said = f"{plan}: the header says {other} bytes and a bound of"
-        refused(hocket(command, plan, "--network", NETWORK), said)
-    with pytest.raises(PlanError, match=f"the header says {other} bytes"):
+        refused(
+            hocket(command, plan, "--network", NETWORK),
+            f"{plan}: the header says {size + 1} bytes and a bound of",
+        )
+    with pytest.raises(PlanError, match=f"the header says {size + 1} bytes"):
         Plan.load(plan)
-    sections[HEADER] = header_bytes({**header, "bytes": 65537, "bound_seconds": 0.0})
+    sections[HEADER] = header_bytes({**header, "bytes": size + 1, "bound_seconds": 0.0})
     plan.write_bytes(join(sections))
     assert hocket("verify", plan, "--network", NETWORK).code == 0, "it states no bound"
+    larger = {"bytes": 2 * size, "bound_seconds": 2 * float(str(header["bound_seconds"]))}
+    sections[HEADER] = header_bytes({**header, **larger})
+    plan.write_bytes(join(sections))
+    refused(hocket("verify", plan, "--network", NETWORK), f"{2 * size} bytes in ", "less than the bound of ")
+
+
+@pytest.mark.parametrize("pattern", ["all-to-all", "all-gather"])
+def test_another_bound_in_the_header_is_refused(hocket, tmp_path: Path, pattern: str) -> None:
+    plan = tmp_path / "plan"
+    assert hocket("plan", pattern, "--network", NETWORK, "-o", plan).code == 0
+    good = plan.read_bytes()
+    header = header_of(good)
+    assert hocket("verify", plan, "--network", NETWORK).code == 0
+    for field, value in (("bound_phases", 1), ("bound_seconds", 1e-9)):
+        plan.write_bytes(join([header_bytes({**header, field: value}), *split(good)[1:]]))
+        refused(hocket("verify", plan, "--network", NETWORK), f"{plan}: the header says ", "a bound of 1 ")
+        with pytest.raises(PlanError, match="a bound of 1 "):
+            Plan.load(plan)
 
 
 def test_every_altered_byte_is_refused(hocket, plan: Path, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,21 @@ def test_built_once_per_mpi(mpi: Mpi) -> None:
     assert build_runtime(mpi.mpicc) == first
     assert first.library.stat().st_mtime_ns == stamp
     assert first.shim.exists()
+
+
+def test_names_of_its_own_cxx_library_stay_inside(mpi: Mpi) -> None:
+    """Programs that link with hocket.h would otherwise take the runtime's C++ library for theirs."""
+    if shutil.which("nm") is None:
+        pytest.skip("no nm here")
+    library = build_runtime(mpi.mpicc).library
+    done = subprocess.run(
+        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True, timeout=60
+    )
+    shown = [line.split()[1:] for line in done.stdout.splitlines()]
+    # Weak and unique ones are of templates of the standard library.
+    strong = {name for kind, name in shown if kind not in "WVu"}
+    assert "hocket_schedule" in strong
+    assert all(name.startswith("hocket_") for name in strong), strong
 
 
 def test_a_full_disk_is_said_while_compiling(tmp_path: Path) -> None:

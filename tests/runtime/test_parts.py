@@ -50,8 +50,8 @@ def rows_in(trace: Path) -> dict[str, Sends]:
 
 def planned_rows(network: _core.Network, pattern: str) -> tuple[str, list[Sends]]:
     """Scheduler and phases as a run tells them, and the rows of all ranks."""
-    demand, window = _core.Demand(network.ranks, _core.REFERENCE_BYTES, pattern), _core.run_window(pattern)
-    planned = _core.plan_exchange(network, demand, window)
+    demand = _core.Demand(network.ranks, _core.REFERENCE_BYTES, pattern)
+    planned = _core.plan_exchange(network, demand)
     programs = _core.rank_programs(planned.schedule, planned.waits)
     rows = [
         [(phase, to, pieces) for (phase, to, _), pieces in zip(rank.sends, rank.send_pieces, strict=True)]

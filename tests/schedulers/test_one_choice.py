@@ -23,7 +23,7 @@ def taken(scheduler: str, schedule: _core.Schedule) -> Taken:
     return scheduler, schedule.phases, schedule.csv(0, schedule.phases)
 
 
-def by_plan(network: _core.Network, pattern: str, window: int = 1) -> Taken:
+def by_plan(network: _core.Network, pattern: str, window: int | None = None) -> Taken:
     size = _core.REFERENCE_BYTES
     make = plan_all_to_all if pattern == "all-to-all" else plan_all_gather
     planned = make(network, size, window=window)
@@ -31,7 +31,7 @@ def by_plan(network: _core.Network, pattern: str, window: int = 1) -> Taken:
 
 
 def by_run(network: _core.Network, pattern: str) -> Taken:
-    plan = plan_for_run(network, pattern, _core.run_window(pattern))
+    plan = plan_for_run(network, pattern)
     return taken(plan.header.scheduler, plan.schedule)
 
 

@@ -142,10 +142,10 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   return best;
 }
 
-PlannedExchange plan_exchange(const Network& network, const Demand& demand, std::uint32_t window,
+PlannedExchange plan_exchange(const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
                               const ScheduleOptions& options) {
   ChosenSchedule chosen = choose_schedule(network, demand, options);
-  Waits waits = derive_waits(network, chosen.schedule, window);
+  Waits waits = derive_waits(network, chosen.schedule, window.value_or(run_window(demand.pattern)));
   return {std::move(chosen), std::move(waits)};
 }
 

@@ -121,7 +121,7 @@ def _bench(
         _measure_here(what, ranks, _Output(as_json, csv_file, plot))
         return
     if ranks is None:
-        raise UsageError("how many ranks?", remedy="give -n, or start 'hocket bench' as the program of a job")
+        raise UsageError("-n is missing", remedy="say how many ranks, or start it as the program of a job")
     need_network(source, placement=placement, flow=flow, scheduler=scheduler)
     check_ranks_here(ranks, hostfile)
     options = RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose))

@@ -114,7 +114,7 @@ def _measure(
     check_ranks_here(ranks, None, instead="")
     ranks = ranks or max(cores(), 2)
     usable = usable_memory(ranks, quick)
-    memory = usable if size is None else parse_size(size)
+    memory = usable if size is None else parse_size(size, option="--memory")
     if memory < LEAST_MEMORY or memory > 4 * usable:
         raise UsageError(f"{memory} bytes per rank cannot be measured on",
                          remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave it out")  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hocket.cli.options import Number, json_option, load_network, network_option, parse_size
+from hocket.cli.usage import named
 from hocket.cli.work import check_writable, with_spinner
 from hocket.errors import UsageError
 
@@ -72,7 +73,7 @@ def gossip(
 
             style.check(path)
             check_writable(path)
-    seconds = parse_time(startup)
+    seconds = named("--startup", parse_time, startup)
     r = ratio if ratio is not None else seconds * network.host_rate / parse_size(size)
     if r > MOST_RATIO:
         raise UsageError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from hocket.cli.usage import named
 from hocket.cli.work import with_spinner
 from hocket.units import format_bytes, format_time, format_total
 
@@ -36,7 +37,7 @@ def plan_traffic(
     network: Network,
     path: str,
     scheduler: str,
-    window: int = 1,
+    window: int | None = None,
     startup: str = "0",
     seed: int = 1,
     quiet: bool = False,
@@ -46,7 +47,7 @@ def plan_traffic(
     from hocket.planning import plan_irregular
     from hocket.units import parse_time
 
-    seconds = parse_time(startup)
+    seconds = named("--startup", parse_time, startup)
     traffic = with_spinner(f"reading {path}", lambda: read_traffic(path), quiet)
     traffic.check_ranks(network.ranks, path)
     planned = with_spinner(

@@ -12,6 +12,7 @@ import click
 
 from hocket.cli.launching import check_program, mpi_option
 from hocket.cli.options import Number, uplink_options
+from hocket.cli.usage import named
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
 from hocket.lab.cluster import check_network
@@ -60,8 +61,10 @@ def _options(
     uplink_rate: float | None,
     oversubscription: tuple[float, ...] | None,
 ) -> LabOptions:
-    every = parse_rate(rate) if rate else None
-    options = LabOptions(every, parse_bytes(buffer), cc, mtu, uplink_rate, oversubscription or "auto")
+    every = named("--rate", parse_rate, rate) if rate else None
+    options = LabOptions(
+        every, named("--buffer", parse_bytes, buffer), cc, mtu, uplink_rate, oversubscription or "auto"
+    )
     options.check()
     return options
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from hocket.cli.usage import named
 from hocket.errors import UsageError
 from hocket.text import open_file
 
@@ -69,10 +70,10 @@ class _OfVariable(click.Option):
         return super().get_help_record(ctx)
 
 
-def _bytes(_context: click.Context, _option: click.Parameter, size: str | None) -> int | None:
+def _bytes(_context: click.Context, option: click.Parameter, size: str | None) -> int | None:
     from hocket.units import parse_bytes
 
-    return parse_bytes(size) if size else None
+    return named(option.opts[0], parse_bytes, size) if size else None
 
 
 def scheduling_options(function: F) -> F:
@@ -126,7 +127,7 @@ def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: 
     if path is None:
         return None
     try:
-        with open_file(path):
+        with open_file(path, again=True):
             return path
     except OSError as error:
         raise UsageError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 
 from hocket import _core
+from hocket.cli.usage import named
 from hocket.cli.work import read_whole, with_spinner
 from hocket.errors import PlanError, UsageError
 from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
@@ -87,7 +88,7 @@ def defaults_options(function: F) -> F:
 def _rate(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
     from hocket.units import parse_link_rate
 
-    return None if text is None else _named(option, parse_link_rate, text)
+    return None if text is None else named(option.opts[0], parse_link_rate, text)
 
 
 def _latency(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
@@ -96,18 +97,10 @@ def _latency(_context: click.Context, option: click.Parameter, text: str | None)
 
     if text is None:
         return None
-    value = _named(option, parse_time, text)
+    value = named(option.opts[0], parse_time, text)
     if value > MAX_LATENCY:
         raise UsageError(f"{option.opts[0]} {text} is the latency of no link", remedy="give at most 10s")
     return value
-
-
-def _named(option: click.Parameter, parser: Callable[[str], float], text: str) -> float:
-    """``parser(text)``; its complaint names the option."""
-    try:
-        return parser(text)
-    except UsageError as problem:
-        raise UsageError(f"{option.opts[0]}: {problem.what}", remedy=problem.remedy) from None
 
 
 def _oversubscription(
@@ -179,11 +172,11 @@ def scheduler_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
-def window_option(function: F) -> F:
+def window_option(pattern: str) -> Callable[[F], F]:
     return click.option(
-        "--window", default=1, show_default=True, type=click.IntRange(1, 1024), metavar="K",
-        help="Messages in flight that tokens allow per channel.",
-    )(function)  # fmt: skip
+        "--window", type=click.IntRange(1, 1024), metavar="K",
+        help=f"Messages in flight that tokens allow per channel.  [default: {_core.run_window(pattern)}]",
+    )  # fmt: skip
 
 
 def flow_option(default: str | None, help: str) -> Callable[[F], F]:
@@ -191,13 +184,13 @@ def flow_option(default: str | None, help: str) -> Callable[[F], F]:
                         metavar="token|barrier|window:K|free", help=help)  # fmt: skip
 
 
-def parse_size(size: str, least: int = 1) -> int:
+def parse_size(size: str, least: int = 1, option: str = "--bytes") -> int:
     from hocket.units import parse_bytes
 
-    value = parse_bytes(size)
+    value = named(option, parse_bytes, size)
     if not least <= value <= MOST_BYTES:
-        problem = "nothing to send" if value < least else "more than any memory"
-        raise UsageError(f"--bytes {size} is {problem}",
+        problem = "too little" if value < least else "more than any memory"
+        raise UsageError(f"{option} {size} is {problem}",
                          remedy=f"give a size between {least} and 1 PiB")  # fmt: skip
     return value
 
@@ -253,7 +246,7 @@ def load_plan(path: str, quiet: bool) -> Plan:
 
 
 def plan_exchange(
-    network: Network, size: str, scheduler: str, window: int = 1, quiet: bool = False
+    network: Network, size: str, scheduler: str, window: int | None = None, quiet: bool = False
 ) -> PlannedExchange:
     from hocket.planning import plan_all_to_all
 
@@ -267,7 +260,7 @@ def plan_gather(
     network: Network,
     size: str | None,
     scheduler: str,
-    window: int = 1,
+    window: int | None = None,
     contributions: str | None = None,
     startup: str = "0",
     quiet: bool = False,
@@ -280,7 +273,7 @@ def plan_gather(
     if size is not None and contributions is not None:
         raise UsageError("--bytes and --contributions both say what a rank contributes",
                          remedy="give one of them")  # fmt: skip
-    seconds = parse_time(startup)
+    seconds = named("--startup", parse_time, startup)
     bytes = parse_size(size or DEFAULT_BYTES, least=0)
     sizes = read_contributions(contributions, network.ranks) if contributions is not None else None
     return with_spinner(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from hocket.cli.options import Number
+from hocket.cli.usage import named
 from hocket.errors import UsageError
 from hocket.units import parse_link_rate, parse_time
 
@@ -66,12 +67,18 @@ def packet_parameters(
 ) -> WormholeParameters:
     from hocket import _core
 
-    if parse_time(token_cost) > 0:
+    if named("--token-cost", parse_time, token_cost) > 0:
         raise UsageError(
             "--token-cost: the wormhole model has no tokens", remedy="use --flow barrier or free"
         )
     if overhead != 1:
         raise UsageError("--overhead is for flows", remedy="give a packet's header with --header")
     given = {name: value for name, value in packets.items() if value is not None}
-    given |= {name: parse(given[name]) for name, parse in PARSED.items() if name in given}
-    return _core.WormholeParameters(startup=parse_time(startup), barrier=parse_time(barrier_cost), **given)
+    for name, parse in PARSED.items():
+        if name in given:
+            given[name] = named(f"--{name.replace('_', '-')}", parse, given[name])
+    return _core.WormholeParameters(
+        startup=named("--startup", parse_time, startup),
+        barrier=named("--barrier-cost", parse_time, barrier_cost),
+        **given,
+    )

@@ -37,7 +37,7 @@ from hocket.cli.plan_output import (
 )
 from hocket.cli.work import write_atomically
 from hocket.errors import UsageError
-from hocket.figures import ALL_TO_ALL
+from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
@@ -69,7 +69,7 @@ def _rank_option(help: str) -> Callable[[F], F]:
 @bytes_option
 @_output_option
 @scheduler_option
-@window_option
+@window_option(ALL_TO_ALL)
 @_dump_option
 @_rank_option("Only what rank R sends and receives, at any size.")
 @defaults_options
@@ -79,7 +79,7 @@ def all_to_all(
     size: str,
     output: str | None,
     scheduler: str,
-    window: int,
+    window: int | None,
     dump: str | None,
     rank: int | None,
     defaults: Defaults,
@@ -98,6 +98,7 @@ def all_to_all(
     known = islands[0]
     network = known.network
     if rank is not None:
+        check_rank(network, rank)
         _row(known, rank, size, scheduler, dump, as_json)
         return
     planned = plan_exchange(network, size, scheduler, window, as_json)
@@ -112,7 +113,7 @@ def all_to_all(
 @startup_option("What a message costs its sender; schedules trade messages for bytes by it. [0]")
 @_output_option
 @scheduler_option
-@window_option
+@window_option(ALL_GATHER)
 @_dump_option
 @_rank_option("Only what rank R sends and receives.")
 @defaults_options
@@ -124,7 +125,7 @@ def all_gather(
     startup: str,
     output: str | None,
     scheduler: str,
-    window: int,
+    window: int | None,
     dump: str | None,
     rank: int | None,
     defaults: Defaults,
@@ -160,7 +161,7 @@ def all_gather(
 @_output_option
 @scheduler_option
 @seed_option
-@window_option
+@window_option(IRREGULAR)
 @_dump_option
 @_rank_option("Only what rank R sends and receives.")
 @defaults_options
@@ -172,7 +173,7 @@ def irregular(
     output: str | None,
     scheduler: str,
     seed: int,
-    window: int,
+    window: int | None,
     dump: str | None,
     rank: int | None,
     defaults: Defaults,

@@ -30,6 +30,7 @@ from hocket.cli.options import (
     startup_option,
 )
 from hocket.cli.packets import packet_options, packet_parameters, refuse_packet_options
+from hocket.cli.usage import named
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.errors import MissingToolError, UsageError
 from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
@@ -141,9 +142,9 @@ def simulate(
         flow = flow or flow_of(waits)
         refuse_packet_options(packets)
         costs = _core.ModelParameters(
-            startup=parse_time(startup),
-            token=parse_time(token_cost),
-            barrier=parse_time(barrier_cost),
+            startup=named("--startup", parse_time, startup),
+            token=named("--token-cost", parse_time, token_cost),
+            barrier=named("--barrier-cost", parse_time, barrier_cost),
             overhead=overhead,
         )
         work = partial(simulation, network, schedule, waits, flow, costs)

@@ -25,6 +25,7 @@ from hocket.cli.launching import (
     scheduling_options,
 )
 from hocket.cli.options import defaults_options, json_option, load_network, loud
+from hocket.cli.usage import named
 from hocket.cli.work import PATIENCE, as_columns, check_writable, replaced
 from hocket.errors import HocketError, UsageError
 from hocket.units import format_time, format_total, parse_bytes
@@ -91,7 +92,7 @@ def sort(
     from hocket.signals import as_exceptions
 
     need_network(source, placement=placement, flow=flow, scheduler=scheduler)
-    limit = parse_bytes(memory) if memory is not None else None
+    limit = named("--memory", parse_bytes, memory) if memory is not None else None
     check_ranks_here(ranks, hostfile)
     ranks = ranks or _cores()
     files = _check(source_file, output, field, payload)

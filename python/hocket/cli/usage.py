@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 import click
+
+from hocket.errors import UsageError
+
+T = TypeVar("T")
 
 # Kinds of parameters as messages name them, where click's own text names no remedy.
 _WANTED = {click.INT: "a whole number", click.FLOAT: "a number"}
@@ -42,6 +47,14 @@ def _unknown(kind: str, name: str, known: list[str], ctx: click.Context | None) 
     close = get_close_matches(name, known, n=2)
     what = f"'{path}' has no {kind} {name}"
     return f"{what}; did you mean {' or '.join(close)}?" if close else f"{what}; {_see_help(ctx)}"
+
+
+def named(option: str, parser: Callable[[str], T], text: str) -> T:
+    """``parser(text)`` (see :mod:`hocket.units`); its complaint names the option."""
+    try:
+        return parser(text)
+    except UsageError as problem:
+        raise UsageError(f"{option}: {problem.what}", remedy=problem.remedy) from None
 
 
 def options_of(command: click.Command, ctx: click.Context) -> list[str]:

@@ -143,6 +143,8 @@ def check_writable(path: str | None) -> None:
     """Says so before the long work, not after it, when nothing can be written there."""
     if path is None:
         return
+    if not path:
+        raise HocketError("the name of an output file is empty", remedy="name a file")
     target, remedy = Path(path), "create it or choose another place"
     folder = target.absolute().parent
     try:

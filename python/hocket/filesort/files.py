@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import stat
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hocket.errors import ArrayError, Where
+from hocket.errors import ArrayError
 from hocket.npy import MAGIC, read_header
-from hocket.text import where_is
+from hocket.text import open_file, where_is
 
 Array = NDArray[Any]
 
@@ -37,8 +37,8 @@ class ArrayFile:
         """Reads the header and compares it with the size of the file."""
         where = where_is(path)
         try:
-            with Path(path).open("rb") as file:
-                size = _size(file, where)
+            with open_file(path, again=True) as file:
+                size = os.fstat(file.fileno()).st_size
                 if file.read(len(MAGIC)) != MAGIC:
                     raise ArrayError("is no .npy file", where=where, remedy=_SAVE)
                 file.seek(0)
@@ -105,14 +105,6 @@ class ArrayFile:
             file.seek(self.offset + begin * self.row_bytes)
             for chunk in _chunks(rows, step):
                 file.write(np.ascontiguousarray(chunk, self.dtype).reshape(-1).view(np.uint8).data)
-
-
-def _size(file: BinaryIO, where: Where) -> int:
-    """In bytes; pipes and devices have none."""
-    status = Path(file.name).stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise ArrayError("is no regular file", where=where, remedy="name a .npy file")
-    return status.st_size
 
 
 def _chunks(rows: Array, step: int) -> Iterator[Array]:

@@ -22,7 +22,8 @@ from hocket.runtime.wrapper import Wrapper, read_wrapper
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
 _TREES = ("runtime", "sort")  # what is compiled with the MPI at hand
-_LIBRARY_FLAGS, _SHIM_FLAGS = "runtime/library_flags.txt", "runtime/shim/shim_flags.txt"
+_LIBRARY_FLAGS, _LINK_FLAGS = "runtime/library_flags.txt", "runtime/link_flags.txt"
+_SHIM_FLAGS = "runtime/shim/shim_flags.txt"
 LIBRARY = "libhocket_runtime.so"
 
 
@@ -69,6 +70,7 @@ def build_runtime(mpicc: str) -> Runtime:
         *_sources(),
         *(header for tree in _TREES for header in sorted((native_dir() / tree).rglob("*.h*"))),
         _shim_source(),
+        native_dir() / _LINK_FLAGS,
         native_dir() / _SHIM_FLAGS,
         _core_library(),
     ]
@@ -133,7 +135,8 @@ def _compile_library(wrapper: Wrapper, library: Path, work: Path) -> None:
             for unit, made in zip(units, objects, strict=True)
         ]
         compile_all(commands, wrapper.environment, work, done)
-    linking = [wrapper.path, *flags, "-shared", *objects, str(_core_library()), "-o", str(library)]
+    linking = [wrapper.path, *flags, *_read_flags(_LINK_FLAGS), "-shared", *objects]
+    linking += [str(_core_library()), "-o", str(library)]
     compile_native(linking, wrapper.environment, work)
 
 

@@ -66,14 +66,14 @@ class RuntimeOptions:
         return replace(self, **said)
 
     @property
-    def window(self) -> int:
-        """Transfers allowed in flight on a channel; 1 unless the flow is ``window:K``."""
+    def window(self) -> int | None:
+        """Transfers allowed in flight on a channel; None, what plans have, unless the flow is ``window:K``."""
         flow = self.flow or "token"
         kind, _, count = flow.partition(":")
         if kind == "window" and count.isdecimal() and 1 <= int(count) <= 64:
             return int(count)
         if flow in _VARIABLES["HOCKET_FLOW"].words:
-            return 1
+            return None
         raise UsageError(
             f"no flow control is called '{flow}'",
             remedy="choose token, window:K (K from 1 to 64), barrier or free",
@@ -82,7 +82,7 @@ class RuntimeOptions:
     def environment(self) -> dict[str, str]:
         """The HOCKET_ variables of docs/running.md, except for the plans and where the ranks are."""
         values = dict(self._by_option().values()) | {
-            "HOCKET_FLOW": "token" if self.window > 1 else self.flow or "token",
+            "HOCKET_FLOW": "token" if self.window else self.flow or "token",
             "HOCKET_SCHEDULER": self._irregular_scheduler(),
         }
         del values["HOCKET_PLACEMENT"]
@@ -235,7 +235,7 @@ def read_plan(path: Path) -> _core.Plan:
     if ":" in str(path.resolve()):
         raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
     try:
-        return _core.Plan.decode(read_file(path))
+        return _core.Plan.decode(read_file(path, again=True))
     except OSError as error:
         raise PlanError(
             f"cannot read {path}: {error.strerror}", remedy="make it with 'hocket plan'"
@@ -251,9 +251,8 @@ def run_demand(network: _core.Network, pattern: str) -> _core.Demand:
 
 def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) -> Path | None:
     """None where no scheduler serves an all-gather of this network: the ranks say why when they need it."""
-    window = options.window if options.window > 1 else _core.run_window(pattern)
     try:
-        plan = plan_for_run(network, pattern, window)
+        plan = plan_for_run(network, pattern, options.window)
     except _core.InputError:
         if pattern == ALL_TO_ALL:
             raise
@@ -261,7 +260,7 @@ def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) 
     return keep("plan", plan.encode(), ".hkt")
 
 
-def plan_for_run(network: _core.Network, pattern: str, window: int) -> _core.Plan:
+def plan_for_run(network: _core.Network, pattern: str, window: int | None = None) -> _core.Plan:
     """A plan of the whole network; a rank in a smaller communicator plans from its network part.
 
     A large network's has no rows: ranks plan what they use. Raises ``_core.InputError``.
@@ -270,7 +269,7 @@ def plan_for_run(network: _core.Network, pattern: str, window: int) -> _core.Pla
     if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
         schedule = _core.Schedule.from_rows(network.ranks, demand.bytes, [])
         bounds = _core.lower_bounds(network, demand)
-        waits = _core.derive_waits(network, schedule, window)
+        waits = _core.derive_waits(network, schedule, window or _core.run_window(pattern))
         return _core.Plan(network, schedule, waits, demand, "none", bounds.phases, bounds.seconds, 0.0)
     planned = _core.plan_exchange(network, demand, window)
     predicted = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS)

@@ -41,7 +41,8 @@ struct ChosenSchedule {
 [[nodiscard]] ChosenSchedule choose_schedule(const Network& network, const Demand& demand,
                                              const ScheduleOptions& options = {});
 
-/// Messages that a rank may have unacknowledged in a run unless the user says otherwise.
+/// Messages that a rank may have unacknowledged, and that a plan's waits allow on a channel, unless the user says
+/// otherwise.
 [[nodiscard]] constexpr std::uint32_t run_window(Pattern pattern) {
   return pattern == Pattern::all_gather ? limits::gather_window : limits::window;
 }
@@ -51,8 +52,9 @@ struct PlannedExchange {
   Waits waits;
 };
 
-/// The same with its waits. `window`: messages in flight that they allow on a channel.
-[[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand, std::uint32_t window = 1,
+/// The same with its waits. `window`: messages in flight that they allow on a channel; none: run_window().
+[[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand,
+                                            std::optional<std::uint32_t> window = {},
                                             const ScheduleOptions& options = {});
 
 /// The time of a planned exchange, for a demand and startup as it was planned with. `most_steps`: of a simulation.
