@@ -6,8 +6,8 @@ import math
 from collections import Counter
 
 from hocket import _core
+from hocket.collectives import ALL_TO_ALL
 from hocket.errors import PlanError
-from hocket.figures import ALL_TO_ALL
 
 
 def check_same_network(

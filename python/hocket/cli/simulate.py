@@ -24,15 +24,14 @@ from hocket.cli.options import (
     load_plan,
     loud,
     network_option,
-    plan_exchange,
-    plan_gather,
+    plan_equal,
     scheduler_option,
     startup_option,
 )
 from hocket.cli.packets import packet_options, packet_parameters, refuse_packet_options
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, COLLECTIVES, IRREGULAR
 from hocket.errors import MissingToolError, UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 from hocket.units import format_bytes, format_time, parse_time
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ PICTURES = (".svg", ".png", ".pdf")
 @click.command()
 @click.argument("path", metavar="[PLAN]", required=False)
 @network_option()
-@click.option("--pattern", type=click.Choice([ALL_TO_ALL, ALL_GATHER, IRREGULAR]), default=ALL_TO_ALL,
+@click.option("--pattern", type=click.Choice(list(COLLECTIVES)), default=ALL_TO_ALL,
               show_default=True,
               help="What to plan without PLAN.")  # fmt: skip
 @bytes_option
@@ -128,10 +127,9 @@ def simulate(
             if traffic is None:
                 raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
             planned = plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=as_json)
-        elif pattern == ALL_GATHER:
-            planned = plan_gather(network, size, scheduler, startup=startup, quiet=as_json)
         else:
-            planned = plan_exchange(network, size, scheduler, quiet=as_json)
+            seconds = startup if COLLECTIVES[pattern].forwards else "0"
+            planned = plan_equal(pattern, network, size, scheduler, quiet=as_json, startup=seconds)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
     if model == "wormhole":
         flow = flow or "barrier"
