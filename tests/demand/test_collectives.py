@@ -16,7 +16,9 @@ def test_names_are_unique_and_each_names_its_calls() -> None:
 
 
 def test_patterns_are_collectives_and_commands_follow_from_the_table() -> None:
-    assert {ALL_TO_ALL, ALL_GATHER, IRREGULAR} == {c.pattern for c in COLLECTIVES.values()} <= COLLECTIVES.keys()
+    assert (
+        {ALL_TO_ALL, ALL_GATHER, IRREGULAR} == {c.pattern for c in COLLECTIVES.values()} <= COLLECTIVES.keys()
+    )
     assert plan.commands.keys() == COLLECTIVES.keys()
     for collective in EQUAL:
         assert (plan.commands[collective.name].help or "").startswith(collective.asks)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -65,7 +64,9 @@ def _options(function: F) -> F:
 
 def _command(name: str, call: str) -> click.Command:
     asks = COLLECTIVES[name].asks.replace("SIZE", "each size")
-    return click.command(name, help=f"{call}: {asks[0].lower()}{asks[1:]}")(_options(partial(_bench, name)))
+    return click.command(name, help=f"{call}: {asks[0].lower()}{asks[1:]}")(
+        _options(lambda **options: _bench(name, **options))
+    )
 
 
 for _name, _call in EQUAL_CALLS.items():
