@@ -35,7 +35,7 @@ from hocket.cli.plan_output import (
     tell_islands,
 )
 from hocket.cli.work import write_atomically
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, EQUAL
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, EQUAL, IRREGULAR
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ for _collective in EQUAL:
     plan.add_command(_command(_collective))
 
 
-@plan.command("irregular")
+@plan.command(IRREGULAR)
 @network_option()
 @demand_option(required=True)
 @startup_option("What a message costs its sender; some schedulers split messages by it. [0]")
