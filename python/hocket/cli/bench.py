@@ -110,7 +110,7 @@ def _bench(
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
     what |= {"seed": seed, "network": source}
     if plot is not None:
-        from hocket.report.style import check
+        from hocket.plots.style import check
 
         check(plot)
     for path in (csv_file, plot):

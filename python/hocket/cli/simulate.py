@@ -257,7 +257,7 @@ def _drawings(
 
 def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
     try:
-        report = importlib.import_module("hocket.report")
+        report = importlib.import_module("hocket.plots")
     except ImportError as error:
         raise MissingToolError(
             f"no pictures without a part of Python: {error}", remedy="pip install matplotlib"
