@@ -24,10 +24,7 @@ namespace {
 using Sides = std::vector<std::uint32_t>;
 
 Grid grid_of(const Sides& sides, bool wraparound) {
-  if (sides.empty()) throw InputError("a grid needs at least one side");
-  std::uint64_t nodes = 1;
-  for (const std::uint32_t side : sides)
-    if (side == 0 || (nodes *= side) > (1u << 30)) throw InputError("a grid has sides of 1 and up, 2^30 nodes at most");
+  check_sides(sides, 1u << 30);
   return {sides, wraparound};
 }
 

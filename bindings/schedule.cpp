@@ -202,7 +202,10 @@ void bind_schedule(nb::module_& m) {
       .def_prop_ro("name", [](const Collective& c) { return c.name; })
       .def_prop_ro(
           "mpi_calls", [](const Collective& c) { return c.mpi_calls; }, "the blocking MPI calls, by commas")
+      .def_prop_ro(
+          "asks", [](const Collective& c) { return c.asks; }, "one sentence, in which SIZE stands for the bytes")
       .def_prop_ro("pattern", [](const Collective& c) { return to_string(c.pattern); })
+      .def_prop_ro("forwards", &Collective::forwards, "ranks pass on what they get")
       .def_ro("rooted", &Collective::rooted)
       .def_prop_ro(
           "by_matrix", [](const Collective& c) { return c.demand == nullptr; }, "a traffic matrix says who sends what")

@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from hocket.report.gossip import draw_regions, draw_time_per_byte, regions, time_per_byte
+from hocket.plots.gossip import draw_regions, draw_time_per_byte, regions, time_per_byte
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import RESULTS, Row, write

@@ -1,4 +1,4 @@
-"""The pictures of the irregular benches, in the look of hocket.report."""
+"""The pictures of the irregular benches, in the look of hocket.plots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from numpy.typing import NDArray
 
-from hocket.report import style
+from hocket.plots import style
 
 PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
 COLOURS: Final = {

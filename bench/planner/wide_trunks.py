@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from hocket.planning import plan_all_to_all
+from hocket.planning import plan_collective
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from results_file import Row, begin, provenance, table
@@ -24,7 +24,7 @@ TAPERS: Final = (1, 2, 3, 4)
 def measure(hosts: int, levels: str, shape: tuple[int, ...], taper: int) -> Row:
     network, trunks = tapered_tree(shape, taper)
     least = closed_bound(network.ranks, trunks)
-    planned = plan_all_to_all(network, BYTES)
+    planned = plan_collective("all-to-all", network, BYTES)
     if not planned.certificate.ok:
         sys.exit(f"{shape}, {taper}:1: the verifier refuses the schedule")
     return {

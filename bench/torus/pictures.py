@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 
 from hocket import _core
-from hocket.report import draw_throughput, heats, stage
-from hocket.report.heat import Panel
-from hocket.report.throughput import Stage
+from hocket.plots import draw_throughput, heats, stage
+from hocket.plots.heat import Panel
+from hocket.plots.throughput import Stage
 
 sys.path.insert(0, str(Path(__file__).parent))
 import t3d

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hocket import _core
+from hocket.collectives import ALL_GATHER, find
 from hocket.demand.arrays import traffic_of
 from hocket.errors import HocketError, NetworkError, PlanError, UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL, Figures
+from hocket.figures import Figures
 from hocket.network import Defaults, read_network
 from hocket.network.description import MAX_RANKS
 from hocket.network.graphs import description_of, graph_of, quantity
@@ -30,8 +31,7 @@ from hocket.planning import (
     AUTO,
     check,
     flow_of,
-    plan_all_gather,
-    plan_all_to_all,
+    plan_collective,
     plan_irregular,
     ports_of,
     simulation,
@@ -279,6 +279,7 @@ def plan(
     window: int | None = None,
     startup: float | str = 0.0,
     seed: int = 1,
+    root: int = 0,
 ) -> Plan:
     """Schedules an exchange on a network, derives the waits of its messages, verifies and predicts it.
 
@@ -290,7 +291,7 @@ def plan(
     ``scheduler``: one of ``hocket schedulers``, or ``"auto"``. ``window``: messages in flight on a channel;
     None: as many as ``hocket run`` allows.
     ``startup``: seconds that a message costs its sender (all-gather and matrices). ``seed``: of schedulers
-    that draw lots; the same seed gives the same plan on every machine.
+    that draw lots; the same seed gives the same plan on every machine. ``root``: of collectives that have one.
 
     Raises :class:`hocket.DemandError` for a matrix that is not square, of another number of ranks, or has
     negative, fractional or infinite entries; :class:`hocket.UsageError` for what no scheduler serves;
@@ -300,29 +301,25 @@ def plan(
     core = net._core
     window = None if window is None else _whole(window, "window", 1, 1024)
     seconds = _seconds(startup, "startup")
-    irregular = not isinstance(demand, str)
-    if not irregular and demand not in (ALL_TO_ALL, ALL_GATHER):
-        raise UsageError(
-            f"there is no demand '{demand}'",
-            remedy=f"give '{ALL_TO_ALL}', '{ALL_GATHER}' or a matrix of bytes",
-        )
-    if contributions is not None and (irregular or demand != ALL_GATHER):
+    collective = find(demand) if isinstance(demand, str) else None
+    if contributions is not None and demand != ALL_GATHER:
         raise UsageError("contributions belong to an all-gather", remedy="leave them out")
-    if bytes is not None and (irregular or contributions is not None):
+    if bytes is not None and (collective is None or contributions is not None):
         raise UsageError("the demand says all sizes already", remedy="leave bytes out")
     with _typed():
-        if irregular:
+        if collective is None:
             traffic = traffic_of(demand)
             traffic.check_ranks(core.ranks, "the matrix")
             lots = _whole(seed, "seed", 0, 2**63 - 1)
             planned = plan_irregular(core, traffic.demand(), scheduler, window, seconds, lots)
-        elif contributions is not None:
-            sizes = _contributions(contributions, core.ranks)
-            planned = plan_all_gather(core, 0, scheduler, window, sizes, seconds)
-        elif demand == ALL_GATHER:
-            planned = plan_all_gather(core, _size(bytes, 0), scheduler, window, None, seconds)
         else:
-            planned = plan_all_to_all(core, _size(bytes, 1), scheduler, window)
+            sizes = None if contributions is None else _contributions(contributions, core.ranks)
+            size = 0 if sizes is not None else _size(bytes, 0 if collective.forwards else 1)
+            seconds = seconds if collective.forwards else 0.0
+            origin = _whole(root, "root", 0, core.ranks - 1)
+            planned = plan_collective(
+                demand, core, size, scheduler, window, seconds, root=origin, contributions=sizes
+            )
     return Plan(
         net, planned.scheduler, planned.bound_phases, planned.bound_seconds, planned.predicted_seconds,
         planned.demand, planned.schedule, planned.waits, planned.bounds, planned.report(),

@@ -5,13 +5,10 @@ from __future__ import annotations
 import resource
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from hocket import _core
-
-ALL_TO_ALL: Final = "all-to-all"
-ALL_GATHER: Final = "all-gather"
-IRREGULAR: Final = "irregular"
+from hocket.collectives import ALL_GATHER, IRREGULAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

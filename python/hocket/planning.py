@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Any, Final
 
 from hocket import _core
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR, find
 from hocket.errors import PlanError, UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR, Figures, peak_rss_bytes
+from hocket.figures import Figures, peak_rss_bytes
 
 AUTO: Final = "auto"
 MOST_STEPS: Final[int] = _core.MOST_SIMULATION_STEPS
@@ -93,31 +94,27 @@ class PlannedExchange:
         }
 
 
-def plan_all_to_all(
-    network: _core.Network, bytes: int, scheduler: str = AUTO, window: int | None = None
-) -> PlannedExchange:
-    """Schedules an all-to-all of ``bytes`` per message, derives its waits and verifies both.
-
-    ``window``: messages in flight that the waits allow on a channel; None: as ``hocket run`` plans.
-    """
-    return _plan(network, _core.Demand(network.ranks, bytes), scheduler, window)
-
-
-def plan_all_gather(
+def plan_collective(
+    name: str,
     network: _core.Network,
     bytes: int,
     scheduler: str = AUTO,
     window: int | None = None,
-    contributions: Sequence[int] | None = None,
     startup: float = 0.0,
+    *,
+    root: int = 0,
+    contributions: Sequence[int] | None = None,
 ) -> PlannedExchange:
-    """Schedules an all-gather of ``bytes`` per rank, or of what ``contributions`` says for each rank.
+    """Schedules a collective of ``bytes`` per message or contribution, derives its waits and verifies both.
 
     ``startup`` is what a message costs its sender, in seconds: schedulers may trade phases for bytes by it.
+    ``contributions``: of an all-gather, the bytes of each rank in place of ``bytes``.
     """
-    if contributions is not None:
-        bytes = max(contributions, default=0)
-    demand = _core.Demand(network.ranks, bytes, ALL_GATHER, contributions=list(contributions or []))
+    if contributions is None:
+        demand = find(name).demand(network.ranks, bytes, root)
+    else:
+        most = max(contributions, default=0)
+        demand = _core.Demand(network.ranks, most, ALL_GATHER, contributions=list(contributions))
     return _plan(network, demand, scheduler, window, startup)
 
 

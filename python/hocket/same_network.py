@@ -6,8 +6,8 @@ import math
 from collections import Counter
 
 from hocket import _core
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import PlanError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL
 from hocket.planning import ports_of
 
 _ROUNDING = 1e-9  # of times computed from the same numbers

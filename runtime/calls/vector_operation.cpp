@@ -60,7 +60,7 @@ class OwnSides {
 }  // namespace
 
 VectorOperation::VectorOperation(const Exchange& exchange, VectorCall call)
-    : ScheduledOperation(exchange), call_(std::move(call)) {
+    : ScheduledOperation(exchange), call_(call) {
   int rank = 0;
   check(PMPI_Comm_rank(call_.comm, &rank));
   rank_ = static_cast<Rank>(rank);

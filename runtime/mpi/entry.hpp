@@ -19,12 +19,13 @@ inline bool plain_intracommunicator(MPI_Comm comm) {
 /// Runs a call that returns an MPI code; what it throws goes to the communicator's error handler.
 template <class Call>
 int guarded(MPI_Comm comm, Call call) {
-  int code = MPI_ERR_NO_MEM;
+  int code = MPI_SUCCESS;
   try {
     return call();
   } catch (const MpiFailure& failure) {
     code = failure.code;
   } catch (const std::bad_alloc&) {
+    code = MPI_ERR_NO_MEM;
   }
   PMPI_Comm_call_errhandler(comm, code);
   return code;

@@ -46,11 +46,12 @@ class Inner {
     std::vector<MPI_Aint> addresses(static_cast<std::size_t>(how.addresses) + 1);
     check(PMPI_Type_get_contents(type, how.integers, how.addresses, 1, integers.data(), addresses.data(), &type_));
     count_ = integers.front();
+    derived_ = !Made(type_).predefined();
   }
   Inner(const Inner&) = delete;
   Inner& operator=(const Inner&) = delete;
   ~Inner() {
-    if (!Made(type_).predefined()) PMPI_Type_free(&type_);
+    if (derived_) PMPI_Type_free(&type_);
   }
   [[nodiscard]] MPI_Datatype get() const { return type_; }
   /// How many of it there are in a contiguous type.
@@ -59,6 +60,7 @@ class Inner {
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   int count_ = 0;
+  bool derived_ = false;
 };
 
 /// Whether the bytes of one element, which leave no gap, are in the order in which they are sent. What is not

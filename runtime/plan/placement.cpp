@@ -19,7 +19,7 @@ namespace {
 
 std::uint64_t digest_of(std::string_view name) {
   ByteWriter out;
-  out.text(std::string(name));
+  out.text(name);
   return checksum(out.bytes());
 }
 

@@ -62,7 +62,7 @@ template <class Step>
 void wait_for(Step step) {
   const FineTimers fine_timers;
   IdleWait idle(settings().spin_us, settings().sleep_us);
-  for (Progress progress; (progress = step()) != Progress::over;) {
+  for (Progress progress = step(); progress != Progress::over; progress = step()) {
     if (progress == Progress::some)
       idle.reset();
     else

@@ -3,14 +3,30 @@
 import pytest
 
 from hocket import _core
-
-COLLECTIVES = {collective.name: collective for collective in _core.collectives()}
+from hocket.bench.measure import EXCHANGES
+from hocket.bench.request import EQUAL_CALLS
+from hocket.cli.plan import plan
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR
 
 
 def test_names_are_unique_and_each_names_its_calls() -> None:
     assert len(COLLECTIVES) == len(_core.collectives())
     calls = [call for c in COLLECTIVES.values() for call in c.mpi_calls.split(", ")]
     assert len(set(calls)) == len(calls) and all(call.startswith("MPI_") for call in calls)
+
+
+def test_patterns_are_collectives_and_commands_follow_from_the_table() -> None:
+    assert (
+        {ALL_TO_ALL, ALL_GATHER, IRREGULAR} == {c.pattern for c in COLLECTIVES.values()} <= COLLECTIVES.keys()
+    )
+    assert plan.commands.keys() == COLLECTIVES.keys()
+    for collective in EQUAL:
+        assert (plan.commands[collective.name].help or "").startswith(collective.asks)
+
+
+def test_what_is_measured_has_a_name_and_a_call() -> None:
+    assert EXCHANGES.keys() == EQUAL_CALLS.keys() <= COLLECTIVES.keys()
+    assert all(call in COLLECTIVES[name].mpi_calls.split(", ") for name, call in EQUAL_CALLS.items())
 
 
 @pytest.mark.parametrize("name", [name for name, c in COLLECTIVES.items() if not c.by_matrix])

@@ -17,7 +17,7 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.c_source import RoutineOptions, all_gather_source
 from hocket.network import read_network
-from hocket.planning import PlannedExchange, check, plan_all_gather
+from hocket.planning import PlannedExchange, check, plan_collective
 
 HERE = Path(__file__).parent
 ONE, ALL = _core.PortModel.one_port, _core.PortModel.all_port
@@ -166,7 +166,7 @@ def test_what_no_routine_is_written_for() -> None:
 def test_schedulers_of_the_registry(
     mpi: MpiUnderTest, tmp_path: Path, network: str, ranks: int, scheduler: str, startup: float
 ) -> None:
-    made = plan_all_gather(read_network(network), 65536, scheduler, startup=startup)
+    made = plan_collective("all-gather", read_network(network), 65536, scheduler, startup=startup)
     routine = tmp_path / "routine.c"
     routine.write_text(all_gather_source(made, network, RoutineOptions("MPI_Allgather")))
     assert "failures 0, splits 1 1 0" in run_check(mpi, routine, ranks, "-DHOCKET_MIN_BYTES=1")

@@ -15,14 +15,14 @@ from mpi_tools import MpiUnderTest, mpich, open_mpi
 from hocket.errors import UsageError
 from hocket.export.c_source import MOST_RANKS, RoutineOptions, all_to_all_source
 from hocket.network import read_network
-from hocket.planning import PlannedExchange, plan_all_to_all
+from hocket.planning import PlannedExchange, plan_collective
 
 HERE = Path(__file__).parent
 FIGURE1 = str(HERE.parents[1] / "examples" / "networks" / "figure1.toml")
 
 
 def planned(network: str, scheduler: str = "auto", window: int = 1) -> PlannedExchange:
-    return plan_all_to_all(read_network(network), 65536, scheduler, window)
+    return plan_collective("all-to-all", read_network(network), 65536, scheduler, window)
 
 
 def write(tmp_path: Path, network: str, function: str = "MPI_Alltoall", flow: str = "token") -> Path:

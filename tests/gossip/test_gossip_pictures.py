@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from hocket.errors import UsageError
-from hocket.report import style
-from hocket.report.gossip import (
+from hocket.plots import style
+from hocket.plots.gossip import (
     Regions,
     TimePerByte,
     draw_regions,

@@ -145,7 +145,7 @@ def test_a_thousand_and_four_thousand_processors() -> None:
         (gossip.Grid([8, 8]), 4, [(2, 1)], "no bridgeheads"),
         (gossip.Grid([8, 8]), 4, [(4, 1)], "at least 2 steps"),
         (gossip.Grid([8, 8], wraparound=False), 4, [(4, 2)], "needs a torus"),
-        (gossip.Grid([]), 1, [], "axis"),
+        (gossip.Grid([]), 1, [], "least one side"),
     ],
 )
 def test_parameters_that_do_not_fit_are_refused(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hocket import _core
 from hocket.errors import NetworkError
 from hocket.network import Defaults, read_known_network, read_network
-from hocket.planning import plan_all_gather, plan_all_to_all
+from hocket.planning import plan_collective
 
 modest = settings(
     derandomize=True,
@@ -91,7 +91,10 @@ def test_uplinks_share_what_a_leaf_carries(file: Path, leaves: list[int], spines
 def test_schedules_are_proven(file: Path, leaves: list[int], spines: int) -> None:
     file.write_text(conf(leaves, spines))
     network = read_network(str(file), Defaults(oversubscription=(1,)))
-    for planned in (plan_all_to_all(network, 65536), plan_all_gather(network, 65536)):
+    for planned in (
+        plan_collective("all-to-all", network, 65536),
+        plan_collective("all-gather", network, 65536),
+    ):
         assert planned.certificate.ok, planned.certificate.findings
 
 
@@ -122,7 +125,7 @@ def test_below_two_switches_and_still_a_tree(file: Path, text: str) -> None:
 def test_a_level_above_the_spines(file: Path) -> None:
     file.write_text(conf([2, 2], 2) + "SwitchName=top Switches=spine[0-1]\n")
     network = read_network(str(file), Defaults(oversubscription=(1,)))
-    assert plan_all_to_all(network, 1024).certificate.ok
+    assert plan_collective("all-to-all", network, 1024).certificate.ok
 
 
 @pytest.mark.parametrize(

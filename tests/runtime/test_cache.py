@@ -7,8 +7,8 @@ import fcntl
 import multiprocessing
 import os
 import sys
-import time
 from collections.abc import Callable
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -172,16 +172,16 @@ def test_a_damaged_directory_is_built_again(home: Path) -> None:
     assert leftovers(home) == []
 
 
-def _build_slowly(cache_home: str, log: str) -> None:
+def _build(cache_home: str, log: str, all_build: Barrier) -> None:
     os.environ["XDG_CACHE_HOME"] = cache_home
 
-    def slow(folder: Path, _moment: Path) -> None:
+    def told(folder: Path, _moment: Path) -> None:
         with Path(log).open("a") as file:
             file.write("x")
-        time.sleep(0.3)
+        all_build.wait(60)
         make(folder)
 
-    build_once("runtime-1", ["a"], slow)
+    build_once("runtime-1", ["a"], told)
 
 
 @pytest.mark.parametrize("locks", [True, False])
@@ -195,13 +195,14 @@ def test_several_at_once(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(cache.fcntl, "flock", none)
     log = tmp_path / "log"
     context = multiprocessing.get_context("fork")
-    builders = [context.Process(target=_build_slowly, args=(str(tmp_path), str(log))) for _ in range(4)]
+    all_build = context.Barrier(1 if locks else 4)
+    builders = [context.Process(target=_build, args=(str(tmp_path), str(log), all_build)) for _ in range(4)]
     for builder in builders:
         builder.start()
     for builder in builders:
         builder.join(60)
         assert builder.exitcode == 0
-    assert (len(log.read_text()) == 1) == locks
+    assert len(log.read_text()) == (1 if locks else 4)
     assert (home / "runtime-1" / "a").read_text() == "built" and leftovers(home) == []
 
 

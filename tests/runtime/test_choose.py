@@ -1,4 +1,4 @@
-"""Who serves a call, as the runtime finds out: the clock is the test program's, so costs are the same on every machine."""
+"""Who serves a call, as the runtime finds out. The clock is the test program's: costs are the same on every machine."""
 
 from __future__ import annotations
 

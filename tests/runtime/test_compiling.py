@@ -105,13 +105,17 @@ def test_what_a_killed_build_leaves_goes_with_the_next(
 
 
 def test_the_first_failure_ends_the_others(tmp_path: Path) -> None:
-    """And they do not begin."""
-    fails = ["sh", "-c", "echo 'x.cpp:1: error: no such thing' >&2; exit 1"]
-    begins = ["sh", "-c", f"sleep 0.2; touch {tmp_path}/begun"]
+    """And those that wait for a processor do not begin."""
+    processors = os.cpu_count() or 1
+    files = [tmp_path / f"{n}" for n in range(4 * processors)]
+    others = [["sh", "-c", 'echo "$$" > "$0"; exec sleep 100', str(file)] for file in files]
+    at_work = f"while ! test -s {files[0]}; do sleep 0.01; done;" if processors > 1 else ""
+    fails = ["sh", "-c", f"{at_work} echo 'x.cpp:1: error: no such thing' >&2; exit 1"]
     with pytest.raises(MissingToolError, match=r"failed: x.cpp:1: error: no such thing; try by hand: sh"):
-        compile_all([fails, *[begins] * 4 * (os.cpu_count() or 1)], os.environ, tmp_path)
-    time.sleep(0.5)
-    assert not (tmp_path / "begun").exists()
+        compile_all([fails, *others], os.environ, tmp_path)
+    begun = [int(file.read_text()) for file in files if file.exists() and file.read_text()]
+    assert (processors == 1) == (begun == []) and len(begun) < processors
+    wait_until(lambda: not any(map(is_alive, begun)), "the others go on")
 
 
 def test_no_such_compiler(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hocket import _core
-from hocket.planning import check, plan_all_to_all
+from hocket.planning import check, plan_collective
 from strategies import (
     PAPER_A,
     PAPER_B,
@@ -198,7 +198,7 @@ def test_a_wide_channel_never_carries_more_than_its_window(
 def test_what_is_verified_before_it_is_written_is_verified_when_read(plan: NetworkPlan, window: int) -> None:
     """A plan file lists a phase by sender, schedulers list it as they made it."""
     network = plan.build()
-    exchange = plan_all_to_all(network, 65536, "packing", window)
+    exchange = plan_collective("all-to-all", network, 65536, "packing", window)
     assert exchange.certificate.ok
     read = _core.Plan.decode(exchange.plan().encode())
     certificate = check(network, read.header.demand, read.schedule, read.waits)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from hocket import _core
-from hocket.planning import plan_all_gather
+from hocket.planning import plan_collective
 
 RATE = 1e9
 
@@ -72,7 +72,9 @@ def test_more_than_128_ranks(sides: tuple[int, ...]) -> None:
 
 
 def test_auto_takes_what_is_made_for_few() -> None:
-    planned = plan_all_gather(grid("torus", (3, 5, 5)), 0, contributions=few(75, 2, 2000, seed=3))
+    planned = plan_collective(
+        "all-gather", grid("torus", (3, 5, 5)), 0, contributions=few(75, 2, 2000, seed=3)
+    )
     assert planned.scheduler == "spreading" and planned.figures.ratio <= 1.3
 
 

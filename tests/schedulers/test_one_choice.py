@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import hocket
 from hocket import _core
 from hocket.network import read_network
-from hocket.planning import plan_all_gather, plan_all_to_all
+from hocket.planning import plan_collective
 from hocket.runtime.environment import plan_for_run
 from strategies import few_ranks, random_graph, random_tree, unequal
 
@@ -24,9 +24,7 @@ def taken(scheduler: str, schedule: _core.Schedule) -> Taken:
 
 
 def by_plan(network: _core.Network, pattern: str, window: int | None = None) -> Taken:
-    size = _core.REFERENCE_BYTES
-    make = plan_all_to_all if pattern == "all-to-all" else plan_all_gather
-    planned = make(network, size, window=window)
+    planned = plan_collective(pattern, network, _core.REFERENCE_BYTES, window=window)
     return taken(planned.scheduler, planned.schedule)
 
 

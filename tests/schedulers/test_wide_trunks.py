@@ -6,7 +6,7 @@ from math import floor
 
 import pytest
 
-from hocket.planning import plan_all_to_all
+from hocket.planning import plan_collective
 from strategies import RATE
 from wide_trees import SHAPES, closed_bound, tapered_tree
 
@@ -31,7 +31,7 @@ CASES = [
 def test_auto_comes_within_two_percent_of_the_closed_bound(shape: tuple[int, ...], taper: int) -> None:
     network, trunks = tapered_tree(shape, taper)
     least = closed_bound(network.ranks, trunks)
-    planned = plan_all_to_all(network, BYTES)
+    planned = plan_collective("all-to-all", network, BYTES)
     assert planned.certificate.ok, planned.certificate.findings
     assert planned.schedule.phases <= MOST * least
     assert planned.predicted_seconds <= MOST * least * SECONDS
@@ -43,7 +43,7 @@ def test_a_fraction_of_a_host_speed_is_left_idle(shape: tuple[int, ...]) -> None
     is room for 5.33. The bound of whole messages is reached, that of the wires is missed by as much."""
     network, trunks = tapered_tree(shape, 3)
     whole = [(below, float(floor(width))) for below, width in trunks]
-    planned = plan_all_to_all(network, BYTES)
+    planned = plan_collective("all-to-all", network, BYTES)
     assert planned.certificate.ok, planned.certificate.findings
     assert planned.predicted_seconds <= MOST * closed_bound(network.ranks, whole) * SECONDS
 
@@ -51,5 +51,5 @@ def test_a_fraction_of_a_host_speed_is_left_idle(shape: tuple[int, ...]) -> None
 def test_four_full_leaves_of_16_hosts_take_63_phases() -> None:
     """Four leaves of 16 hosts, trunks of 16 hosts' speeds: as many phases as a host has messages to send."""
     network, _ = tapered_tree((4, 16), 1)
-    planned = plan_all_to_all(network, BYTES)
+    planned = plan_collective("all-to-all", network, BYTES)
     assert (planned.schedule.phases, planned.bound_phases, planned.certificate.ok) == (63, 63, True)

@@ -157,7 +157,8 @@ std::uint64_t Line::circulate_half_duplex(std::uint64_t start, const Places& pla
   for (std::uint32_t shift = 0; shift + 1 < count; ++shift)
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t colour = classes == 3 && i + 1 == count ? 2 : i % 2;
-      send(start + shift * classes + colour, ring[i], ring[(i + 1) % count], true, own[(i + count - shift) % count]);
+      send(start + std::uint64_t{shift} * classes + colour, ring[i], ring[(i + 1) % count], true,
+           own[(i + count - shift) % count]);
     }
   const Bundle* all = builder_.merged(own);
   for (const std::uint32_t place : places) hold(place, all);
@@ -217,9 +218,9 @@ void Line::stream_half_duplex(std::uint64_t start, const Gap& gap, std::uint32_t
   const std::uint32_t from_left = gap.parts / 2;
   for (std::uint32_t j = 0; j < chunks.size(); ++j) {
     for (std::uint32_t i = 1; i <= from_left; ++i)
-      send(start + pace * j + i - 1, gap.place(i - 1), gap.place(i), true, chunks[j]);
+      send(start + std::uint64_t{pace} * j + i - 1, gap.place(i - 1), gap.place(i), true, chunks[j]);
     for (std::uint32_t i = gap.parts - 1; i > from_left; --i)
-      send(start + pace * j + gap.parts - i, gap.place(i + 1), gap.place(i), false, chunks[j]);
+      send(start + std::uint64_t{pace} * j + gap.parts - i, gap.place(i + 1), gap.place(i), false, chunks[j]);
   }
 }
 

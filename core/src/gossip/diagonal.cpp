@@ -8,8 +8,10 @@ std::vector<std::vector<std::uint32_t>> diagonal(std::uint32_t side, std::uint32
   if (side == 0 || dimensions == 0) throw InputError("a diagonal needs a side and a dimension of at least 1");
   constexpr std::uint64_t most = 1u << 24;
   std::uint64_t count = 1;
-  for (std::uint32_t i = 1; i < dimensions; ++i)
-    if ((count *= side) > most || i > 64) throw InputError("the diagonal of such a cube has too many points");
+  for (std::uint32_t i = 1; i < dimensions; ++i) {
+    count *= side;
+    if (count > most || i > 64) throw InputError("the diagonal of such a cube has too many points");
+  }
 
   std::vector<std::vector<std::uint32_t>> points;
   points.reserve(count);

@@ -2,7 +2,6 @@
 #include <bit>
 #include <cstdlib>
 
-#include "check_grid.hpp"
 #include "hocket/error.hpp"
 #include "hocket/gossip/steps.hpp"
 
@@ -73,7 +72,7 @@ class Atoms {
 };
 
 void check_input(const Grid& grid, const Steps& steps) {
-  check_grid(grid);
+  check_sides(grid.sides);
   if (steps.units == 0) throw InputError("an item needs at least one unit");
   const std::uint32_t nodes = grid.nodes();
   for (const Parcel& parcel : steps.parcels)

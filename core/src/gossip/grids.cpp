@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "check_grid.hpp"
 #include "hocket/error.hpp"
 #include "hocket/gossip/blocks.hpp"
 
@@ -68,7 +67,7 @@ Line::Places diagonal_places(const Grid& grid, std::uint32_t axis, std::uint32_t
 }  // namespace
 
 Steps high_dim_gossip(const Grid& grid, const std::vector<std::vector<RingPlan>>& plans, bool coloured, Ports ports) {
-  check_grid(grid);
+  check_sides(grid.sides);
   const Model model{grid.wraparound, ports};
   const std::uint32_t d = grid.axes(), colours = coloured ? d : 1;
   (void)high_dim_cost(grid.sides, plans, coloured, model);  // checks the plans
@@ -100,7 +99,7 @@ Steps high_dim_gossip(const Grid& grid, const std::vector<std::vector<RingPlan>>
 }
 
 Steps cubgos(const Grid& grid, std::uint32_t spacing, const std::vector<Round>& rounds, bool coloured) {
-  check_grid(grid);
+  check_sides(grid.sides);
   if (!grid.wraparound) throw InputError("CubGos needs a torus");
   (void)cubgos_cost(grid.sides, spacing, rounds, coloured);  // checks the parameters
   const std::uint32_t d = grid.axes(), colours = coloured ? d : 1;
@@ -155,7 +154,7 @@ Steps cubgos(const Grid& grid, std::uint32_t spacing, const std::vector<Round>& 
 }
 
 Steps black_white_gossip(const Grid& grid) {
-  check_grid(grid);
+  check_sides(grid.sides);
   if (grid.axes() != 2) throw InputError("black and white processors need two axes");
   (void)black_white_cost(grid.sides[0], grid.sides[1]);  // checks the sides
   Builder builder(grid, 1);

@@ -148,7 +148,7 @@ class GridSearch {
     double least = INFINITY;
     GossipPlan found;
     found.name = d_ == 2 ? "TorGos" : "CubGos";
-    if (coloured) found.name += "'";
+    if (coloured) found.name += '\'';
     found.algorithm = Algorithm::cubgos;
     found.coloured = coloured;
     for (std::uint32_t spacing = 1; spacing <= common; ++spacing) {
@@ -209,10 +209,7 @@ class GridSearch {
 }  // namespace
 
 std::vector<GossipPlan> gossip_candidates(const Grid& grid, double r, GossipModel model, std::uint64_t effort) {
-  if (grid.sides.empty()) throw InputError("a grid needs at least one side");
-  std::uint64_t nodes = 1;
-  for (const std::uint32_t side : grid.sides)
-    if (side == 0 || (nodes *= side) > (1u << 16)) throw InputError("gossip: sides of 1 and up, 65,536 nodes at most");
+  check_sides(grid.sides);
   if (!(r >= 0) || !std::isfinite(r)) throw InputError("r must be a number of at least 0");
   return GridSearch(grid, r, model, effort).run();
 }

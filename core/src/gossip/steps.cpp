@@ -1,6 +1,19 @@
 #include "hocket/gossip/steps.hpp"
 
+#include "hocket/error.hpp"
+
 namespace hocket::gossip {
+
+std::uint64_t check_sides(const std::vector<std::uint32_t>& sides, std::uint64_t most_nodes) {
+  if (sides.empty()) throw InputError("a grid needs at least one side");
+  std::uint64_t nodes = 1;
+  for (const std::uint32_t side : sides) {
+    nodes *= side;
+    if (nodes == 0 || nodes > most_nodes)
+      throw InputError("a grid needs sides of at least 1 and at most " + std::to_string(most_nodes) + " nodes in all");
+  }
+  return nodes;
+}
 
 std::uint32_t Grid::nodes() const {
   std::uint32_t count = 1;

@@ -58,9 +58,7 @@ class Plane {
 };
 
 void check(const StridePlan& plan) {
-  std::uint64_t nodes = 1;
-  for (const std::uint32_t side : plan.sides)
-    if (side == 0 || (nodes *= side) > (1u << 20)) throw InputError("StrideGos: sides of 1 and up, 2^20 nodes at most");
+  check_sides(plan.sides, 1u << 20);
   for (const StrideStep& step : plan.steps) {
     if (step.strides.size() != plan.sides.size()) throw InputError("StrideGos: a step needs a stride for each axis");
     if (step.turn < StrideStep::every_axis) throw InputError("StrideGos: a turn is -1 or more");

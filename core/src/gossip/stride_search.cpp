@@ -157,7 +157,7 @@ class Search {
     }
     for (std::uint32_t g = least; product * g < longest_ && lists.size() < 200000; ++g) {
       // A later factor is no smaller, so g beyond the root leaves no room for it.
-      if (std::uint64_t{g} * g * product > 4 * longest_) break;
+      if (std::uint64_t{g} * g * product > std::uint64_t{4} * longest_) break;
       factors.push_back(g);
       collect(product * g, g, factors, lists);
       factors.pop_back();
@@ -290,11 +290,7 @@ class Search {
 
 StridePlan search_stride(const std::vector<std::uint32_t>& sides, double r, std::uint64_t effort) {
   if (!(r >= 0) || !std::isfinite(r)) throw InputError("r must be a number of at least 0");
-  std::uint64_t nodes = 1;
-  for (const std::uint32_t side : sides)
-    if (side == 0 || (nodes *= side) > (1u << 16))
-      throw InputError("StrideGos: sides of 1 and up, 65,536 nodes at most");
-  if (nodes <= 1) return {sides, {}, 0};
+  if (check_sides(sides) == 1) return {sides, {}, 0};
   return Search(sides, r, effort).run();
 }
 

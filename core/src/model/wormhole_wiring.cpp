@@ -27,9 +27,9 @@ void Wiring::mark_rings() {
     for (std::uint32_t d = 0; d < spec.sides.size(); ++d) {
       const std::uint32_t at = a / stride[d] % spec.sides[d], to = b / stride[d] % spec.sides[d];
       if (at == to || spec.sides[d] <= 2) continue;
-      ring_[2 * link] = ring_[2 * link + 1] = d;
-      wraps_[2 * link] = wraps_[2 * link + 1] = at + 1 != to;
-      odd_[2 * link] = odd_[2 * link + 1] = at % 2 == 1;
+      ring_[std::size_t{2} * link] = ring_[std::size_t{2} * link + 1] = d;
+      wraps_[std::size_t{2} * link] = wraps_[std::size_t{2} * link + 1] = at + 1 != to;
+      odd_[std::size_t{2} * link] = odd_[std::size_t{2} * link + 1] = at % 2 == 1;
       if (p_.virtual_channels != VirtualChannels::none) width_ = 2;
     }
   }

@@ -29,7 +29,8 @@ enum Section : std::uint32_t {
 
 constexpr std::uint32_t max_window = 1024;  // as parse_flow_control has it
 
-constexpr std::size_t header_bytes = 8 * (4 + 3 * section_count);  // magic, version, size, sections, checksum
+constexpr std::size_t header_bytes =
+    std::size_t{8} * (4 + 3 * section_count);  // magic, version, size, sections, checksum
 
 Bytes encode_header(const PlanHeader& header, bool direct) {
   ByteWriter out;

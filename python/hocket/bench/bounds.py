@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hocket import _core
-from hocket.figures import ALL_GATHER, ALL_TO_ALL
+from hocket.collectives import COLLECTIVES
 
 
 def nodes_of_ranks(network: _core.Network, processors: Sequence[str], placement: str) -> Sequence[int] | None:
@@ -53,7 +53,7 @@ def bound_seconds(
             return None
         used = network.restricted_to([int(count) for count in counts])
     if sizes is None:
-        demand = _core.Demand(ranks, size, ALL_GATHER if pattern == ALL_GATHER else ALL_TO_ALL)
+        demand = COLLECTIVES[pattern].demand(ranks, size)
     else:
         assert nodes is not None
         places = _places(used, nodes)

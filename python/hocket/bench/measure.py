@@ -20,8 +20,8 @@ from hocket.bench.bounds import bound_seconds, nodes_of_ranks
 from hocket.bench.request import ALLTOALLV, Request
 from hocket.bench.sizes import irregular_sizes
 from hocket.bench.statistics import Row, Times, paired_ratio, served_by
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL
 from hocket.filesort.memory import available_memory
 from hocket.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.units import format_total
@@ -116,6 +116,9 @@ class AllToAllV(Exchange):
         comm.Alltoallv([self.send, self._out, MPI.BYTE], [self.receive, self._into, MPI.BYTE])
 
 
+EXCHANGES: Final[dict[str, type[AllToAll | AllGather]]] = {ALL_TO_ALL: AllToAll, ALL_GATHER: AllGather}
+
+
 class Measurement:
     """Both candidates in one job, on communicators of their own; the native one's is left alone by Hocket.
 
@@ -179,10 +182,8 @@ class Measurement:
         return comm
 
     def _exchange(self, size: int) -> tuple[Exchange, npt.NDArray[np.int64] | None]:
-        if self.request.pattern == ALL_TO_ALL:
-            return AllToAll(self.comm, size), None
-        if self.request.pattern == ALL_GATHER:
-            return AllGather(self.comm, size), None
+        if self.request.pattern != ALLTOALLV:
+            return EXCHANGES[self.request.pattern](self.comm, size), None
         sizes = irregular_sizes(self.comm.Get_size(), size, self.request.density, self.request.seed)
         return AllToAllV(self.comm, sizes), sizes
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from hocket.bench.statistics import Row, Times
 from hocket.errors import UsageError
-from hocket.report import style
+from hocket.plots import style
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:

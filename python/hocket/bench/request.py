@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL
+
 ALLTOALLV: Final = "alltoallv"
+# Collectives that are measured, and the call; what is called is in measure.py.
+EQUAL_CALLS: Final = {ALL_TO_ALL: "MPI_Alltoall", ALL_GATHER: "MPI_Allgather"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import click
 
 from hocket.cli.options import defaults_options, json_option, load_network, loud
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.collectives import ALL_TO_ALL
 from hocket.errors import UsageError
-from hocket.figures import ALL_TO_ALL
 from hocket.network.coordinates import dimension_of
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from hocket.bench.request import ALLTOALLV, EQUAL_CALLS
 from hocket.cli.launching import (
     check_places,
     check_ranks_here,
@@ -18,6 +19,7 @@ from hocket.cli.launching import (
 )
 from hocket.cli.options import Number, json_option
 from hocket.cli.work import check_writable, write_atomically
+from hocket.collectives import COLLECTIVES
 from hocket.errors import HocketError, UsageError
 
 if TYPE_CHECKING:
@@ -60,18 +62,15 @@ def _options(function: F) -> F:
     return function
 
 
-@bench.command("all-to-all")
-@_options
-def all_to_all(**options: Any) -> None:
-    """MPI_Alltoall: every rank has a message of each size for every rank."""
-    _bench("all-to-all", **options)
+def _command(name: str, call: str) -> click.Command:
+    asks = COLLECTIVES[name].asks.replace("SIZE", "each size")
+    return click.command(name, help=f"{call}: {asks[0].lower()}{asks[1:]}")(
+        _options(lambda **options: _bench(name, **options))
+    )
 
 
-@bench.command("all-gather")
-@_options
-def all_gather(**options: Any) -> None:
-    """MPI_Allgather: every rank contributes a message of each size to all."""
-    _bench("all-gather", **options)
+for _name, _call in EQUAL_CALLS.items():
+    bench.add_command(_command(_name, _call))
 
 
 @bench.command()
@@ -82,7 +81,7 @@ def all_gather(**options: Any) -> None:
               help="Of which pairs, and how much.")  # fmt: skip
 def alltoallv(**options: Any) -> None:
     """MPI_Alltoallv: messages of 0.5 to 1.5 times each size, drawn by the seed."""
-    _bench("alltoallv", **options)
+    _bench(ALLTOALLV, **options)
 
 
 def _bench(
@@ -111,7 +110,7 @@ def _bench(
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
     what |= {"seed": seed, "network": source}
     if plot is not None:
-        from hocket.report.style import check
+        from hocket.plots.style import check
 
         check(plot)
     for path in (csv_file, plot):

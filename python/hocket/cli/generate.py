@@ -10,24 +10,23 @@ import click
 
 from hocket.cli.options import (
     DEFAULT_BYTES,
-    bytes_option,
     defaults_options,
     flow_option,
-    gather_bytes_option,
     json_option,
     load_network,
     loud,
     network_option,
     parse_size,
-    plan_exchange,
-    plan_gather,
+    plan_equal,
     scheduler_option,
+    size_option,
     startup_option,
 )
 from hocket.cli.work import check_writable, with_spinner, write_atomically
-from hocket.errors import UsageError
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, COLLECTIVES
 
 if TYPE_CHECKING:
+    from hocket import _core
     from hocket._core import Network
     from hocket.export.c_source import RoutineOptions
     from hocket.network import Defaults
@@ -54,75 +53,58 @@ def _output_option(function: F) -> F:
     )(function)
 
 
-@generate.command("all-to-all")
-@network_option()
-@_output_option
-@_function_option("MPI_Alltoall", "hocket_alltoall")
-@flow_option("token", "What holds a message back.")
-@bytes_option
-@scheduler_option
-@defaults_options
-@json_option
-def all_to_all(
-    source: str,
-    output: str,
-    function_name: str,
-    flow: str,
-    size: str,
-    scheduler: str,
-    defaults: Defaults,
-    as_json: bool,
-) -> None:
-    """Write an all-to-all routine for exactly this network.
+def _command(collective: _core.Collective, beside: str, help: str) -> click.Command:
+    replaced = collective.mpi_calls.partition(",")[0]
 
-    The routine serves every size of message; SIZE only sets the predictions in its comment.
-    """
-    from hocket.export.c_source import RoutineOptions, all_to_all_source
+    @network_option()
+    @_output_option
+    @_function_option(replaced, beside)
+    @flow_option("token", "What holds a message back.")
+    @size_option(collective)
+    @scheduler_option
+    @defaults_options
+    @json_option
+    def command(
+        source: str,
+        output: str,
+        function_name: str,
+        flow: str,
+        size: str | None,
+        scheduler: str,
+        defaults: Defaults,
+        as_json: bool,
+        startup: str = "0",
+    ) -> None:
+        from hocket.export.c_source import RoutineOptions, all_gather_source, all_to_all_source
 
-    options = RoutineOptions(function_name, flow)
-    network = _checked_network(output, options, source, defaults, as_json)
-    planned = plan_exchange(network, size, scheduler, options.window, as_json)
-    planned.check_accepted()
-    text = with_spinner("writing C", lambda: all_to_all_source(planned, source, options), as_json)
-    _finish(planned, text, output, options, as_json)
+        options = RoutineOptions(function_name, flow)
+        network = _checked_network(output, options, source, defaults, as_json)
+        parse_size(size or DEFAULT_BYTES)
+        planned = plan_equal(
+            collective.name, network, size, scheduler, options.window, as_json, startup=startup
+        )
+        planned.check_accepted()
+        written = all_gather_source if collective.forwards else all_to_all_source
+        text = with_spinner("writing C", lambda: written(planned, source, options), as_json)
+        _finish(planned, text, output, options, as_json)
+
+    if collective.forwards:
+        command = startup_option(
+            "What a message costs its sender; schedules trade messages for bytes by it. [0]"
+        )(command)
+    return click.command(collective.name, help=help)(command)
 
 
-@generate.command("all-gather")
-@network_option()
-@_output_option
-@_function_option("MPI_Allgather", "hocket_allgather")
-@flow_option("token", "What holds a message back.")
-@gather_bytes_option
-@startup_option("What a message costs its sender; schedules trade messages for bytes by it. [0]")
-@scheduler_option
-@defaults_options
-@json_option
-def all_gather(
-    source: str,
-    output: str,
-    function_name: str,
-    flow: str,
-    size: str | None,
-    startup: str,
-    scheduler: str,
-    defaults: Defaults,
-    as_json: bool,
-) -> None:
-    """Write all-gather routines, for equal and for unequal contributions, for exactly this network.
+# Collectives that there are templates of.
+generate.add_command(_command(COLLECTIVES[ALL_TO_ALL], "hocket_alltoall", """\
+Write an all-to-all routine for exactly this network.
 
-    The routines serve every size; SIZE and --startup choose the schedule and set the predictions in the
-    comment. NAME with a v at its end is the routine for unequal contributions.
-    """
-    from hocket.export.c_source import RoutineOptions, all_gather_source
+The routine serves every size of message; SIZE only sets the predictions in its comment."""))  # fmt: skip
+generate.add_command(_command(COLLECTIVES[ALL_GATHER], "hocket_allgather", """\
+Write all-gather routines, for equal and for unequal contributions, for exactly this network.
 
-    options = RoutineOptions(function_name, flow)
-    network = _checked_network(output, options, source, defaults, as_json)
-    if parse_size(size or DEFAULT_BYTES, least=0) == 0:
-        raise UsageError("--bytes 0 is nothing to send", remedy="give the size that the routine is meant for")
-    planned = plan_gather(network, size, scheduler, options.window, None, startup, as_json)
-    planned.check_accepted()
-    text = with_spinner("writing C", lambda: all_gather_source(planned, source, options), as_json)
-    _finish(planned, text, output, options, as_json)
+The routines serve every size; SIZE and --startup choose the schedule and set the predictions in the comment. \
+NAME with a v at its end is the routine for unequal contributions."""))  # fmt: skip
 
 
 def _checked_network(

@@ -69,7 +69,7 @@ def gossip(
         raise UsageError("one processor has nothing to send, so that there are no times to draw")
     for path in (times, regions):
         if path is not None:
-            from hocket.report import style
+            from hocket.plots import style
 
             style.check(path)
             check_writable(path)
@@ -121,7 +121,7 @@ def _grid(network: Network, source: str) -> tuple[list[int], bool]:
 
 
 def _name(sides: list[int], wraparound: bool) -> str:
-    from hocket.report.gossip import network_name
+    from hocket.plots.gossip import network_name
 
     return network_name(sides, wraparound)
 
@@ -189,7 +189,7 @@ def _print(
 def _draw_times(
     path: str, sides: list[int], wraparound: bool, half_duplex: bool, startup: float, rate: float
 ) -> None:
-    from hocket.report.gossip import draw_time_per_byte, time_per_byte
+    from hocket.plots.gossip import draw_time_per_byte, time_per_byte
 
     data = with_spinner(
         "searching parameters",
@@ -201,8 +201,8 @@ def _draw_times(
 
 
 def _draw_regions(path: str, dimensions: int, wraparound: bool, half_duplex: bool) -> None:
-    from hocket.report.gossip import draw_regions
-    from hocket.report.gossip import regions as find_regions
+    from hocket.plots.gossip import draw_regions
+    from hocket.plots.gossip import regions as find_regions
 
     sides = SIDES.get(dimensions, (3, 4, 5, 6, 8))
     data = with_spinner(

@@ -21,7 +21,7 @@ from hocket.cli.options import (
     parse_size,
 )
 from hocket.cli.work import as_columns, with_spinner
-from hocket.figures import ALL_GATHER
+from hocket.collectives import ALL_GATHER
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:

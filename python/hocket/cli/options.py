@@ -12,8 +12,8 @@ import click
 from hocket import _core
 from hocket.cli.usage import named
 from hocket.cli.work import read_whole, with_spinner
+from hocket.collectives import COLLECTIVES, find
 from hocket.errors import PlanError, UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 from hocket.units import format_bytes
 
 if TYPE_CHECKING:
@@ -147,11 +147,14 @@ def bytes_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
-def gather_bytes_option(function: F) -> F:
+def size_option(collective: _core.Collective) -> Callable[[F], F]:
+    """The size of a message, or of what a rank contributes: nothing where nobody said it."""
+    if not collective.forwards:
+        return bytes_option
     return click.option(
         "--bytes", "size", default=None, metavar="SIZE",
         help=f"What each rank contributes, e.g. 4096, 64KiB or 1MB.  [default: {DEFAULT_BYTES}]",
-    )(function)  # fmt: skip
+    )  # fmt: skip
 
 
 def startup_option(help: str) -> Callable[[F], F]:
@@ -159,9 +162,9 @@ def startup_option(help: str) -> Callable[[F], F]:
 
 
 def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    # 'hocket plan all-gather' and 'hocket generate all-gather' know which pattern they are about.
-    pattern = ctx.info_name if ctx.info_name in (ALL_TO_ALL, ALL_GATHER, IRREGULAR) else None
-    names = [s.name for s in _core.schedulers() if pattern in (None, s.pattern)]
+    # 'hocket plan all-gather' and 'hocket generate all-gather' know which collective they are about.
+    collective = COLLECTIVES.get(ctx.info_name or "")
+    names = [s.name for s in _core.schedulers() if collective is None or s.pattern == collective.pattern]
     return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
 
 
@@ -245,39 +248,35 @@ def load_plan(path: str, quiet: bool) -> Plan:
         raise PlanError(f"{path}: {problem}", remedy="make it again with 'hocket plan'") from None
 
 
-def plan_exchange(
-    network: Network, size: str, scheduler: str, window: int | None = None, quiet: bool = False
-) -> PlannedExchange:
-    from hocket.planning import plan_all_to_all
-
-    bytes = parse_size(size)
-    return with_spinner(
-        f"planning {network.ranks} ranks", lambda: plan_all_to_all(network, bytes, scheduler, window), quiet
-    )
-
-
-def plan_gather(
+def plan_equal(
+    name: str,
     network: Network,
     size: str | None,
     scheduler: str,
     window: int | None = None,
-    contributions: str | None = None,
-    startup: str = "0",
     quiet: bool = False,
+    *,
+    startup: str = "0",
+    root: int = 0,
+    contributions: str | None = None,
 ) -> PlannedExchange:
-    """An all-gather of SIZE per rank, or of what the file of contributions says."""
+    """A collective of SIZE per message or rank, or of what the file of contributions says."""
     from hocket.cli.contributions import read_contributions
-    from hocket.planning import plan_all_gather
+    from hocket.planning import plan_collective
     from hocket.units import parse_time
 
+    if root >= network.ranks:
+        raise UsageError(f"--root {root}: the network has ranks 0 to {network.ranks - 1}")
     if size is not None and contributions is not None:
         raise UsageError("--bytes and --contributions both say what a rank contributes",
                          remedy="give one of them")  # fmt: skip
     seconds = named("--startup", parse_time, startup)
-    bytes = parse_size(size or DEFAULT_BYTES, least=0)
+    bytes = parse_size(size or DEFAULT_BYTES, least=0 if find(name).forwards else 1)
     sizes = read_contributions(contributions, network.ranks) if contributions is not None else None
     return with_spinner(
         f"planning {network.ranks} ranks",
-        lambda: plan_all_gather(network, bytes, scheduler, window, sizes, seconds),
+        lambda: plan_collective(
+            name, network, bytes, scheduler, window, seconds, root=root, contributions=sizes
+        ),
         quiet,
     )

@@ -11,18 +11,17 @@ import click
 
 from hocket.cli.irregular import demand_option, plan_traffic, seed_option
 from hocket.cli.options import (
-    bytes_option,
+    DEFAULT_BYTES,
     defaults_options,
-    gather_bytes_option,
     json_option,
     load_islands,
     load_network,
     loud,
     network_option,
     parse_size,
-    plan_exchange,
-    plan_gather,
+    plan_equal,
     scheduler_option,
+    size_option,
     startup_option,
     window_option,
 )
@@ -36,11 +35,13 @@ from hocket.cli.plan_output import (
     tell_islands,
 )
 from hocket.cli.work import write_atomically
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, EQUAL, IRREGULAR
 from hocket.errors import UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 
 if TYPE_CHECKING:
+    from hocket import _core
     from hocket.network import Defaults, KnownNetwork
+    from hocket.planning import PlannedExchange
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,97 +65,79 @@ def _rank_option(help: str) -> Callable[[F], F]:
     return click.option("--rank", type=click.IntRange(0), metavar="R", help=help)
 
 
-@plan.command("all-to-all")
-@network_option()
-@bytes_option
-@_output_option
-@scheduler_option
-@window_option(ALL_TO_ALL)
-@_dump_option
-@_rank_option("Only what rank R sends and receives, at any size.")
-@defaults_options
-@json_option
-def all_to_all(
-    source: str,
-    size: str,
-    output: str | None,
-    scheduler: str,
-    window: int | None,
-    dump: str | None,
-    rank: int | None,
-    defaults: Defaults,
-    as_json: bool,
-) -> None:
-    """Every rank has a different message of SIZE for every other rank.
+def _command(collective: _core.Collective) -> click.Command:
+    """``hocket plan`` of a collective that a name and a size say everything of."""
+    by_row = collective.pattern == ALL_TO_ALL  # a row has a closed form
 
-    Prints what was planned and verified. With --rank R nothing but the row of that rank is computed, which
-    takes a second for 100,000 hosts.
-    """
-    check_outputs(output, dump, rank)
-    islands = _islands(source, defaults, as_json, one=(output, dump, rank) != (None, None, None))
-    if len(islands) > 1:
-        tell_islands(islands, lambda net: plan_exchange(net, size, scheduler, window, as_json), as_json)
-        return
-    known = islands[0]
-    network = known.network
-    if rank is not None:
-        check_rank(network, rank)
-        _row(known, rank, size, scheduler, dump, as_json)
-        return
-    planned = plan_exchange(network, size, scheduler, window, as_json)
-    finish(planned, known.uplinks, output, dump, as_json)
+    @network_option()
+    @size_option(collective)
+    @_output_option
+    @scheduler_option
+    @window_option(collective.pattern)
+    @_dump_option
+    @_rank_option(f"Only what rank R sends and receives{', at any size' if by_row else ''}.")
+    @defaults_options
+    @json_option
+    def command(
+        source: str,
+        size: str | None,
+        output: str | None,
+        scheduler: str,
+        window: int | None,
+        dump: str | None,
+        rank: int | None,
+        defaults: Defaults,
+        as_json: bool,
+        **more: Any,
+    ) -> None:
+        check_outputs(output, dump, rank)
+        one = (output, dump, rank, more.get("contributions")) != (None, None, None, None)
+        islands = _islands(source, defaults, as_json, one)
 
+        def planned(network: _core.Network) -> PlannedExchange:
+            return plan_equal(collective.name, network, size, scheduler, window, as_json, **more)
 
-@plan.command("all-gather")
-@network_option()
-@gather_bytes_option
-@click.option("--contributions", metavar="FILE",
-              help="What each rank contributes: a size per line, or with commas between them.")  # fmt: skip
-@startup_option("What a message costs its sender; schedules trade messages for bytes by it. [0]")
-@_output_option
-@scheduler_option
-@window_option(ALL_GATHER)
-@_dump_option
-@_rank_option("Only what rank R sends and receives.")
-@defaults_options
-@json_option
-def all_gather(
-    source: str,
-    size: str | None,
-    contributions: str | None,
-    startup: str,
-    output: str | None,
-    scheduler: str,
-    window: int | None,
-    dump: str | None,
-    rank: int | None,
-    defaults: Defaults,
-    as_json: bool,
-) -> None:
-    """Every rank contributes SIZE, and every rank gets all contributions.
+        if len(islands) > 1:
+            tell_islands(islands, planned, as_json)
+            return
+        known = islands[0]
+        if rank is not None and by_row:
+            _row(known, rank, size or DEFAULT_BYTES, scheduler, dump, as_json)
+            return
+        check_rank(known.network, rank)
+        if rank is not None:
+            show_row(planned(known.network), known.uplinks, rank, dump, as_json)
+        else:
+            finish(planned(known.network), known.uplinks, output, dump, as_json)
 
-    Prints what was planned and verified. A message may carry the contributions of several ranks, and ranks
-    forward what has reached them. With --rank R the row of that rank is shown.
-    """
-    check_outputs(output, dump, rank)
-    one = (output, dump, rank, contributions) != (None, None, None, None)
-    islands = _islands(source, defaults, as_json, one)
-    if len(islands) > 1:
-        tell_islands(
-            islands, lambda net: plan_gather(net, size, scheduler, window, None, startup, as_json), as_json
-        )
-        return
-    known = islands[0]
-    network = known.network
-    check_rank(network, rank)
-    planned = plan_gather(network, size, scheduler, window, contributions, startup, as_json)
-    if rank is not None:
-        show_row(planned, known.uplinks, rank, dump, as_json)
-        return
-    finish(planned, known.uplinks, output, dump, as_json)
+    if collective.forwards:
+        command = startup_option(
+            "What a message costs its sender; schedules trade messages for bytes by it. [0]"
+        )(command)
+    if collective.name == ALL_GATHER:
+        command = click.option(
+            "--contributions", metavar="FILE",
+            help="What each rank contributes: a size per line, or with commas between them.",
+        )(command)  # fmt: skip
+    if collective.rooted:
+        command = click.option("--root", type=click.IntRange(0), default=0, show_default=True, metavar="R",
+                               help="The rank that is the root.")(command)  # fmt: skip
+    row = (
+        "With --rank R nothing but the row of that rank is computed, which takes a second for 100,000 hosts."
+        if by_row
+        else "A message may carry the contributions of several ranks, and ranks forward what has reached them. "
+        "With --rank R the row of that rank is shown."
+    )
+    return click.command(
+        collective.name, help=f"{collective.asks}\n\nPrints what was planned and verified. {row}"
+    )(command)
 
 
-@plan.command("irregular")
+for _collective in EQUAL:
+    plan.add_command(_command(_collective))
+
+
+@plan.command(IRREGULAR)
 @network_option()
 @demand_option(required=True)
 @startup_option("What a message costs its sender; some schedulers split messages by it. [0]")

@@ -11,8 +11,8 @@ import click
 from hocket.cli.irregular import size_text, time_in_turn
 from hocket.cli.options import island_line, loud
 from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 from hocket.errors import UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:

@@ -89,9 +89,9 @@ def run(
     **said: Any,
 ) -> None:
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
-    from hocket.calls import kept_reports, tell
     from hocket.mpi import launch_command
     from hocket.network.chosen import job_hosts
+    from hocket.run_report import kept_reports, tell
     from hocket.runtime import scheduled_environment
     from hocket.runtime.cache import cache_dir
 

@@ -24,16 +24,15 @@ from hocket.cli.options import (
     load_plan,
     loud,
     network_option,
-    plan_exchange,
-    plan_gather,
+    plan_equal,
     scheduler_option,
     startup_option,
 )
 from hocket.cli.packets import packet_options, packet_parameters, refuse_packet_options
 from hocket.cli.usage import named
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, COLLECTIVES, IRREGULAR
 from hocket.errors import MissingToolError, UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL, IRREGULAR
 from hocket.units import format_bytes, format_time, parse_time
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ PICTURES = (".svg", ".png", ".pdf")
 @click.command()
 @click.argument("path", metavar="[PLAN]", required=False)
 @network_option()
-@click.option("--pattern", type=click.Choice([ALL_TO_ALL, ALL_GATHER, IRREGULAR]), default=ALL_TO_ALL,
+@click.option("--pattern", type=click.Choice(list(COLLECTIVES)), default=ALL_TO_ALL,
               show_default=True,
               help="What to plan without PLAN.")  # fmt: skip
 @bytes_option
@@ -129,10 +128,9 @@ def simulate(
             if traffic is None:
                 raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
             planned = plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=as_json)
-        elif pattern == ALL_GATHER:
-            planned = plan_gather(network, size, scheduler, startup=startup, quiet=as_json)
         else:
-            planned = plan_exchange(network, size, scheduler, quiet=as_json)
+            seconds = startup if COLLECTIVES[pattern].forwards else "0"
+            planned = plan_equal(pattern, network, size, scheduler, quiet=as_json, startup=seconds)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
     if model == "wormhole":
         flow = flow or "barrier"
@@ -260,7 +258,7 @@ def _drawings(
 
 def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
     try:
-        report = importlib.import_module("hocket.report")
+        report = importlib.import_module("hocket.plots")
     except ImportError as error:
         raise MissingToolError(
             f"no pictures without a part of Python: {error}", remedy="pip install matplotlib"

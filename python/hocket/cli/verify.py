@@ -35,7 +35,8 @@ def verify(
     Exit code 0: it holds. 1: it does not, and why. 2: the file is damaged or was made for another network.
     """
     from hocket import _core
-    from hocket.figures import ALL_GATHER, ALL_TO_ALL, Figures, peak_rss_bytes
+    from hocket.collectives import ALL_GATHER, ALL_TO_ALL
+    from hocket.figures import Figures, peak_rss_bytes
     from hocket.planning import check, ports_of
     from hocket.same_network import check_same_network
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hocket import _core
+from hocket.collectives import PLANNED_FOR_JOBS
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
 from hocket.network import read_known_network
 from hocket.network.chosen import job_hosts
-from hocket.runtime.environment import PATTERNS, read_plan, run_demand
+from hocket.runtime.environment import read_plan, run_demand
 
 
 def check_network(case: Case) -> Iterator[Finding]:
@@ -34,7 +35,7 @@ def check_network(case: Case) -> Iterator[Finding]:
             f"with more than {_core.MOST_RANKS_PLANNED_FOR_RUN} ranks, each communicator plans what it uses",
         )
         return
-    for pattern in PATTERNS:
+    for pattern in PLANNED_FOR_JOBS:
         demand = run_demand(network, pattern)
         try:
             yield ok("network", f"{pattern}: scheduler {_core.plan_exchange(network, demand).scheduler.name}")

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import UsageError
 from hocket.export.c_pieces import carry
 from hocket.export.c_tables import BarrierTables, Receive, Row, Send, TokenTables, wrapped
@@ -232,7 +233,7 @@ class _Comment:
 def _all_to_all_comment(planned: PlannedExchange, options: RoutineOptions) -> _Comment:
     return _Comment(
         "all-to-all personalised communication",
-        "all-to-all",
+        ALL_TO_ALL,
         "",
         "Link it with a program and it takes the place of the library's MPI_Alltoall."
         if options.function == "MPI_Alltoall"
@@ -256,8 +257,8 @@ def _all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> _C
     entries = (s for s in _core.schedulers() if s.pattern == planned.demand.pattern)
     source = next((s.source for s in entries if s.name == planned.scheduler), planned.scheduler)
     return _Comment(
-        "all-gather",
-        "all-gather",
+        ALL_GATHER,
+        ALL_GATHER,
         f" --bytes {planned.demand.bytes} --startup {planned.startup:g}s",
         "Link it with a program and it takes the place of the library's MPI_Allgather and MPI_Allgatherv."
         if function == "MPI_Allgather"
@@ -291,7 +292,7 @@ def _header(
     ]
     left_out = len(network.links) - len(links)
     bottleneck = network.channel_name(bounds.bottleneck) if network.channels else "none"
-    gather = comment.pattern == "all-gather"
+    gather = comment.pattern == ALL_GATHER
     contention = (
         "none: no two messages of a phase share a link in one direction, trunks as wide as their rate"
         if planned.certificate.contention_free

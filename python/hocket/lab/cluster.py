@@ -264,6 +264,7 @@ class Lab:
             namespaces.kill_processes(self.state.nets())
             output, _ = process.communicate()
         finally:
+            process.kill()  # where it is not yet in its namespace
             namespaces.kill_processes(self.state.nets())
             process.wait()
         seconds = time.monotonic() - began

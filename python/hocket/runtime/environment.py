@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import _core
+from hocket.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, PLANNED_FOR_JOBS
 from hocket.errors import PlanError, UsageError
-from hocket.figures import ALL_GATHER, ALL_TO_ALL
 from hocket.runtime.cache import choices_dir, keep
 from hocket.runtime.placement import hosts_by_coordinates
 from hocket.runtime.ready import find_runtime
@@ -19,8 +19,6 @@ from hocket.text import read_file
 
 if TYPE_CHECKING:
     from hocket.network import KnownNetwork
-
-PATTERNS = (ALL_TO_ALL, ALL_GATHER)
 
 _VARIABLES = {variable.name: variable for variable in _core.variables()}
 
@@ -98,7 +96,7 @@ class RuntimeOptions:
     def _irregular_scheduler(self) -> str | None:
         if self.scheduler is not None:
             try:
-                _core.find_scheduler(self.scheduler, "irregular")
+                _core.find_scheduler(self.scheduler, IRREGULAR)
             except _core.InputError as error:
                 raise UsageError(str(error), remedy="choose one of these") from None
         return self.scheduler
@@ -133,7 +131,7 @@ def _check_variable(name: str, value: str) -> None:
     wrong = _core.wrong_variables([f"{name}={value}"])
     if name == "HOCKET_SCHEDULER" and not wrong:
         try:
-            _core.find_scheduler(value, "irregular")
+            _core.find_scheduler(value, IRREGULAR)
         except _core.InputError as error:
             wrong = [f"{name}: {error}"]
     if name == "HOCKET_PLACEMENT" and value not in _PLACEMENTS and not Path(value).is_file():
@@ -182,7 +180,7 @@ def scheduled_environment(
         given, measured = "the network's file", False
     paths = _given_plans(plans, network, given, measured)
     placement = options.where_ranks_are(network, network.ranks if ranks is None else ranks)
-    for pattern in PATTERNS:
+    for pattern in PLANNED_FOR_JOBS:
         if pattern not in paths and (made := _cached_plan(network, pattern, options)):
             paths[pattern] = made
     listed = ":".join(str(path.resolve()) for path in paths.values())
@@ -210,9 +208,9 @@ def _given_plans(
         plan = read_plan(path)
         if (pattern := plan.header.demand.pattern) in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
-        if pattern not in PATTERNS:
+        if pattern not in PLANNED_FOR_JOBS:
             raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
-                            remedy=f"give plans of {' or '.join(PATTERNS)}")  # fmt: skip
+                            remedy=f"give plans of {' or '.join(PLANNED_FOR_JOBS)}")  # fmt: skip
         check_same_network(plan, network, str(path), given, measured)
         _check_holds(plan, network, path)
         paths[pattern] = path
@@ -246,7 +244,7 @@ def read_plan(path: Path) -> _core.Plan:
 
 def run_demand(network: _core.Network, pattern: str) -> _core.Demand:
     """What a plan for a run is chosen for: nobody knows yet how large messages will be."""
-    return _core.Demand(network.ranks, _core.REFERENCE_BYTES, pattern)
+    return COLLECTIVES[pattern].demand(network.ranks, _core.REFERENCE_BYTES)
 
 
 def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) -> Path | None:

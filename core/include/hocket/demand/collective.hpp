@@ -13,6 +13,7 @@ namespace hocket {
 struct Collective {
   std::string_view name;       ///< "all-gather"
   std::string_view mpi_calls;  ///< the blocking MPI calls, by commas
+  std::string_view asks;       ///< one sentence, in which SIZE stands for `bytes`
   Pattern pattern;             ///< of its demands: their bound, their postcondition, their schedulers
   bool rooted;                 ///< one rank is the root; elsewhere `root` has no meaning
   /// Among `ranks` ranks, `bytes` bytes a message or contribution. Null: a traffic matrix must say who sends what.

@@ -24,6 +24,10 @@ struct Grid {
   [[nodiscard]] std::uint32_t moved(std::uint32_t node, std::uint32_t axis, std::int64_t displacement) const;
 };
 
+/// The number of nodes of a grid with these sides. Throws InputError where there are no sides, one is 0, or the
+/// nodes are more than `most_nodes`; schedules are made for up to 65,536.
+std::uint64_t check_sides(const std::vector<std::uint32_t>& sides, std::uint64_t most_nodes = 1u << 16);
+
 /// Units [begin, end) of the item of one processor.
 struct Parcel {
   std::uint32_t origin = 0;

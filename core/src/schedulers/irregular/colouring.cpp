@@ -96,7 +96,7 @@ class EulerSplit {
   }
   /// Along the string that leaves the edge by one of its ends.
   void follow(std::uint32_t edge, int side) {
-    for (std::uint32_t next; (next = mates_[side][edge]) != none && half_[next] == unknown; side = 1 - side) {
+    for (std::uint32_t next = none; (next = mates_[side][edge]) != none && half_[next] == unknown; side = 1 - side) {
       half_[next] = static_cast<std::uint8_t>(1 - half_[edge]);
       edge = next;
     }

@@ -165,7 +165,7 @@ std::vector<GroupSize> closed_form_sizes(const Line& line, bool permutations) {
   }
   if (!has_tiles(line)) return {};
   const std::uint32_t q = line.side / 4, h = line.side / 2;
-  if (in_pairs(line, permutations)) return std::vector<GroupSize>(2 * q, {2, q});
+  if (in_pairs(line, permutations)) return std::vector<GroupSize>(std::size_t{2} * q, {2, q});
   if (line.ring) return std::vector<GroupSize>(line.side, {1, (q + 1) / 2});
   if (h % 2 == 0) return std::vector<GroupSize>(line.side, {1, h / 2});
   for (std::uint32_t round = 0; round < h; ++round) {

@@ -87,7 +87,7 @@ class LineTable {
     const std::size_t group = places_.size() * 4 * side_ + std::size_t{places_[slot].group} * 2 * side_;
     visit(base + m.from);
     visit(base + side_ + m.to);
-    for (const std::uint32_t channel : m.channels) visit(base + 2 * side_ + channel);
+    for (const std::uint32_t channel : m.channels) visit(base + std::size_t{2} * side_ + channel);
     visit(group + m.from);
     visit(group + side_ + m.to);
   }

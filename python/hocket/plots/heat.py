@@ -14,8 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.report import busy, style
-from hocket.report.channels import bands, utilisation_of
+from hocket.plots import busy, style
+from hocket.plots.channels import bands, utilisation_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap, Normalize
 
 from hocket import _core
-from hocket.report import busy, style
-from hocket.report.channels import Row, bound_seconds, counts, label, share_out, utilisation_of
+from hocket.plots import busy, style
+from hocket.plots.channels import Row, bound_seconds, counts, label, share_out, utilisation_of
 from hocket.units import format_bytes
 
 if TYPE_CHECKING:

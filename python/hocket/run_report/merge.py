@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hocket.calls.ranks import ChoiceRow, RankReport, RankRow, Site
+from hocket.run_report.ranks import ChoiceRow, RankReport, RankRow, Site
 
 _Kind = tuple[str, Site, int, bool, str]
 

@@ -10,10 +10,10 @@ import pytest
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.network import read_network
-from hocket.report import gantt, utilisation
-from hocket.report.busy import busy_shares
-from hocket.report.channels import Group, bands, counts, label, share_out
-from hocket.report.gantt import assign_lanes
+from hocket.plots import gantt, utilisation
+from hocket.plots.busy import busy_shares
+from hocket.plots.channels import Group, bands, counts, label, share_out
+from hocket.plots.gantt import assign_lanes
 
 
 def simulated(

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from hocket.errors import UsageError
-from hocket.report import style
+from hocket.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hocket.report import style
-from hocket.report.channels import counts, label, share_out, utilisation_of
+from hocket.plots import style
+from hocket.plots.channels import counts, label, share_out, utilisation_of
 
 if TYPE_CHECKING:
     from hocket._core import Network, Simulation

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap, Normalize, to_rgba
 
 from hocket import _core
-from hocket.report import style
+from hocket.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

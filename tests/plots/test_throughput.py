@@ -10,7 +10,7 @@ import pytest
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.report import draw_throughput, stage, throughput
+from hocket.plots import draw_throughput, stage, throughput
 from strategies import one_host
 
 RATE = 75e6

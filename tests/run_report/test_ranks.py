@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hocket.calls import read_rank, read_ranks
 from hocket.errors import ReportError
+from hocket.run_report import read_rank, read_ranks
 
 HEAD: dict[str, Any] = {
     "hocket_report": 1, "rank": 2, "host": "n2", "pid": 17, "spawned": False, "finished": True,

@@ -12,11 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from hocket.calls.advice import REASONS, advice
-from hocket.calls.merge import Account, Line, merge
-from hocket.calls.ranks import ChoiceRow, Site, read_ranks
-from hocket.calls.sites import Place, places, same_places
 from hocket.errors import HocketError
+from hocket.run_report.advice import REASONS, advice
+from hocket.run_report.merge import Account, Line, merge
+from hocket.run_report.ranks import ChoiceRow, Site, read_ranks
+from hocket.run_report.sites import Place, places, same_places
 from hocket.units import format_bytes, format_time, format_total
 
 _MOST_LINES: Final = 40  # in the table

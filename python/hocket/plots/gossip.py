@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.report import style
+from hocket.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hocket.calls import Line, RankReport, RankRow, Site, merge
-from hocket.calls.advice import advice
+from hocket.run_report import Line, RankReport, RankRow, Site, merge
+from hocket.run_report.advice import advice
 
 SITE = Site("/bin/solver", 4711, "turn", 3)
 LARGE = RankRow(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hocket.calls import Site
-from hocket.calls.sites import Place, places, same_places
+from hocket.run_report import Site
+from hocket.run_report.sites import Place, places, same_places
 
 
 def test_debug_information_names_function_and_line(tmp_path: Path) -> None:

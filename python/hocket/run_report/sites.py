@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hocket.calls.ranks import Site
+from hocket.run_report.ranks import Site
 
 _SECONDS = 30
 

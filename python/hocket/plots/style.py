@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from hocket.errors import UsageError
-from hocket.report.channels import Group
+from hocket.plots.channels import Group
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ import pytest
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.network import read_network
-from hocket.report import heat, heats
-from hocket.report.channels import bands
-from hocket.report.heat import Panel, mean_of_blocks, use_of, worst_of_rows
+from hocket.plots import heat, heats
+from hocket.plots.channels import bands
+from hocket.plots.heat import Panel, mean_of_blocks, use_of, worst_of_rows
 from strategies import one_host
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from hocket.calls.merge import Account, Line
+from hocket.run_report.merge import Account, Line
 from hocket.units import format_bytes
 
 _NOTEWORTHY: Final = 0.05  # of the time in all calls

@@ -1,0 +1,31 @@
+"""What can be planned: the core's descriptors by name, and the patterns that their demands have.
+
+A collective is a row of the core's table (``core/src/demand/collective.cpp``); commands and choices follow from it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hocket import _core
+from hocket.errors import UsageError
+
+# Patterns of demands; a collective of the same name exists for each.
+ALL_TO_ALL: Final = "all-to-all"
+ALL_GATHER: Final = "all-gather"
+IRREGULAR: Final = "irregular"
+
+COLLECTIVES: Final[dict[str, _core.Collective]] = {entry.name: entry for entry in _core.collectives()}
+# Those of which a name and a size say everything.
+EQUAL: Final = tuple(entry for entry in COLLECTIVES.values() if not entry.by_matrix)
+# Plan files of a job, one for each pattern; calls with a root are planned by the ranks.
+PLANNED_FOR_JOBS: Final = tuple(entry.name for entry in EQUAL if not entry.rooted)
+
+
+def find(name: str) -> _core.Collective:
+    """The descriptor of a collective that a name and a size say everything of; raises UsageError."""
+    entry = COLLECTIVES.get(name)
+    if entry is None or entry.by_matrix:
+        known = ", ".join(f"'{equal.name}'" for equal in EQUAL)
+        raise UsageError(f"there is no demand '{name}'", remedy=f"give {known} or a matrix of bytes")
+    return entry

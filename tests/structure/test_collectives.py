@@ -1,0 +1,38 @@
+"""Collectives are told apart in the places that docs/adding-a-collective.md names, and nowhere else."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hocket.collectives import COLLECTIVES
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs/adding-a-collective.md").read_text()
+
+
+def files_with(pattern: str, *folders: str) -> set[str]:
+    found = (
+        path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".hpp", ".cpp")
+    )
+    return {str(path.relative_to(ROOT)) for path in found if re.search(pattern, path.read_text())}
+
+
+def test_python_says_the_names_once() -> None:
+    names = "|".join(map(re.escape, COLLECTIVES))
+    assert files_with(rf'[=(,\[] *"(?:{names})"(?!\))', "python/hocket") == {"python/hocket/collectives.py"}
+
+
+def test_switches_over_patterns_are_where_the_guide_says() -> None:
+    switches = files_with(r"case Pattern::", "core", "runtime", "sort", "bindings")
+    assert switches and all(f"`{path}`" in GUIDE for path in switches)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(set(re.findall(r"`((?:core|runtime|tests|python|docs)/[\w./]+\.\w+)`", GUIDE)))
+)
+def test_the_guide_names_files_that_exist(path: str) -> None:
+    assert (ROOT / path).is_file()
