@@ -6,6 +6,7 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/idle.hpp"
 #include "runtime/progress/requests.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -51,7 +52,7 @@ double measure_step(MPI_Comm own) {
   }
   const double mean = (PMPI_Wtime() - since) / steps;
   double slowest = 0;
-  check(PMPI_Allreduce(&mean, &slowest, 1, MPI_DOUBLE, MPI_MAX, own));
+  check(wait_in_mpi(PMPI_Allreduce, &mean, &slowest, 1, MPI_DOUBLE, MPI_MAX, own));
   return slowest;
 }
 

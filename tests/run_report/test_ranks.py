@@ -14,13 +14,18 @@ from hocket.errors import ReportError
 from hocket.run_report import read_rank, read_ranks
 
 HEAD: dict[str, Any] = {
-    "hocket_report": 1, "rank": 2, "host": "n2", "pid": 17, "spawned": False, "finished": True,
+    "hocket_report": 1, "rank": 2, "host": "n2", "pid": 17, "spawned": False, "finished": True, "choices": 0,
     "rows": 1,
 }  # fmt: skip
 ROW: dict[str, Any] = {
     "call": "MPI_Alltoall", "object": "/bin/solver", "offset": 4711, "function": "turn", "into": 3,
     "communicator": 4, "least": 4096, "most": 4096, "scheduled": True, "why": "", "calls": 3, "exchanges": 3,
     "bytes": 36864, "seconds": 0.25, "under_way": 0, "predicted": 0.1, "bound": 0.05,
+}  # fmt: skip
+
+CHOICE: dict[str, Any] = {
+    "choice": "all-to-all", "arm": "window-2", "communicator": 4, "hosts": 2, "message": 4096, "calls": 40,
+    "trials": 9, "lost": 0.01, "native": 0.06, "predicted": 0.002, "measured": 0.003,
 }  # fmt: skip
 
 
@@ -39,6 +44,13 @@ def test_a_whole_file(tmp_path: Path) -> None:
     (row,) = report.rows
     assert (row.call, row.site.object, row.site.offset) == ("MPI_Alltoall", "/bin/solver", 4711)
     assert (row.calls, row.bytes, row.seconds, row.scheduled) == (3, 36864, 0.25, True)
+    assert report.choices == ()
+
+
+def test_what_was_found_out(tmp_path: Path) -> None:
+    (choice,) = read(tmp_path / "n2-17", text(HEAD | {"choices": 1}, ROW, CHOICE)).choices
+    assert (choice.collective, choice.arm, choice.message, choice.calls) == ("all-to-all", "window-2", 4096, 40)
+    assert (choice.trials, choice.native, choice.measured) == (9, 0.06, 0.003)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +78,10 @@ def test_a_whole_file(tmp_path: Path) -> None:
         (text(HEAD, ROW | {"call": "\x1b[2J"}), ":2: call is"),
         (text(HEAD, ROW | {"object": "/" + "a" * 5000}), ":2: object is"),
         (text(HEAD, {key: value for key, value in ROW.items() if key != "why"}), ":2: why is 'None'"),
+        (text(HEAD | {"choices": 2}, ROW, CHOICE), "as many lines"),
+        (text(HEAD | {"choices": -1}, ROW), ":1: choices is '-1', out of range"),
+        (text(HEAD | {"choices": 1}, ROW, CHOICE | {"native": -1.0}), ":3: native is '-1.0', out of range"),
+        (text(HEAD | {"choices": 1}, ROW, CHOICE | {"arm": "a\nb"}), ":3: arm is"),
         (b"\xff\xfe", "not UTF-8"),
         (b"\0", "NUL"),
     ],

@@ -101,10 +101,10 @@ def _command(collective: _core.Collective) -> click.Command:
             tell_islands(islands, planned, as_json)
             return
         known = islands[0]
+        check_rank(known.network, rank)
         if rank is not None and by_row:
             _row(known, rank, size or DEFAULT_BYTES, scheduler, dump, as_json)
             return
-        check_rank(known.network, rank)
         if rank is not None:
             show_row(planned(known.network), known.uplinks, rank, dump, as_json)
         else:

@@ -34,7 +34,8 @@ class RuntimeOptions:
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
     where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are
-    bytes. ``choose`` is learn, predict or off. ``scheduler``: of irregular exchanges. ``report``: directory that all hosts see, for what the ranks
+    bytes. ``choose`` is learn, predict or off. ``scheduler``: of irregular exchanges. ``report``: directory that
+    all hosts see, for what the ranks
     tell of their calls.
     """
 
