@@ -111,7 +111,7 @@ def _size(file: BinaryIO, where: Where) -> int:
     """In bytes; pipes and devices have none."""
     status = Path(file.name).stat()
     if not stat.S_ISREG(status.st_mode):
-        raise ArrayError("is no regular file", where=where, remedy="name a .npy file")
+        raise ArrayError("is not a regular file", where=where, remedy="name a .npy file")
     return status.st_size
 
 
