@@ -150,9 +150,7 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
   return {ranks, bytes, std::move(begin), std::move(hops), std::move(pieces)};
 }
 
-}  // namespace
-
-void bind_schedule(nb::module_& m) {
+void bind_demand(nb::module_& m) {
   m.attr("EVERYONE") = everyone;
   nb::class_<Demand>(m, "Demand",
                      "All-to-all of `bytes` bytes per message, all-gather of `bytes` bytes per rank, or irregular.")
@@ -224,25 +222,9 @@ void bind_schedule(nb::module_& m) {
         return all;
       },
       nb::rv_policy::reference, "all that can be planned");
+}
 
-  nb::class_<Schedule>(m, "Schedule", "Phases of transfers.")
-      .def_prop_ro("ranks", &Schedule::ranks)
-      .def_prop_ro("message_bytes", &Schedule::message_bytes)
-      .def_prop_ro("phases", &Schedule::phases)
-      .def("__len__", &Schedule::size)
-      .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per piece")
-      .def("hops", &hops_of, "(src, dst) per transfer")
-      .def(
-          "phase_begin",
-          [](const Schedule& s) { return std::vector<std::uint64_t>(s.phase_begin().begin(), s.phase_begin().end()); },
-          "the first transfer of each phase, and at last the number of transfers")
-      .def("lengths", &lengths_of, "bytes per transfer")
-      .def("longest", &longest_of, "bytes of the largest transfer, per phase")
-      .def("most_sends", &most_sends_of, "sends of the busiest rank, per phase")
-      .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,
-           "Lines phase,src,dst,origin,target,offset,length of the phases [first_phase, last_phase)")
-      .def_static("from_rows", &schedule_from_rows, "ranks"_a, "bytes"_a, "rows"_a);
-
+void bind_bounds(nb::module_& m) {
   nb::class_<Bounds>(m, "Bounds", "What no schedule can beat.")
       .def_ro("load", &Bounds::load, "messages per channel")
       .def_ro("phases", &Bounds::phases)
@@ -263,7 +245,9 @@ void bind_schedule(nb::module_& m) {
       "senders"_a = WorthLimits{}.senders, "Whether an irregular exchange gains by a schedule.");
   m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is.");
+}
 
+void bind_waits(nb::module_& m) {
   nb::class_<Waits>(m, "Waits", "Which transfer waits for which earlier ones.")
       .def_ro("window", &Waits::window)
       .def_ro("derived", &Waits::derived, "waits before redundant ones were removed")
@@ -289,7 +273,9 @@ void bind_schedule(nb::module_& m) {
           "before"_a, "window"_a = 1);
   m.def("derive_waits", &derive_waits, "network"_a, "schedule"_a, "window"_a = 1,
         nb::call_guard<nb::gil_scoped_release>());
+}
 
+void bind_verifier(nb::module_& m) {
   nb::enum_<PortModel>(m, "PortModel").value("one_port", PortModel::one_port).value("all_port", PortModel::all_port);
   nb::class_<Certificate>(m, "Certificate", "What the verifier found.")
       .def_ro("transfers", &Certificate::transfers)
@@ -323,7 +309,9 @@ void bind_schedule(nb::module_& m) {
       [](const Network& n, const Schedule& s, const Waits& w, Certificate& c) { verify_waits(n, s, w, c); },
       "network"_a, "schedule"_a, "waits"_a, "certificate"_a, nb::call_guard<nb::gil_scoped_release>(),
       "Adds what it finds to the certificate.");
+}
 
+void bind_schedulers(nb::module_& m) {
   nb::class_<Scheduler>(m, "Scheduler")
       .def_ro("name", &Scheduler::name)
       .def_ro("summary", &Scheduler::summary)
@@ -365,4 +353,31 @@ void bind_schedule(nb::module_& m) {
       .def("row", &row_of, "network"_a, "rank"_a, "(phase, src, dst) of all that one rank sends and receives, by phase")
       .def("row_csv", &row_csv, "network"_a, "rank"_a, "bytes"_a,
            "The same as lines of CSV, as Schedule.csv() has them");
+}
+
+}  // namespace
+
+void bind_schedule(nb::module_& m) {
+  bind_demand(m);
+  nb::class_<Schedule>(m, "Schedule", "Phases of transfers.")
+      .def_prop_ro("ranks", &Schedule::ranks)
+      .def_prop_ro("message_bytes", &Schedule::message_bytes)
+      .def_prop_ro("phases", &Schedule::phases)
+      .def("__len__", &Schedule::size)
+      .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per piece")
+      .def("hops", &hops_of, "(src, dst) per transfer")
+      .def(
+          "phase_begin",
+          [](const Schedule& s) { return std::vector<std::uint64_t>(s.phase_begin().begin(), s.phase_begin().end()); },
+          "the first transfer of each phase, and at last the number of transfers")
+      .def("lengths", &lengths_of, "bytes per transfer")
+      .def("longest", &longest_of, "bytes of the largest transfer, per phase")
+      .def("most_sends", &most_sends_of, "sends of the busiest rank, per phase")
+      .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,
+           "Lines phase,src,dst,origin,target,offset,length of the phases [first_phase, last_phase)")
+      .def_static("from_rows", &schedule_from_rows, "ranks"_a, "bytes"_a, "rows"_a);
+  bind_bounds(m);
+  bind_waits(m);
+  bind_verifier(m);
+  bind_schedulers(m);
 }

@@ -387,7 +387,7 @@ def _network(given: Network | str | PathLike[str]) -> Network:
     if isinstance(given, str | PathLike):
         return Network(given)
     raise NetworkError(
-        f"{type(given).__name__} is no network",
+        f"{type(given).__name__} is not a network",
         remedy="give a hocket.Network; its from_networkx() makes one of a graph",
     )
 

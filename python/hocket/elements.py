@@ -389,7 +389,7 @@ def _target(out: Array | None, count: int, source: Array) -> Array:
 def _given(out: Array, kind: np.dtype[Any]) -> Array:
     """Where the result is written: `out`, or an array that is copied to it."""
     if not isinstance(out, np.ndarray) or out.dtype != kind:
-        raise UsageError(f"out is no array of {kind}")
+        raise UsageError(f"out is not an array of {kind}")
     if not out.flags.writeable:
         raise UsageError("out is read-only")
     return out if out.flags.c_contiguous else np.empty(out.shape, kind)

@@ -234,7 +234,7 @@ def _array(buffer: Any, size: int, name: str, writable: bool) -> npt.NDArray[Any
     except (TypeError, ValueError, BufferError) as error:
         if size == 0:
             return np.empty(0, np.uint8)
-        raise UsageError(f"{name} is no contiguous buffer: {error}") from None
+        raise UsageError(f"{name} is not a contiguous buffer: {error}") from None
     if array.nbytes != size:
         raise UsageError(f"{name} has {array.nbytes} bytes, the message {size}")
     if not array.flags.c_contiguous:

@@ -105,7 +105,9 @@ def find_mpi(which: str | None = None) -> Mpi:
         path = shutil.which(which)
         found = mpi_of(path) if path else None
         if found is None:
-            raise UsageError(f"'{which}' is no launcher of MPICH or Open MPI", remedy=_other_launcher(which))
+            raise UsageError(
+                f"'{which}' is not a launcher of MPICH or Open MPI", remedy=_other_launcher(which)
+            )
         return found
     here = str(Path(sys.executable).parent)
     for directory in (None, here):

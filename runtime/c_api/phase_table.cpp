@@ -120,7 +120,7 @@ void check_partners(const Partners& partners, std::uint32_t ranks) {
     throw InputError("rank " + std::to_string(*twice) + " is given twice as a target");
   for (std::size_t i = 0; i < partners.size(); ++i) {
     if (partners.ranks[i] < 0 || static_cast<std::uint32_t>(partners.ranks[i]) >= ranks)
-      throw InputError("target " + std::to_string(partners.ranks[i]) + " is no rank: there are " +
+      throw InputError("target " + std::to_string(partners.ranks[i]) + " is not a rank: there are " +
                        std::to_string(ranks) + ", from 0");
     if (partners.bytes[i] < 0)
       throw InputError("the message to rank " + std::to_string(partners.ranks[i]) + " has " +
@@ -165,7 +165,7 @@ Bytes encode_table(const PhaseTable& table) {
 }
 
 PhaseTable decode_table(ByteView bytes) {
-  if (bytes.size() < 8 || ByteReader(bytes).fixed() != magic) throw PlanProblem("this is no scheduling table");
+  if (bytes.size() < 8 || ByteReader(bytes).fixed() != magic) throw PlanProblem("this is not a scheduling table");
   ByteReader in(bytes.subspan(8));
   if (const std::uint64_t found = in.fixed(); found != version)
     throw PlanProblem("table version " + std::to_string(found) + ", this Hocket reads version " +

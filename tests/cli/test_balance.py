@@ -124,9 +124,9 @@ def test_nothing_to_change(tmp_path: Path, hocket: Call) -> None:
         (["star:4"], "the routes of a tree cannot be chosen"),
         (["mesh:4x4"], "the routes of a mesh cannot be chosen"),
         ([EXAMPLES / "two-clusters.xml"], "the routes of a routed cannot be chosen"),
-        (["torus:4x4", "-o", "x.csv"], "-o x.csv is no TOML file"),
+        (["torus:4x4", "-o", "x.csv"], "-o x.csv is not a TOML file"),
         (["torus:4x4", "-o", "nowhere/x.toml"], "there is no directory nowhere"),
-        (["torus:4x1"], "a side of 1 is no dimension"),
+        (["torus:4x1"], "a side of 1 is not a dimension"),
     ],
 )
 def test_refusals(hocket: Call, arguments: list[Any], message: str) -> None:

@@ -208,7 +208,7 @@ def test_pictures_of_unequal_sizes(hocket, tmp_path: Path, sizes: Path, option: 
     [
         (("--network", "star:32", "--demand", "sizes.csv"), "the matrix is 6 x 6, the network has 32 ranks"),
         (("--network", "star:6", "--demand", "none.mtx"), "none.mtx: no such file"),
-        (("--network", "star:6", "--demand", "sizes.csv:1"), "this is no recorded traffic"),
+        (("--network", "star:6", "--demand", "sizes.csv:1"), "this is not recorded traffic"),
         (("--network", "star:6", "--demand", "sizes.csv", "--scheduler", "tree"), "no irregular scheduler"),
         (("--network", "star:6", "--demand", "sizes.csv", "--rank", "6"), "there is no rank 6"),
         (("--network", "star:6", "--demand", "sizes.csv", "--rank", "0", "-o", "x"), "the rows of all ranks"),

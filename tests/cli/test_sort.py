@@ -130,9 +130,9 @@ def files() -> None:
         ("keys.npy out.npy --payload matrix.npy ./out.npy", "keys and rows cannot both go to out.npy"),
         ("keys.npy folder", "cannot write folder: it is a directory"),
         ("keys.npy none/out.npy", "cannot write none/out.npy: there is no directory none"),
-        ("keys.npy /dev/null", "cannot write /dev/null: it is no regular file"),
+        ("keys.npy /dev/null", "cannot write /dev/null: it is not a regular file"),
         ("keys.npy out.npy --memory much", "'much' is not a size"),
-        ("keys.npy out.npy --mpi nothere", "'nothere' is no launcher of MPICH or Open MPI"),
+        ("keys.npy out.npy --mpi nothere", "'nothere' is not a launcher of MPICH or Open MPI"),
         ("keys.npy out.npy --network star:2 -n 3 --placement order", "3 ranks do not fit on the 2 places"),
     ],
 )

@@ -106,7 +106,10 @@ def test_every_command_takes_the_options(hocket: Call, tmp_path: Path, command: 
         (("--rate", "fast"), ("--rate: ",)),
         (("--uplink-rate", "1bit"), ("--uplink-rate: 1bit is the rate of no link",)),
         (("--latency", "11s"), ("--latency 11s", "at most 10s")),
-        (("--oversubscription", "0"), ("--oversubscription 0 is no oversubscription", "from the leaves up")),
+        (
+            ("--oversubscription", "0"),
+            ("--oversubscription 0 is not an oversubscription", "from the leaves up"),
+        ),
         (("--oversubscription", "2,nan"), ("--oversubscription 2,nan",)),
         (("--oversubscription", "2:1"), ("--oversubscription 2:1",)),
         (("--oversubscription", ""), ("--oversubscription",)),

@@ -34,8 +34,8 @@ def test_told_by_content(written, table) -> None:
         ("0,1,2\n1,0\n", "a.csv:2: 2 sizes, but 3 in the lines before"),
         ("0,1,2\n1,0,2\n", "a.csv:2: 2 lines of 3 sizes are not square"),
         ("0,-5\n1,0\n", "a.csv:1: '-5' is less than nothing"),
-        ("0,1\nnan,0\n", "a.csv:2: 'nan' is no number of bytes"),
-        ("0,1\n-inf,0\n", "a.csv:2: '-inf' is no number of bytes"),
+        ("0,1\nnan,0\n", "a.csv:2: 'nan' is not a number of bytes"),
+        ("0,1\n-inf,0\n", "a.csv:2: '-inf' is not a number of bytes"),
         ("0,1.5\n1,0\n", "a.csv:1: '1.5' is not a whole number of bytes"),
         ("0,many\n1,0\n", "a.csv:1: 'many' is not a"),
         ("0,3 parsec\n1,0\n", "a.csv:1: the size '3 parsec' has the unknown unit"),
@@ -76,7 +76,7 @@ def test_no_file(tmp_path) -> None:
 
 def test_a_format_that_is_not_known(refusal) -> None:
     assert "known are: NumPy's .npy, Matrix Market" in refusal("a.dat", "hello")
-    assert "this is no recorded traffic" in refusal("a.csv", "0,1\n2,0\n", call=":3")
+    assert "this is not recorded traffic" in refusal("a.csv", "0,1\n2,0\n", call=":3")
 
 
 def test_the_core_agrees_on_the_sum(written) -> None:

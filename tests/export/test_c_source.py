@@ -169,13 +169,13 @@ def test_names_cannot_end_the_comment(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("function", ["", "1st", "MPI-Alltoall", "int", "f(", "x" * 64, "é"])
 def test_function_names(function: str) -> None:
-    with pytest.raises(UsageError, match="no name of a C function"):
+    with pytest.raises(UsageError, match="is not a name of a C function"):
         RoutineOptions(function).check()
 
 
 @pytest.mark.parametrize("flow", ["", "tokens", "window", "window:0", "window:-1", "window:9999", "barrier "])
 def test_flows(flow: str) -> None:
-    with pytest.raises(UsageError, match="no flow control"):
+    with pytest.raises(UsageError, match="is not a known flow control"):
         RoutineOptions(flow=flow).check()
 
 

@@ -301,7 +301,7 @@ def test_launch_commands() -> None:
 
 
 def test_a_program_that_is_no_mpiexec_is_refused() -> None:
-    with pytest.raises(UsageError, match="no launcher"):
+    with pytest.raises(UsageError, match="not a launcher"):
         find_mpi(sys.executable)
-    with pytest.raises(UsageError, match="no launcher"):
+    with pytest.raises(UsageError, match="not a launcher"):
         find_mpi("/no/such/mpiexec")

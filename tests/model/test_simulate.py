@@ -259,7 +259,7 @@ def test_a_thousand_hosts() -> None:
 )
 def test_unknown_flow_control(flow: str) -> None:
     net = network("star:3")
-    with pytest.raises(_core.InputError, match="no flow control"):
+    with pytest.raises(_core.InputError, match="is not a known flow control"):
         simulate(net, make("tree", net), flow)
 
 

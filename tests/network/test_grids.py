@@ -51,7 +51,7 @@ def test_a_mesh_has_no_ties(refused: Refused) -> None:
 @pytest.mark.parametrize(
     ("sides", "message"),
     [
-        ("[8, 1]", "2: a side of 1 is no dimension; leave it out: torus:8"),
+        ("[8, 1]", "2: a side of 1 is not a dimension; leave it out: torus:8"),
         ("[1000000]", "2: a side of 1,000,000, more than 4,096"),
         ("[0]", "2: sides must be whole numbers from 1"),
         ("[]", "2: sides must be whole numbers from 1"),

@@ -84,8 +84,8 @@ def test_ties(text: str, sides: list[int], ties: str | None) -> None:
     [
         ("torus:0", "a side of 0 holds no hosts"),
         ("mesh:8x0", "a side of 0 holds no hosts"),
-        ("torus:8x1x4", "a side of 1 is no dimension; leave it out: torus:8x4"),
-        ("mesh:1x1", "a side of 1 is no dimension; leave it out: mesh:1"),
+        ("torus:8x1x4", "a side of 1 is not a dimension; leave it out: torus:8x4"),
+        ("mesh:1x1", "a side of 1 is not a dimension; leave it out: mesh:1"),
         ("torus:1000000", "a side of 1,000,000, more than 4,096"),
         ("torus:4096x17", "a torus of more than 65,536 hosts"),
         ("hypercube:17", "a hypercube of more than 65,536 hosts; give fewer dimensions"),

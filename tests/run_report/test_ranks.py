@@ -62,7 +62,7 @@ def test_what_was_found_out(tmp_path: Path) -> None:
         (text(HEAD, ROW)[:-9] + "\n", ":2: is not JSON"),
         ("", ":1: is not JSON"),
         ("[" * 100_000, ":1: is not JSON"),
-        ("[]\n", ":1: is no JSON object"),
+        ("[]\n", ":1: is not a JSON object"),
         (text(HEAD | {"hocket_report": 2}, ROW), "another version"),
         (text(HEAD | {"rank": -2}, ROW), ":1: rank is '-2', out of range"),
         (text(HEAD | {"rows": 10**30}, ROW), "rows is"),

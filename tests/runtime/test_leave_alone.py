@@ -14,7 +14,7 @@ from mpi_programs import compile_with_hocket, mpiexec
 
 PROGRAMS = Path(__file__).parent / "programs"
 Launch = Callable[..., subprocess.CompletedProcess[str]]
-REFUSED = "error this is no intracommunicator; Hocket leaves all others alone"
+REFUSED = "error this is not an intracommunicator; Hocket leaves all others alone"
 EVERYTHING = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_SENDERS": "1"}
 
 

@@ -222,7 +222,7 @@ def test_recording_alone_follows_no_schedule(record: Record, mpi: Mpi, tmp_path:
 
 def test_a_launcher_in_a_script(record: Record, mpi: Mpi, tmp_path: Path) -> None:
     refused = record("traffic", begin=["--", "env"])
-    assert refused.returncode == 2 and "env is no launcher of MPICH or Open MPI" in refused.stderr
+    assert refused.returncode == 2 and "env is not a launcher of MPICH or Open MPI" in refused.stderr
     done = record("traffic", begin=["--mpi", mpi.mpiexec, "--", "env"])
     assert done.returncode == 0, done.stderr
     assert len(calls_of(tmp_path / "t.json")) == 11

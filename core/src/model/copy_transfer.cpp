@@ -16,7 +16,7 @@ std::string quoted(std::string_view text) { return "'" + std::string(text.substr
 
 [[noreturn]] void no_transfer(std::string_view text) {
   throw InputError(quoted(text) +
-                   " is no basic transfer; there are xCy, xS0, 0Ry, Nd and Nadp, x and y being 1, a stride, s or w");
+                   " is not a basic transfer; there are xCy, xS0, 0Ry, Nd and Nadp, x and y being 1, a stride, s or w");
 }
 
 /// Takes an access off the front; false if there is none.

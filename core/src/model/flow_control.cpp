@@ -16,7 +16,7 @@ FlowControl parse_flow_control(std::string_view text) {
       return {FlowControl::Kind::window, window};
   }
   throw InputError("'" + std::string(text.substr(0, 60)) +
-                   "' is no flow control; known are barrier, token, window:K (K from 1 to 1024) and free");
+                   "' is not a known flow control; known are barrier, token, window:K (K from 1 to 1024) and free");
 }
 
 std::string to_string(FlowControl flow) {

@@ -27,11 +27,11 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(_size(word) for word in text.split(",")))
     words = text.split(":")
     if len(words) > 3:
-        raise UsageError(f"--sizes {text!r} is no range", remedy=_REMEDY)
+        raise UsageError(f"--sizes {text!r} is not a range", remedy=_REMEDY)
     size, last = _size(words[0]), _size(words[1])
     factor = int(words[2]) if len(words) == 3 and words[2].isdecimal() and len(words[2]) < 10 else 2
     if len(words) == 3 and words[2] != str(factor):
-        raise UsageError(f"--sizes {text!r}: {words[2]!r} is no factor", remedy=_REMEDY)
+        raise UsageError(f"--sizes {text!r}: {words[2]!r} is not a factor", remedy=_REMEDY)
     if factor < _LEAST_FACTOR:
         raise UsageError(f"--sizes {text!r}: sizes would not grow", remedy="give a factor of at least 2")
     if size > last:

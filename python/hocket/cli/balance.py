@@ -47,7 +47,7 @@ def balance(
     from hocket.network.writer import network_files
 
     if output is not None and not output.endswith(".toml"):
-        raise UsageError(f"-o {output} is no TOML file", remedy="name it FILE.toml")
+        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
     check_writable(output)
     known = load_network(source, defaults, quiet=as_json)
     before = known.network

@@ -36,7 +36,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
     from hocket.network.writer import network_files
 
     if output is not None and not output.endswith(".toml"):
-        raise UsageError(f"-o {output} is no TOML file", remedy="name it FILE.toml")
+        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
     if output is None and as_json:
         raise UsageError("--json and the network would both go to standard output", remedy="add -o FILE.toml")
     if source == STDIN and hosts == STDIN:

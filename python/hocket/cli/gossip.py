@@ -114,7 +114,7 @@ def _grid(network: Network, source: str) -> tuple[list[int], bool]:
         return [2] * network.sides[0], False
     if network.shape not in (Shape.torus, Shape.mesh):
         raise UsageError(
-            f"{source} is no ring, torus, mesh or hypercube",
+            f"{source} is not a ring, torus, mesh or hypercube",
             remedy="give one such as torus:64, torus:8x8 or mesh:16x16 ('hocket plan' serves any network)",
         )
     return list(network.sides), network.shape == Shape.torus

@@ -114,7 +114,7 @@ def _oversubscription(
         shares = ()
     if not shares or len(shares) > 64 or not all(MIN_SHARE <= share <= MAX_SHARE for share in shares):
         raise UsageError(
-            f"{option.opts[0]} {text[:60]} is no oversubscription",
+            f"{option.opts[0]} {text[:60]} is not an oversubscription",
             remedy=f"give auto, or a number from {MIN_SHARE:g} to {MAX_SHARE:g} for each level from the "
             "leaves up, such as 1, 2 or 2,4",
         )

@@ -37,7 +37,9 @@ from hocket.units import format_bytes, format_time, parse_time
 
 if TYPE_CHECKING:
     from hocket._core import Demand, Network, Schedule, Simulation
-    from hocket.network import Defaults
+    from hocket.figures import Figures
+    from hocket.network import Defaults, Uplinks
+    from hocket.planning import PlannedExchange
 
 MOST_LINES = 16
 # Parameter and option of what only an exchange without a plan can be told.
@@ -111,12 +113,7 @@ def simulate(
                 f"{option} {file} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
             )
         check_writable(file)
-    if path is not None:
-        _refuse(_given(PLANNING), f"would plan an exchange, but {path} is planned already", "give no plan")
-    elif pattern == IRREGULAR:
-        _refuse(_given(("size",)), "sets one size for all, but --demand says each", "say another --pattern")
-    else:
-        _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "say --pattern irregular")
+    _check_options(path, pattern)
     known = load_network(source, defaults, as_json)
     network = known.network
     if path is not None:
@@ -124,13 +121,7 @@ def simulate(
         check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
         schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.scheduler, plan.header.demand
     else:
-        if pattern == IRREGULAR:
-            if traffic is None:
-                raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
-            planned = plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=as_json)
-        else:
-            seconds = startup if COLLECTIVES[pattern].forwards else "0"
-            planned = plan_equal(pattern, network, size, scheduler, quiet=as_json, startup=seconds)
+        planned = _planned(network, pattern, size, traffic, scheduler, startup, seed, as_json)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
     if model == "wormhole":
         flow = flow or "barrier"
@@ -176,16 +167,56 @@ def simulate(
         }
         click.echo(json.dumps(report))
         return
+    _tell(figures, how, _size_text(demand), result.tokens, known.uplinks)
+    _tell_channels(channels)
+    for file, _ in written:
+        click.echo(f"wrote {file}")
+
+
+def _check_options(path: str | None, pattern: str) -> None:
+    """Refuses options that would have no effect."""
+    if path is not None:
+        _refuse(_given(PLANNING), f"would plan an exchange, but {path} is planned already", "give no plan")
+    elif pattern == IRREGULAR:
+        _refuse(_given(("size",)), "sets one size for all, but --demand says each", "say another --pattern")
+    else:
+        _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "say --pattern irregular")
+
+
+def _planned(
+    network: Network,
+    pattern: str,
+    size: str,
+    traffic: str | None,
+    scheduler: str,
+    startup: str,
+    seed: int,
+    quiet: bool,
+) -> PlannedExchange:
+    """The exchange that the options describe."""
+    if pattern != IRREGULAR:
+        seconds = startup if COLLECTIVES[pattern].forwards else "0"
+        return plan_equal(pattern, network, size, scheduler, quiet=quiet, startup=seconds)
+    if traffic is None:
+        raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
+    return plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=quiet)
+
+
+def _tell(figures: Figures, how: str, sizes: str, tokens: int, uplinks: Uplinks) -> None:
+    of = "of" if figures.pattern == ALL_TO_ALL else "for"
     click.echo(
-        f"'{name}' under {how}: {len(schedule)} messages {'of' if demand.pattern == ALL_TO_ALL else 'for'} "
-        f"{sizes} in {schedule.phases} phases, {result.tokens} tokens"
+        f"'{figures.scheduler}' under {how}: {figures.transfers} messages {of} {sizes} in "
+        f"{figures.phases} phases, {tokens} tokens"
     )
     click.echo(
-        f"predicted   {format_time(result.seconds, 5)}, bound {format_time(bound_seconds, 5)}, "
-        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if known.uplinks.assumed else ''}"
+        f"predicted   {format_time(figures.predicted_seconds, 5)}, bound {format_time(figures.bound_seconds, 5)}, "
+        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if uplinks.assumed else ''}"
     )
-    if line := loud(known.uplinks):
+    if line := loud(uplinks):
         click.echo(line)
+
+
+def _tell_channels(channels: list[dict[str, Any]]) -> None:
     busiest = sorted(channels, key=lambda channel: -channel["utilisation"])
     rows = [
         [c["channel"], f"{100 * c['utilisation']:.1f} %", f"{100 * c['busy']:.1f} %"]
@@ -195,8 +226,6 @@ def simulate(
         click.echo("\n" + as_columns(["channel", "used", "busy"], rows))
     if len(busiest) > MOST_LINES:
         click.echo(f"and {len(busiest) - MOST_LINES} channels used less, see --json")
-    for file, _ in written:
-        click.echo(f"wrote {file}")
 
 
 def _given(parameters: Iterable[str]) -> list[str]:
@@ -241,24 +270,24 @@ def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
 def _drawings(
     result: Simulation, schedule: Schedule, network: Network, title: str, how: str, bound: float | None
 ) -> dict[str, Callable[[Any, Path], object]]:
-    """What each kind of picture is drawn by, given the module of reports and a file."""
+    """What each kind of picture is drawn by, given the module of pictures and a file."""
 
-    def gantt(report: Any, path: Path) -> object:
-        return report.gantt(result, schedule, network, path, title=f"{title}, {how}", bound=bound)
+    def gantt(plots: Any, path: Path) -> object:
+        return plots.gantt(result, schedule, network, path, title=f"{title}, {how}", bound=bound)
 
-    def throughput(report: Any, path: Path) -> object:
-        stage = report.stage(how, result, schedule, network)
-        return report.draw_throughput([stage], path, title=title)
+    def throughput(plots: Any, path: Path) -> object:
+        stage = plots.stage(how, result, schedule, network)
+        return plots.draw_throughput([stage], path, title=title)
 
-    def heat(report: Any, path: Path) -> object:
-        return report.heat(schedule, network, path, title=title, simulation=result)
+    def heat(plots: Any, path: Path) -> object:
+        return plots.heat(schedule, network, path, title=title, simulation=result)
 
     return {"picture": gantt, "throughput": throughput, "heat": heat}
 
 
 def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
     try:
-        report = importlib.import_module("hocket.plots")
+        plots = importlib.import_module("hocket.plots")
     except ImportError as error:
         raise MissingToolError(
             f"no pictures without a part of Python: {error}", remedy="pip install matplotlib"
@@ -266,5 +295,5 @@ def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
     # Drawn beside, then put in place whole.
     with tempfile.TemporaryDirectory(prefix="hocket-") as folder:
         drawn = Path(folder) / f"picture{Path(path).suffix.lower()}"
-        draw(report, drawn)
+        draw(plots, drawn)
         write_atomically(path, [drawn.read_bytes()])

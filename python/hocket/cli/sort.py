@@ -147,7 +147,7 @@ def _check(
     for _, path in files:
         check_writable(path)
         if Path(path).exists() and not stat.S_ISREG(Path(path).stat().st_mode):
-            raise UsageError(f"cannot write {path}: it is no regular file", remedy="choose another place")
+            raise UsageError(f"cannot write {path}: it is not a regular file", remedy="choose another place")
     if payload and Path(output).resolve() == Path(payload[1]).resolve():
         raise UsageError(f"keys and rows cannot both go to {output}", remedy="name two files")
     return files

@@ -11,10 +11,13 @@ import click
 from hocket.cli.irregular import time_in_turn
 from hocket.cli.options import defaults_options, json_option, load_network, load_plan, loud, network_option
 from hocket.cli.work import with_spinner
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.units import format_time
 
 if TYPE_CHECKING:
-    from hocket.network import Defaults
+    from hocket._core import Certificate, Plan
+    from hocket.figures import Figures
+    from hocket.network import Defaults, KnownNetwork
 
 
 @click.command()
@@ -35,7 +38,6 @@ def verify(
     Exit code 0: it holds. 1: it does not, and why. 2: the file is damaged or was made for another network.
     """
     from hocket import _core
-    from hocket.collectives import ALL_GATHER, ALL_TO_ALL
     from hocket.figures import Figures, peak_rss_bytes
     from hocket.planning import check, ports_of
     from hocket.same_network import check_same_network
@@ -76,32 +78,38 @@ def verify(
         }
         click.echo(json.dumps(report))
     else:
-        answer = {True: "yes", False: "NO"}
-        click.echo(
-            f"{path}: {certificate.transfers} transfers in {certificate.phases} phases "
-            f"by '{header.scheduler}'"
-        )
-        click.echo(f"complete         {answer[certificate.complete]}")
-        click.echo(f"contention-free  {answer[certificate.contention_free]}")
-        click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
-        assumed = " of assumed capacities" if known.uplinks.assumed else ""
-        share = f", ratio {figures.ratio:.3f}{assumed}" if demand.pattern == ALL_TO_ALL else ""
-        click.echo(f"phases           {certificate.phases}, bound {figures.bound_phases}{share}")
-        if figures.irregular:
-            click.echo(f"phases in turn   {time_in_turn(figures, network.host_rate)}{assumed}")
-        click.echo(
-            f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
-            f"bound {format_time(bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
-        )
-        if line := loud(known.uplinks):
-            click.echo(line)
-        for kind, count in certificate.counts.items():
-            click.echo(f"{kind}: {count} times, such as")
-            for found, phase, text in certificate.findings:
-                if found == kind:
-                    click.echo(f"  phase {phase}: {text}")
-        click.echo(f"{'holds' if certificate.ok else 'DOES NOT HOLD'}, checked in {seconds:.3f} s")
+        _tell(path, plan, certificate, figures, known, seconds)
     ctx.exit(0 if certificate.ok else 1)
+
+
+def _tell(
+    path: str, plan: Plan, certificate: Certificate, figures: Figures, known: KnownNetwork, seconds: float
+) -> None:
+    header = plan.header
+    answer = {True: "yes", False: "NO"}
+    click.echo(
+        f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{header.scheduler}'"
+    )
+    click.echo(f"complete         {answer[certificate.complete]}")
+    click.echo(f"contention-free  {answer[certificate.contention_free]}")
+    click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
+    assumed = " of assumed capacities" if known.uplinks.assumed else ""
+    share = f", ratio {figures.ratio:.3f}{assumed}" if figures.pattern == ALL_TO_ALL else ""
+    click.echo(f"phases           {certificate.phases}, bound {figures.bound_phases}{share}")
+    if figures.irregular:
+        click.echo(f"phases in turn   {time_in_turn(figures, known.network.host_rate)}{assumed}")
+    click.echo(
+        f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
+        f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
+    )
+    if line := loud(known.uplinks):
+        click.echo(line)
+    for kind, count in certificate.counts.items():
+        click.echo(f"{kind}: {count} times, such as")
+        for found, phase, text in certificate.findings:
+            if found == kind:
+                click.echo(f"  phase {phase}: {text}")
+    click.echo(f"{'holds' if certificate.ok else 'DOES NOT HOLD'}, checked in {seconds:.3f} s")
 
 
 def _ordered(certificate: object) -> bool:

@@ -60,7 +60,7 @@ def _counts(source: Source, line: int, text: str, number: int) -> list[int]:
     fields = text.split()
     if len(fields) != number or not all(f.isascii() and f.isdigit() and len(f) <= 18 for f in fields):
         form = "rows, columns and number of entries" if number == 3 else "rows and columns"
-        raise source.error(f"{shown(text)} is no line of {form}", line, f"write {form} after the comments")
+        raise source.error(f"{shown(text)} is not a line of {form}", line, f"write {form} after the comments")
     return [int(field) for field in fields]
 
 
@@ -69,7 +69,7 @@ def _coordinates(source: Source, lines: Lines, traffic: Traffic, entries: int, s
     for line, text in lines:
         fields = text.split()
         if len(fields) != 3:
-            raise source.error(f"{shown(text)} is no entry", line, "write row, column and bytes")
+            raise source.error(f"{shown(text)} is not an entry", line, "write row, column and bytes")
         if len(seen) == entries:
             raise source.error(f"more entries than the {entries} of the size line", line, "correct that line")
         row, column = (_index(source, line, field, traffic.ranks) for field in fields[:2])
@@ -109,7 +109,7 @@ def _array(source: Source, lines: Lines, traffic: Traffic, symmetric: bool) -> N
 
 def _index(source: Source, line: int, text: str, ranks: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 18 and 1 <= int(text) <= ranks):
-        raise source.error(f"{shown(text)} is no row or column", line, f"count them from 1 to {ranks}")
+        raise source.error(f"{shown(text)} is not a row or column", line, f"count them from 1 to {ranks}")
     return int(text) - 1
 
 

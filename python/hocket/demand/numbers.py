@@ -17,7 +17,7 @@ LONGEST: Final = 64
 def problem_of(value: float) -> str:
     """Why a number is no size: how a message goes on after it; empty if it is one."""
     if not math.isfinite(value):
-        return "is no number of bytes"
+        return "is not a number of bytes"
     if value < 0:
         return "is less than nothing"
     if value != math.floor(value):
@@ -30,7 +30,7 @@ def whole_number(text: str) -> int | str:
     if _PLAIN.fullmatch(text):
         return int(text)
     if _NOT_FINITE.fullmatch(text):
-        return "is no number of bytes"
+        return "is not a number of bytes"
     if len(text) > LONGEST or not _NUMBER.fullmatch(text):
         return "is not a number"
     value = int(text) if text.lstrip("+-").isdecimal() else float(text.lower().replace("d", "e"))

@@ -75,18 +75,18 @@ def read(source: Source) -> Traffic:
 
 def _parse(source: Source) -> tuple[int, list[Any]]:
     def no_number(text: str) -> NoReturn:
-        raise ValueError(f"{text} is no number of bytes")
+        raise ValueError(f"{text} is not a number of bytes")
 
     try:
         whole = json.loads(source.text(), parse_constant=no_number)
     except json.JSONDecodeError as problem:
         raise source.error(f"is not JSON: {problem.msg}", problem.lineno, _REMEDY) from None
     except ValueError as problem:
-        raise source.error(f"is no recorded traffic: {str(problem)[:80]}", remedy=_REMEDY) from None
+        raise source.error(f"is not recorded traffic: {str(problem)[:80]}", remedy=_REMEDY) from None
     except RecursionError:
         raise source.error("is nested too deep", remedy=_REMEDY) from None
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-        raise source.error("this JSON is no recorded traffic", remedy=_REMEDY)
+        raise source.error("this JSON is not recorded traffic", remedy=_REMEDY)
     if whole.get("version") != VERSION:
         raise source.error(f"another version of recorded traffic than {VERSION}", remedy=_REMEDY)
     ranks, calls = whole.get("ranks"), whole.get("calls")
@@ -131,17 +131,17 @@ def _traffic(source: Source, ranks: int, call: Any, number: int) -> Traffic:
     senders: set[int] = set()
     for src, row in zip(members, rows, strict=True):
         if not _is_count(src, ranks - 1) or src in senders:
-            bad("a member is no rank, or listed twice")
+            bad("a member is not a rank, or listed twice")
         senders.add(src)
         if not isinstance(row, list):
             bad(f"the row of rank {src} is none")
         receivers: set[int] = set()
         for entry in row:
             if not isinstance(entry, list) or len(entry) != 2 or not _is_count(entry[0], ranks - 1):
-                bad(f"the row of rank {src} names a receiver that is no rank")
+                bad(f"the row of rank {src} names a receiver that is not a rank")
             dst, size = entry
             if not _is_count(size, MOST_BYTES):
-                bad(f"rank {src} sends what is no number of bytes to rank {dst}")
+                bad(f"rank {src} sends what is not a number of bytes to rank {dst}")
             if dst in receivers:
                 bad(f"rank {src} sends twice to rank {dst}")
             receivers.add(dst)

@@ -40,7 +40,7 @@ def find(source: Source) -> Reader:
         )
     if source.call is not None and reader.name != "recorded":
         raise source.error(
-            f"call {source.call} was asked for, but this is no recorded traffic",
+            f"call {source.call} was asked for, but this is not recorded traffic",
             remedy=f"leave out ':{source.call}'",
         )
     return reader

@@ -51,12 +51,12 @@ class RoutineOptions:
     def check(self) -> None:
         if not re.fullmatch(r"[A-Za-z_]\w{0,62}", self.function, re.ASCII) or self.function in _KEYWORDS:
             raise UsageError(
-                f"--function-name {self.function!r} is no name of a C function",
+                f"--function-name {self.function!r} is not a name of a C function",
                 remedy="use MPI_Alltoall to replace the library's, or a name such as hocket_alltoall",
             )
         if not re.fullmatch(r"token|barrier|free|window:\d{1,4}", self.flow) or not 1 <= self.window <= 1024:
             raise UsageError(
-                f"'{self.flow}' is no flow control",
+                f"'{self.flow}' is not a known flow control",
                 remedy="known are token, barrier, window:K (K from 1 to 1024) and free",
             )
 

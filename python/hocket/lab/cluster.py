@@ -43,7 +43,7 @@ class RunResult:
 def check_network(network: NetworkDescription) -> None:
     """Raise :class:`NetworkError` unless ``network`` is a tree of switches with hosts as leaves."""
     if network.shape not in ("tree", "graph"):
-        raise NetworkError("this network is no tree", remedy="the lab emulates trees of switches only")
+        raise NetworkError("this network is not a tree", remedy="the lab emulates trees of switches only")
     hosts = sum(node.is_host for node in network.nodes)
     if hosts > MOST_HOSTS:
         raise NetworkError(

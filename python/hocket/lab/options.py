@@ -46,7 +46,7 @@ class LabOptions:
             )
         if not re.fullmatch(r"[a-z0-9_]+", self.congestion_control):
             raise UsageError(
-                f"--cc: '{self.congestion_control}' is no congestion control",
+                f"--cc: '{self.congestion_control}' is not a known congestion control",
                 remedy="choose for example cubic or reno",
             )
 

@@ -25,7 +25,9 @@ def description_of(graph: Any, defaults: Defaults) -> NetworkDescription:
     at most one link are hosts. ``rate`` and ``latency`` of an edge: bytes/s and seconds, or text with a unit.
     """
     if not all(callable(getattr(graph, name, None)) for name in ("is_directed", "nodes", "edges", "degree")):
-        raise NetworkError(f"{type(graph).__name__} is no graph of networkx", remedy="give a networkx.Graph")
+        raise NetworkError(
+            f"{type(graph).__name__} is not a graph of networkx", remedy="give a networkx.Graph"
+        )
     if graph.is_directed():
         raise NetworkError(
             "a directed graph: links carry both directions at the rate of one edge",
@@ -59,7 +61,7 @@ def graph_of(network: Network) -> Any:
     """
     if network.shape.name == "routed":
         raise UsageError(
-            "a network of explicit routes is no graph", remedy="its routes do not say where channels begin"
+            "a network of explicit routes is not a graph", remedy="its routes do not say where channels begin"
         )
     try:
         networkx = importlib.import_module("networkx")
@@ -82,7 +84,7 @@ def quantity(value: Any, parse: Callable[[str], float], what: str, where: Where 
         raise NetworkError(problem.what, where=where, remedy=problem.remedy) from None
     except (TypeError, ValueError, OverflowError):
         raise NetworkError(
-            f"{what} {shown(repr(value))[1:-1]} is no number", where=where, remedy=f"give a {what}"
+            f"{what} {shown(repr(value))[1:-1]} is not a number", where=where, remedy=f"give a {what}"
         ) from None
 
 

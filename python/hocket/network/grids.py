@@ -22,7 +22,7 @@ def check_sides(source: Source, kind: str, sides: list[int], line: int = 0) -> N
         raise source.error("a side of 0 holds no hosts", line, "a side has 2 and more")
     if 1 in sides and len(sides) > 1:
         smaller = "x".join(str(side) for side in sides[:MAX_DIMENSIONS] if side != 1) or "1"
-        raise source.error("a side of 1 is no dimension", line, f"leave it out: {kind}:{smaller}")
+        raise source.error("a side of 1 is not a dimension", line, f"leave it out: {kind}:{smaller}")
     if len(sides) > MAX_DIMENSIONS:
         raise source.error(f"a {kind} of more than {MAX_DIMENSIONS} dimensions", line, "give fewer sides")
     if max(sides) > MAX_SIDE:

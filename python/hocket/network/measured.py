@@ -107,7 +107,7 @@ def _checked(found: Any, description: NetworkDescription) -> Measured:
         ends = frozenset((trunk["a"], trunk["b"]))
         pairs, width = trunk.get("pairs"), trunk.get("width")
         if ends not in wired or ends in widths:
-            raise ValueError(f"{' - '.join(sorted(ends))} is no uplink of this network, or stands twice")
+            raise ValueError(f"{' - '.join(sorted(ends))} is not an uplink of this network, or stands twice")
         if type(pairs) is not int or not 1 <= pairs <= MAX_PAIRS or not _positive(width):
             raise ValueError(f"no sensible width of {' - '.join(sorted(ends))}")
         widths[ends] = settle(width, pairs)

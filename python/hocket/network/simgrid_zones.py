@@ -94,7 +94,7 @@ class Platform:
         if gateway in self.home and self._point_above(gateway, zone) == point:
             return gateway
         raise self.source.error(
-            f"gateway {shown(gateway)} is no host or router in zone {shown(point)}",
+            f"gateway {shown(gateway)} is not a host or router in zone {shown(point)}",
             route.line,
             suggestion(gateway, self.home) or "correct gw_src and gw_dst",
         )

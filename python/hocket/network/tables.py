@@ -49,7 +49,9 @@ def read_tables(source: Source, network: NetworkDescription) -> Forwarding:
             near = [network.nodes[b].name for a, b in cables if a == at]
             some = ", ".join(near[:_SHOWN]) + (", …" if len(near) > _SHOWN else "")
             raise source.error(
-                f"{shown(fields[2])} is no neighbour of {shown(fields[0])}", line, f"its neighbours: {some}"
+                f"{shown(fields[2])} is not a neighbour of {shown(fields[0])}",
+                line,
+                f"its neighbours: {some}",
             )
         first = seen.setdefault((at, to), line)
         if first != line:
@@ -77,7 +79,7 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
             continue
         begun = True
         if len(fields) not in (3, 4) or not all(fields[:3]):
-            raise source.error(f"{shown(text)} is no entry", line, f"write {FORM}")
+            raise source.error(f"{shown(text)} is not an entry", line, f"write {FORM}")
         yield line, fields
 
 

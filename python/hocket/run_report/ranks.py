@@ -124,7 +124,7 @@ def _fields(line: str, where: Where) -> _Fields:
     except (ValueError, RecursionError):
         raise ReportError("is not JSON", where=where) from None
     if not isinstance(values, dict):
-        raise ReportError("is no JSON object", where=where)
+        raise ReportError("is not a JSON object", where=where)
     return _Fields(values, where)
 
 

@@ -139,7 +139,8 @@ def load_library(comm: MPI.Comm) -> RuntimeLibrary:
         ) from None
     if not isinstance(comm, MPI.Comm):
         raise UsageError(
-            f"{type(comm).__name__} is no communicator", remedy="give one of mpi4py, such as MPI.COMM_WORLD"
+            f"{type(comm).__name__} is not a communicator",
+            remedy="give one of mpi4py, such as MPI.COMM_WORLD",
         )
     if comm.Get_rank() == 0:
         everywhere(comm, _library)

@@ -43,7 +43,7 @@ def hosts_by_coordinates(path: Path, network: _core.Network, ranks: int) -> list
         )
     if network.shape not in _KINDS:
         raise UsageError(
-            f"{_shown(coordinates[0][1])} is no host, and only a torus, mesh or hypercube has coordinates",
+            f"{_shown(coordinates[0][1])} is not a host, and only a torus, mesh or hypercube has coordinates",
             where=Where(str(path), coordinates[0][0]),
             remedy="write one host name per line, for rank 0, 1, 2, …",
         )

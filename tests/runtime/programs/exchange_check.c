@@ -238,7 +238,7 @@ static void refuse(void) {
   int code;
   targets[0] = guilty ? ranks : 0;
   EXPECT(code = hocket_schedule(MPI_COMM_WORLD, 1, targets, bytes, NULL, 1, &table), HOCKET_ERR_ARGUMENT);
-  told(code, "is no rank");
+  told(code, "is not a rank");
   check(table == NULL);
   targets[0] = targets[1] = 0;
   EXPECT(code = hocket_schedule(MPI_COMM_WORLD, guilty ? 2 : 1, targets, bytes, NULL, 1, &table), HOCKET_ERR_ARGUMENT);

@@ -102,7 +102,7 @@ def main(prefix: str) -> None:
     refused(UsageError, "out of range", hocket.Exchange, COMM, {0: 2**70 if last else 8})
     refused(UsageError, "not understood", hocket.Exchange, COMM, {0: 0.5 if last else 8})
     refused(UsageError, "no-such", hocket.Exchange, COMM, {0: 8}, scheduler="no-such")
-    refused(UsageError, "no communicator", hocket.Exchange, 42, {})
+    refused(UsageError, "is not a communicator", hocket.Exchange, 42, {})
     print(f"{'ok ' + MPI.Get_library_version().splitlines()[0] if RANK == 0 else ''}")
 
 

@@ -283,7 +283,7 @@ def refuse() -> None:
     matrix = np.zeros((2, RANKS))
     refused("target rows are", hocket.transpose, COMM, matrix, rows=1 + (RANK == LAST))
     refused("a matrix of 1 dimensions", hocket.transpose, COMM, matrix[0] if RANK == LAST else matrix)
-    refused("no communicator", hocket.permute, 42, data, own)
+    refused("is not a communicator", hocket.permute, 42, data, own)
     refused("shape -1", hocket.empty, COMM, -1 if RANK == LAST else 1)
     with hocket.empty(COMM, (n, 2), "f4") as shared:
         shared[:] = RANK

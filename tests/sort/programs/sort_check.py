@@ -201,7 +201,7 @@ def refusals() -> int:
         ("ranks differ in method", options(method="radix" if last else "sample")),
         ("ranks differ in balance", options(balance="even" if last else "in-place")),
         ("ranks differ in seed", options(seed=rank)),
-        ("no communicator", lambda: hocket.sort(None, keys)),  # type: ignore[arg-type]
+        ("is not a communicator", lambda: hocket.sort(None, keys)),  # type: ignore[arg-type]
     ]
     for part, call in cases:
         refused(part, call)
