@@ -10,7 +10,8 @@ namespace hocket::runtime {
 
 struct Arm {
   std::string_view name;
-  std::uint32_t window = 0;  ///< messages of a rank that may be unacknowledged; of arms: 0 for the MPI library's own call
+  std::uint32_t window =
+      0;  ///< messages of a rank that may be unacknowledged; of arms: 0 for the MPI library's own call
   Flow flow = Flow::token;
 };
 
@@ -18,11 +19,7 @@ struct Arm {
 inline constexpr Arm as_planned{"as planned", 0};
 
 /// The first is the library's own. Evidence of earlier runs names them, so names stay.
-inline constexpr std::array<Arm, 6> arms{{{"native"},
-                                          {"window-1", 1},
-                                          {"window-2", 2},
-                                          {"window-4", 4},
-                                          {"window-8", 8},
-                                          {"order", 8, Flow::free}}};
+inline constexpr std::array<Arm, 6> arms{
+    {{"native"}, {"window-1", 1}, {"window-2", 2}, {"window-4", 4}, {"window-8", 8}, {"order", 8, Flow::free}}};
 
 }  // namespace hocket::runtime

@@ -47,8 +47,7 @@ Evidence evidence_of(const Choice& choice, const std::string& place) {
                     .arms = {}};
   for (std::size_t i = 0; i < choice.offered.size(); ++i)
     if (const ArmState& state = guard.arms()[i]; state.timed > 0)
-      evidence.arms.push_back(
-          {std::string(arms[choice.offered[i]].name), state.timed, state.typical, state.spread});
+      evidence.arms.push_back({std::string(arms[choice.offered[i]].name), state.timed, state.typical, state.spread});
   return evidence;
 }
 

@@ -80,8 +80,8 @@ class Choices {
   bool met_ = false, ended_ = false;
   Place place_;
   std::vector<Evidence> evidence_;  ///< of the place, from earlier runs
-  double step_seconds_ = 0;  ///< 0: not measured
-  double spent_ = 0;         ///< seconds in watched calls
+  double step_seconds_ = 0;         ///< 0: not measured
+  double spent_ = 0;                ///< seconds in watched calls
 };
 
 }  // namespace hocket::runtime

@@ -20,9 +20,8 @@ constexpr Call calls[] = {
 
 /// In the order of Why.
 constexpr std::array<std::string_view, 15> reasons = {
-    "small",     "few_ranks", "intercommunicator", "erroneous", "no_place", "no_plan",  "new_sizes",
-    "not_worth", "not_asked", "sizes_unknown",     "not_ready", "forwards", "topology", "left_alone",
-    "faster"};
+    "small",     "few_ranks",     "intercommunicator", "erroneous", "no_place", "no_plan",    "new_sizes", "not_worth",
+    "not_asked", "sizes_unknown", "not_ready",         "forwards",  "topology", "left_alone", "faster"};
 static_assert(reasons.size() == static_cast<std::size_t>(Why::faster) + 1);
 
 }  // namespace

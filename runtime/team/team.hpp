@@ -86,9 +86,9 @@ class Team {
   [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Arm& arm);
 
   int rank_ = 0, size_ = 0;
-  int hosts_ = 0;                    ///< 0: the ranks cannot follow a plan together
-  bool machines_differ_ = true;      ///< no two hosts are one machine
-  bool left_alone_ = false;          ///< by hocket_leave_alone
+  int hosts_ = 0;                ///< 0: the ranks cannot follow a plan together
+  bool machines_differ_ = true;  ///< no two hosts are one machine
+  bool left_alone_ = false;      ///< by hocket_leave_alone
   bool met_ = false;
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;

@@ -49,7 +49,12 @@ def test_a_whole_file(tmp_path: Path) -> None:
 
 def test_what_was_found_out(tmp_path: Path) -> None:
     (choice,) = read(tmp_path / "n2-17", text(HEAD | {"choices": 1}, ROW, CHOICE)).choices
-    assert (choice.collective, choice.arm, choice.message, choice.calls) == ("all-to-all", "window-2", 4096, 40)
+    assert (choice.collective, choice.arm, choice.message, choice.calls) == (
+        "all-to-all",
+        "window-2",
+        4096,
+        40,
+    )
     assert (choice.trials, choice.native, choice.measured) == (9, 0.06, 0.003)
 
 

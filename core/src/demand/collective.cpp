@@ -17,7 +17,8 @@ constexpr std::array table{
     Collective{"all-to-all", "MPI_Alltoall", "Every rank has a different message of SIZE for every other rank.",
                Pattern::all_to_all, false, equal<Pattern::all_to_all>},
     Collective{"all-gather", "MPI_Allgather, MPI_Allgatherv",
-               "Every rank contributes SIZE, and every rank gets all contributions.", Pattern::all_gather, false, equal<Pattern::all_gather>},
+               "Every rank contributes SIZE, and every rank gets all contributions.", Pattern::all_gather, false,
+               equal<Pattern::all_gather>},
     Collective{"irregular",
                "MPI_Alltoallv, MPI_Alltoallw, MPI_Neighbor_allgather, MPI_Neighbor_allgatherv, MPI_Neighbor_alltoall, "
                "MPI_Neighbor_alltoallv, MPI_Neighbor_alltoallw",
