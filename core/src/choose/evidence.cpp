@@ -124,7 +124,7 @@ std::string evidence_text(std::span<const Evidence> evidence) {
     for (const ArmEvidence& arm : one.arms)
       text +=
           " arm=" + arm.name + "," + std::to_string(arm.calls) + "," + number(arm.seconds) + "," + number(arm.spread);
-    text += "\n";
+    text += '\n';
   }
   return text;
 }

@@ -30,7 +30,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Guard::Guard(std::vector<double> predicted, GuardRules rules, std::span<const ArmEvidence> known,
+Guard::Guard(std::span<const double> predicted, GuardRules rules, std::span<const ArmEvidence> known,
              std::optional<std::size_t> winner)
     : rules_(rules),
       known_(known.begin(), known.end()),

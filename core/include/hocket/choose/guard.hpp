@@ -73,7 +73,7 @@ class Guard {
  public:
   /// `predicted`: seconds of a call by each arm, NaN: unknown. `known`: evidence of earlier runs, by arm, or empty;
   /// `winner`: the arm that it ended with.
-  Guard(std::vector<double> predicted, GuardRules rules, std::span<const ArmEvidence> known = {},
+  Guard(std::span<const double> predicted, GuardRules rules, std::span<const ArmEvidence> known = {},
         std::optional<std::size_t> winner = {});
 
   /// Before the first next(): `calls` calls were made by `arm`, of which one typically takes `seconds`.
