@@ -68,11 +68,14 @@ void bind_evidence(nb::module_& m) {
       .def(
           "__init__",
           [](Evidence* self, std::string place, std::string call, std::uint32_t size_class, std::string layout,
-             bool settled, std::string winner, std::vector<ArmEvidence> arms) {
-            new (self) Evidence{std::move(place), std::move(call),   size_class,     std::move(layout),
-                                settled,          std::move(winner), std::move(arms)};
+             bool settled, std::string winner, std::vector<ArmEvidence> arms, std::uint32_t ranks, std::uint32_t hosts,
+             std::string mpi) {
+            new (self)
+                Evidence{std::move(place), std::move(call), size_class, std::move(layout), settled, std::move(winner),
+                         std::move(arms),  ranks,           hosts,      std::move(mpi)};
           },
-          "place"_a, "call"_a, "size_class"_a, "layout"_a, "settled"_a, "winner"_a, "arms"_a)
+          "place"_a, "call"_a, "size_class"_a, "layout"_a, "settled"_a, "winner"_a, "arms"_a, "ranks"_a = 0,
+          "hosts"_a = 0, "mpi"_a = "unknown")
       .def_ro("place", &Evidence::place)
       .def_ro("call", &Evidence::call)
       .def_ro("size_class", &Evidence::size_class)
@@ -80,6 +83,9 @@ void bind_evidence(nb::module_& m) {
       .def_ro("settled", &Evidence::settled)
       .def_ro("winner", &Evidence::winner)
       .def_ro("arms", &Evidence::arms)
+      .def_ro("ranks", &Evidence::ranks, "0: not told")
+      .def_ro("hosts", &Evidence::hosts, "0: not told")
+      .def_ro("mpi", &Evidence::mpi)
       .def("__eq__", [](const Evidence& a, const Evidence& b) { return a == b; })
       .def("__hash__", [](const Evidence& a) { return std::hash<std::string>{}(a.place + a.call); });
   m.def("size_class", &size_class, "bytes"_a, "Half an octave.");

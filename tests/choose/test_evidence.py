@@ -32,7 +32,11 @@ def evidences(draw: st.DrawFn) -> Evidence:
     measured = draw(arms)
     winner = draw(st.sampled_from(measured)).name
     size = draw(st.integers(0, 127))
-    return Evidence(draw(names), draw(names), size, draw(names), draw(st.booleans()), winner, measured)
+    numbers = st.integers(0, 2**32 - 1)
+    return Evidence(
+        draw(names), draw(names), size, draw(names), draw(st.booleans()), winner, measured,
+        draw(numbers), draw(numbers), draw(names),
+    )  # fmt: skip
 
 
 def key(one: Evidence) -> tuple[str, str, int, str]:
@@ -41,7 +45,10 @@ def key(one: Evidence) -> tuple[str, str, int, str]:
 
 some = st.lists(evidences(), max_size=5, unique_by=key)
 
-LINE = "place=p call=alltoall size=28 layout=equal settled=1 winner=w arm=native,9,0.5,0.1 arm=w,12,0.25,0"
+LINE = (
+    "place=p call=alltoall size=28 layout=equal ranks=8 hosts=2 mpi=mpich settled=1 winner=w"
+    " arm=native,9,0.5,0.1 arm=w,12,0.25,0"
+)
 GOOD = f"hocket choices 1\n{LINE}\n"
 
 
@@ -54,7 +61,8 @@ def test_what_is_written_is_read(evidence: list[Evidence]) -> None:
 
 def test_a_line() -> None:
     native, winner = ArmEvidence("native", 9, 0.5, 0.1), ArmEvidence("w", 12, 0.25)
-    assert evidence_text([Evidence("p", "alltoall", 28, "equal", True, "w", [native, winner])]) == GOOD
+    one = Evidence("p", "alltoall", 28, "equal", True, "w", [native, winner], 8, 2, "mpich")
+    assert evidence_text([one]) == GOOD
     assert evidence_text([]) == "hocket choices 1\n"
 
 
@@ -71,6 +79,8 @@ def test_a_line() -> None:
         (GOOD.replace("size=28", "size=-1"), 2),
         (GOOD.replace("size=28", "size=28x"), 2),
         (GOOD.replace("settled=1", "settled=yes"), 2),
+        (GOOD.replace("ranks=8", "ranks=4294967296"), 2),
+        (GOOD.replace("hosts=2 ", ""), 2),
         (GOOD.replace("winner=w", "winner=other"), 2),
         (GOOD.replace("arm=w", "arm=native"), 2),
         (GOOD.replace("0.25", "nan"), 2),

@@ -54,7 +54,7 @@ bool valid(const Evidence& evidence) {
     if (!is_name(arm.name) || arm.calls > most_calls || !is_time(arm.seconds) || !is_time(arm.spread) ||
         !names.insert(arm.name).second)
       return false;
-  return is_name(evidence.place) && is_name(evidence.call) && is_name(evidence.layout) &&
+  return is_name(evidence.place) && is_name(evidence.call) && is_name(evidence.layout) && is_name(evidence.mpi) &&
          evidence.size_class < classes && evidence.arms.size() <= most_arms && names.contains(evidence.winner);
 }
 
@@ -65,17 +65,20 @@ std::string_view value_of(std::string_view word, std::string_view name) {
 }
 
 bool read_line(std::string_view line, Evidence& evidence) {
-  constexpr std::size_t fixed = 6;
+  constexpr std::size_t fixed = 9;
   const std::vector<std::string_view> words = split(line, ' ');
   if (words.size() < fixed || words.size() > fixed + most_arms) return false;
   evidence.place = value_of(words[0], "place");
   evidence.call = value_of(words[1], "call");
   if (!read(value_of(words[2], "size"), evidence.size_class)) return false;
   evidence.layout = value_of(words[3], "layout");
-  const std::string_view settled = value_of(words[4], "settled");
+  if (!read(value_of(words[4], "ranks"), evidence.ranks) || !read(value_of(words[5], "hosts"), evidence.hosts))
+    return false;
+  evidence.mpi = value_of(words[6], "mpi");
+  const std::string_view settled = value_of(words[7], "settled");
   if (settled != "0" && settled != "1") return false;
   evidence.settled = settled == "1";
-  evidence.winner = value_of(words[5], "winner");
+  evidence.winner = value_of(words[8], "winner");
   for (std::size_t i = fixed; i < words.size(); ++i) {
     const std::vector<std::string_view> parts = split(value_of(words[i], "arm"), ',');
     ArmEvidence& arm = evidence.arms.emplace_back();
@@ -120,7 +123,8 @@ std::string evidence_text(std::span<const Evidence> evidence) {
   for (const Evidence& one : evidence) {
     if (!valid(one)) throw InputError("evidence on '" + shown(one.call) + "' that could not be read back");
     text += "place=" + one.place + " call=" + one.call + " size=" + std::to_string(one.size_class) +
-            " layout=" + one.layout + " settled=" + (one.settled ? "1" : "0") + " winner=" + one.winner;
+            " layout=" + one.layout + " ranks=" + std::to_string(one.ranks) + " hosts=" + std::to_string(one.hosts) +
+            " mpi=" + one.mpi + " settled=" + (one.settled ? "1" : "0") + " winner=" + one.winner;
     for (const ArmEvidence& arm : one.arms)
       text +=
           " arm=" + arm.name + "," + std::to_string(arm.calls) + "," + number(arm.seconds) + "," + number(arm.spread);
@@ -164,6 +168,9 @@ std::vector<Evidence> merge(std::span<const Evidence> kept, std::span<const Evid
       else
         add(*same, arm);
     }
+    both.ranks = one.ranks;
+    both.hosts = one.hosts;
+    both.mpi = one.mpi;
     if (one.settled || !both.settled) both.winner = one.winner;
     both.settled = both.settled || one.settled;
   }

@@ -26,6 +26,9 @@ struct Evidence {
   bool settled = false;          // no arm was left to try
   std::string winner;            // the arm that was in use at the end
   std::vector<ArmEvidence> arms;
+  // For people and for the tuning files of MPI libraries; the place says the same. 0, "unknown": not told.
+  std::uint32_t ranks = 0, hosts = 0;
+  std::string mpi = "unknown";  // such as "openmpi-5.0.10"
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 

@@ -1,0 +1,159 @@
+"""``hocket tune``: what runs have learned about their calls."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hocket.cli.options import json_option
+from hocket.cli.work import as_columns, check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from hocket.tuning.kept import Choice
+
+FORMATS: Final = ("openmpi", "openmpi-6", "mpich")
+
+place_option = click.option(
+    "--place", default="", metavar="PLACE", help="Only this place, or those that begin so."
+)
+
+
+@click.group()
+def tune() -> None:
+    """Show, forget or export what runs have learned about their calls.
+
+    A run by `hocket run` finds out which way of carrying out a call is the fastest and keeps it for the next one at the
+    same place: the same network, hosts, ranks and MPI library.
+    """  # fmt: skip
+
+
+def _row(choice: Choice) -> list[Any]:
+    from hocket.units import format_bytes, format_time
+
+    one = choice.evidence
+    winner = choice.arm(one.winner)
+    gain = choice.gain
+    return [
+        one.place,
+        f"{one.ranks}/{one.hosts}" if one.ranks else "-",
+        one.mpi,
+        one.call,
+        format_bytes(choice.least),
+        one.winner,
+        "-" if winner is None else format_time(winner.seconds, 3),
+        "-" if gain is None else f"{100 * gain:.0f} %",
+        choice.calls,
+        "yes" if one.settled else "no",
+    ]
+
+
+def _object(choice: Choice) -> dict[str, Any]:
+    one = choice.evidence
+    arms = [
+        {"name": arm.name, "calls": arm.calls, "seconds": arm.seconds, "spread": arm.spread}
+        for arm in one.arms
+    ]
+    return {
+        "place": one.place, "ranks": one.ranks, "hosts": one.hosts, "mpi": one.mpi, "call": one.call,
+        "layout": one.layout, "least_bytes": choice.least, "most_bytes": choice.most, "winner": one.winner,
+        "gain": choice.gain, "settled": one.settled, "calls": choice.calls, "arms": arms,
+    }  # fmt: skip
+
+
+@tune.command()
+@place_option
+@json_option
+def show(place: str, as_json: bool) -> None:
+    """Show what is kept: the winner of each call and size, and what it saves of the library's own time."""
+    from hocket.runtime.cache import choices_dir
+    from hocket.tuning.kept import choices
+
+    found = choices(place)
+    if as_json:
+        click.echo(
+            json.dumps({"kept_in": str(choices_dir()), "choices": [_object(one) for one in found]}, indent=2)
+        )
+        return
+    if not found:
+        click.echo(f"nothing is kept in {choices_dir()}")
+        return
+    header = [
+        "place",
+        "ranks/hosts",
+        "mpi",
+        "call",
+        "from",
+        "winner",
+        "a call",
+        "gain",
+        "measured",
+        "settled",
+    ]
+    click.echo(as_columns(header, [_row(one) for one in found]))
+
+
+@tune.command()
+@place_option
+@click.option("--all", "every", is_flag=True, help="All places.")
+def clear(place: str, every: bool) -> None:
+    """Forget what is kept of a place, or all of it; the next runs find out anew."""
+    from hocket.errors import UsageError
+    from hocket.tuning.kept import forget
+
+    if every == bool(place):
+        raise UsageError("either --place or --all is wanted", remedy="hocket tune show lists all places")
+    removed = forget(place)
+    click.echo(f"forgotten: {len(removed)} place{'' if len(removed) == 1 else 's'}")
+
+
+@tune.command()
+@click.option("--to", "form", type=click.Choice(FORMATS), required=True,
+              help="openmpi: up to 5; openmpi-6: JSON, from 6 on; mpich: JSON.")  # fmt: skip
+@place_option
+@click.option(
+    "--library", metavar="FILE", help="With mpich: libmpi.so, whose other decisions are taken over."
+)
+@click.option("-o", "--output", metavar="FILE", help="Where the rules go. [standard output]")
+def export(form: str, place: str, library: str | None, output: str | None) -> None:
+    """Write what was learned as rules of the MPI library, for where Hocket may not be loaded.
+
+    Rules choose between the library's own algorithms. Hocket's schedules cannot be said there; how many choices were
+    left out is told.
+
+    \b
+    hocket tune export --to openmpi -o rules
+    mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename rules ...
+    hocket tune export --to mpich --library /usr/lib/libmpi.so -o rules.json
+    MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=rules.json mpiexec ...
+    """  # fmt: skip
+    from pathlib import Path
+
+    from hocket.errors import UsageError
+    from hocket.tuning.kept import choices
+    from hocket.tuning.rules import Mpich, mpich_json, openmpi_classic, openmpi_json, rules
+
+    check_writable(output)
+    if form == "mpich" and library is None:
+        raise UsageError("the file replaces all decisions of MPICH, so these are needed",
+                         remedy="name its libmpi.so: --library FILE")  # fmt: skip
+    if form != "mpich" and library is not None:
+        raise UsageError("--library is for --to mpich", remedy="leave it out")
+    made, needless, unsayable = rules(choices(place))
+    if library is not None:
+        text = mpich_json(made, Mpich.of(Path(library)))
+    else:
+        text = openmpi_classic(made) if form == "openmpi" else openmpi_json(made)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_atomically(output, [text.encode()])
+    sys.stdout.flush()
+    click.echo(
+        f"rules: {len(made)}; choices that need none, as the library's own decision is the fastest: {len(needless)}; "
+        f"choices that cannot be said: {len(unsayable)} (Hocket's schedules: only `hocket run` and `hocket env` "
+        "bring them)",
+        err=True,
+    )
