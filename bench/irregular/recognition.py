@@ -38,7 +38,7 @@ Seconds = dict[str, Sequence[float]]  # per call, by kind and round
 
 
 def job(mpi: Mpi, program: Path, network: _core.Network, size: int, options: argparse.Namespace) -> Seconds:
-    chosen = RuntimeOptions(placement="order", min_vector_bytes=1, log=1)
+    chosen = RuntimeOptions(placement="order", choose="off", min_vector_bytes=1, log=1)
     env = scheduled_environment(mpi.mpicc, network, chosen)
     env |= {"HOCKET_MIN_FLOWS": "1"} | dict(pair.split("=", 1) for pair in options.env)
     command = [program, size, options.rounds, options.calls]

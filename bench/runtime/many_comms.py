@@ -68,7 +68,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         for mpi in mpis(options):
             program = compiled(mpi, PROGRAM, Path(work))
-            chosen = RuntimeOptions(placement="order", log=1)
+            chosen = RuntimeOptions(placement="order", choose="off", log=1)
             hocket = scheduled_environment(mpi.mpicc, read_network(NETWORK), chosen) | EVERYTHING
             for label, env in (("without Hocket", {}), ("with Hocket", hocket)):
                 where = {"mpi": mpi.family.value, "with": label}

@@ -169,7 +169,10 @@ def main() -> int:
     for name in chosen.mpi:
         mpi = find_mpi(name)
         variables = (
-            scheduled_environment(mpi.mpicc, read_network(NETWORK), RuntimeOptions(placement="order")) | LOW
+            scheduled_environment(
+                mpi.mpicc, read_network(NETWORK), RuntimeOptions(placement="order", choose="off")
+            )
+            | LOW
         )
         for suite in chosen.suites:
             cases, absent = cases_of(suite, mpi, work, chosen.rooms.split(","), chosen.jobs)

@@ -28,7 +28,13 @@ def step(command: str, environment: dict[str, str] | None = None) -> None:
     """Shows a command and runs it; the demo ends with its exit code if it fails."""
     print(f"$ {command}", flush=True)
     here = str(Path(sys.executable).parent)
-    env = {**os.environ, **(environment or {}), "PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
+    # A demonstration shows the schedule itself; a handful of calls would find out little.
+    env = {
+        **os.environ,
+        "HOCKET_CHOOSE": "off",
+        **(environment or {}),
+        "PATH": f"{here}{os.pathsep}{os.environ['PATH']}",
+    }
     done = subprocess.run(shlex.split(command), env=env, check=False, timeout=280)
     if done.returncode != 0:
         sys.exit(f"demo: '{command}' ended with exit code {done.returncode}")

@@ -35,16 +35,26 @@ double planning_seconds(int ranks) { return 1e-3 + 4e-7 * ranks * ranks; }
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 65536;
 
+/// "alltoall", as evidence names them.
+std::string call_name(CallKind kind) {
+  const std::string_view calls = kind.collective->mpi_calls;
+  std::string name(calls.substr(0, calls.find(',')));
+  name.erase(0, std::string_view("MPI_").size());
+  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  return name;
+}
+
 /// What this run has measured of a guarded choice.
 Evidence evidence_of(const Choice& choice, const std::string& place) {
   const Guard& guard = *choice.guard;
   Evidence evidence{.place = place,
-                    .call = std::string(choice.kind.collective->name),
+                    .call = call_name(choice.kind),
                     .size_class = size_class(choice.bytes),
                     .layout = "any",
                     .settled = guard.settled(),
                     .winner = std::string(arms[choice.offered[guard.incumbent()]].name),
-                    .arms = {}};
+                    .arms = {},
+                    .mpi = mpi_name()};
   for (std::size_t i = 0; i < choice.offered.size(); ++i)
     if (const ArmState& state = guard.arms()[i]; state.timed > 0)
       evidence.arms.push_back({std::string(arms[choice.offered[i]].name), state.timed, state.typical, state.spread});
@@ -103,7 +113,11 @@ void Choices::end() {
   std::vector<Evidence> learned;
   for (Choice& choice : choices_) {
     tell(choice);
-    if (choice.guard) learned.push_back(evidence_of(choice, place_.digest));
+    if (!choice.guard) continue;
+    Evidence evidence = evidence_of(choice, place_.digest);
+    evidence.ranks = static_cast<std::uint32_t>(members_.size);
+    evidence.hosts = static_cast<std::uint32_t>(place_.hosts);
+    learned.push_back(std::move(evidence));
   }
   if (!learned.empty()) keep_evidence(place_.digest, learned);
 }
@@ -124,7 +138,7 @@ Choice& Choices::of(CallKind kind, std::size_t bytes) {
 void Choices::recall(Choice& choice) const {
   const std::uint32_t wanted = size_class(choice.bytes);
   for (const Evidence& evidence : evidence_)
-    if (evidence.call == choice.kind.collective->name && evidence.size_class == wanted) choice.known = evidence;
+    if (evidence.call == call_name(choice.kind) && evidence.size_class == wanted) choice.known = evidence;
 }
 
 void Choices::meet(MPI_Comm comm) {

@@ -42,6 +42,13 @@ std::vector<Evidence> read(const std::string& path) {
   }
 }
 
+std::string mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  check(PMPI_Get_library_version(text.data(), &length));
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
 /// Holds a lock file as long as it lives, where that can be had.
 class Lock {
  public:
@@ -61,12 +68,9 @@ class Lock {
 }  // namespace
 
 std::string place_digest(std::uint64_t network_digest, const Numbering& numbering) {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
-  int length = 0;
-  check(PMPI_Get_library_version(library.data(), &length));
   ByteWriter out;
   out.fixed(network_digest);
-  out.text(std::string(library.data(), static_cast<std::size_t>(length)));
+  out.text(mpi_version());
   for (const std::uint32_t ranks : numbering.ranks_per_node) out.fixed(ranks);
   for (const Rank rank : numbering.network_rank) out.fixed(rank);
   const Settings& s = settings();
@@ -76,6 +80,17 @@ std::string place_digest(std::uint64_t network_digest, const Numbering& numberin
   const auto done = std::to_chars(digits.data(), digits.data() + digits.size(), digest, 16);
   const std::string text(digits.data(), done.ptr);
   return std::string(digits.size() - text.size(), '0') + text;
+}
+
+std::string mpi_name() {
+  const std::string version = mpi_version();
+  for (const auto& [begin, name] : {std::pair("MPICH Version:", "mpich-"), std::pair("Open MPI v", "openmpi-")}) {
+    if (!version.starts_with(begin)) continue;
+    const std::size_t first = version.find_first_of("0123456789");
+    if (first == std::string::npos) break;
+    return name + version.substr(first, version.find_first_not_of("0123456789.abrc", first) - first);
+  }
+  return "unknown";
 }
 
 std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place) {

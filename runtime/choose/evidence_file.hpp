@@ -16,6 +16,9 @@ namespace hocket::runtime {
 /// of exchanges.
 [[nodiscard]] std::string place_digest(std::uint64_t network_digest, const Numbering& numbering);
 
+/// "mpich-5.0.2"; "unknown".
+[[nodiscard]] std::string mpi_name();
+
 /// What is known of a place; the same on all ranks. A file that cannot be read, or holds what this would not have
 /// written, counts as empty, with one warning. Collective.
 [[nodiscard]] std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -116,6 +117,7 @@ def _bench(
     for path in (csv_file, plot):
         check_writable(path)
     need_mpi4py()
+    os.environ["HOCKET_CHOOSE"] = "off"  # both sides are measured: nothing is left to find out
     if in_a_job():
         _measure_here(what, ranks, _Output(as_json, csv_file, plot))
         return

@@ -1,0 +1,213 @@
+"""What switching Hocket on costs or gains: total times of a number of calls, learning included.
+
+    python bench/choose/never_slower.py --mpi mpich [--place shared] [--place LAB:RANKS:RATE:PLACEMENT]
+        [--size 8 --size 65536] [--collective alltoall] [--calls 200] [--pairs 5] [--seconds 20]
+
+Each cell (place, collective, size, MPI) runs jobs in pairs, native and with `hocket run`, in turn; nothing is known
+from before (`first`), or the second job of a pair with Hocket uses what the first has kept (`again`). Labs need root.
+Fewer calls are made where as many would take longer than --seconds natively. Raw totals and medians of ratios go to
+bench/results/never-slower.{csv,md}, a heat map to docs/pictures/never-slower.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from hocket.mpi import Mpi, launch_command
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import add_mpi, compiled, mpis
+from results_file import ROOT, Results, Row, alternating, begin, cells, grouped, provenance, spread
+
+PROGRAM = Path(__file__).with_name("total_time.c")
+PICTURE = ROOT / "docs/pictures/never-slower.png"
+HOCKET = [sys.executable, "-m", "hocket.cli"]
+PROBE_CALLS = 3  # how long a call takes, to know how many fit
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a job runs. ``rate`` None: in shared memory, where ranks stand for hosts."""
+
+    network: str
+    ranks: int
+    rate: str | None = None
+    shuffle: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        if text == "shared":
+            return cls("chain:4,4", 8)
+        network, ranks, rate, placement = text.rsplit("/", 3)
+        return cls(network, int(ranks), rate, None if placement == "order" else placement)
+
+    def __str__(self) -> str:
+        if self.rate is None:
+            return f"shared memory, {self.ranks} ranks"
+        order = "in order" if self.shuffle is None else f"random, seed {self.shuffle}"
+        return f"{self.network}, {self.ranks} ranks, {self.rate}, {order}"
+
+    def command(self, mpi: Mpi, hocket: bool, program: list[str]) -> list[str]:
+        where = ["--network", self.network, "-n", str(self.ranks), "--mpi", mpi.mpiexec]
+        if self.rate is None:
+            if not hocket:
+                return launch_command(mpi, self.ranks, [], {}, program)
+            return [*HOCKET, "run", *where, "--placement", "order", "--", *program]
+        lab = [*HOCKET, "lab", "run", *where, "--rate", self.rate]
+        lab += ["--shuffle", self.shuffle] if self.shuffle else []
+        return [*lab, *([] if hocket else ["--native"]), *program]
+
+
+def run(
+    place: Place, mpi: Mpi, program: Path, what: list[object], kept: Path | None, timeout: float
+) -> float:
+    """Seconds of all calls. ``kept``: where the run with Hocket keeps what it learns; None: natively."""
+    command = place.command(mpi, kept is not None, [str(program), *map(str, what)])
+    environment = os.environ | ({"HOCKET_CHOICES": str(kept), "HOCKET_CHOOSE": "learn"} if kept else {})
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=timeout, check=False
+    )
+    found = re.search(r"^total ([\d.]+) right$", done.stdout, re.MULTILINE)
+    if found is None:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return float(found[1])
+
+
+def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argparse.Namespace) -> Iterator[Row]:
+    """A row per job."""
+    size = [cell["collective"], cell["bytes"]]
+    per_call = run(place, mpi, program, [*size, PROBE_CALLS], None, arguments.timeout) / PROBE_CALLS
+    calls = max(20, min(arguments.calls, int(arguments.seconds / per_call)))
+    for pair in range(arguments.pairs):
+        with tempfile.TemporaryDirectory(prefix="hocket-bench-") as directory:
+            for candidate in alternating(["native", "first", "again"], 0 if pair % 2 == 0 else 1):
+                # What is known is kept by the run before; in backward turns that is made first, untimed.
+                kept = None if candidate == "native" else Path(directory) / candidate
+                if candidate == "again":
+                    run(place, mpi, program, [*size, calls], kept, arguments.timeout)
+                seconds = run(place, mpi, program, [*size, calls], kept, arguments.timeout)
+                yield cell | {"calls": calls, "pair": pair, "candidate": candidate, "seconds": seconds}
+
+
+def ratios(rows: list[Row], candidate: str) -> list[float]:
+    by_pair = grouped(rows, "pair")
+    totals = [{row["candidate"]: row["seconds"] for row in of} for of in by_pair.values()]
+    return [total[candidate] / total["native"] for total in totals if {candidate, "native"} <= total.keys()]
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    """Medians per cell, and how many keep the promise."""
+    told, medians = [], []
+    for key, of in grouped(rows, "place", "mpi", "collective", "bytes").items():
+        first, again = ratios(of, "first"), ratios(of, "again")
+        if not first:
+            continue
+        medians.append(median(first))
+        told.append(
+            [
+                *key,
+                of[0]["calls"],
+                spread(first),
+                spread(again) if again else "",
+                "" if median(first) <= 1.03 else "missed",
+            ]
+        )
+    kept = sum(value <= 1.03 for value in medians)
+    return [
+        "# Never slower",
+        "",
+        f"{provenance(heading)}.",
+        "",
+        f"{kept} of {len(medians)} cells at most 1.03 times the native total, the highest {max(medians):.3f}.",
+        "",
+        *cells(
+            [
+                "place",
+                "MPI",
+                "collective",
+                "bytes",
+                "calls",
+                "first job / native",
+                "second job / native",
+                "target 1.03",
+            ],
+            told,
+        ),
+        "",
+        "Total time of all calls of a job with Hocket over that of a native job, median (least–most) of alternating",
+        "pairs. First job: nothing is known; what it takes to load the runtime, to meet, to plan and to try counts.",
+        "Second job: with what the first has kept. Ranks in shared memory stand for hosts, more of them than cores.",
+    ]
+
+
+def picture(rows: list[Row]) -> None:
+    """Gains of first jobs: blue; losses: red."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    sizes = sorted({row["bytes"] for row in rows})
+    lines = list(grouped(rows, "place", "mpi", "collective"))
+    values = np.full((len(lines), len(sizes)), np.nan)
+    for (place, mpi, collective, size), of in grouped(rows, "place", "mpi", "collective", "bytes").items():
+        if first := ratios(of, "first"):
+            values[lines.index((place, mpi, collective)), sizes.index(size)] = median(first)
+    figure, axes = plt.subplots(figsize=(3 + 0.9 * len(sizes), 1.2 + 0.42 * len(lines)), layout="constrained")
+    image = axes.imshow(np.log2(values), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
+    axes.set_xticks(
+        range(len(sizes)), [f"{size // 1024} KiB" if size >= 1024 else f"{size} B" for size in sizes]
+    )
+    axes.set_yticks(
+        range(len(lines)), [f"{place}\n{mpi}, {collective}" for place, mpi, collective in lines], fontsize=7
+    )
+    for (y, x), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            axes.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=8)
+    axes.set_title("total time with Hocket over native, learning included", fontsize=9)
+    figure.colorbar(image, label="log₂", shrink=0.8)
+    figure.savefig(PICTURE, dpi=110)
+
+
+def main() -> None:
+    """Measures what the command line asks for and writes the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_mpi(parser)
+    parser.add_argument("--place", action="append", help="shared, or NETWORK/RANKS/RATE/order|SEED of a lab")
+    parser.add_argument("--size", action="append", type=int, help="bytes a message")
+    parser.add_argument("--collective", action="append", choices=["alltoall", "allgather"])
+    parser.add_argument("--calls", type=int, default=200, help="in a job, at most")
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=20, help="of a native job, at most")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
+    arguments, results = begin(parser, "never-slower", summary)
+    results = Results(results.path, summary, results.heading | {"seconds": arguments.seconds})
+    with tempfile.TemporaryDirectory(prefix="hocket-bench-") as work:
+        for mpi in mpis(arguments):
+            program = compiled(mpi, PROGRAM, Path(work))
+            for place in map(Place.parse, arguments.place or ["shared"]):
+                for collective in arguments.collective or ["alltoall", "allgather"]:
+                    for size in arguments.size or [8, 1024, 16384, 65536]:
+                        cell = {
+                            "place": str(place),
+                            "mpi": mpi.family.value,
+                            "collective": collective,
+                            "bytes": size,
+                        }
+                        results.add(*measure(place, mpi, program, cell, arguments))
+                        print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)
+    picture(results.rows)
+
+
+if __name__ == "__main__":
+    main()
