@@ -40,7 +40,8 @@ std::string call_name(CallKind kind) {
   const std::string_view calls = kind.collective->mpi_calls;
   std::string name(calls.substr(0, calls.find(',')));
   name.erase(0, std::string_view("MPI_").size());
-  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return name;
 }
 
@@ -72,17 +73,34 @@ std::size_t best_predicted(const Choice& choice) {
 }
 
 /// Communicators that the program never frees have their choices until MPI ends.
-struct {
-  std::mutex mutex;
-  std::set<Choices*> living;
-} all_choices;
+class Living {
+ public:
+  static Living& instance() {
+    static Living& living = *new Living;  // outlives every thread
+    return living;
+  }
+
+  void add(Choices* choices) {
+    const std::lock_guard lock(mutex_);
+    living_.insert(choices);
+  }
+  void remove(Choices* choices) {
+    const std::lock_guard lock(mutex_);
+    living_.erase(choices);
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    for (Choices* const choices : living_) choices->end();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<Choices*> living_;
+};
 
 /// Lives as long as MPI: what MPI_COMM_SELF has attached is deleted when it ends.
 struct AtEnd {
-  ~AtEnd() {
-    const std::lock_guard lock(all_choices.mutex);
-    for (Choices* const choices : all_choices.living) choices->end();
-  }
+  ~AtEnd() { Living::instance().end(); }
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -92,18 +110,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 Choices::Choices(Members members) : members_(std::move(members)) {
-  {
-    const std::lock_guard lock(all_choices.mutex);
-    all_choices.living.insert(this);
-  }
+  Living::instance().add(this);
   if (in_world() && Attached<AtEnd>::find(MPI_COMM_SELF) == nullptr)
     Attached<AtEnd>::attach(MPI_COMM_SELF, std::make_unique<AtEnd>());
 }
 
 Choices::~Choices() {
   end();
-  const std::lock_guard lock(all_choices.mutex);
-  all_choices.living.erase(this);
+  Living::instance().remove(this);
 }
 
 void Choices::end() {
