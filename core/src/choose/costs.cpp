@@ -5,8 +5,6 @@
 namespace hocket {
 namespace {
 
-constexpr std::size_t costs_kept = 16;
-
 /// By the nearest rank; `values` are sorted.
 double quantile(const std::vector<double>& values, double part) {
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];

@@ -21,6 +21,9 @@ constexpr double error_of_dropping = 0.1;   // an arm that is dropped is tried a
 constexpr double error_of_returning = 0.1;  // to the library's own, from an arm that was never compared
 constexpr double first_share = 0.75;        // of the error, for the first challenger
 constexpr std::size_t recent_calls = 8;
+constexpr std::uint32_t probation = 48;  // calls that are watched after a change
+constexpr double strange = 10;           // times what is typical: watched calls that took longer count as this
+constexpr double most_excess = 2;        // calls that they may take longer than the arm before, in all
 constexpr std::uint32_t most_pairs = 128;
 constexpr std::uint64_t well_known = 8;                  // calls
 constexpr std::uint32_t burst = 4;                       // calls of a sample
@@ -66,6 +69,10 @@ Guard::Guard(std::span<const double> predicted, GuardRules rules, std::span<cons
       if (arm == incumbent_ || known_[arm].calls < well_known || !is_cost(known_[arm].seconds)) continue;
       arms_[arm].verdict = known_[arm].seconds > best.seconds * (1 + rules.margin) ? Verdict::worse : Verdict::even;
     }
+  }
+  if (unverified_) {
+    const auto expected = [&](std::size_t arm) { return winner ? known_[arm].seconds : arms_[arm].predicted; };
+    watch(0, expected(incumbent_) / expected(0));
   }
   believe();
 }
@@ -160,7 +167,13 @@ void Guard::price(std::span<const double> costs) {
       continue;
     }
     spent_ += costs[i];
-    if (!posted_[i].trial) continue;
+    if (!posted_[i].trial) {
+      if (watched_ > 0 && posted_[i].arm == incumbent_) {
+        excess_ += std::min(costs[i] / typical(), strange) * watched_ratio_ - 1;
+        --watched_;
+      }
+      continue;
+    }
     learn(posted_[i], costs[i]);
     const ArmState& state = arms_[posted_[i].arm];
     const double most = state.timed >= 3 ? outlier * state.typical : costs[i];
@@ -195,7 +208,14 @@ void Guard::tell(std::span<const double> costs) {
   if (script_ == Script::probe || script_ == Script::pairs) compare(costs);
   if (script_ == Script::sample) look_for_drift();
   believe();
-  if (script_ == Script::probe || script_ == Script::pairs) judge();
+  // One outlier may be anybody's, unless the others did not make up for it.
+  if (excess_ > (probation - watched_ < 4 * burst ? strange : most_excess)) {
+    closed_ += excess_ * typical() / watched_ratio_;
+    commit(replaced_, Verdict::open);  // tried again when the budget has made up for it
+  } else if (script_ == Script::probe || script_ == Script::pairs) {
+    judge();
+  }
+  if (watched_ == 0) excess_ = 0;
   script_ = Script::none;
 }
 
@@ -212,7 +232,7 @@ void Guard::judge() {
   meeting.first_trial = meeting.first_trial || std::ranges::none_of(meetings_, &Meeting::met);
   meeting.met = true;
   if (unverified_ && challenger_ == 0) {
-    if (meeting.clear_pairs >= 2) return commit(0);
+    if (meeting.clear_pairs >= 2) return commit(0, Verdict::open);
     const bool known = known_[0].calls >= well_known && known_[incumbent_].calls >= well_known;
     // Evidence that a first look confirms.
     if (script_ == Script::probe && known && state.typical > typical() * clear_gain) return conclude(Verdict::worse);
@@ -222,7 +242,13 @@ void Guard::judge() {
     return conclude(Verdict::worse);
   if (script_ == Script::probe) return;
   const PairTest& test = meeting.test;
-  if (test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours) return commit(challenger_);
+  if (test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours) {
+    const std::size_t before = incumbent_;
+    const double ratio = state.typical / meetings_[before].costs.mean(costs_kept);
+    commit(challenger_, unverified_ ? Verdict::open : Verdict::worse);
+    if (challenger_ != 0) watch(before, ratio);
+    return;
+  }
   const bool gains = meeting.theirs * clear_gain < meeting.ours;  // by its rare calls
   if ((test.no_better() * error_of_dropping >= 1 && !gains) || test.pairs() >= most_pairs)
     conclude(meeting.theirs > meeting.ours * (1 + rules_.margin) ? Verdict::worse : Verdict::even);
@@ -246,17 +272,27 @@ void Guard::close_accounts() {
   }
 }
 
-void Guard::commit(std::size_t arm) {
+/// Medians decide on changes. What waits for retransmissions now and then is found out when it is in use.
+void Guard::watch(std::size_t replaced, double ratio) {
+  if (!is_cost(ratio) || !rules_.may_change) return;
+  replaced_ = replaced;
+  watched_ratio_ = ratio;
+  watched_ = probation;
+}
+
+void Guard::commit(std::size_t arm, Verdict of_the_other) {
   close_accounts();
   // What an arm has cost that should not have been in use; it is tried again like any other.
   if (arm == 0) closed_ += static_cast<double>(calls_ - good_until_) * std::max(0.0, typical() - arms_[0].typical);
-  arms_[incumbent_].verdict = unverified_ ? Verdict::open : Verdict::worse;
+  arms_[incumbent_].verdict = of_the_other;
   arms_[arm].verdict = Verdict::incumbent;
   incumbent_ = arm;
   meetings_[arm].served = true;
   unverified_ = false;
   reference_ = arms_[arm].typical;
   good_until_ = calls_;
+  watched_ = 0;
+  excess_ = 0;
   believe();
 }
 
@@ -304,15 +340,15 @@ bool Guard::settled() const {
   return true;
 }
 
-void Guard::begin(Script script, std::size_t challenger, std::uint32_t pairs) {
+void Guard::begin(Script script, std::size_t challenger, std::uint32_t count) {
   script_ = script;
   challenger_ = challenger;
   const Turn a{incumbent_, true, false}, b{challenger, true, false};
   std::vector<std::pair<Turn, int>> turns;
-  if (script == Script::sample) turns.assign(is_cost(typical()) ? burst : 1, {a, -1});
+  if (script == Script::sample) turns.assign(count, {a, -1});
   if (script == Script::probe) turns = {{a, 0}, {b, 0}};
   if (script == Script::pairs) {
-    for (std::uint32_t i = 0; i < pairs; ++i) {
+    for (std::uint32_t i = 0; i < count; ++i) {
       const bool backwards = (meetings_[challenger].test.pairs() + i) % 2;
       turns.emplace_back(backwards ? b : a, i);
       turns.emplace_back(backwards ? a : b, i);
@@ -332,7 +368,12 @@ void Guard::plan() {
     retest_at_ = calls_ + retest_gap_;
     reopen();
   }
-  if (!is_cost(typical())) return begin(Script::sample, incumbent_, 0);
+  if (!is_cost(typical())) return begin(Script::sample, incumbent_, 1);
+  const auto watch_some = [&] {  // 4, 4, 8, 16, 16
+    const std::uint32_t seen = probation - watched_;
+    begin(Script::sample, incumbent_, std::min(watched_, std::clamp(seen, burst, 4 * burst)));
+  };
+  if (watched_ > 0 && !unverified_) return watch_some();  // the library's own is met first
   if (rules_.may_change) {
     std::optional<std::size_t> best;
     std::uint32_t best_pairs = 0;
@@ -348,7 +389,8 @@ void Guard::plan() {
     }
     if (best) return begin(meetings_[*best].met ? Script::pairs : Script::probe, *best, best_pairs);
   }
-  if (calls_ >= sample_at_) begin(Script::sample, incumbent_, 0);
+  if (watched_ > 0) return watch_some();
+  if (calls_ >= sample_at_) begin(Script::sample, incumbent_, burst);
 }
 
 Turn Guard::next() {

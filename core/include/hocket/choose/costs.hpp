@@ -14,6 +14,8 @@ namespace hocket {
 /// A call that took longer, times what is typical, counts as this.
 inline constexpr double outlier = 4;
 
+inline constexpr std::size_t costs_kept = 16;
+
 /// The last few costs of an arm, seconds.
 class Costs {
  public:

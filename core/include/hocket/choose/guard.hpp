@@ -65,7 +65,9 @@ struct ArmState {
 ///
 /// A change needs PairTest's evidence, of which the first challenger gets three quarters of the error and the others
 /// share the rest, and that the sum over all pairs, in which outliers are cut, says the same: medians alone would
-/// choose an arm that is often a bit faster and sometimes waits for a retransmission.
+/// choose an arm that is often a bit faster and sometimes waits for a retransmission. For the same reason the first
+/// calls after a change are watched: if together they take two calls longer than by the arm before, it returns. So do
+/// the first calls by an arm that evidence or a prediction has chosen.
 ///
 /// A probe or block begins only when the budget holds what it is believed to lose. So more than the budget is lost only
 /// where a call costs more than believed, and then nothing is tried before the budget holds that, too.
@@ -128,13 +130,14 @@ class Guard {
   enum class Script : std::uint8_t { none, sample, probe, pairs };
 
   void plan();
-  void begin(Script script, std::size_t challenger, std::uint32_t pairs);
+  void begin(Script script, std::size_t challenger, std::uint32_t count);
   void learn(const Timed& call, double seconds);
   void price(std::span<const double> costs);
   void compare(std::span<const double> costs);
   void judge();
   void conclude(Verdict verdict);
-  void commit(std::size_t arm);
+  void commit(std::size_t arm, Verdict of_the_other);
+  void watch(std::size_t replaced, double ratio);
   void reopen();
   void close_accounts();
   void look_for_drift();
@@ -150,8 +153,12 @@ class Guard {
   std::vector<Meeting> meetings_;
   std::vector<ArmEvidence> known_;
   std::size_t incumbent_ = 0;
-  bool unverified_ = false;  // the incumbent is in use by evidence or prediction alone
-  double closed_ = 0;        // seconds lost up to the last change
+  bool unverified_ = false;    // the incumbent is in use by evidence or prediction alone
+  std::size_t replaced_ = 0;   // the arm that was in use before
+  std::uint32_t watched_ = 0;  // calls of the incumbent that are still watched
+  double watched_ratio_ = 1;   // its typical cost over the mean of the arm before
+  double excess_ = 0;          // of the watched ones over that mean, in calls
+  double closed_ = 0;          // seconds lost up to the last change
   double spent_ = 0;
   std::uint64_t calls_ = 0, trials_ = 0, unpriced_ = 0;
   std::uint64_t good_until_ = 0;  // the call up to which the incumbent is taken for a good choice
