@@ -200,8 +200,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "with arms that are about as fast); missed: % that end without a gain above 10 % that there is. Reached: calls",
         "up to such a gain where the first challenger has it, median (90 %), or the share of runs with a gain that",
         "begin with it. Over: % of runs that lost more than the budget at any time (by more than a call; the worst,",
-        f"calls). Totals of the first {SHORT} calls and of all {CALLS:,}, learning included, over the library's own and",
-        "over the best arm's: median / 95 % / worst.",
+        f"calls). Totals of the first {SHORT} calls and of all {CALLS:,}, learning included, over the library's own",
+        "and over the best arm's: median / 95 % / worst.",
         "",
         *table(
             "noise | foresight | wrong | slower | missed | reached | over | 200: native | 200: best"
