@@ -67,7 +67,7 @@ def test_shows_the_t3d(hocket: Call) -> None:
         (["--evaluate", "wC1 o"], "at character 6"),
         (["--t3d", "--evaluate", "7C7"], "no figure for 7C7"),
         (["--show", "/no/such/file"], "cannot read the memory profile /no/such/file"),
-        (["--mpi", "no-such-mpiexec"], "no launcher"),
+        (["--mpi", "no-such-mpiexec"], "not a launcher"),
         (["-o", "/no/such/place/file"], "cannot write"),
     ],
 )

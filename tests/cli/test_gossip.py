@@ -112,7 +112,7 @@ def test_json_stays_json_with_a_picture(hocket, tmp_path: Path) -> None:
 @pytest.mark.parametrize("network", ["tree:2x2x3", "star:6", "chain:3,2"])
 def test_other_networks_are_refused(hocket, network: str) -> None:
     refused(
-        hocket("gossip", "--network", network), network, "no ring, torus, mesh or hypercube", "hocket plan"
+        hocket("gossip", "--network", network), network, "not a ring, torus, mesh or hypercube", "hocket plan"
     )
 
 
