@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/buffers/placed_blocks.hpp"
-#include "runtime/buffers/volumes.hpp"
 #include "runtime/mpi/neighbours.hpp"
 
 namespace hocket::runtime {
@@ -109,7 +109,7 @@ struct VectorCall {
   VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours, MPI_Comm communicator);
 
   /// Nothing if the MPI library is to serve the call.
-  [[nodiscard]] std::optional<Volumes> volumes() const;
+  [[nodiscard]] std::optional<PeerBytes> volumes() const;
 };
 
 }  // namespace hocket::runtime

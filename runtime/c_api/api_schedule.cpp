@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hocket/schedule/bounds.hpp"
-#include "runtime/buffers/volumes.hpp"
+#include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
@@ -17,10 +17,10 @@ using namespace hocket::runtime;
 
 namespace {
 
-void check_wish(const Wish& wish, const PrivateComm& comm) {
+void check_pending_setup(const PendingSetup& pending_setup, const PrivateComm& comm) {
   hocket::ByteWriter out;
-  out.text(wish.scheduler);
-  out.fixed(wish.seed);
+  out.text(pending_setup.scheduler);
+  out.fixed(pending_setup.seed);
   const std::uint64_t digest = hocket::checksum(out.bytes()), mine[] = {digest, ~digest};
   std::uint64_t least[] = {0, 0};
   check(wait_in_mpi(PMPI_Allreduce, mine, least, 2, MPI_UINT64_T, MPI_MIN, comm.get()));
@@ -36,15 +36,15 @@ Partners sources_of(const hocket::TrafficMatrix& matrix, hocket::Rank rank, std:
   return sources;
 }
 
-PhaseTable make_table(const PrivateComm& comm, Partners targets, const Wish& wish) {
-  check_wish(wish, comm);
+PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSetup& pending_setup) {
+  check_pending_setup(pending_setup, comm);
   const Site site = site_of(comm.get());
   hocket::Network network = network_to_plan(comm.get(), site);
   const double host_rate = network.host_rate();
   PhaseTable table;
   table.ranks = static_cast<std::uint32_t>(comm.size());
   table.rank = static_cast<hocket::Rank>(comm.rank());
-  table.seed = wish.seed;
+  table.seed = pending_setup.seed;
   table.place = site.digest;
   const std::vector<std::uint64_t> bytes(targets.bytes.begin(), targets.bytes.end());
   std::uint64_t kept = 0;
@@ -56,7 +56,7 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const Wish& wis
   table.bound_bytes = lower_bounds(network, demand).seconds * host_rate;
 
   std::string problem;
-  Scheduled made = Planner(site.numbering, std::move(network), wish).schedule(comm.get(), demand, problem);
+  Scheduled made = Planner(site.numbering, std::move(network), pending_setup).schedule(comm.get(), demand, problem);
   agree(comm.get(), {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
   table.scheduler = std::move(made.scheduler);
   table.lockstep_bytes = made.lockstep_seconds * host_rate;

@@ -35,7 +35,7 @@ hocket_table::hocket_table(PrivateComm own, PhaseTable made)
       phases(std::move(made)),
       rows(rows_of(phases)),
       exchange(comm.get(), planned(phases), settings()),
-      served(std::make_shared<Served>()) {
+      served(std::make_shared<ManagedRequest>()) {
   auto operation = std::make_unique<NestedExchange>(exchange, phases);
   operation_ = operation.get();
   served->operation = std::move(operation);

@@ -13,13 +13,13 @@
 
 struct hocket_table {
   using Phases = hocket::runtime::PhaseTable;
-  using Served = hocket::runtime::Served;
+  using ManagedRequest = hocket::runtime::ManagedRequest;
 
   /// The table must have passed check_table().
   hocket_table(hocket::runtime::PrivateComm own, Phases made);
   /// Refused while it is under way, or if a buffer is missing.
   void start(const void* const* send, void* const* receive);
-  [[nodiscard]] bool under_way() const { return served->state != Served::State::inactive; }
+  [[nodiscard]] bool under_way() const { return served->state != ManagedRequest::State::inactive; }
   /// A step of everything that is under way in this process; true if this exchange is over.
   [[nodiscard]] bool test();
   void wait();
@@ -28,7 +28,7 @@ struct hocket_table {
   Phases phases;
   std::vector<hocket_phase> rows;
   hocket::runtime::Exchange exchange;
-  std::shared_ptr<Served> served;  ///< makes progress whenever one of the runtime's waits does
+  std::shared_ptr<ManagedRequest> served;  ///< makes progress whenever one of the runtime's waits does
 
  private:
   void collect();

@@ -6,8 +6,8 @@
 
 #include "runtime/mpi/entry.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
+#include "runtime/progress/progress_thread.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/progress/stand_in.hpp"
 
 using namespace hocket::runtime;
 
@@ -40,7 +40,7 @@ int receive(int source, int tag, MPI_Comm comm, Receive receive) {
   int found = 0;
   const int code = until(found, [&] { return PMPI_Iprobe(source, tag, comm, &found, MPI_STATUS_IGNORE); });
   if (code != MPI_SUCCESS) return code;
-  if (StandIn::allowed()) Requests::instance().post_remaining();  // another thread may have taken the message
+  if (ProgressThread::allowed()) Requests::instance().post_remaining();  // another thread may have taken the message
   return receive();
 }
 

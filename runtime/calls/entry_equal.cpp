@@ -6,7 +6,7 @@
 #include "runtime/calls/gather.hpp"
 #include "runtime/calls/serve.hpp"
 #include "runtime/mpi/entry.hpp"
-#include "runtime/mpi/equal_functions.h"
+#include "runtime/mpi/globally_sized.h"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/record/record.hpp"
@@ -42,4 +42,4 @@
   NONBLOCKING(I##name##_c, i##name##_c, Call, shape, MPI_Count, MPI_Aint) \
   PERSISTENT(Name##_init, name##_init, Call, shape, int, int)             \
   PERSISTENT(Name##_init_c, name##_init_c, Call, shape, MPI_Count, MPI_Aint)
-EQUAL_CALLS(EVERY_FORM)
+GLOBALLY_SIZED_CALLS(EVERY_FORM)

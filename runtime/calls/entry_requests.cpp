@@ -14,7 +14,7 @@
 namespace hocket::runtime {
 namespace {
 
-int failed(const Served& served, int code) {
+int failed(const ManagedRequest& served, int code) {
   if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(served.comm, code);
   return code;
 }
@@ -91,7 +91,7 @@ class Mixed {
       if (served->pending()) return MPI_SUCCESS;
     int code = of_the_program(test, requests, flag, statuses);
     if (code == MPI_SUCCESS && !*flag) return code;
-    const Served* culprit = nullptr;
+    const ManagedRequest* culprit = nullptr;
     for (const auto& [index, served] : ours_) {
       if (!served->complete()) continue;
       const int ended = taken(*served);
@@ -129,9 +129,9 @@ class Mixed {
   int some(Test test, Handles requests, int* outcount, int* indices, MPI_Status* statuses) {
     const int code = of_the_program(test, requests, outcount, indices, statuses);
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
-    const Served* culprit = nullptr;
+    const ManagedRequest* culprit = nullptr;
     for (const auto& [index, served] : ours_) {
-      if (*outcount == MPI_UNDEFINED && served->state != Served::State::inactive) *outcount = 0;
+      if (*outcount == MPI_UNDEFINED && served->state != ManagedRequest::State::inactive) *outcount = 0;
       if (!served->complete()) continue;
       MPI_Status* const status = at(statuses, *outcount);
       set_empty(status);
@@ -144,7 +144,7 @@ class Mixed {
   }
 
  private:
-  int taken(Served& served) const { return look_ == Look::take ? Requests::collect(served) : served.code; }
+  int taken(ManagedRequest& served) const { return look_ == Look::take ? Requests::collect(served) : served.code; }
 
   [[nodiscard]] bool is_ours(int index) const {
     return std::any_of(ours_.begin(), ours_.end(), [&](const auto& one) { return one.first == index; });
@@ -168,12 +168,12 @@ class Mixed {
   int looked_at_ = 0;  ///< those before it are complete
   Look look_;
   std::vector<std::pair<int, MPI_Status>> seen_;
-  std::vector<std::pair<int, std::shared_ptr<Served>>> ours_;
+  std::vector<std::pair<int, std::shared_ptr<ManagedRequest>>> ours_;
 };
 
 bool absent(int count, const MPI_Request* requests) { return count <= 0 || requests == nullptr; }
 
-int test_one(Served* served, MPI_Request* request, int* flag, MPI_Status* status) {
+int test_one(ManagedRequest* served, MPI_Request* request, int* flag, MPI_Status* status) {
   if (served == nullptr) return PMPI_Test(request, flag, status);
   *flag = served->pending() ? 0 : 1;
   if (!*flag) return MPI_SUCCESS;

@@ -8,8 +8,8 @@
 
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/vector_operation.hpp"
+#include "runtime/mpi/locally_sized.h"
 #include "runtime/mpi/since_mpi4.hpp"
-#include "runtime/mpi/vector_functions.h"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/progress/wait_in_mpi.hpp"
@@ -31,13 +31,13 @@ struct Sides {
 };
 
 /// Why no call of a communicator may be scheduled; the same on all ranks.
-std::optional<Why> why_native(const Team* team) {
-  if (team == nullptr) return Why::intercommunicator;
+std::optional<FallbackReason> why_native(const Team* team) {
+  if (team == nullptr) return FallbackReason::intercommunicator;
   if (!team->could_collide()) return team->why_native();
   return std::nullopt;
 }
 
-std::uint64_t bytes_to_others(const std::optional<Volumes>& volumes) {
+std::uint64_t bytes_to_others(const std::optional<PeerBytes>& volumes) {
   std::uint64_t bytes = 0;
   if (volumes)
     for (const Volume& volume : volumes->sends) bytes += volume.bytes;
@@ -45,9 +45,9 @@ std::uint64_t bytes_to_others(const std::optional<Volumes>& volumes) {
 }
 
 /// For the report. Calls of which nothing is asked are passed on before anybody adds up their messages.
-void note_passed_on(MPI_Comm comm, const Sides& sides, Why why) {
+void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
   std::uint64_t bytes = 0;
-  if (reporting && why != Why::intercommunicator) {
+  if (reporting && why != FallbackReason::intercommunicator) {
     if (const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach))
       bytes = bytes_to_others(sides.between(*neighbours, comm).volumes());
   }
@@ -55,15 +55,15 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, Why why) {
 }
 
 /// Runs the call by its plan, and returns nothing; or returns why the MPI library is to serve it.
-std::optional<Why> run(MPI_Comm comm, const Sides& sides) {
+std::optional<FallbackReason> run(MPI_Comm comm, const Sides& sides) {
   Team* const team = Team::of_any(comm);
-  if (const std::optional<Why> why = why_native(team)) return why;
+  if (const std::optional<FallbackReason> why = why_native(team)) return why;
   VectorExchanges& vectors = team->vectors();
-  if (!vectors.asks()) return Why::not_asked;
+  if (!vectors.asks()) return FallbackReason::not_asked;
   const Neighbours* const neighbours = vectors.neighbours(comm, sides.reach);
-  if (neighbours == nullptr) return Why::topology;
+  if (neighbours == nullptr) return FallbackReason::topology;
   const VectorCall call = sides.between(*neighbours, comm);
-  std::optional<Volumes> volumes = call.volumes();
+  std::optional<PeerBytes> volumes = call.volumes();
   const std::uint64_t bytes = bytes_to_others(volumes);
   const VectorExchanges::Found found = vectors.find(comm, std::move(volumes));
   if (found.exchange == nullptr) return found.why;
@@ -77,8 +77,8 @@ std::optional<Why> run(MPI_Comm comm, const Sides& sides) {
 template <class Native>
 int blocking(MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
-    fulfil_wishes(comm);
-    const std::optional<Why> why = run(comm, sides);
+    complete_pending_setups(comm);
+    const std::optional<FallbackReason> why = run(comm, sides);
     if (!why) return MPI_SUCCESS;
     note_passed_on(comm, sides, *why);
     return wait_in_mpi(native);
@@ -86,13 +86,13 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
 }
 
 /// `code`: what the MPI library said when it made the request.
-std::optional<Why> take_over(MPI_Comm comm, const Sides& sides, MPI_Request* request, int code) {
+std::optional<FallbackReason> take_over(MPI_Comm comm, const Sides& sides, MPI_Request* request, int code) {
   Team* const team = Team::of_any(comm);
-  if (const std::optional<Why> why = why_native(team)) return why;
+  if (const std::optional<FallbackReason> why = why_native(team)) return why;
   const Neighbours* const neighbours = team->vectors().neighbours(comm, sides.reach);
-  if (neighbours == nullptr) return Why::topology;
+  if (neighbours == nullptr) return FallbackReason::topology;
   const VectorCall call = sides.between(*neighbours, comm);
-  std::optional<Volumes> volumes;
+  std::optional<PeerBytes> volumes;
   if (code == MPI_SUCCESS) volumes = call.volumes();
   PersistentVector made = persistent_operation(*team, call, volumes);
   if (made.operation == nullptr) return made.why;
@@ -105,7 +105,8 @@ template <class Native>
 int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
   return guarded(comm, [&]() -> int {
     const int code = wait_in_mpi(native);
-    if (const std::optional<Why> why = take_over(comm, sides, request, code)) note_passed_on(comm, sides, *why);
+    if (const std::optional<FallbackReason> why = take_over(comm, sides, request, code))
+      note_passed_on(comm, sides, *why);
     return code;
   });
 }
@@ -115,7 +116,8 @@ int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native n
 template <class Native>
 int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
-    note_passed_on(comm, sides, plain_intracommunicator(comm) ? Why::sizes_unknown : Why::intercommunicator);
+    note_passed_on(comm, sides,
+                   plain_intracommunicator(comm) ? FallbackReason::sizes_unknown : FallbackReason::intercommunicator);
     return native();
   });
 }
@@ -155,4 +157,4 @@ int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
   PERSISTENT(Name##_init_c, name##_init_c, reach, shape, MPI_Count, MPI_Aint) \
   NONBLOCKING(I##name, i##name, reach, shape, int, Place)                     \
   NONBLOCKING(I##name##_c, i##name##_c, reach, shape, MPI_Count, MPI_Aint)
-VECTOR_CALLS(EVERY_FORM)
+LOCALLY_SIZED_CALLS(EVERY_FORM)

@@ -3,6 +3,6 @@
 #include <mpi.h>
 
 #include "runtime/mpi/entry.hpp"
-#include "runtime/mpi/vector_functions.h"
+#include "runtime/mpi/locally_sized.h"
 
 HOCKET_CALL hocket_alltoallv(ONE_TYPE_PARAMETERS(int, int));

@@ -23,9 +23,9 @@ class Team;
 
 /// A private communicator, on which operations follow each other. Lives until the last of them is over, whatever
 /// becomes of the program's communicator.
-class Lane {
+class PrivateChannel {
  public:
-  explicit Lane(PrivateComms::Lease lease) : lease_(std::move(lease)) {}
+  explicit PrivateChannel(PrivateComms::Lease lease) : lease_(std::move(lease)) {}
 
   void plan(CallKind kind, const Planned& planned);
   [[nodiscard]] MPI_Comm comm() const { return lease_.comm(); }
@@ -54,45 +54,45 @@ class Nonblocking {
   Nonblocking() = default;
   Nonblocking(const Nonblocking&) = delete;
   Nonblocking& operator=(const Nonblocking&) = delete;
-  ~Nonblocking() { no_more_wishes(); }
+  ~Nonblocking() { no_pending_setup(); }
 
   /// The ranks are to get to know each other, and no more.
-  void wish_for_team();
-  /// The lane of the next operation; null if there is none, which asks for setup if that helps.
-  [[nodiscard]] std::shared_ptr<Lane> lane(CallKind kind);
-  /// Why lane() was null.
-  [[nodiscard]] Why why(CallKind kind) const { return setups_.at(kind).why; }
+  void request_team_setup();
+  /// The channel of the next operation; null if there is none, which asks for setup if that helps.
+  [[nodiscard]] std::shared_ptr<PrivateChannel> channel(CallKind kind);
+  /// Why channel() was null.
+  [[nodiscard]] FallbackReason why(CallKind kind) const { return setups_.at(kind).why; }
 
  private:
-  enum class State : std::uint8_t { unknown, wished, refused, ready };
+  enum class State : std::uint8_t { unknown, setup_requested, refused, ready };
   struct Setup {
     State state = State::unknown;
-    Why why = Why::not_ready;
+    FallbackReason why = FallbackReason::not_ready;
   };
-  void wish();
-  void no_more_wishes();
+  void pending_setup();
+  void no_pending_setup();
   void prepare(Team& team, MPI_Comm comm, CallKind kind);
-  [[nodiscard]] bool make_lanes(const Team& team, MPI_Comm comm);
+  [[nodiscard]] bool make_channels(const Team& team, MPI_Comm comm);
 
   std::map<CallKind, Setup> setups_;
-  bool wishes_ = false;
-  std::vector<std::shared_ptr<Lane>> lanes_;
-  std::size_t next_ = 0;  ///< lane
+  bool pending_setups_ = false;
+  std::vector<std::shared_ptr<PrivateChannel>> channels_;
+  std::size_t next_ = 0;  ///< channel
 };
 
 /// Whether all ranks of the communicator may have a stand-in. Collective.
 [[nodiscard]] bool all_may_forward(MPI_Comm comm);
 
-/// A nonblocking operation. It begins when the one before on its lane is over, or handed over.
+/// A nonblocking operation. It begins when the one before on its channel is over, or handed over.
 template <class Call>
-class OnLane final : public Operation {
+class OnPrivateChannel final : public Operation {
  public:
-  OnLane(std::shared_ptr<Lane> lane, const Call& call, const Team& team)
-      : lane_(std::move(lane)),
+  OnPrivateChannel(std::shared_ptr<PrivateChannel> channel, const Call& call, const Team& team)
+      : channel_(std::move(channel)),
         own_(call, team),
-        operation_(lane_->exchange(call.kind()), on(lane_->comm(), own_.instead_of(call))),
-        clear_(lane_->queue()) {}
-  ~OnLane() override { *clear_.second = true; }
+        operation_(channel_->exchange(call.kind()), on(channel_->comm(), own_.instead_of(call))),
+        clear_(channel_->queue()) {}
+  ~OnPrivateChannel() override { *clear_.second = true; }
 
   void begin() override {
     if (!may_begin()) return;
@@ -119,23 +119,23 @@ class OnLane final : public Operation {
   }
   [[nodiscard]] bool may_begin() const { return clear_.first == nullptr || *clear_.first; }
 
-  std::shared_ptr<Lane> lane_;
+  std::shared_ptr<PrivateChannel> channel_;
   typename Call::Own own_;
   typename Call::Operation operation_;
-  std::pair<Lane::Clear, Lane::Clear> clear_;
+  std::pair<PrivateChannel::Clear, PrivateChannel::Clear> clear_;
   bool begun_ = false;
 };
 
 }  // namespace hocket::runtime
 
 /// Communicators awaiting collective setup. While there is none the shim passes joining calls straight on.
-extern "C" std::atomic<int> hocket_wishes;
+extern "C" std::atomic<int> hocket_pending_setups;
 
 namespace hocket::runtime {
 
 /// In calls that wait for all ranks of the communicator.
-inline void fulfil_wishes(MPI_Comm comm) {
-  if (hocket_wishes.load(std::memory_order_relaxed) != 0) [[unlikely]]
+inline void complete_pending_setups(MPI_Comm comm) {
+  if (hocket_pending_setups.load(std::memory_order_relaxed) != 0) [[unlikely]]
     Nonblocking::fulfil(comm);
 }
 

@@ -21,13 +21,13 @@ namespace hocket::runtime {
 /// Why the MPI library is to serve a call, whatever may be planned; nothing if an exchange may. Depends only on what
 /// all ranks of the team know alike. A few nanoseconds for calls of less than `least` bytes a message.
 template <class Call>
-[[nodiscard]] std::optional<Why> why_native(const Team* team, const Call& call, std::size_t least) {
-  if (team == nullptr) return Why::intercommunicator;
+[[nodiscard]] std::optional<FallbackReason> why_native(const Team* team, const Call& call, std::size_t least) {
+  if (team == nullptr) return FallbackReason::intercommunicator;
   if (team->met() ? !team->could_collide() : !team->could_meet()) return team->why_native();
-  if (!call.well_formed(*team)) return Why::erroneous;
+  if (!call.well_formed(*team)) return FallbackReason::erroneous;
   const std::size_t bytes = call.message_bytes(*team);
-  if (bytes == 0 || bytes < least) return Why::small;
-  if (!call.usable(*team)) return Why::erroneous;
+  if (bytes == 0 || bytes < least) return FallbackReason::small;
+  if (!call.usable(*team)) return FallbackReason::erroneous;
   return std::nullopt;
 }
 
@@ -53,25 +53,25 @@ template <class Call>
 
 /// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
 template <class Call>
-[[nodiscard]] std::pair<Exchange*, Why> untimed(Team* team, const Call& call) {
+[[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call) {
   const Arm* const arm = found_fastest(team, call);
-  if (const std::optional<Why> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team)))
+  if (const std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team)))
     return {nullptr, *why};
-  if (arm == &arms[0]) return {nullptr, Why::faster};
+  if (arm == &arms[0]) return {nullptr, FallbackReason::faster};
   Exchange* const exchange = team->exchange(call.comm, call.kind(), arm != nullptr ? *arm : as_planned);
   const bool serves = exchange != nullptr && call.suits(exchange->planned(), *team);
-  return {serves ? exchange : nullptr, Why::no_plan};
+  return {serves ? exchange : nullptr, FallbackReason::no_plan};
 }
 
 template <class Call>
-void note_passed_on(const Team* team, const Call& call, Why why) {
+void note_passed_on(const Team* team, const Call& call, FallbackReason why) {
   const bool known = reporting && team != nullptr && call.well_formed(*team);
   note_native(why, known ? call.sent_bytes(*team) : 0);
 }
 
 /// By `exchange`; null: by the MPI library, and why.
 template <class Call, class Native>
-int served(Team* team, const Call& call, Exchange* exchange, Why why, Native native) {
+int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why, Native native) {
   if (exchange == nullptr) {
     note_passed_on(team, call, why);
     return wait_in_mpi(native);
@@ -86,14 +86,15 @@ int served(Team* team, const Call& call, Exchange* exchange, Why why, Native nat
 template <class Call, class Native>
 int blocking(const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
-    fulfil_wishes(call.comm);
+    complete_pending_setups(call.comm);
     if (!is_chosen<Call>()) {
       Team* const team = Team::of_any(call.comm);
       const auto [exchange, why] = untimed(team, call);
       return served(team, call, exchange, why, native);
     }
     Team* const team = Team::known(call.comm);
-    if (const std::optional<Why> why = why_native(team, call, 0)) return served(team, call, nullptr, *why, native);
+    if (const std::optional<FallbackReason> why = why_native(team, call, 0))
+      return served(team, call, nullptr, *why, native);
     Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
     Exchange* exchange = chosen.exchange();
     if (exchange != nullptr && !call.suits(exchange->planned(), *team)) exchange = nullptr;
@@ -117,27 +118,27 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
   return guarded(call.comm, [&]() -> int {
     Team* const team = local_team(call.comm);
     const Arm* const arm = found_fastest(team, call);
-    std::optional<Why> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team));
-    if (!why && arm == &arms[0]) why = Why::faster;
-    std::shared_ptr<Lane> lane;
+    std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team));
+    if (!why && arm == &arms[0]) why = FallbackReason::faster;
+    std::shared_ptr<PrivateChannel> channel;
     if (team == nullptr && plain_intracommunicator(call.comm)) {
-      Nonblocking::of(call.comm).wish_for_team();
-      why = Why::not_ready;
+      Nonblocking::of(call.comm).request_team_setup();
+      why = FallbackReason::not_ready;
     } else if (!why) {
       Nonblocking& calls = Nonblocking::of(call.comm);
-      lane = calls.lane(call.kind());
+      channel = calls.channel(call.kind());
       why = calls.why(call.kind());
     }
-    if (lane != nullptr && !call.suits(lane->exchange(call.kind()).planned(), *team)) {
-      lane = nullptr;
-      why = Why::no_plan;
+    if (channel != nullptr && !call.suits(channel->exchange(call.kind()).planned(), *team)) {
+      channel = nullptr;
+      why = FallbackReason::no_plan;
     }
-    if (lane == nullptr) {
+    if (channel == nullptr) {
       note_passed_on(team, call, *why);
       return native();
     }
-    const Exchange& exchange = lane->exchange(call.kind());
-    Requests::instance().begin(std::make_unique<OnLane<Call>>(std::move(lane), call, *team), request);
+    const Exchange& exchange = channel->exchange(call.kind());
+    Requests::instance().begin(std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, *team), request);
     note_scheduled(exchange, call.sent_bytes(*team));
     return MPI_SUCCESS;
   });
@@ -149,15 +150,15 @@ int persistent(const Call& call, MPI_Request* request, Native native) {
   return guarded(call.comm, [&]() -> int {
     const int code = wait_in_mpi(native);
     if (code != MPI_SUCCESS) {
-      note_native(Why::erroneous);
+      note_native(FallbackReason::erroneous);
       return code;
     }
-    fulfil_wishes(call.comm);
+    complete_pending_setups(call.comm);
     Team* const team = Team::of_any(call.comm);
     auto [exchange, why] = untimed(team, call);
     if (exchange != nullptr && call.kind().collective->forwards() && !all_may_forward(call.comm)) {
       exchange = nullptr;
-      why = Why::forwards;
+      why = FallbackReason::forwards;
     }
     std::optional<PrivateComms::Lease> lease = exchange != nullptr ? team->lease(call.comm) : std::nullopt;
     if (!lease) {
@@ -165,8 +166,8 @@ int persistent(const Call& call, MPI_Request* request, Native native) {
       return code;
     }
     note_scheduled(*exchange, call.sent_bytes(*team));
-    using Served = Persistent<typename Call::Operation, typename Call::Own>;
-    Requests::instance().serve(*request, std::make_unique<Served>(std::move(*lease), exchange->planned(), call, *team),
+    using Managed = Persistent<typename Call::Operation, typename Call::Own>;
+    Requests::instance().serve(*request, std::make_unique<Managed>(std::move(*lease), exchange->planned(), call, *team),
                                call.comm);
     return code;
   });

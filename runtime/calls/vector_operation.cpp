@@ -81,7 +81,7 @@ void VectorOperation::unpack() {
   for (std::size_t i = 0; i < call_.receive.peers.size(); ++i) receive_->unpack(i);
 }
 
-PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<Volumes>& volumes) {
+PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<PeerBytes>& volumes) {
   const int well_formed = volumes ? 1 : 0;
   int all_well_formed = 0;
   check(wait_in_mpi(PMPI_Allreduce, &well_formed, &all_well_formed, 1, MPI_INT, MPI_MIN, call.comm));
@@ -89,7 +89,7 @@ PersistentVector persistent_operation(Team& team, const VectorCall& call, const 
   VectorExchanges::Made made = team.vectors().plan(call.comm, *volumes);
   if (!made.planned) return {nullptr, made.why};
   std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
-  if (!lease) return {nullptr, Why::no_plan};
+  if (!lease) return {nullptr, FallbackReason::no_plan};
   return {std::make_unique<Persistent<VectorOperation, OwnSides>>(std::move(*lease), std::move(*made.planned), call)};
 }
 

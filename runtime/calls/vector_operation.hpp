@@ -27,13 +27,13 @@ class VectorOperation : public ScheduledOperation {
 /// What a persistent call becomes.
 struct PersistentVector {
   std::unique_ptr<VectorOperation> operation;
-  Why why = Why::erroneous;  ///< if there is none
+  FallbackReason why = FallbackReason::erroneous;  ///< if there is none
 };
 
 /// Everything that the operation needs is its own, so that the program may change its arrays and free its datatypes.
 /// Planned at once, collectively. None, on all ranks alike, if the MPI library is to serve the call; as it is where a
 /// rank has no `volumes`.
 [[nodiscard]] PersistentVector persistent_operation(Team& team, const VectorCall& call,
-                                                    const std::optional<Volumes>& volumes);
+                                                    const std::optional<PeerBytes>& volumes);
 
 }  // namespace hocket::runtime

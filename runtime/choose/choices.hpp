@@ -43,7 +43,7 @@ class Choices {
   class Call {
    public:
     [[nodiscard]] Exchange* exchange() const { return exchange_; }  ///< null: the MPI library serves it
-    [[nodiscard]] Why why() const { return why_; }                  ///< that is so
+    [[nodiscard]] FallbackReason why() const { return why_; }       ///< that is so
     /// The call has ended on this rank.
     void over();
 
@@ -52,7 +52,7 @@ class Choices {
     MPI_Comm comm_ = MPI_COMM_NULL;
     Choice* choice_ = nullptr;
     Exchange* exchange_ = nullptr;
-    Why why_ = Why::faster;
+    FallbackReason why_ = FallbackReason::faster;
     bool timed_ = false, post_ = false;
     std::chrono::steady_clock::time_point since_;
   };

@@ -101,17 +101,17 @@ std::optional<std::size_t> word_of(const Variable& variable, std::string_view va
 }
 
 std::vector<std::string> wrong_variables(std::span<const std::string> environment) {
-  std::vector<std::string> complaints;
+  std::vector<std::string> config_warnings;
   for (const std::string_view entry : environment) {
     const std::string_view name = entry.substr(0, entry.find('='));
     if (!name.starts_with(prefix) || name.starts_with(of_tests)) continue;
     const std::string_view value = name.size() < entry.size() ? entry.substr(name.size() + 1) : "";
     const Variable* const variable = find_variable(name);
-    std::string complaint = variable != nullptr ? wrong_value(*variable, value) : wrong_name(name);
-    if (!complaint.empty()) complaints.push_back(std::move(complaint));
+    std::string config_warning = variable != nullptr ? wrong_value(*variable, value) : wrong_name(name);
+    if (!config_warning.empty()) config_warnings.push_back(std::move(config_warning));
   }
-  std::ranges::sort(complaints);
-  return complaints;
+  std::ranges::sort(config_warnings);
+  return config_warnings;
 }
 
 }  // namespace hocket::runtime

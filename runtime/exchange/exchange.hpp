@@ -30,7 +30,7 @@ class Exchange {
   [[nodiscard]] const Planned& planned() const { return planned_; }
 
  private:
-  friend class Pass;
+  friend class ExchangeRun;
 
   void order_sends(std::size_t ranks);
   void order_receives(std::size_t ranks);

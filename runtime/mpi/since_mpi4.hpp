@@ -3,8 +3,8 @@
 /// if the MPI library has it.
 #include <mpi.h>
 
-#include "runtime/mpi/equal_functions.h"
-#include "runtime/mpi/vector_functions.h"
+#include "runtime/mpi/globally_sized.h"
+#include "runtime/mpi/locally_sized.h"
 
 extern "C" {
 // MPI-4.0
@@ -14,7 +14,7 @@ extern "C" {
   __attribute__((weak)) int PMPI_##Name##_init_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Info info,           \
                                                  MPI_Request* request);                                            \
   __attribute__((weak)) int PMPI_I##name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Request* request);
-EQUAL_CALLS(DECLARE_LATE)
+GLOBALLY_SIZED_CALLS(DECLARE_LATE)
 #undef DECLARE_LATE
 #define DECLARE_LATE(Name, name, reach, shape, Place)                                                                \
   __attribute__((weak)) int PMPI_##Name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint));                                \
@@ -22,7 +22,7 @@ EQUAL_CALLS(DECLARE_LATE)
   __attribute__((weak)) int PMPI_##Name##_init_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Info info,             \
                                                  MPI_Request* request);                                              \
   __attribute__((weak)) int PMPI_I##name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Request* request);
-VECTOR_CALLS(DECLARE_LATE)
+LOCALLY_SIZED_CALLS(DECLARE_LATE)
 #undef DECLARE_LATE
 __attribute__((weak)) int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
                                       MPI_Count outsize, MPI_Count* position, MPI_Comm comm);

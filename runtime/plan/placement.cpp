@@ -35,7 +35,7 @@ Placement by_names(const Network& network, const std::vector<std::string>& names
                    const std::vector<std::string>& whose) {
   const HostMatch match = match_host(network, names);
   if (match.hosts.size() == 1) return {.node = static_cast<std::int32_t>(match.hosts.front())};
-  if (match.hosts.empty()) return {.stranger = shown(names.front())};
+  if (match.hosts.empty()) return {.unknown_host = shown(names.front())};
   return {.problem = whose[match.name] + " '" + shown(names[match.name]) + "' may be '" +
                      shown(network.name(match.hosts[0])) + "' or '" + shown(network.name(match.hosts[1])) +
                      "' of the network file; write the whole name there, or use 'hocket run --placement FILE'"};
@@ -94,7 +94,7 @@ Placement by_file(const Network& network, const std::string& path, int rank) {
     if (name.empty() || i++ < rank) continue;
     const std::string whose = file_name + ": host";
     Placement placement = by_names(network, {name}, {whose});
-    if (!placement.stranger.empty())
+    if (!placement.unknown_host.empty())
       placement = {.problem = whose + " '" + shown(name) + "' of rank " + std::to_string(rank) +
                               " is not in the network file; write names as they stand there"};
     return placement;

@@ -10,9 +10,9 @@
 namespace hocket::runtime {
 
 struct Placement {
-  std::int32_t node = -1;     ///< node of the network, -1 if unknown
-  std::string problem = {};   ///< why it is unknown, and what to do; empty if only this is wrong:
-  std::string stranger = {};  ///< the name of this host, which the network does not know
+  std::int32_t node = -1;         ///< node of the network, -1 if unknown
+  std::string problem = {};       ///< why it is unknown, and what to do; empty if only this is wrong:
+  std::string unknown_host = {};  ///< the name of this host, which the network does not know
   /// Digest of the processor name where hosts go by names, else 0: all ranks of a host must have the same.
   std::uint64_t machine = 0;
   std::uint64_t processor = 0;  ///< digest of the processor name, always: hosts that share it are one machine

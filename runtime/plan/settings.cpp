@@ -47,10 +47,10 @@ std::uint64_t digest_of(const Variable& variable) {
   return checksum(out.bytes());
 }
 
-std::uint64_t digest_of(const std::vector<std::string>& complaints) {
-  if (complaints.empty()) return 0;
+std::uint64_t digest_of(const std::vector<std::string>& config_warnings) {
+  if (config_warnings.empty()) return 0;
   ByteWriter out;
-  for (const std::string& complaint : complaints) out.text(complaint);
+  for (const std::string& config_warning : config_warnings) out.text(config_warning);
   return checksum(out.bytes());
 }
 
@@ -68,8 +68,8 @@ Settings read_environment() {
   s.plan_paths = paths_in(s.plans);
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  s.complaints = wrong_variables(environment);
-  s.complaints_digest = digest_of(s.complaints);
+  s.config_warnings = wrong_variables(environment);
+  s.config_warnings_digest = digest_of(s.config_warnings);
   for (const Variable& variable : variables())
     if (variable.alike) s.alike.push_back(digest_of(variable));
   return s;

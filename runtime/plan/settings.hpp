@@ -27,10 +27,10 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 #define ELSEWHERE(...)
 struct Settings {
   HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)
-  std::vector<std::string> plan_paths;  ///< of `plans`
-  std::vector<std::string> complaints;  ///< what is wrong with the environment, a line each
-  std::uint64_t complaints_digest = 0;  ///< 0: there are none
-  std::vector<std::uint64_t> alike;     ///< digests of the values of alike_variables()
+  std::vector<std::string> plan_paths;       ///< of `plans`
+  std::vector<std::string> config_warnings;  ///< what is wrong with the environment, a line each
+  std::uint64_t config_warnings_digest = 0;  ///< 0: there are none
+  std::vector<std::uint64_t> alike;          ///< digests of the values of alike_variables()
 };
 #undef TEXT
 #undef NUMBER

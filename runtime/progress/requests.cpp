@@ -6,7 +6,7 @@
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
-#include "runtime/progress/stand_in.hpp"
+#include "runtime/progress/progress_thread.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
 
@@ -59,7 +59,7 @@ int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
 /// Keeps what `call` throws as the way in which the operation ends.
 template <class Call>
-bool failed(Served& served, Call call) {
+bool failed(ManagedRequest& served, Call call) {
   try {
     call();
     return false;
@@ -85,7 +85,7 @@ void Requests::prepare_close() {
 
 void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm) {
   prepare_close();
-  auto served = std::make_shared<Served>();
+  auto served = std::make_shared<ManagedRequest>();
   served->operation = std::move(operation);
   served->comm = comm;
   served->followed = Followed::this_call();
@@ -96,7 +96,7 @@ void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, 
 
 void Requests::begin(std::unique_ptr<Operation> operation, MPI_Request* request) {
   prepare_close();
-  auto served = std::make_shared<Served>();
+  auto served = std::make_shared<ManagedRequest>();
   served->operation = std::move(operation);
   served->comm = MPI_COMM_NULL;
   served->freed = true;
@@ -114,36 +114,36 @@ void Requests::begin(std::unique_ptr<Operation> operation, MPI_Request* request)
     return;
   }
   active_.push_back(served);
-  served->state = Served::State::active;
+  served->state = ManagedRequest::State::active;
   active_count_ = active_.size();
 }
 
 /// Takes note that an operation is over.
-void Requests::finish(Served& served) {
+void Requests::finish(ManagedRequest& served) {
   if (served.generalized != MPI_REQUEST_NULL) {
     *served.code_for_mpi = served.code;
     PMPI_Grequest_complete(served.generalized);
     if (served.free_when_over) PMPI_Request_free(&served.generalized);
   }
   if (served.freed) --hocket_live_requests;
-  served.state = Served::State::complete;
+  served.state = ManagedRequest::State::complete;
   served.followed.over();
 }
 
-std::shared_ptr<Served> Requests::find(MPI_Request request) const {
+std::shared_ptr<ManagedRequest> Requests::find(MPI_Request request) const {
   const std::lock_guard lock(mutex_);
   const auto found = served_.find(request);
   return found == served_.end() ? nullptr : found->second;
 }
 
-void Requests::start(const std::shared_ptr<Served>& served) {
-  if (served->state != Served::State::inactive) throw MpiFailure{MPI_ERR_REQUEST};
+void Requests::start(const std::shared_ptr<ManagedRequest>& served) {
+  if (served->state != ManagedRequest::State::inactive) throw MpiFailure{MPI_ERR_REQUEST};
   const std::lock_guard lock(mutex_);
   served->code = MPI_SUCCESS;
   served->followed.started();
   served->operation->begin();
   active_.push_back(served);
-  served->state = Served::State::active;
+  served->state = ManagedRequest::State::active;
   active_count_ = active_.size();
 }
 
@@ -152,7 +152,7 @@ void Requests::for_each_active(Call over) {
   if (!any_active() || inside) return;
   const std::lock_guard lock(mutex_);
   const Inside here;
-  std::erase_if(active_, [&](const std::shared_ptr<Served>& served) {
+  std::erase_if(active_, [&](const std::shared_ptr<ManagedRequest>& served) {
     if (!over(*served)) return false;
     finish(*served);
     return true;
@@ -162,7 +162,7 @@ void Requests::for_each_active(Call over) {
 
 bool Requests::progress() {
   bool moved = false;
-  for_each_active([&](Served& served) {
+  for_each_active([&](ManagedRequest& served) {
     Progress progress = Progress::none;
     if (failed(served, [&] { progress = step(*served.operation); })) progress = Progress::over;
     moved |= progress != Progress::none;
@@ -173,9 +173,9 @@ bool Requests::progress() {
 
 void Requests::post_remaining() {
   if (!any_active()) return;
-  for_each_active([](Served& served) { return failed(served, [&] { served.operation->post_remaining(); }); });
+  for_each_active([](ManagedRequest& served) { return failed(served, [&] { served.operation->post_remaining(); }); });
   if (!is_needed()) return;
-  StandIn::instance().take_over([this] {
+  ProgressThread::instance().take_over([this] {
     const bool moved = progress();
     if (!is_needed()) return Progress::over;
     return moved ? Progress::some : Progress::none;
@@ -214,7 +214,7 @@ void Requests::close() {
     if (!any_freed()) return Progress::over;
     return moved ? Progress::some : Progress::none;
   });
-  StandIn::instance().end();
+  ProgressThread::instance().end();
   const std::lock_guard lock(mutex_);
   active_.clear();
   served_.clear();

@@ -21,7 +21,7 @@ namespace hocket::runtime {
 /// request for the same collective that nobody ever starts: a handle that belongs to nothing else, and that a binding
 /// which does not come through the C functions can use. The library is not asked about it: MPICH
 /// 5.0.2 waits forever for an inactive persistent collective.
-struct Served {
+struct ManagedRequest {
   enum class State : std::uint8_t { inactive, active, complete };
 
   [[nodiscard]] bool pending() const { return state == State::active; }
@@ -48,16 +48,16 @@ class Requests {
   /// MPI itself knows how to test, wait for and free, among others of any kind, once it is told that it is over.
   void begin(std::unique_ptr<Operation> operation, MPI_Request* request);
   /// Null if the request is the program's own, or of a nonblocking operation.
-  [[nodiscard]] std::shared_ptr<Served> find(MPI_Request request) const;
+  [[nodiscard]] std::shared_ptr<ManagedRequest> find(MPI_Request request) const;
   /// Throws MpiFailure if it has been started and not completed.
-  void start(const std::shared_ptr<Served>& served);
+  void start(const std::shared_ptr<ManagedRequest>& served);
   /// A step of everything that is active, whoever started it; true if anything moved. Does not block.
   bool progress();
   /// Before this rank waits inside the MPI library: see Operation::post_remaining().
   void post_remaining();
   /// Makes a complete request inactive; returns how it ended.
-  static int collect(Served& served) {
-    served.state = Served::State::inactive;
+  static int collect(ManagedRequest& served) {
+    served.state = ManagedRequest::State::inactive;
     return served.code;
   }
   /// Whether other ranks need this one to go on with something, although it has posted what remains.
@@ -74,15 +74,15 @@ class Requests {
  private:
   Requests() = default;
   static void prepare_close();
-  static void finish(Served& served);
+  static void finish(ManagedRequest& served);
   /// `over` returns true of those that are.
   template <class Call>
   void for_each_active(Call over);
   [[nodiscard]] bool any_freed() const;
 
   mutable std::recursive_mutex mutex_;  ///< never held while waiting; recursive: see Inside
-  std::map<MPI_Request, std::shared_ptr<Served>> served_;
-  std::vector<std::shared_ptr<Served>> active_;  ///< in the order of their starts
+  std::map<MPI_Request, std::shared_ptr<ManagedRequest>> served_;
+  std::vector<std::shared_ptr<ManagedRequest>> active_;  ///< in the order of their starts
   std::atomic<std::size_t> active_count_ = 0;
 };
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "runtime/exchange/exchange.hpp"
-#include "runtime/exchange/pass.hpp"
+#include "runtime/exchange/exchange_run.hpp"
 #include "runtime/progress/operation.hpp"
 
 namespace hocket::runtime {
@@ -35,7 +35,7 @@ class ScheduledOperation : public Operation {
 
   const Exchange& exchange_;
   Traffic traffic_;
-  std::optional<Pass> pass_;
+  std::optional<ExchangeRun> pass_;
 };
 
 }  // namespace hocket::runtime

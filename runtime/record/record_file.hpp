@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/buffers/volumes.hpp"
+#include "runtime/buffers/peer_bytes.hpp"
 
 namespace hocket::runtime {
 

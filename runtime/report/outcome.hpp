@@ -6,7 +6,7 @@
 namespace hocket::runtime {
 
 /// Why the MPI library serves a call.
-enum class Why : std::uint8_t {
+enum class FallbackReason : std::uint8_t {
   small,              ///< messages below the limit
   few_ranks,          ///< fewer than three, or all of them on one host: nothing could collide
   intercommunicator,  ///< or no communicator
@@ -28,7 +28,7 @@ enum class Why : std::uint8_t {
 struct Outcome {
   enum class Kind : std::uint8_t { untold, native, scheduled };
   Kind kind = Kind::untold;
-  Why why = {};  ///< of native calls
+  FallbackReason why = {};  ///< of native calls
   auto operator<=>(const Outcome&) const = default;
 };
 

@@ -223,7 +223,7 @@ Figures scaled(const Planned& planned, double bytes) {
 
 }  // namespace
 
-void detail::note_native(Why why, std::uint64_t bytes) {
+void detail::note_native(FallbackReason why, std::uint64_t bytes) {
   current.kind.outcome = {Outcome::Kind::native, why};
   current.exchanged = {bytes, {}};
 }

@@ -16,13 +16,13 @@ struct ChoiceRow;
 inline std::atomic<std::uint64_t> scheduled_calls = 0;
 
 namespace detail {
-void note_native(Why why, std::uint64_t bytes);
+void note_native(FallbackReason why, std::uint64_t bytes);
 void note_scheduled(const Exchange& exchange, std::uint64_t bytes);
 }  // namespace detail
 
 /// Each call tells once what became of it, before it returns. `bytes`: what this rank sends to others in it, or each
 /// time that its request starts; of an all-gather, what it contributes times the other ranks.
-inline void note_native(Why why, std::uint64_t bytes = 0) {
+inline void note_native(FallbackReason why, std::uint64_t bytes = 0) {
   if (reporting) [[unlikely]]
     detail::note_native(why, bytes);
 }

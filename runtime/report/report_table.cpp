@@ -18,11 +18,11 @@ constexpr Call calls[] = {
 #undef CALL
 };
 
-/// In the order of Why.
+/// In the order of FallbackReason.
 constexpr std::array<std::string_view, 15> reasons = {
     "small",     "few_ranks",     "intercommunicator", "erroneous", "no_place", "no_plan",    "new_sizes", "not_worth",
     "not_asked", "sizes_unknown", "not_ready",         "forwards",  "topology", "left_alone", "faster"};
-static_assert(reasons.size() == static_cast<std::size_t>(Why::faster) + 1);
+static_assert(reasons.size() == static_cast<std::size_t>(FallbackReason::faster) + 1);
 
 }  // namespace
 

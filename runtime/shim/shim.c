@@ -40,7 +40,7 @@ static void (*call_ends)(void);
 static const int no_requests = 0;
 static const int* live_requests = &no_requests;
 /* How many communicators await the collective setup that their nonblocking calls need. */
-static const int* wishes = &no_requests;
+static const int* pending_setups = &no_requests;
 
 /* What has been found out so far. Programs that make no call that could be scheduled never load the runtime. */
 enum { NOTHING, MPI_KNOWN, ACTIVE };
@@ -136,8 +136,8 @@ static const char* why_no_runtime(void) {
   }
   const int* requests = dlsym(runtime, "hocket_live_requests");
   if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
-  const int* wished = dlsym(runtime, "hocket_wishes");
-  if (wished == NULL) return "the runtime lacks its number of wishes; run 'hocket run' again to rebuild it";
+  const int* theirs = dlsym(runtime, "hocket_pending_setups");
+  if (theirs == NULL) return "the runtime lacks its number of pending setups; run 'hocket run' again to rebuild it";
   int (*reporting)(void) = (int (*)(void))(uintptr_t)dlsym(runtime, "hocket_reporting");
   void* begins = dlsym(runtime, "hocket_call_begins");
   void* ends = dlsym(runtime, "hocket_call_ends");
@@ -148,7 +148,7 @@ static const char* why_no_runtime(void) {
     call_ends = (void (*)(void))(uintptr_t)ends;
   }
   __atomic_store_n(&live_requests, requests, __ATOMIC_RELEASE);
-  __atomic_store_n(&wishes, wished, __ATOMIC_RELEASE);
+  __atomic_store_n(&pending_setups, theirs, __ATOMIC_RELEASE);
   for (int call = 0; call < CALL_COUNT; ++call)
     if (of_mpi[call] != (void*)(uintptr_t)missing) of_runtime[call] = found[call];
   return NULL;
@@ -186,7 +186,7 @@ static inline int any(const int* const* number) {
   return __atomic_load_n(__atomic_load_n(number, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED) != 0;
 }
 static inline int any_live_requests(void) { return any(&live_requests); }
-static inline int any_wishes(void) { return any(&wishes); }
+static inline int any_pending_setups(void) { return any(&pending_setups); }
 
 static void tell(int call) {
   learn(MPI_KNOWN);
@@ -195,7 +195,7 @@ static void tell(int call) {
 
 static void join(int call, word comm) {
   learn(MPI_KNOWN);
-  if (any_live_requests() || any_wishes()) ((int (*)(word))(uintptr_t)of_runtime[call])(comm);
+  if (any_live_requests() || any_pending_setups()) ((int (*)(word))(uintptr_t)of_runtime[call])(comm);
 }
 
 /* What the MPI library calls of itself by these names (MPI-IO does) is not scheduled. */
@@ -247,8 +247,8 @@ static void join(int call, word comm) {
  * name and not come back. */
 #define DEFINE_WAITING(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests(), tell(CALL_##call), of_mpi[CALL_##call])
-#define DEFINE_JOINING(call, runtime_name, n)                                                             \
-  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests() || any_wishes(), join(CALL_##call, a##n), \
+#define DEFINE_JOINING(call, runtime_name, n)                                                                     \
+  DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests() || any_pending_setups(), join(CALL_##call, a##n), \
               of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
 NOTED_CALLS(DEFINE_NOTED)

@@ -26,8 +26,8 @@ void warn(MPI_Comm comm, int source, const std::string& text) {
   if (rank == 0 && !known_to_any) say(line);
 }
 
-void tell_complaints(MPI_Comm comm, std::span<const std::uint64_t> digests) {
-  const std::vector<std::string>& own = settings().complaints;
+void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests) {
+  const std::vector<std::string>& own = settings().config_warnings;
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank));
   // As a rule all ranks have the same environment: the first of them speaks.

@@ -18,8 +18,9 @@ void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op,
 /// What rank `source` has to say. The first rank of the communicator says it, unless one of them has said or heard it
 /// before: most communicators of a job share ranks, so it is said once. Collective.
 void warn(MPI_Comm comm, int source, const std::string& text);
-/// What the ranks find wrong with their environments. `digests`: Settings::complaints_digest of every rank. Collective.
-void tell_complaints(MPI_Comm comm, std::span<const std::uint64_t> digests);
+/// What the ranks find wrong with their environments. `digests`: Settings::config_warnings_digest of every rank.
+/// Collective.
+void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests);
 
 /// Does what a rank does on its own before all go on together; puts down in `problem` what goes wrong. Does nothing
 /// where there is a problem already: ranks in trouble go on to the next collective call like all others.

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "hocket/demand/traffic_matrix.hpp"
-#include "runtime/buffers/volumes.hpp"
+#include "runtime/buffers/peer_bytes.hpp"
 
 namespace hocket::runtime {
 

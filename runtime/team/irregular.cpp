@@ -20,7 +20,7 @@ namespace hocket::runtime {
 namespace {
 
 /// What this rank expects against what the others say they send to it.
-void check_column(const Volumes& volumes, const Demand& demand, const Numbering& numbering, Rank rank) {
+void check_column(const PeerBytes& volumes, const Demand& demand, const Numbering& numbering, Rank rank) {
   std::vector<std::uint64_t> expected(demand.ranks, 0);
   for (const Volume& volume : volumes.receives) expected[numbering.network_rank[volume.peer]] = volume.bytes;
   for (Rank src = 0; src < demand.ranks; ++src) {
@@ -46,10 +46,10 @@ int fastest(MPI_Comm comm, double seconds, int rank) {
 Planner::Planner(const Numbering& numbering, const Network& network)
     : Planner(numbering, network.restricted_to(numbering.ranks_per_node), {settings().scheduler, settings().seed}) {}
 
-Planner::Planner(const Numbering& numbering, Network part, Wish wish)
-    : numbering_(numbering), part_(std::move(part)), wish_(std::move(wish)) {}
+Planner::Planner(const Numbering& numbering, Network part, PendingSetup pending_setup)
+    : numbering_(numbering), part_(std::move(part)), pending_setup_(std::move(pending_setup)) {}
 
-Demand Planner::demand(MPI_Comm comm, const Volumes& volumes) const {
+Demand Planner::demand(MPI_Comm comm, const PeerBytes& volumes) const {
   return irregular(to_network(concatenate(comm, volumes.sends), numbering_));
 }
 
@@ -68,7 +68,7 @@ Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank ra
   return planned;
 }
 
-std::optional<Planned> Planner::plan(MPI_Comm comm, const Volumes& volumes, const Demand& demand) const {
+std::optional<Planned> Planner::plan(MPI_Comm comm, const PeerBytes& volumes, const Demand& demand) const {
   int own = 0;
   check(PMPI_Comm_rank(comm, &own));
   std::string problem;
@@ -83,13 +83,14 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
   int own = 0;
   check(PMPI_Comm_rank(comm, &own));
   Scheduled made;
-  made.scheduler = wish_.scheduler;
+  made.scheduler = pending_setup_.scheduler;
   std::optional<ChosenSchedule> drawn;
   double seconds = std::numeric_limits<double>::infinity();
   int drawn_by = -1;
   const auto draw = [&](int by) {
     if (by == drawn_by) return;
-    drawn = choose_schedule(part_, demand, {made.scheduler, {.seed = wish_.seed + static_cast<std::uint64_t>(by)}});
+    drawn = choose_schedule(part_, demand,
+                            {made.scheduler, {.seed = pending_setup_.seed + static_cast<std::uint64_t>(by)}});
     made.scheduler = drawn->scheduler->name;
     seconds = token_seconds(part_, drawn->schedule);
     drawn_by = by;

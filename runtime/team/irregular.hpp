@@ -6,14 +6,14 @@
 #include <string>
 
 #include "hocket/network/network.hpp"
-#include "runtime/buffers/volumes.hpp"
+#include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {
 
 /// Which scheduler is to draw up a schedule; the same on all ranks.
-struct Wish {
+struct PendingSetup {
   std::string scheduler;  ///< empty: chosen for each demand
   std::uint64_t seed = 1;
 };
@@ -32,16 +32,16 @@ class Planner {
   /// cannot be cut down to these ranks.
   Planner(const Numbering& numbering, const Network& network);
   /// `part` has the ranks of the numbering, which must outlive the planner.
-  Planner(const Numbering& numbering, Network part, Wish wish);
+  Planner(const Numbering& numbering, Network part, PendingSetup pending_setup);
 
   /// The demand of all ranks, in ranks of the network part. Collective; throws as concatenate does.
-  [[nodiscard]] Demand demand(MPI_Comm comm, const Volumes& volumes) const;
+  [[nodiscard]] Demand demand(MPI_Comm comm, const PeerBytes& volumes) const;
   /// Whether a schedule gains over posting everything at once, by the settings.
   [[nodiscard]] bool worth(const Demand& demand) const;
   /// What this rank does; in ranks of the communicator. Collective. Nothing, on all ranks alike and
   /// with one warning, if the exchange cannot be planned: above all when sizes disagree between sender
   /// and receiver.
-  [[nodiscard]] std::optional<Planned> plan(MPI_Comm comm, const Volumes& volumes, const Demand& demand) const;
+  [[nodiscard]] std::optional<Planned> plan(MPI_Comm comm, const PeerBytes& volumes, const Demand& demand) const;
   /// The same without a judgement: puts down the problem of this rank, if it has one, and goes on where
   /// there already is one, so that all ranks make the same collective calls.
   ///
@@ -55,7 +55,7 @@ class Planner {
 
   const Numbering& numbering_;
   Network part_;
-  Wish wish_;
+  PendingSetup pending_setup_;
 };
 
 }  // namespace hocket::runtime

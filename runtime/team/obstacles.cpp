@@ -26,7 +26,7 @@ std::string listed(const Names& names, std::string_view quote) {
   return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
 }
 
-std::string of_strangers(const std::set<std::string>& names) {
+std::string of_unknown_hosts(const std::set<std::string>& names) {
   return (names.size() == 1 ? "host " : "hosts ") + listed(names, "'") + (names.size() == 1 ? " is" : " are") +
          " not in the network file; " + (names.size() == 1 ? "add it" : "add them") + ", or " +
          std::string(other_placements);
@@ -35,26 +35,26 @@ std::string of_strangers(const std::set<std::string>& names) {
 }  // namespace
 
 std::string why_lost(const Placement& placement) {
-  return placement.problem.empty() ? of_strangers({placement.stranger}) : placement.problem;
+  return placement.problem.empty() ? of_unknown_hosts({placement.unknown_host}) : placement.problem;
 }
 
-std::string lost_ranks(MPI_Comm comm, const Placement& own) {
+std::string unmapped_ranks(MPI_Comm comm, const Placement& own) {
   struct Line {
-    char problem[512] = "", stranger[256] = "";
+    char problem[512] = "", unknown_host[256] = "";
   };
   Line mine;
   own.problem.copy(mine.problem, sizeof mine.problem - 1);
-  own.stranger.copy(mine.stranger, sizeof mine.stranger - 1);
+  own.unknown_host.copy(mine.unknown_host, sizeof mine.unknown_host - 1);
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
   std::vector<Line> lines(static_cast<std::size_t>(size));
   check(wait_in_mpi(PMPI_Allgather, &mine, sizeof mine, MPI_BYTE, lines.data(), sizeof mine, MPI_BYTE, comm));
-  std::set<std::string> strangers;
+  std::set<std::string> unknown_hosts;
   for (const Line& line : lines) {
     if (line.problem[0] != 0) return line.problem;
-    if (line.stranger[0] != 0) strangers.insert(line.stranger);
+    if (line.unknown_host[0] != 0) unknown_hosts.insert(line.unknown_host);
   }
-  return of_strangers(strangers);
+  return of_unknown_hosts(unknown_hosts);
 }
 
 std::string differing_settings(MPI_Comm comm) {

@@ -15,64 +15,64 @@ namespace hocket::runtime {
 namespace {
 
 /// What every rank tells the others.
-struct Vote {
-  std::int64_t node;         ///< where the rank is, -1 if unknown
-  std::uint64_t machine;     ///< Placement::machine
-  std::uint64_t processor;   ///< Placement::processor
-  std::uint64_t settings;    ///< digest of plan and settings: they must agree everywhere
-  std::uint64_t complaints;  ///< Settings::complaints_digest
+struct RankInfo {
+  std::int64_t node;              ///< where the rank is, -1 if unknown
+  std::uint64_t machine;          ///< Placement::machine
+  std::uint64_t processor;        ///< Placement::processor
+  std::uint64_t settings;         ///< digest of plan and settings: they must agree everywhere
+  std::uint64_t config_warnings;  ///< Settings::config_warnings_digest
   std::uint32_t has_plans;
   std::uint32_t gpu;  ///< buffers may be in a GPU's memory
 };
 
-std::vector<Vote> exchange_votes(MPI_Comm comm) {
+std::vector<RankInfo> exchange_votes(MPI_Comm comm) {
   const PlanStore& store = PlanStore::instance();
   const Settings& s = settings();
-  const Vote mine{.node = store.node(),
-                  .machine = store.placement().machine,
-                  .processor = store.placement().processor,
-                  .settings = store.digest(),
-                  .complaints = s.complaints_digest,
-                  .has_plans = s.plan_paths.empty() ? 0U : 1U,
-                  .gpu = !s.host_buffers && gpu_runtime_loaded() ? 1U : 0U};
+  const RankInfo mine{.node = store.node(),
+                      .machine = store.placement().machine,
+                      .processor = store.placement().processor,
+                      .settings = store.digest(),
+                      .config_warnings = s.config_warnings_digest,
+                      .has_plans = s.plan_paths.empty() ? 0U : 1U,
+                      .gpu = !s.host_buffers && gpu_runtime_loaded() ? 1U : 0U};
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
-  std::vector<Vote> votes(static_cast<std::size_t>(size));
+  std::vector<RankInfo> votes(static_cast<std::size_t>(size));
   check(wait_in_mpi(PMPI_Allgather, &mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm));
   return votes;
 }
 
 /// Two neighbours, once sorted, that are alike in `same` and differ in `other`; nothing if there are none.
 template <class Same, class Other>
-const Vote* torn(std::vector<Vote>& votes, Same same, Other other) {
-  std::ranges::sort(votes, {}, [&](const Vote& vote) { return std::pair(vote.*same, vote.*other); });
+const RankInfo* torn(std::vector<RankInfo>& votes, Same same, Other other) {
+  std::ranges::sort(votes, {}, [&](const RankInfo& vote) { return std::pair(vote.*same, vote.*other); });
   const auto found = std::ranges::adjacent_find(
-      votes, [&](const Vote& a, const Vote& b) { return a.*same == b.*same && a.*other != b.*other; });
+      votes, [&](const RankInfo& a, const RankInfo& b) { return a.*same == b.*same && a.*other != b.*other; });
   return found == votes.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 Places agree_on_places(MPI_Comm comm) {
-  std::vector<Vote> votes = exchange_votes(comm);
+  std::vector<RankInfo> votes = exchange_votes(comm);
   const auto any = [&](auto that) { return std::ranges::any_of(votes, that); };
   // From here on every rank knows the same and decides the same.
-  std::vector<std::uint64_t> complaints;
-  for (const Vote& vote : votes) complaints.push_back(vote.complaints);
-  tell_complaints(comm, complaints);
-  const bool planned = any([](const Vote& vote) { return vote.has_plans != 0; });
-  if (planned && any([](const Vote& vote) { return vote.node < 0; }))
-    return {.obstacle = lost_ranks(comm, PlanStore::instance().placement())};
-  if (any([&](const Vote& vote) { return vote.settings != votes[0].settings; }))
+  std::vector<std::uint64_t> config_warnings;
+  for (const RankInfo& vote : votes) config_warnings.push_back(vote.config_warnings);
+  tell_config_warnings(comm, config_warnings);
+  const bool planned = any([](const RankInfo& vote) { return vote.has_plans != 0; });
+  if (planned && any([](const RankInfo& vote) { return vote.node < 0; }))
+    return {.obstacle = unmapped_ranks(comm, PlanStore::instance().placement())};
+  if (any([&](const RankInfo& vote) { return vote.settings != votes[0].settings; }))
     return {.obstacle = differing_settings(comm)};
-  Places places{.gpu = any([](const Vote& vote) { return vote.gpu != 0; })};
+  Places places{.gpu = any([](const RankInfo& vote) { return vote.gpu != 0; })};
   if (!planned) return places;
-  for (const Vote& vote : votes) places.nodes.push_back(static_cast<Node>(vote.node));
-  if (const Vote* const host = torn(votes, &Vote::node, &Vote::machine))
+  for (const RankInfo& vote : votes) places.nodes.push_back(static_cast<Node>(vote.node));
+  if (const RankInfo* const host = torn(votes, &RankInfo::node, &RankInfo::machine))
     places.obstacle = "several machines go by the name of host '" +
                       shown(PlanStore::instance().network().name(static_cast<Node>(host->node))) +
                       "'; write whole names into the network file, or use 'hocket run --placement FILE'";
-  places.machines_differ = torn(votes, &Vote::processor, &Vote::node) == nullptr;
+  places.machines_differ = torn(votes, &RankInfo::processor, &RankInfo::node) == nullptr;
   return places;
 }
 

@@ -49,9 +49,9 @@ class Team {
   /// False if there is no plan to follow, or nothing crosses a wire that could collide.
   [[nodiscard]] bool could_collide() const { return !left_alone_ && hosts_ >= 2 && size_ >= 3; }
   /// Of a team in which nothing could: why.
-  [[nodiscard]] Why why_native() const {
-    if (left_alone_) return Why::left_alone;
-    return size_ >= 3 && hosts_ == 0 ? Why::no_place : Why::few_ranks;
+  [[nodiscard]] FallbackReason why_native() const {
+    if (left_alone_) return FallbackReason::left_alone;
+    return size_ >= 3 && hosts_ == 0 ? FallbackReason::no_place : FallbackReason::few_ranks;
   }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }

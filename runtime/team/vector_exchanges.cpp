@@ -13,14 +13,14 @@
 namespace hocket::runtime {
 namespace {
 
-using Server = Recognition::Server;
+using Server = ScheduleCache::Server;
 
 /// Of all ranks together.
 struct Extent {
   std::uint64_t bytes = 0, messages = 0;
 };
 
-Extent extent_of(MPI_Comm comm, const Volumes& volumes, int ranks) {
+Extent extent_of(MPI_Comm comm, const PeerBytes& volumes, int ranks) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
   Extent own;
   for (const Volume& volume : volumes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
@@ -51,8 +51,8 @@ const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
   return *known && !(*known)->ambiguous ? &**known : nullptr;
 }
 
-VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<Volumes> volumes) {
-  Recognition::Known* const known = recognised(comm, std::move(volumes));
+VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> volumes) {
+  ScheduleCache::Known* const known = recognised(comm, std::move(volumes));
   if (known != nullptr && known->large)
     patience_.worth_it();
   else
@@ -61,20 +61,20 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<Volume
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
-Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Volumes> volumes) {
-  const std::uint64_t own = recognition_.candidates(volumes);
+ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> volumes) {
+  const std::uint64_t own = schedule_cache_.candidates(volumes);
   std::uint64_t common = 0;
   reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
-  if ((common & Recognition::well_formed) == 0) return nullptr;
-  Recognition::Known* known = recognition_.find(common);
+  if ((common & ScheduleCache::well_formed) == 0) return nullptr;
+  ScheduleCache::Known* known = schedule_cache_.find(common);
   if (known != nullptr && known->server != Server::undecided) return known;
   if (known == nullptr) {
     const Extent all = extent_of(comm, *volumes, members_.size);
-    known = &recognition_.add(std::move(*volumes));
+    known = &schedule_cache_.add(std::move(*volumes));
     known->large = is_large(all, members_.size);
     if (too_small(all)) {
       known->server = Server::mpi;
-      known->why = Why::small;
+      known->why = FallbackReason::small;
     }
     if (too_small(all) || !known->large) return known;
   }
@@ -91,7 +91,7 @@ Recognition::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<Vol
   return known;
 }
 
-VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const Volumes& volumes) {
+VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& volumes) {
   try {
     // What is thrown here is thrown on all ranks alike.
     if (!planner_) {
@@ -100,13 +100,13 @@ VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const Volumes& volume
       planner_ = std::make_unique<Planner>(members_.numbering, *network);
     }
     const Demand demand = planner_->demand(comm, volumes);
-    if (!planner_->worth(demand)) return {std::nullopt, Why::not_worth};
+    if (!planner_->worth(demand)) return {std::nullopt, FallbackReason::not_worth};
     std::optional<Planned> planned = planner_->plan(comm, volumes, demand);
     if (planned && members_.rank == 0 && settings().log > 0)
       say("irregular exchange of " + std::to_string(demand.messages()) + " messages between " +
           std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
           " hosts: " + std::to_string(planned->phases) + " phases by '" + planned->scheduler + "'");
-    return {std::move(planned), Why::no_plan};
+    return {std::move(planned), FallbackReason::no_plan};
   } catch (const InputError& error) {
     if (members_.rank == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
     return {};

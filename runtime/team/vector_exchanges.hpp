@@ -12,7 +12,7 @@
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/team/irregular.hpp"
-#include "runtime/team/recognition.hpp"
+#include "runtime/team/schedule_cache.hpp"
 
 namespace hocket::runtime {
 
@@ -35,28 +35,28 @@ class VectorExchanges {
   /// What a call runs by. Null, on all ranks alike, if the MPI library is to serve it.
   struct Found {
     const Exchange* exchange = nullptr;
-    Why why = Why::erroneous;
+    FallbackReason why = FallbackReason::erroneous;
   };
   /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell.
   /// Collective.
-  [[nodiscard]] Found find(MPI_Comm comm, std::optional<Volumes> volumes);
+  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> volumes);
 
   struct Made {
     std::optional<Planned> planned;
-    Why why = Why::no_plan;
+    FallbackReason why = FallbackReason::no_plan;
   };
   /// A plan for a call of which nothing is remembered, made at once. Collective; nothing, on all ranks
   /// alike, if the MPI library is to serve it.
-  [[nodiscard]] Made plan(MPI_Comm comm, const Volumes& volumes);
+  [[nodiscard]] Made plan(MPI_Comm comm, const PeerBytes& volumes);
 
  private:
-  [[nodiscard]] Recognition::Known* recognised(MPI_Comm comm, std::optional<Volumes> volumes);
+  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> volumes);
 
   Members members_;
   std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach; asked for, and found
   std::unique_ptr<Planner> planner_;
-  Recognition recognition_;
-  Patience patience_;
+  ScheduleCache schedule_cache_;
+  Backoff patience_;
 };
 
 }  // namespace hocket::runtime

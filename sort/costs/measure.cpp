@@ -6,7 +6,7 @@
 #include "runtime/c_api/api.hpp"
 #include "runtime/team/agreement.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 namespace {
@@ -22,7 +22,7 @@ void check_arguments(int what, std::int64_t bytes, int repeat, const double* sec
 }
 
 template <class Work>
-void time_each(Workplace& place, int repeat, double* seconds, Work work) {
+void time_each(HostSharedContext& place, int repeat, double* seconds, Work work) {
   using Clock = std::chrono::steady_clock;
   for (int i = 0; i < repeat; ++i) {
     place.meet();
@@ -32,7 +32,7 @@ void time_each(Workplace& place, int repeat, double* seconds, Work work) {
   }
 }
 
-void time_exchange(Workplace& place, std::size_t bytes, int repeat, double* seconds) {
+void time_exchange(HostSharedContext& place, std::size_t bytes, int repeat, double* seconds) {
   BlockCounts blocks(static_cast<std::size_t>(place.size()), bytes);
   blocks[static_cast<std::size_t>(place.rank())] = 0;
   const std::size_t total = bytes * (blocks.size() - 1);
@@ -52,7 +52,7 @@ using namespace hocket::sort;
 HOCKET_API int hocket_measure(MPI_Comm comm, int what, int64_t bytes, int repeat, double seconds[]) {
   return answer([&] {
     together(comm, HOCKET_ERR_ARGUMENT, [&] { check_arguments(what, bytes, repeat, seconds); });
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     int sum = 0;
     switch (what) {
       case HOCKET_MEET:

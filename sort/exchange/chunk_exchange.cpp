@@ -15,8 +15,8 @@ constexpr int chunk_tag = 0;  // the workplace's communicator has no other messa
 
 }  // namespace
 
-ChunkExchange::ChunkExchange(Workplace& place, std::size_t width, const BlockCounts& sends, const BlockCounts& receives,
-                             TakeIn take_in)
+ChunkExchange::ChunkExchange(HostSharedContext& place, std::size_t width, const BlockCounts& sends,
+                             const BlockCounts& receives, TakeIn take_in)
     : comm_(place.comm()), width_(width), outgoing_(sends.size()), take_in_(std::move(take_in)) {
   // The same on all ranks, so that both sides of a message agree.
   const std::size_t partners = sends.size() * (in_flight + awaited);

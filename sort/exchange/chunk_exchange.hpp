@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
@@ -21,7 +21,7 @@ class ChunkExchange {
 
   /// How many elements go to and come from every rank. All ranks make one at the same time, with equal widths. Only
   /// allocates: throws std::bad_alloc before any rank has begun to communicate.
-  ChunkExchange(Workplace& place, std::size_t width, const BlockCounts& sends, const BlockCounts& receives,
+  ChunkExchange(HostSharedContext& place, std::size_t width, const BlockCounts& sends, const BlockCounts& receives,
                 TakeIn take_in);
   ChunkExchange(const ChunkExchange&) = delete;
   ChunkExchange& operator=(const ChunkExchange&) = delete;

@@ -34,7 +34,7 @@ std::vector<std::vector<Run>> by_target(std::span<const Run> runs, const Layout&
 /// The runs of a rank for every rank of its host, in shared memory: where each list begins, then the lists.
 class SharedRuns {
  public:
-  SharedRuns(Workplace& place, const std::vector<std::vector<Run>>& parts) : place_(place) {
+  SharedRuns(HostSharedContext& place, const std::vector<std::vector<Run>>& parts) : place_(place) {
     const auto size = static_cast<std::size_t>(place.host_size());
     std::vector<std::uint64_t> begin(size + 1, 0);
     for (std::size_t member = 0; member < size; ++member) begin[member + 1] = begin[member] + of(parts, member).size();
@@ -47,7 +47,7 @@ class SharedRuns {
         std::memcpy(own + head + begin[member] * sizeof(Run), part.data(), part.size() * sizeof(Run));
   }
 
-  /// What a rank of the host has for this one. To be asked after Workplace::meet_host().
+  /// What a rank of the host has for this one. To be asked after HostSharedContext::meet_host().
   [[nodiscard]] std::span<const Run> from(int host_rank) const {
     const std::byte* const part = block_->part(host_rank);
     const auto* const begin = reinterpret_cast<const std::uint64_t*>(part);
@@ -62,7 +62,7 @@ class SharedRuns {
     return parts[static_cast<std::size_t>(place_.members()[member])];
   }
 
-  Workplace& place_;
+  HostSharedContext& place_;
   const SharedBlock* block_ = nullptr;
 };
 
@@ -73,7 +73,7 @@ std::uint64_t elements(const std::vector<Run>& runs) {
 }
 
 /// Between hosts: positions first, then the elements in their order.
-void exchange_with_other_hosts(Workplace& place, const std::byte* source, std::size_t width,
+void exchange_with_other_hosts(HostSharedContext& place, const std::byte* source, std::size_t width,
                                std::vector<std::vector<Run>>& parts, std::uint64_t own_begin, std::byte* own) {
   for (const int member : place.members()) parts[static_cast<std::size_t>(member)].clear();
   BlockCounts run_counts, element_counts;
@@ -108,7 +108,7 @@ void exchange_with_other_hosts(Workplace& place, const std::byte* source, std::s
 
 }  // namespace
 
-void deliver(Workplace& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,
+void deliver(HostSharedContext& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,
              const Layout& target, std::byte* own) {
   std::vector<std::vector<Run>> parts;
   agreed(place, [&] { parts = by_target(runs, target); });

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "sort/place/host_shared_context.hpp"
 #include "sort/place/layout.hpp"
-#include "sort/place/workplace.hpp"
 
 namespace hocket::sort {
 
@@ -22,7 +22,7 @@ struct Run {
 /// schedules it. What a rank sends to another is in the order of positions.
 ///
 /// When it returns, `own` is complete, and no rank reads this rank's part any more.
-void deliver(Workplace& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,
+void deliver(HostSharedContext& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,
              const Layout& target, std::byte* own);
 
 }  // namespace hocket::sort

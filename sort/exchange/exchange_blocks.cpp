@@ -30,8 +30,8 @@ constexpr int partners_at_once = 16;  ///< messages under way in each direction
 
 /// What MPI_Ialltoallv does, but MPICH 5 moves 16 KiB whenever it is asked whether that is over, which is slow for one
 /// who sleeps in between; it sends single messages in one copy.
-void exchange_pairwise(Workplace& place, MPI_Datatype type, const std::byte* from, const Side& out, std::byte* to,
-                       const Side& in) {
+void exchange_pairwise(HostSharedContext& place, MPI_Datatype type, const std::byte* from, const Side& out,
+                       std::byte* to, const Side& in) {
   MPI_Aint lower = 0, width = 0;
   check(PMPI_Type_get_extent(type, &lower, &width));
   const auto at = [&](auto* memory, const Side& side, std::size_t rank) { return memory + side.begins[rank] * width; };
@@ -56,8 +56,8 @@ void exchange_pairwise(Workplace& place, MPI_Datatype type, const std::byte* fro
   }
 }
 
-void exchange_small(Workplace& place, MPI_Datatype type, const std::byte* from, const BlockCounts& sends, std::byte* to,
-                    const BlockCounts& receives) {
+void exchange_small(HostSharedContext& place, MPI_Datatype type, const std::byte* from, const BlockCounts& sends,
+                    std::byte* to, const BlockCounts& receives) {
   const Side out(sends), in(receives);
   if (!place.has_plans() || !Team::of(place.comm()).could_collide())
     return exchange_pairwise(place, type, from, out, to, in);
@@ -87,7 +87,7 @@ void for_each_part(const BlockCounts& blocks, const BlockCounts& parts, std::uin
 constexpr std::uint64_t round_bytes = std::uint64_t{1} << 28;
 
 /// `most` elements per pair of ranks and round.
-void exchange_in_rounds(Workplace& place, MPI_Datatype type, std::size_t width, const std::byte* from,
+void exchange_in_rounds(HostSharedContext& place, MPI_Datatype type, std::size_t width, const std::byte* from,
                         const BlockCounts& sends, std::byte* to, const BlockCounts& receives, std::uint64_t rounds,
                         std::uint64_t most) {
   PrivateMemory packed, arrived;
@@ -113,13 +113,13 @@ std::uint64_t total_of(const BlockCounts& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-BlockCounts exchange_counts(Workplace& place, const BlockCounts& sends) {
+BlockCounts exchange_counts(HostSharedContext& place, const BlockCounts& sends) {
   BlockCounts receives(sends.size());
   run_collective(PMPI_Ialltoall, sends.data(), 1, MPI_UINT64_T, receives.data(), 1, MPI_UINT64_T, place.comm());
   return receives;
 }
 
-void exchange_blocks(Workplace& place, std::size_t width, const std::byte* from, const BlockCounts& sends,
+void exchange_blocks(HostSharedContext& place, std::size_t width, const std::byte* from, const BlockCounts& sends,
                      std::byte* to, const BlockCounts& receives) {
   const std::uint64_t own[2] = {std::max(total_of(sends), total_of(receives)),
                                 sends.empty() ? 0 : *std::ranges::max_element(sends)};

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
@@ -27,12 +27,12 @@ template <class T>
 }
 
 /// Collective: how many elements every rank sends to this one.
-[[nodiscard]] BlockCounts exchange_counts(Workplace& place, const BlockCounts& sends);
+[[nodiscard]] BlockCounts exchange_counts(HostSharedContext& place, const BlockCounts& sends);
 
 /// Collective. Sends the blocks of `from` and receives those of `to`, of elements of `width` bytes (from 1 to 2^31 -
 /// 1); `receives` as exchange_counts() says. Over a network that is known, as MPI_Alltoallv is scheduled; else it
 /// sleeps while it waits.
-void exchange_blocks(Workplace& place, std::size_t width, const std::byte* from, const BlockCounts& sends,
+void exchange_blocks(HostSharedContext& place, std::size_t width, const std::byte* from, const BlockCounts& sends,
                      std::byte* to, const BlockCounts& receives);
 
 }  // namespace hocket::sort

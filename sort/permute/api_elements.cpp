@@ -26,7 +26,7 @@ void check_method(int method) {
                              " is none of HOCKET_AUTO, HOCKET_PACKED, HOCKET_CHAINED");
 }
 
-Layout layout_of(Workplace& place, std::int64_t count) {
+Layout layout_of(HostSharedContext& place, std::int64_t count) {
   return Layout::gather(place.comm(), static_cast<std::uint64_t>(count));
 }
 
@@ -34,7 +34,7 @@ Layout layout_of(Workplace& place, std::int64_t count) {
 /// could help; packed also where a host has too little shared memory, which all ranks hear of before anything is
 /// written.
 template <class Run>
-void choose(Workplace& place, int method, Run run) {
+void choose(HostSharedContext& place, int method, Run run) {
   if (method == HOCKET_PACKED) return run(false);
   if (method == HOCKET_CHAINED) return run(true);
   if (!place.one_host() && place.has_plans() && Team::of(place.comm()).could_collide()) return run(false);
@@ -56,7 +56,7 @@ void check_equal(const char* what, std::uint64_t sources, std::uint64_t targets)
 
 int hocket_alloc(MPI_Comm comm, size_t bytes, void** memory) {
   return answer([&] {
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     agreed(place, [&] { need(static_cast<const void*>(memory), "memory"); });
     *memory = nullptr;
     *memory = allocate_shared(place, bytes);
@@ -65,7 +65,7 @@ int hocket_alloc(MPI_Comm comm, size_t bytes, void** memory) {
 
 int hocket_release(MPI_Comm comm, void** memory) {
   return answer([&] {
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     agreed(place, [&] { need(static_cast<const void*>(memory), "memory"); });
     release_shared(place, *memory);
     *memory = nullptr;
@@ -75,7 +75,7 @@ int hocket_release(MPI_Comm comm, void** memory) {
 int hocket_permute(MPI_Comm comm, int method, size_t width, int64_t count, const void* source,
                    const int64_t destinations[], int64_t target_count, void* target) {
   return answer([&] {
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     agreed(place, [&] {
       check_method(method);
       check_width(width);
@@ -101,7 +101,7 @@ int hocket_permute(MPI_Comm comm, int method, size_t width, int64_t count, const
 int hocket_take(MPI_Comm comm, int method, size_t width, int64_t count, const void* source, int64_t target_count,
                 const int64_t indices[], void* target) {
   return answer([&] {
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     agreed(place, [&] {
       check_method(method);
       check_width(width);
@@ -123,7 +123,7 @@ int hocket_take(MPI_Comm comm, int method, size_t width, int64_t count, const vo
 int hocket_send_elements(MPI_Comm comm, int method, size_t width, int64_t count, const void* source, const int ranks[],
                          int64_t* arrived, void** target) {
   return answer([&] {
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     agreed(place, [&] {
       need(arrived, "arrived");
       need(static_cast<const void*>(target), "target");
@@ -153,7 +153,7 @@ void hocket_free_elements(void** target) {
 int hocket_grouped_permute(MPI_Comm comm, size_t width, int64_t runs, const int64_t lengths[],
                            const int64_t destinations[], const void* source, int64_t target_count, void* target) {
   return answer([&] {
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     std::vector<Run> list;
     std::uint64_t count = 0;
     agreed(place, [&] {
@@ -184,7 +184,7 @@ int hocket_grouped_permute(MPI_Comm comm, size_t width, int64_t runs, const int6
 int hocket_transpose(MPI_Comm comm, int method, size_t width, int64_t rows, int64_t columns, const void* source,
                      int64_t target_rows, void* target) {
   return answer([&] {
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     agreed(place, [&] {
       check_method(method);
       check_width(width);

@@ -21,7 +21,7 @@ struct Interval {
 };
 
 /// All intervals that runs cover of this rank's part, in ascending order.
-std::vector<Interval> covered(Workplace& place, std::span<const Run> runs, const Layout& target) {
+std::vector<Interval> covered(HostSharedContext& place, std::span<const Run> runs, const Layout& target) {
   BlockCounts sends;
   std::vector<Interval> out, in;
   agreed(place, [&] {
@@ -49,7 +49,7 @@ std::vector<Interval> covered(Workplace& place, std::span<const Run> runs, const
 
 }  // namespace
 
-void check_runs(Workplace& place, std::span<const Run> runs, const Layout& target) {
+void check_runs(HostSharedContext& place, std::span<const Run> runs, const Layout& target) {
   agreed(place, [&] {
     for (std::size_t i = 0; i < runs.size(); ++i)
       if (runs[i].to > target.total() || runs[i].count > target.total() - runs[i].to)
@@ -68,7 +68,7 @@ void check_runs(Workplace& place, std::span<const Run> runs, const Layout& targe
     throw ApiError{HOCKET_ERR_ARGUMENT, "destination " + std::to_string(repeated) + " is repeated: two runs cover it"};
 }
 
-void grouped_permute(Workplace& place, std::size_t width, std::span<const Run> runs, const std::byte* source,
+void grouped_permute(HostSharedContext& place, std::size_t width, std::span<const Run> runs, const std::byte* source,
                      const Layout& target, std::byte* own) {
   const std::size_t bytes = runs.empty() ? 0 : (runs.back().from + runs.back().count) * width;
   const SharedBlock& block = place.block(grouped_slot, bytes);

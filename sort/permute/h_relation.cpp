@@ -32,7 +32,7 @@ void divide_by_rank(std::size_t width, const std::byte* source, std::span<const 
 }
 
 /// Where the elements of this rank begin in the part of every target: behind those of the ranks before it.
-BlockCounts places_at_targets(Workplace& place, const BlockCounts& receives) {
+BlockCounts places_at_targets(HostSharedContext& place, const BlockCounts& receives) {
   BlockCounts begins(receives.size());
   std::exclusive_scan(receives.begin(), receives.end(), begins.begin(), std::uint64_t{0});
   return exchange_counts(place, begins);
@@ -42,7 +42,7 @@ BlockCounts places_at_targets(Workplace& place, const BlockCounts& receives) {
 
 void FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
 
-std::vector<std::uint16_t> check_ranks(Workplace& place, std::span<const int> ranks) {
+std::vector<std::uint16_t> check_ranks(HostSharedContext& place, std::span<const int> ranks) {
   std::vector<std::uint16_t> checked;
   agreed(place, [&] {
     if (place.size() > std::numeric_limits<std::uint16_t>::max())
@@ -58,7 +58,7 @@ std::vector<std::uint16_t> check_ranks(Workplace& place, std::span<const int> ra
   return checked;
 }
 
-Arrived send_elements(Workplace& place, bool chained, std::size_t width, const std::byte* source,
+Arrived send_elements(HostSharedContext& place, bool chained, std::size_t width, const std::byte* source,
                       std::span<const std::uint16_t> ranks, std::uint64_t& arrived) {
   BlockCounts sends(static_cast<std::size_t>(place.size()), 0);
   for (const std::uint16_t rank : ranks) ++sends[rank];

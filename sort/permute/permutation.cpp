@@ -17,7 +17,7 @@ constexpr std::uint64_t no_position = UINT64_MAX;
 
 /// Of all positions that this rank's elements and those of others go to, the first of this rank's part that
 /// is given twice.
-std::uint64_t first_repeated(Workplace& place, const Permutation& permutation) {
+std::uint64_t first_repeated(HostSharedContext& place, const Permutation& permutation) {
   const Cuts cuts(permutation.target.begins());
   BlockCounts sends(cuts.size(), 0);
   count_positions(cuts, permutation.destinations, sends);
@@ -38,7 +38,8 @@ std::uint64_t first_repeated(Workplace& place, const Permutation& permutation) {
 
 }  // namespace
 
-std::vector<std::uint64_t> count_destinations(Workplace& place, const Permutation& permutation, const Cuts& cuts) {
+std::vector<std::uint64_t> count_destinations(HostSharedContext& place, const Permutation& permutation,
+                                              const Cuts& cuts) {
   std::vector<std::uint64_t> counts(cuts.size(), 0);
   agreed(place, [&] {
     const std::size_t good = count_positions(cuts, permutation.destinations, counts);
@@ -48,7 +49,7 @@ std::vector<std::uint64_t> count_destinations(Workplace& place, const Permutatio
   return counts;
 }
 
-void refuse_repeated(Workplace& place, const Permutation& permutation) {
+void refuse_repeated(HostSharedContext& place, const Permutation& permutation) {
   const std::uint64_t own = first_repeated(place, permutation);
   std::uint64_t position = no_position;
   reduce(&own, &position, 1, MPI_UINT64_T, MPI_MIN, place.comm());

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "hocket/elements/cuts.hpp"
+#include "sort/place/host_shared_context.hpp"
 #include "sort/place/layout.hpp"
-#include "sort/place/workplace.hpp"
 
 namespace hocket::sort {
 
@@ -20,18 +20,18 @@ struct Permutation {
 };
 
 /// Collective. How many elements go to each bucket; throws on all ranks if a position is out of range.
-[[nodiscard]] std::vector<std::uint64_t> count_destinations(Workplace& place, const Permutation& permutation,
+[[nodiscard]] std::vector<std::uint64_t> count_destinations(HostSharedContext& place, const Permutation& permutation,
                                                             const Cuts& cuts);
 
 /// Gathers what goes to the same rank, exchanges blocks, scatters them. Returns whether every place of this rank has
 /// been taken once.
-[[nodiscard]] bool permute_packed(Workplace& place, const Permutation& permutation);
+[[nodiscard]] bool permute_packed(HostSharedContext& place, const Permutation& permutation);
 
 /// Within a host elements go through shared memory, in an order that lets their owner put them in place within the
 /// cache; between hosts in chunks, while others arrive. Returns whether every place of this rank has been taken once.
-[[nodiscard]] bool permute_chained(Workplace& place, const Permutation& permutation);
+[[nodiscard]] bool permute_chained(HostSharedContext& place, const Permutation& permutation);
 
 /// Collective, where some place has been taken twice: throws on all ranks, and says by which elements.
-[[noreturn]] void refuse_repeated(Workplace& place, const Permutation& permutation);
+[[noreturn]] void refuse_repeated(HostSharedContext& place, const Permutation& permutation);
 
 }  // namespace hocket::sort

@@ -32,7 +32,7 @@ bool all_taken(std::span<const std::uint8_t> takes) {
 
 class Chained {
  public:
-  Chained(Workplace& place, const Permutation& permutation)
+  Chained(HostSharedContext& place, const Permutation& permutation)
       : place_(place), permutation_(permutation), regions_(regions_of(permutation)) {}
 
   bool run() {
@@ -142,7 +142,7 @@ class Chained {
     scatter_marking(permutation_.width, data, offsets, permutation_.own, takes_);
   }
 
-  Workplace& place_;
+  HostSharedContext& place_;
   const Permutation& permutation_;
   Cuts regions_;
   std::vector<int> owners_;  ///< of regions
@@ -151,6 +151,8 @@ class Chained {
 
 }  // namespace
 
-bool permute_chained(Workplace& place, const Permutation& permutation) { return Chained(place, permutation).run(); }
+bool permute_chained(HostSharedContext& place, const Permutation& permutation) {
+  return Chained(place, permutation).run();
+}
 
 }  // namespace hocket::sort

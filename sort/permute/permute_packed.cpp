@@ -12,7 +12,7 @@ namespace hocket::sort {
 namespace {
 
 template <class Offset>
-bool permute(Workplace& place, const Permutation& permutation) {
+bool permute(HostSharedContext& place, const Permutation& permutation) {
   const std::size_t width = permutation.width;
   const Cuts cuts(permutation.target.begins());
   const BlockCounts sends = count_destinations(place, permutation, cuts);
@@ -43,7 +43,7 @@ bool permute(Workplace& place, const Permutation& permutation) {
 
 }  // namespace
 
-bool permute_packed(Workplace& place, const Permutation& permutation) {
+bool permute_packed(HostSharedContext& place, const Permutation& permutation) {
   std::uint64_t largest = 0;
   for (int rank = 0; rank < place.size(); ++rank) largest = std::max(largest, permutation.target.count(rank));
   return largest <= std::numeric_limits<std::uint32_t>::max() ? permute<std::uint32_t>(place, permutation)

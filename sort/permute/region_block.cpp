@@ -15,7 +15,7 @@ constexpr std::uint64_t aligned(std::uint64_t n) {
 
 }  // namespace
 
-RegionBlock::RegionBlock(Workplace& place, std::size_t width, std::span<const std::uint64_t> counts)
+RegionBlock::RegionBlock(HostSharedContext& place, std::size_t width, std::span<const std::uint64_t> counts)
     : width_(width), regions_(counts.size()), own_(place.host_rank()) {
   std::vector<Row> rows;
   std::uint64_t end = 0;

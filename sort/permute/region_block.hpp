@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hocket/elements/region_writer.hpp"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
@@ -19,11 +19,11 @@ struct Piece {
 class RegionBlock {
  public:
   /// Collective. `counts`: elements of this rank for each region.
-  RegionBlock(Workplace& place, std::size_t width, std::span<const std::uint64_t> counts);
+  RegionBlock(HostSharedContext& place, std::size_t width, std::span<const std::uint64_t> counts);
 
   /// Where this rank's elements go.
   [[nodiscard]] std::vector<RegionStream> streams() const;
-  /// What a rank of the host has for a region. To be asked between two Workplace::meet_host().
+  /// What a rank of the host has for a region. To be asked between two HostSharedContext::meet_host().
   [[nodiscard]] Piece piece(int host_rank, std::size_t region) const;
 
  private:

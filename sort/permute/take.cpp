@@ -17,7 +17,7 @@ struct Wanted {
   std::vector<std::int64_t> indices, slots;
 };
 
-Wanted from_other_hosts(Workplace& place, const Cuts& parts, std::span<const std::int64_t> indices) {
+Wanted from_other_hosts(HostSharedContext& place, const Cuts& parts, std::span<const std::int64_t> indices) {
   Wanted wanted;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (place.host_rank_of(static_cast<int>(parts.of(static_cast<std::uint64_t>(indices[i])))) >= 0) continue;
@@ -29,7 +29,7 @@ Wanted from_other_hosts(Workplace& place, const Cuts& parts, std::span<const std
 
 }  // namespace
 
-void check_indices(Workplace& place, const Taking& taking) {
+void check_indices(HostSharedContext& place, const Taking& taking) {
   const std::uint64_t total = taking.source.total();
   agreed(place, [&] {
     for (std::size_t i = 0; i < taking.indices.size(); ++i)
@@ -38,7 +38,7 @@ void check_indices(Workplace& place, const Taking& taking) {
   });
 }
 
-void take_packed(Workplace& place, const Taking& taking) {
+void take_packed(HostSharedContext& place, const Taking& taking) {
   const Cuts parts(taking.source.begins());
   BlockCounts wanted(parts.size(), 0);
   count_positions(parts, taking.indices, wanted);
@@ -64,7 +64,7 @@ void take_packed(Workplace& place, const Taking& taking) {
   collect(parts, taking.width, taking.indices, next, taking.target);
 }
 
-void take_chained(Workplace& place, const Taking& taking) {
+void take_chained(HostSharedContext& place, const Taking& taking) {
   const Cuts parts(taking.source.begins());
   const std::vector<const std::byte*> of_host =
       shared_or_copied(place, taking.own, taking.source.count(place.rank()) * taking.width);

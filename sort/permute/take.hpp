@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "sort/place/host_shared_context.hpp"
 #include "sort/place/layout.hpp"
-#include "sort/place/workplace.hpp"
 
 namespace hocket::sort {
 
@@ -19,12 +19,12 @@ struct Taking {
 };
 
 /// Collective. Throws on all ranks if an index is out of range.
-void check_indices(Workplace& place, const Taking& taking);
+void check_indices(HostSharedContext& place, const Taking& taking);
 
 /// Requests go to the owners in one exchange, elements come back in another.
-void take_packed(Workplace& place, const Taking& taking);
+void take_packed(HostSharedContext& place, const Taking& taking);
 
 /// Within a host elements are read where they are, or from one copy in shared memory; from other hosts as packed.
-void take_chained(Workplace& place, const Taking& taking);
+void take_chained(HostSharedContext& place, const Taking& taking);
 
 }  // namespace hocket::sort

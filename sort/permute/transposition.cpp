@@ -13,7 +13,7 @@ namespace {
 
 /// Transposes the block of this rank's columns in the rows of `from` to its place. `stride`: elements from one row of
 /// the block to the next.
-void place_block(const Workplace& place, const Transposition& matrix, int from, const std::byte* block,
+void place_block(const HostSharedContext& place, const Transposition& matrix, int from, const std::byte* block,
                  std::uint64_t stride) {
   hocket::transpose(matrix.width, block, stride, matrix.rows.count(from), matrix.columns.count(place.rank()),
                     matrix.own + matrix.rows.begin(from) * matrix.width, matrix.rows.total());
@@ -21,7 +21,7 @@ void place_block(const Workplace& place, const Transposition& matrix, int from, 
 
 /// Exchanges blocks with all ranks that `partner` holds for.
 template <class Partner>
-void exchange(Workplace& place, const Transposition& matrix, Partner partner) {
+void exchange(HostSharedContext& place, const Transposition& matrix, Partner partner) {
   const std::uint64_t rows = matrix.rows.count(place.rank()), columns = matrix.columns.count(place.rank());
   BlockCounts sends, receives;
   std::uint64_t out = 0, in = 0;
@@ -55,11 +55,11 @@ void exchange(Workplace& place, const Transposition& matrix, Partner partner) {
 
 }  // namespace
 
-void transpose_packed(Workplace& place, const Transposition& matrix) {
+void transpose_packed(HostSharedContext& place, const Transposition& matrix) {
   exchange(place, matrix, [](int) { return true; });
 }
 
-void transpose_chained(Workplace& place, const Transposition& matrix) {
+void transpose_chained(HostSharedContext& place, const Transposition& matrix) {
   const std::vector<const std::byte*> parts =
       shared_or_copied(place, matrix.source, matrix.rows.count(place.rank()) * matrix.columns.total() * matrix.width);
   place.meet_host();

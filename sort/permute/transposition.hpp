@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sort/place/host_shared_context.hpp"
 #include "sort/place/layout.hpp"
-#include "sort/place/workplace.hpp"
 
 namespace hocket::sort {
 
@@ -18,8 +18,8 @@ struct Transposition {
 };
 
 /// Blocks are cut out, exchanged, and transposed where they arrive.
-void transpose_packed(Workplace& place, const Transposition& matrix);
+void transpose_packed(HostSharedContext& place, const Transposition& matrix);
 /// Within a host blocks are transposed out of each other's memory.
-void transpose_chained(Workplace& place, const Transposition& matrix);
+void transpose_chained(HostSharedContext& place, const Transposition& matrix);
 
 }  // namespace hocket::sort

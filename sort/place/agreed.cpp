@@ -8,7 +8,7 @@
 
 namespace hocket::sort {
 
-void same_everywhere(Workplace& place, const std::vector<Common>& arguments) {
+void same_everywhere(HostSharedContext& place, const std::vector<Common>& arguments) {
   const std::size_t n = arguments.size();
   std::vector<std::uint64_t> own, all(n * static_cast<std::size_t>(place.size()));
   for (const Common& argument : arguments) own.push_back(argument.value);

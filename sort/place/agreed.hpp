@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "runtime/c_api/api.hpp"
+#include "sort/place/host_shared_context.hpp"
 #include "sort/place/layout.hpp"
-#include "sort/place/workplace.hpp"
 
 namespace hocket::sort {
 
 /// Collective. Does something on every rank; if it throws on any, it throws on all.
 template <class Step>
-void agreed(Workplace& place, Step step) {
+void agreed(HostSharedContext& place, Step step) {
   together(place.comm(), HOCKET_ERR_ARGUMENT, step);
 }
 
@@ -24,7 +24,7 @@ struct Common {
 };
 
 /// Collective. Throws, on all ranks alike, where ranks differ.
-void same_everywhere(Workplace& place, const std::vector<Common>& arguments);
+void same_everywhere(HostSharedContext& place, const std::vector<Common>& arguments);
 
 /// Throws unless it is a count of elements of `width` bytes, and there is memory with them.
 void check_elements(const char* name, std::size_t width, std::int64_t count, const void* memory);

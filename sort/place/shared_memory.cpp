@@ -49,7 +49,7 @@ struct Allocations {
   }
 };
 
-std::uint64_t largest(Workplace& place, std::uint64_t own) {
+std::uint64_t largest(HostSharedContext& place, std::uint64_t own) {
   std::uint64_t all = 0;
   reduce(&own, &all, 1, MPI_UINT64_T, MPI_MAX, place.comm());
   return all;
@@ -60,14 +60,14 @@ struct Found {
   std::uint64_t number, offset, empty;
 };
 
-std::vector<Found> of_host(Workplace& place, const Found& own) {
+std::vector<Found> of_host(HostSharedContext& place, const Found& own) {
   std::vector<Found> all(static_cast<std::size_t>(place.host_size()));
   run_collective(PMPI_Iallgather, &own, 3, MPI_UINT64_T, all.data(), 3, MPI_UINT64_T, place.host());
   return all;
 }
 
 /// Where what the ranks of the host have found is; empty if they have not found the same.
-std::vector<const std::byte*> same_allocation(Workplace& place, const std::vector<Found>& found) {
+std::vector<const std::byte*> same_allocation(HostSharedContext& place, const std::vector<Found>& found) {
   std::uint64_t number = nobody;
   for (const Found& one : found)
     if (!one.empty) number = one.number;
@@ -85,7 +85,7 @@ std::vector<const std::byte*> same_allocation(Workplace& place, const std::vecto
 
 }  // namespace
 
-std::byte* allocate_shared(Workplace& place, std::size_t bytes) {
+std::byte* allocate_shared(HostSharedContext& place, std::size_t bytes) {
   if (largest(place, bytes) == 0) return nullptr;
   Allocations& allocations = Allocations::instance();
   const std::uint64_t number = largest(place, allocations.last) + 1;
@@ -98,7 +98,7 @@ std::byte* allocate_shared(Workplace& place, std::size_t bytes) {
   return bytes == 0 ? nullptr : own;
 }
 
-void release_shared(Workplace& place, const void* memory) {
+void release_shared(HostSharedContext& place, const void* memory) {
   Allocations& allocations = Allocations::instance();
   const std::uint64_t own = allocations.find(memory, 0);
   const std::uint64_t number = largest(place, own);
@@ -118,7 +118,7 @@ void release_shared(Workplace& place, const void* memory) {
   }
 }
 
-std::vector<const std::byte*> find_shared(Workplace& place, const void* memory, std::size_t bytes) {
+std::vector<const std::byte*> find_shared(HostSharedContext& place, const void* memory, std::size_t bytes) {
   Found own{nobody, 0, bytes == 0 ? 1U : 0U};
   Allocations& allocations = Allocations::instance();
   own.number = allocations.find(memory, bytes);
@@ -136,7 +136,7 @@ std::vector<const std::byte*> find_shared(Workplace& place, const void* memory, 
   return parts;
 }
 
-std::vector<const std::byte*> shared_or_copied(Workplace& place, const void* memory, std::size_t bytes) {
+std::vector<const std::byte*> shared_or_copied(HostSharedContext& place, const void* memory, std::size_t bytes) {
   std::vector<const std::byte*> parts = find_shared(place, memory, bytes);
   if (!parts.empty()) return parts;
   const SharedBlock& block = place.block(copy_slot, bytes);

@@ -3,21 +3,23 @@
 #include <cstddef>
 #include <vector>
 
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
 /// Collective. `bytes` of this rank; nullptr where it is none.
-[[nodiscard]] std::byte* allocate_shared(Workplace& place, std::size_t bytes);
+[[nodiscard]] std::byte* allocate_shared(HostSharedContext& place, std::size_t bytes);
 /// Collective. Throws on all ranks if `memory` is not what they got together (nullptr: where it was).
-void release_shared(Workplace& place, const void* memory);
+void release_shared(HostSharedContext& place, const void* memory);
 
 /// Collective. Where the `bytes` at `memory` of every rank of this host are for this rank, in the order of host();
 /// empty, on all ranks alike, unless all of them come from one hocket_alloc() of the same host's ranks.
-[[nodiscard]] std::vector<const std::byte*> find_shared(Workplace& place, const void* memory, std::size_t bytes);
+[[nodiscard]] std::vector<const std::byte*> find_shared(HostSharedContext& place, const void* memory,
+                                                        std::size_t bytes);
 
 /// Collective. What find_shared() finds, or else a copy in a block of the workplace; of every rank of the host. To be
-/// read after Workplace::meet_host().
-[[nodiscard]] std::vector<const std::byte*> shared_or_copied(Workplace& place, const void* memory, std::size_t bytes);
+/// read after HostSharedContext::meet_host().
+[[nodiscard]] std::vector<const std::byte*> shared_or_copied(HostSharedContext& place, const void* memory,
+                                                             std::size_t bytes);
 
 }  // namespace hocket::sort

@@ -28,7 +28,7 @@ struct hocket_sorted {
 
 namespace {
 
-std::uint64_t varying_bits(Workplace& place, const SortArguments& arguments) {
+std::uint64_t varying_bits(HostSharedContext& place, const SortArguments& arguments) {
   const auto key = static_cast<hocket::KeyType>(arguments.key_type);
   const auto own = hocket::key_bits({key, hocket::key_bytes(key)}, static_cast<const std::byte*>(arguments.keys),
                                     static_cast<std::size_t>(arguments.count));
@@ -50,7 +50,7 @@ void enter(const std::vector<hocket::StepCost>& expected, std::vector<hocket_sor
       if (cost.name == step.name) step.predicted = cost.seconds;
 }
 
-std::unique_ptr<hocket_sorted> sort(Workplace& place, const SortArguments& arguments) {
+std::unique_ptr<hocket_sorted> sort(HostSharedContext& place, const SortArguments& arguments) {
   StepClock clock(arguments.options);
   const Layout source = Layout::gather(place.comm(), static_cast<std::uint64_t>(arguments.count));
   const hocket::RecordType type = record_type(arguments.key_type, arguments.payload_width);
@@ -111,7 +111,7 @@ int hocket_sort(MPI_Comm comm, const hocket_sort_options* options, int key_type,
                 size_t payload_width, const void* payload, hocket_sorted** sorted) {
   return answer([&] {
     if (sorted != nullptr) *sorted = nullptr;
-    Workplace& place = Workplace::of(comm);
+    HostSharedContext& place = HostSharedContext::of(comm);
     const SortArguments arguments{
         options != nullptr ? *options : hocket_sort_options{}, key_type, count, keys, payload_width, payload};
     check_sort(place, arguments, static_cast<const void*>(sorted));

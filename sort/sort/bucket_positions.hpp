@@ -2,7 +2,7 @@
 /// The bucket work of a radix sort: from the counts of all ranks to the positions of all buckets.
 #include "sort/costs/steps.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
@@ -11,6 +11,6 @@ namespace hocket::sort {
 ///
 /// Every rank scans its share of the buckets: the counts are transposed, so that a rank has those of all ranks, and
 /// the positions are transposed back.
-[[nodiscard]] BlockCounts bucket_positions(Workplace& place, const BlockCounts& counts, StepClock& clock);
+[[nodiscard]] BlockCounts bucket_positions(HostSharedContext& place, const BlockCounts& counts, StepClock& clock);
 
 }  // namespace hocket::sort

@@ -15,7 +15,7 @@ void need_between(int value, int least, int most, const char* name) {
                      " to " + std::to_string(most));
 }
 
-void check_own(const Workplace& place, const SortArguments& arguments) {
+void check_own(const HostSharedContext& place, const SortArguments& arguments) {
   const hocket_sort_options& options = arguments.options;
   need_between(arguments.key_type, 0, static_cast<int>(key_types) - 1, "key type");
   need_between(options.method, HOCKET_SORT_AUTO, HOCKET_SORT_SAMPLE, "method");
@@ -39,7 +39,7 @@ void check_own(const Workplace& place, const SortArguments& arguments) {
 
 }  // namespace
 
-void check_sort(Workplace& place, const SortArguments& arguments, const void* sorted) {
+void check_sort(HostSharedContext& place, const SortArguments& arguments, const void* sorted) {
   agreed(place, [&] {
     need(sorted, "sorted");
     check_own(place, arguments);

@@ -1,7 +1,7 @@
 #pragma once
 /// Whether the arguments of a sort make sense, on all ranks.
 #include "hocket_sort.h"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
@@ -17,6 +17,6 @@ struct SortArguments {
 
 /// Collective. Throws ApiError on all ranks if arguments of any make no sense, or if they differ where they must be the
 /// same. `sorted`: where the result goes.
-void check_sort(Workplace& place, const SortArguments& arguments, const void* sorted);
+void check_sort(HostSharedContext& place, const SortArguments& arguments, const void* sorted);
 
 }  // namespace hocket::sort

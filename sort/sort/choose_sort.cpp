@@ -20,7 +20,7 @@ unsigned samples_per_splitter(const SortShape& shape, const hocket_sort_options&
 
 }  // namespace
 
-SortChoice choose_sort(Workplace& place, const hocket_sort_options& options, const SortShape& shape,
+SortChoice choose_sort(HostSharedContext& place, const hocket_sort_options& options, const SortShape& shape,
                        std::uint64_t varying) {
   const MemoryProfile& profile = memory_profile(place.comm());
   RadixPlan radix = options.digit_bits > 0

@@ -5,7 +5,7 @@
 
 #include "hocket/model/step_cost.hpp"
 #include "hocket_sort.h"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 #include "sort/sort/radix_sort.hpp"
 
 namespace hocket::sort {
@@ -18,7 +18,7 @@ struct SortChoice {
 
 /// Collective; the same on all ranks. What the options leave open is what rank 0's memory model expects to be
 /// fastest. `varying`: bits of order_of() in which keys differ.
-[[nodiscard]] SortChoice choose_sort(Workplace& place, const hocket_sort_options& options, const SortShape& shape,
-                                     std::uint64_t varying);
+[[nodiscard]] SortChoice choose_sort(HostSharedContext& place, const hocket_sort_options& options,
+                                     const SortShape& shape, std::uint64_t varying);
 
 }  // namespace hocket::sort

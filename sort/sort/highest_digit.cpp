@@ -6,7 +6,7 @@
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/requests.hpp"
-#include "sort/exchange/even_out.hpp"
+#include "sort/exchange/rebalance.hpp"
 #include "sort/place/agreed.hpp"
 #include "sort/sort/bucket_positions.hpp"
 #include "sort/sort/buckets.hpp"
@@ -17,7 +17,7 @@ namespace {
 constexpr double most_imbalance = 1.2;  ///< beyond it other digits first are expected to be faster
 
 /// Where every bucket begins in the whole array: on rank 0 its own part of each does.
-BlockCounts bucket_begins(Workplace& place, const BlockCounts& positions) {
+BlockCounts bucket_begins(HostSharedContext& place, const BlockCounts& positions) {
   BlockCounts begins = positions;
   run_collective(PMPI_Ibcast, begins.data(), static_cast<int>(begins.size()), MPI_UINT64_T, 0, place.comm());
   return begins;
@@ -57,7 +57,8 @@ void sort_buckets(const SortTask& task, std::byte* records, const BlockCounts& b
 
 }  // namespace
 
-std::optional<SortedRecords> sort_by_highest_digit(Workplace& place, SortTask& task, Digit digit, StepClock& clock) {
+std::optional<SortedRecords> sort_by_highest_digit(HostSharedContext& place, SortTask& task, Digit digit,
+                                                   StepClock& clock) {
   const int rank = place.rank();
   const RecordType type = task.type;
   const std::uint64_t own = task.count(rank);
@@ -81,7 +82,7 @@ std::optional<SortedRecords> sort_by_highest_digit(Workplace& place, SortTask& t
   clock.step_over(RadixStep::grouped_permute);
   agreed(place, [&] { sort_buckets(task, sorted->data(), begins, parts.begin(rank), parts.begin(rank + 1)); });
   clock.step_over(RadixStep::local_sort);
-  PrivateMemory records = std::move(*sorted).even_out(place, 0);
+  PrivateMemory records = std::move(*sorted).rebalance(place, 0);
   clock.step_over(RadixStep::balance);
   return SortedRecords{std::move(records), wanted, imbalance};
 }

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "sort/costs/steps.hpp"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 #include "sort/sort/sort_task.hpp"
 
 namespace hocket::sort {
@@ -14,7 +14,7 @@ namespace hocket::sort {
 ///
 /// Nothing, on all ranks alike, if the buckets would leave one rank with far more than its part; the task is as it was
 /// then.
-[[nodiscard]] std::optional<SortedRecords> sort_by_highest_digit(Workplace& place, SortTask& task, Digit digit,
+[[nodiscard]] std::optional<SortedRecords> sort_by_highest_digit(HostSharedContext& place, SortTask& task, Digit digit,
                                                                  StepClock& clock);
 
 /// How many steps it reports: all, and up to where it gives up.

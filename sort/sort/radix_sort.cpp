@@ -13,7 +13,8 @@ namespace hocket::sort {
 namespace {
 
 /// The talk's sort: least significant digit first, every pass through the network.
-SortedRecords sort_by_all_digits(Workplace& place, SortTask task, std::span<const Digit> digits, StepClock& clock) {
+SortedRecords sort_by_all_digits(HostSharedContext& place, SortTask task, std::span<const Digit> digits,
+                                 StepClock& clock) {
   const int rank = place.rank();
   const Layout even = Layout::balanced(task.source.total(), place.size());
   const Layout target = task.target.value_or(even);
@@ -46,7 +47,7 @@ int steps_of(std::span<const Digit> digits) { return talk_steps * static_cast<in
 
 }  // namespace
 
-SortedRecords radix_sort(Workplace& place, SortTask task, const RadixDigits& digits, StepClock& clock) {
+SortedRecords radix_sort(HostSharedContext& place, SortTask task, const RadixDigits& digits, StepClock& clock) {
   if (digits.highest) {
     if (auto sorted = sort_by_highest_digit(place, task, *digits.highest, clock)) return std::move(*sorted);
     clock.expect_more(highest_digit_steps_before + steps_of(digits.all) - highest_digit_steps);

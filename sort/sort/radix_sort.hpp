@@ -5,7 +5,7 @@
 
 #include "hocket/elements/digits.hpp"
 #include "sort/costs/steps.hpp"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 #include "sort/sort/sort_task.hpp"
 
 namespace hocket::sort {
@@ -13,7 +13,8 @@ namespace hocket::sort {
 /// Collective. Stable. For each digit: bucket counts, transpose, scan, untranspose, presort copy, grouped permute;
 /// after each the elements are spread evenly, after the last as the task's target says (as it falls: evenly). By the
 /// highest digit first it takes one such pass, a local sort and a last balance (highest_digit.hpp).
-[[nodiscard]] SortedRecords radix_sort(Workplace& place, SortTask task, const RadixDigits& digits, StepClock& clock);
+[[nodiscard]] SortedRecords radix_sort(HostSharedContext& place, SortTask task, const RadixDigits& digits,
+                                       StepClock& clock);
 
 /// Elements for which a rank needs room, at most.
 [[nodiscard]] std::uint64_t radix_room(int rank, const Layout& source, const std::optional<Layout>& target);

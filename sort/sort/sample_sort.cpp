@@ -8,7 +8,7 @@
 
 #include "hocket/elements/move.hpp"
 #include "sort/exchange/deliver.hpp"
-#include "sort/exchange/even_out.hpp"
+#include "sort/exchange/rebalance.hpp"
 #include "sort/place/agreed.hpp"
 #include "sort/sort/divide.hpp"
 #include "sort/sort/splitters.hpp"
@@ -20,13 +20,13 @@ constexpr std::size_t outgoing = 0;  ///< block of the workplace: what is sent
 
 class SampleSort {
  public:
-  SampleSort(Workplace& place, SortTask task, const Sampling& sampling, StepClock& clock)
+  SampleSort(HostSharedContext& place, SortTask task, const Sampling& sampling, StepClock& clock)
       : place_(place), task_(std::move(task)), sampling_(sampling), clock_(clock), own_(task_.count(place.rank())) {}
 
   SortedRecords run() {
     const BlockCounts sends = sampling_.regular ? divide_regularly() : divide_at_random();
     exchange_parts(sends);
-    return even_out();
+    return rebalance();
   }
 
  private:
@@ -93,13 +93,13 @@ class SampleSort {
     clock_.step_over(SampleStep::local_sort);
   }
 
-  SortedRecords even_out() {
-    PrivateMemory records = std::move(*sorted_).even_out(place_, outgoing);
+  SortedRecords rebalance() {
+    PrivateMemory records = std::move(*sorted_).rebalance(place_, outgoing);
     clock_.step_over(SampleStep::balance);
     return {std::move(records), task_.target.value_or(parts_), imbalance_of(parts_)};
   }
 
-  Workplace& place_;
+  HostSharedContext& place_;
   SortTask task_;
   const Sampling& sampling_;
   StepClock& clock_;
@@ -110,7 +110,7 @@ class SampleSort {
 
 }  // namespace
 
-SortedRecords sample_sort(Workplace& place, SortTask task, const Sampling& sampling, StepClock& clock) {
+SortedRecords sample_sort(HostSharedContext& place, SortTask task, const Sampling& sampling, StepClock& clock) {
   return SampleSort(place, std::move(task), sampling, clock).run();
 }
 

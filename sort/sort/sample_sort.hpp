@@ -4,7 +4,7 @@
 /// Sources: Frazer and McKellar, Samplesort, JACM 1970; Shi and Schaeffer, Parallel sorting by regular sampling,
 /// JPDC 1992. A splitter is a place between elements, not only a key, so that equal keys are divided too.
 #include "sort/costs/steps.hpp"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 #include "sort/sort/sort_task.hpp"
 
 namespace hocket::sort {
@@ -16,7 +16,8 @@ struct Sampling {
 };
 
 /// Collective. Stable. At most most_sample_ranks.
-[[nodiscard]] SortedRecords sample_sort(Workplace& place, SortTask task, const Sampling& sampling, StepClock& clock);
+[[nodiscard]] SortedRecords sample_sort(HostSharedContext& place, SortTask task, const Sampling& sampling,
+                                        StepClock& clock);
 
 /// How many steps it will report.
 [[nodiscard]] int sample_step_count(const Sampling& sampling);

@@ -45,7 +45,7 @@ PrivateMemory pack_records(const SortArguments& arguments, std::uint64_t room, s
   return records;
 }
 
-KeysAndPayload unpack_records(Workplace& place, const SortArguments& arguments, const Layout& source,
+KeysAndPayload unpack_records(HostSharedContext& place, const SortArguments& arguments, const Layout& source,
                               PrivateMemory records, std::uint64_t count) {
   const std::size_t key = key_bytes(key_type(arguments)), width = carried_width(arguments.payload_width);
   PrivateMemory keys, carried, payload;

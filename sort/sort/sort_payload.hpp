@@ -19,7 +19,7 @@ struct KeysAndPayload {
 };
 
 /// Collective. From `count` sorted records of this rank; `source`: where elements were before.
-[[nodiscard]] KeysAndPayload unpack_records(Workplace& place, const SortArguments& arguments, const Layout& source,
-                                            PrivateMemory records, std::uint64_t count);
+[[nodiscard]] KeysAndPayload unpack_records(HostSharedContext& place, const SortArguments& arguments,
+                                            const Layout& source, PrivateMemory records, std::uint64_t count);
 
 }  // namespace hocket::sort

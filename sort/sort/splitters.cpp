@@ -71,7 +71,7 @@ std::vector<Splitter> regular_samples(RecordType type, const std::byte* sorted, 
   return taken;
 }
 
-std::vector<Splitter> collect(Workplace& place, const std::vector<Splitter>& own) {
+std::vector<Splitter> collect(HostSharedContext& place, const std::vector<Splitter>& own) {
   const int bytes = static_cast<int>(own.size() * sizeof(Splitter));
   const auto ranks = static_cast<std::size_t>(place.rank() == 0 ? place.size() : 0);
   std::vector<int> lengths(ranks), begins(ranks);
@@ -84,7 +84,7 @@ std::vector<Splitter> collect(Workplace& place, const std::vector<Splitter>& own
   return all;
 }
 
-std::vector<Splitter> choose_splitters(Workplace& place, std::vector<Splitter> samples) {
+std::vector<Splitter> choose_splitters(HostSharedContext& place, std::vector<Splitter> samples) {
   const auto ranks = static_cast<std::size_t>(place.size());
   std::vector<Splitter> chosen(ranks - 1, Splitter{0, 0, 0});
   if (place.rank() == 0 && !samples.empty()) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hocket/elements/partition.hpp"
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 #include "sort/sort/sort_task.hpp"
 
 namespace hocket::sort {
@@ -26,9 +26,9 @@ namespace hocket::sort {
                                                     int rank, std::uint64_t samples);
 
 /// Collective: the samples of all ranks, on rank 0.
-[[nodiscard]] std::vector<Splitter> collect(Workplace& place, const std::vector<Splitter>& own);
+[[nodiscard]] std::vector<Splitter> collect(HostSharedContext& place, const std::vector<Splitter>& own);
 
 /// Collective: the splitters, one fewer than ranks, that divide the samples of rank 0 evenly. On every rank.
-[[nodiscard]] std::vector<Splitter> choose_splitters(Workplace& place, std::vector<Splitter> samples);
+[[nodiscard]] std::vector<Splitter> choose_splitters(HostSharedContext& place, std::vector<Splitter> samples);
 
 }  // namespace hocket::sort

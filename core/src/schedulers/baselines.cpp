@@ -23,7 +23,7 @@ Schedule by_partner(const Demand& demand, std::uint64_t phases, Partner partner)
 }  // namespace
 
 /// LAM/MPI: everybody posts all sends in the order 0, 1, 2, … (Faraj and Yuan, section 6).
-Schedule linear(const Network&, const Demand& demand, const Fitting&) {
+Schedule linear(const Network&, const Demand& demand, const SchedulerOptions&) {
   std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
   hops.reserve(demand.messages());
@@ -35,7 +35,7 @@ Schedule linear(const Network&, const Demand& demand, const Fitting&) {
 }
 
 /// MPICH, any number of ranks: at step j rank i sends to i + j (Thakur, Rabenseifner and Gropp).
-Schedule ring(const Network&, const Demand& demand, const Fitting&) {
+Schedule ring(const Network&, const Demand& demand, const SchedulerOptions&) {
   const Rank n = demand.ranks;
   return by_partner(demand, n > 0 ? n - 1 : 0, [n](Rank src, Rank phase) { return (src + phase + 1) % n; });
 }
@@ -46,7 +46,7 @@ std::string_view pairwise_why_not(const Network& network, const Demand& demand) 
 }
 
 /// MPICH, powers of two: at step j rank i exchanges with i XOR j.
-Schedule pairwise(const Network&, const Demand& demand, const Fitting&) {
+Schedule pairwise(const Network&, const Demand& demand, const SchedulerOptions&) {
   return by_partner(demand, demand.ranks - 1, [](Rank src, Rank phase) { return src ^ (phase + 1); });
 }
 

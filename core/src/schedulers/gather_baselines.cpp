@@ -38,7 +38,7 @@ class Bundles {
 }  // namespace
 
 /// The ring in the order of ranks (MPICH, Open MPI; long messages).
-Schedule neighbor_ring(const Network&, const Demand& demand, const Fitting&) {
+Schedule neighbor_ring(const Network&, const Demand& demand, const SchedulerOptions&) {
   Bundles bundles(demand);
   const Rank n = demand.ranks;
   for (Rank phase = 0; phase + 1 < n; ++phase) {
@@ -57,7 +57,7 @@ std::string_view recursive_doubling_why_not(const Network& network, const Demand
 }
 
 /// At step j rank i exchanges all it has with i XOR 2^j, near ones first (MPICH, short messages).
-Schedule recursive_doubling(const Network&, const Demand& demand, const Fitting&) {
+Schedule recursive_doubling(const Network&, const Demand& demand, const SchedulerOptions&) {
   Bundles bundles(demand);
   for (Rank distance = 1; distance < demand.ranks; distance *= 2) {
     for (Rank src = 0; src < demand.ranks; ++src) {
@@ -70,7 +70,7 @@ Schedule recursive_doubling(const Network&, const Demand& demand, const Fitting&
 }
 
 /// At step j rank i sends all it has to i − 2^j; the last step completes any number of ranks (Bruck).
-Schedule bruck(const Network&, const Demand& demand, const Fitting&) {
+Schedule bruck(const Network&, const Demand& demand, const SchedulerOptions&) {
   Bundles bundles(demand);
   const Rank n = demand.ranks;
   for (Rank distance = 1; distance < n; distance *= 2) {
@@ -89,7 +89,7 @@ std::string_view neighbor_exchange_why_not(const Network& network, const Demand&
 }
 
 /// Pairs exchange with the neighbour on either side in turn, two contributions at a time (Open MPI).
-Schedule neighbor_exchange(const Network&, const Demand& demand, const Fitting&) {
+Schedule neighbor_exchange(const Network&, const Demand& demand, const SchedulerOptions&) {
   Bundles bundles(demand);
   const Rank n = demand.ranks;
   // Pair p is ranks 2p and 2p + 1. In step s, an even rank holds from its last partner the pair

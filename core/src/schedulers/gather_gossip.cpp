@@ -24,7 +24,7 @@ std::optional<gossip::Grid> grid_of(const Network& network) {
   }
 }
 
-double startup_ratio(const Network& network, const Demand& demand, const Fitting& costs) {
+double startup_ratio(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   double bytes = static_cast<double>(demand.bytes);
   if (!demand.contributions.empty())
     bytes = std::accumulate(demand.contributions.begin(), demand.contributions.end(), 0.0) / demand.ranks;
@@ -129,7 +129,7 @@ std::string_view gossip_why_not(const Network& network, const Demand& demand) {
   return {};
 }
 
-Schedule gossip(const Network& network, const Demand& demand, const Fitting& costs) {
+Schedule gossip(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   if (demand.ranks < 2) return {demand.ranks, demand.bytes};
   const gossip::Grid grid = grid_of(network).value();
   const double r = startup_ratio(network, demand, costs);
@@ -152,7 +152,7 @@ std::string_view stride_why_not(const Network& network, const Demand& demand) {
   return {};
 }
 
-Schedule stride(const Network& network, const Demand& demand, const Fitting& costs) {
+Schedule stride(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   if (demand.ranks < 2) return {demand.ranks, demand.bytes};
   const gossip::Grid grid = grid_of(network).value();
   return to_schedule(demand, grid,

@@ -104,7 +104,7 @@ std::string_view rails_why_not(const Network& network, const Demand& demand) {
   return demand.messages() <= most_sends ? "" : "too many sends for one schedule";
 }
 
-Schedule rails(const Network& network, const Demand& demand, const Fitting& costs) {
+Schedule rails(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   StreamLoad load;
   Streams streams = host_rails(network, demand, load);
   const auto rails = static_cast<std::uint32_t>(streams.place.size());

@@ -270,7 +270,7 @@ std::string_view spreading_why_not(const Network& network, const Demand& demand)
   return demand.ranks <= most_ranks ? "" : "more than 256 ranks: it would take long";
 }
 
-Schedule spreading(const Network& network, const Demand& demand, const Fitting& costs) {
+Schedule spreading(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   if (const Volume bytes(demand); bytes.unequal) return spread_unequal(network, demand, bytes, costs.startup);
   const std::uint32_t tries = demand.ranks <= 64 ? 4 : 1;
   const std::vector<Chunk> parts = split_contributions(demand, parts_of(network), network.host_rate(), costs);

@@ -301,8 +301,8 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
   }
 }
 
-std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate, const Fitting& costs,
-                                       std::uint32_t finer) {
+std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
+                                       const SchedulerOptions& costs, std::uint32_t finer) {
   double all = 0, largest = 0;
   for (Rank rank = 0; rank < demand.ranks; ++rank) {
     const auto bytes = static_cast<double>(demand.contribution(rank));
@@ -379,7 +379,7 @@ StreamLoad stream_load(const Network& network, const Demand& demand, const Strea
 }
 
 Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams, PortModel ports,
-                          const Fitting& costs, double* seconds) {
+                          const SchedulerOptions& costs, double* seconds) {
   ListScheduler scheduler(network, demand, streams, ports, costs.startup);
   Schedule schedule = scheduler.run();
   if (seconds != nullptr) *seconds = scheduler.seconds();

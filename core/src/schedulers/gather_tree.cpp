@@ -252,7 +252,7 @@ std::string_view switch_ring_why_not(const Network& network, const Demand& deman
   return network.tree() != nullptr ? "" : "it needs a tree of switches";
 }
 
-Schedule switch_ring(const Network& network, const Demand& demand, const Fitting& costs) {
+Schedule switch_ring(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   const double bound = lower_bounds(network, demand).seconds;
   std::optional<Schedule> best;
   double best_seconds = 0;

@@ -7,7 +7,7 @@
 
 namespace hocket::algorithms {
 
-Schedule packing(const Network& network, const Demand& demand, const Fitting&) {
+Schedule packing(const Network& network, const Demand& demand, const SchedulerOptions&) {
   const std::uint64_t bound = lower_bounds(network, demand).phases;
   Packed packed = first_fit(network, demand, bound);
   repair(network, bound, packed);

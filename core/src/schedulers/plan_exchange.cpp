@@ -107,7 +107,7 @@ const Scheduler& named(const std::string& name, const Network& network, const De
 }
 
 ChosenSchedule made_by(const Scheduler& scheduler, const Network& network, const Demand& demand, const Bounds& bounds,
-                       const Fitting& fitting) {
+                       const SchedulerOptions& fitting) {
   return {&scheduler, scheduler.make(network, demand, fitting), bounds,
           least_phases(network, demand, bounds, scheduler.ports),
           least_seconds(network, demand, bounds, fitting.startup)};
@@ -121,7 +121,7 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
 }  // namespace
 
 ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
-  const Fitting& fitting = options.fitting;
+  const SchedulerOptions& fitting = options.fitting;
   const Bounds bounds = lower_bounds(network, demand);
   if (!options.scheduler.empty())
     return made_by(named(options.scheduler, network, demand), network, demand, bounds, fitting);

@@ -135,7 +135,7 @@ std::string_view shift_why_not(const Network& network, const Demand& demand) {
 
 /// On a mesh, too, coordinates are counted modulo the side, so that who finds nobody at one end sends to the
 /// other.
-Schedule shift(const Network& network, const Demand& demand, const Fitting&) {
+Schedule shift(const Network& network, const Demand& demand, const SchedulerOptions&) {
   return by_dimensions(network, demand, [](std::uint32_t side) { return RingPhases(side); });
 }
 
@@ -144,7 +144,7 @@ std::string_view paired_shift_why_not(const Network& network, const Demand& dema
   return shift_why_not(network, demand);
 }
 
-Schedule paired_shift(const Network& network, const Demand& demand, const Fitting&) {
+Schedule paired_shift(const Network& network, const Demand& demand, const SchedulerOptions&) {
   return by_dimensions(network, demand, RingPhases::paired);
 }
 

@@ -9,7 +9,7 @@ std::string_view tree_why_not(const Network& network, const Demand& demand) {
   return common_why_not(network, demand);
 }
 
-Schedule tree(const Network& network, const Demand& demand, const Fitting&) {
+Schedule tree(const Network& network, const Demand& demand, const SchedulerOptions&) {
   const TreePhases phases(network);
   std::vector<std::uint32_t> phase_of;
   std::vector<Hop> hops;

@@ -11,15 +11,15 @@
 namespace hocket::gossip {
 
 /// One axis after the other: HighDimGos, and coloured HighDimGos'. On one axis, the ring's or array's
-/// own algorithm. Fitting high_dim_cost().
+/// own algorithm. SchedulerOptions high_dim_cost().
 [[nodiscard]] Steps high_dim_gossip(const Grid& grid, const std::vector<std::vector<RingPlan>>& plans,
                                     bool coloured = true, Ports ports = Ports::all);
 
-/// CubGos, and coloured CubGos', on a torus. Fitting cubgos_cost().
+/// CubGos, and coloured CubGos', on a torus. SchedulerOptions cubgos_cost().
 [[nodiscard]] Steps cubgos(const Grid& grid, std::uint32_t spacing, const std::vector<Round>& rounds,
                            bool coloured = true);
 
-/// Half duplex on a torus or mesh of two even sides. Fitting black_white_cost().
+/// Half duplex on a torus or mesh of two even sides. SchedulerOptions black_white_cost().
 [[nodiscard]] Steps black_white_gossip(const Grid& grid);
 
 }  // namespace hocket::gossip

@@ -29,7 +29,7 @@ struct FlowControl {
 [[nodiscard]] FlowControl parse_flow_control(std::string_view text);
 [[nodiscard]] std::string to_string(FlowControl flow);
 
-/// Fitting. The defaults are an ideal machine: nothing but the wires takes time.
+/// SchedulerOptions. The defaults are an ideal machine: nothing but the wires takes time.
 struct ModelParameters {
   double startup = 0;               ///< s the sender's processor spends on each message, one after the other (α)
   double token = 0;                 ///< s for a token, on top of the latency of its route

@@ -16,52 +16,52 @@ inline constexpr std::uint32_t max_explicit_ranks = 8192;
 std::string_view common_why_not(const Network& network, const Demand& demand);
 
 std::string_view tree_why_not(const Network& network, const Demand& demand);
-Schedule tree(const Network& network, const Demand& demand, const Fitting&);
+Schedule tree(const Network& network, const Demand& demand, const SchedulerOptions&);
 
 std::string_view product_why_not(const Network& network, const Demand& demand);
-Schedule product(const Network& network, const Demand& demand, const Fitting& costs);
+Schedule product(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 
-Schedule packing(const Network& network, const Demand& demand, const Fitting&);
+Schedule packing(const Network& network, const Demand& demand, const SchedulerOptions&);
 
-Schedule linear(const Network& network, const Demand& demand, const Fitting&);
-Schedule ring(const Network& network, const Demand& demand, const Fitting&);
+Schedule linear(const Network& network, const Demand& demand, const SchedulerOptions&);
+Schedule ring(const Network& network, const Demand& demand, const SchedulerOptions&);
 std::string_view pairwise_why_not(const Network& network, const Demand& demand);
-Schedule pairwise(const Network& network, const Demand& demand, const Fitting&);
+Schedule pairwise(const Network& network, const Demand& demand, const SchedulerOptions&);
 std::string_view shift_why_not(const Network& network, const Demand& demand);
-Schedule shift(const Network& network, const Demand& demand, const Fitting&);
+Schedule shift(const Network& network, const Demand& demand, const SchedulerOptions&);
 std::string_view paired_shift_why_not(const Network& network, const Demand& demand);
-Schedule paired_shift(const Network& network, const Demand& demand, const Fitting&);
+Schedule paired_shift(const Network& network, const Demand& demand, const SchedulerOptions&);
 
 // All-gather
 std::string_view gather_why_not(const Network& network, const Demand& demand);
 std::string_view switch_ring_why_not(const Network& network, const Demand& demand);
-Schedule switch_ring(const Network& network, const Demand& demand, const Fitting& costs);
+Schedule switch_ring(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 std::string_view gossip_why_not(const Network& network, const Demand& demand);
-Schedule gossip(const Network& network, const Demand& demand, const Fitting& costs);
+Schedule gossip(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 std::string_view stride_why_not(const Network& network, const Demand& demand);
-Schedule stride(const Network& network, const Demand& demand, const Fitting& costs);
+Schedule stride(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 std::string_view rails_why_not(const Network& network, const Demand& demand);
-Schedule rails(const Network& network, const Demand& demand, const Fitting& costs);
+Schedule rails(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 std::string_view spreading_why_not(const Network& network, const Demand& demand);
-Schedule spreading(const Network& network, const Demand& demand, const Fitting& costs);
-Schedule neighbor_ring(const Network& network, const Demand& demand, const Fitting&);
+Schedule spreading(const Network& network, const Demand& demand, const SchedulerOptions& costs);
+Schedule neighbor_ring(const Network& network, const Demand& demand, const SchedulerOptions&);
 std::string_view recursive_doubling_why_not(const Network& network, const Demand& demand);
-Schedule recursive_doubling(const Network& network, const Demand& demand, const Fitting&);
-Schedule bruck(const Network& network, const Demand& demand, const Fitting&);
+Schedule recursive_doubling(const Network& network, const Demand& demand, const SchedulerOptions&);
+Schedule bruck(const Network& network, const Demand& demand, const SchedulerOptions&);
 std::string_view neighbor_exchange_why_not(const Network& network, const Demand& demand);
-Schedule neighbor_exchange(const Network& network, const Demand& demand, const Fitting&);
+Schedule neighbor_exchange(const Network& network, const Demand& demand, const SchedulerOptions&);
 
 // Irregular
 std::string_view irregular_why_not(const Network& network, const Demand& demand);
-Schedule asynchronous(const Network&, const Demand& demand, const Fitting&);
-Schedule linear_permutation(const Network&, const Demand& demand, const Fitting&);
-Schedule random_nodes(const Network&, const Demand& demand, const Fitting& fitting);
-Schedule random_links(const Network& network, const Demand& demand, const Fitting& fitting);
-Schedule random_nodes_even(const Network& network, const Demand& demand, const Fitting& fitting);
-Schedule random_links_even(const Network& network, const Demand& demand, const Fitting& fitting);
-Schedule colouring(const Network&, const Demand& demand, const Fitting&);
-Schedule critical(const Network& network, const Demand& demand, const Fitting& costs);
-Schedule list(const Network& network, const Demand& demand, const Fitting& costs);
-Schedule open_shop(const Network&, const Demand& demand, const Fitting&);
+Schedule asynchronous(const Network&, const Demand& demand, const SchedulerOptions&);
+Schedule linear_permutation(const Network&, const Demand& demand, const SchedulerOptions&);
+Schedule random_nodes(const Network&, const Demand& demand, const SchedulerOptions& fitting);
+Schedule random_links(const Network& network, const Demand& demand, const SchedulerOptions& fitting);
+Schedule random_nodes_even(const Network& network, const Demand& demand, const SchedulerOptions& fitting);
+Schedule random_links_even(const Network& network, const Demand& demand, const SchedulerOptions& fitting);
+Schedule colouring(const Network&, const Demand& demand, const SchedulerOptions&);
+Schedule critical(const Network& network, const Demand& demand, const SchedulerOptions& costs);
+Schedule list(const Network& network, const Demand& demand, const SchedulerOptions& costs);
+Schedule open_shop(const Network&, const Demand& demand, const SchedulerOptions&);
 
 }  // namespace hocket::algorithms

@@ -55,7 +55,7 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 /// bytes/s, for the startup that a chunk must be worth. `finer`: parts to make of each besides, if it
 /// is large enough.
 [[nodiscard]] std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
-                                                     const Fitting& costs, std::uint32_t finer = 1);
+                                                     const SchedulerOptions& costs, std::uint32_t finer = 1);
 
 /// Splits every contribution over `rails` rails, and the part of each rail into even chunks of at most `longest` bytes
 /// (1 or more).
@@ -79,6 +79,6 @@ struct StreamLoad {
 /// after all it follows. A send takes its startup and its bytes on the slowest channel. Deterministic; near-linear in
 /// sends × route length. `seconds`: when the last send is over.
 [[nodiscard]] Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams,
-                                        PortModel ports, const Fitting& costs, double* seconds = nullptr);
+                                        PortModel ports, const SchedulerOptions& costs, double* seconds = nullptr);
 
 }  // namespace hocket::algorithms

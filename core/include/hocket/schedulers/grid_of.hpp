@@ -14,6 +14,6 @@ namespace hocket {
 
 /// r = t_s / (L·t_l): what a message costs besides its transfer (startup, and a link's latency), in
 /// transfers of a mean contribution over one link.
-[[nodiscard]] double startup_ratio(const Network& network, const Demand& demand, const Fitting& costs);
+[[nodiscard]] double startup_ratio(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 
 }  // namespace hocket

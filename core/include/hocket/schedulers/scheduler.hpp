@@ -13,7 +13,7 @@
 namespace hocket {
 
 /// What a schedule may be fitted to besides network and demand.
-struct Fitting {
+struct SchedulerOptions {
   double startup = 0;      ///< seconds a message costs besides its transfer (t_s, α)
   std::uint64_t seed = 1;  ///< of schedulers that draw lots: same seed, same schedule
 };
@@ -27,7 +27,7 @@ struct Scheduler {
   PortModel ports;          ///< the port model that they keep
   /// Empty if the scheduler serves this network and demand, else the reason why not.
   std::string_view (*why_not)(const Network&, const Demand&);
-  Schedule (*make)(const Network&, const Demand&, const Fitting&);
+  Schedule (*make)(const Network&, const Demand&, const SchedulerOptions&);
   std::string_view guarantee = {};  ///< what its schedules are proven to reach; empty: nothing beyond the above
 };
 

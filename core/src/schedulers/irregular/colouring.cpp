@@ -191,7 +191,7 @@ std::vector<std::uint32_t> colour_edges(const Graph& graph) {
 
 }  // namespace
 
-Schedule colouring(const Network&, const Demand& demand, const Fitting&) {
+Schedule colouring(const Network&, const Demand& demand, const SchedulerOptions&) {
   const Graph graph = merged(demand.matrix);
   return whole_messages(demand, colour_edges(graph), graph.degree);
 }

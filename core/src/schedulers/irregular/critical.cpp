@@ -70,7 +70,7 @@ void squeeze(const Network& network, const Workload& work, std::uint64_t bound, 
 
 }  // namespace
 
-Schedule critical(const Network& network, const Demand& demand, const Fitting& costs) {
+Schedule critical(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   const Workload work(network, demand);
   const Bounds bounds = lower_bounds(network, demand);
   const double mean = mean_seconds(work);

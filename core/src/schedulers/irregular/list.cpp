@@ -23,7 +23,7 @@ constexpr double enough = 1.01;                   ///< times the bound
 constexpr std::uint64_t most_needs = 40'000;      ///< looked at before no further try is made
 constexpr double most_noise = 0.4, lateness = 4;  ///< what a try adds to the factors of late messages
 
-Starts best_starts(const Workload& work, const Fitting& costs) {
+Starts best_starts(const Workload& work, const SchedulerOptions& costs) {
   Random random(costs.seed);
   const double bound = work.bound();
   std::uint64_t needs = 0, looked_at = 0;
@@ -61,11 +61,11 @@ std::vector<std::uint32_t> levels(const Workload& work, const std::vector<std::u
 
 }  // namespace
 
-double list_seconds(const Network& network, const Demand& demand, const Fitting& costs) {
+double list_seconds(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   return best_starts(Workload(network, demand), costs).seconds;
 }
 
-Schedule list(const Network& network, const Demand& demand, const Fitting& costs) {
+Schedule list(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   const Workload work(network, demand);
   const std::vector<std::uint32_t> order = best_starts(work, costs).order, level = levels(work, order);
   std::vector<std::uint64_t> begin;

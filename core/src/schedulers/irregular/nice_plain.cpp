@@ -38,13 +38,13 @@ class PairSteps {
 
 }  // namespace
 
-Schedule asynchronous(const Network&, const Demand& demand, const Fitting&) {
+Schedule asynchronous(const Network&, const Demand& demand, const SchedulerOptions&) {
   PhaseWriter writer(demand);
   demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) { writer.send(src, dst, 0, bytes); });
   return writer.finish();
 }
 
-Schedule linear_permutation(const Network&, const Demand& demand, const Fitting&) {
+Schedule linear_permutation(const Network&, const Demand& demand, const SchedulerOptions&) {
   const PairSteps pairs(demand.ranks);
   std::vector<std::uint32_t> step_of;
   step_of.reserve(demand.matrix.messages());

@@ -119,19 +119,19 @@ class RandomPhases {
 
 }  // namespace
 
-Schedule random_nodes(const Network&, const Demand& demand, const Fitting& fitting) {
+Schedule random_nodes(const Network&, const Demand& demand, const SchedulerOptions& fitting) {
   return RandomPhases(demand, fitting.seed, AnyRoom{}, NoCut{}).make();
 }
 
-Schedule random_links(const Network& network, const Demand& demand, const Fitting& fitting) {
+Schedule random_links(const Network& network, const Demand& demand, const SchedulerOptions& fitting) {
   return RandomPhases(demand, fitting.seed, LinkRoom(network, demand.matrix), NoCut{}).make();
 }
 
-Schedule random_nodes_even(const Network& network, const Demand& demand, const Fitting& fitting) {
+Schedule random_nodes_even(const Network& network, const Demand& demand, const SchedulerOptions& fitting) {
   return RandomPhases(demand, fitting.seed, AnyRoom{}, PhaseCut(network, demand, fitting.startup)).make();
 }
 
-Schedule random_links_even(const Network& network, const Demand& demand, const Fitting& fitting) {
+Schedule random_links_even(const Network& network, const Demand& demand, const SchedulerOptions& fitting) {
   const PhaseCut cut(network, demand, fitting.startup);
   return RandomPhases(demand, fitting.seed, LinkRoom(network, demand.matrix), cut).make();
 }

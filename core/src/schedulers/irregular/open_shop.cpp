@@ -54,7 +54,7 @@ std::uint64_t coarse_unit(const Demand& demand, std::uint64_t least) {
 /// The exact time first, in units of the greatest common divisor. As soon as no rank has slack, sizes that
 /// have little in common make ever shorter phases, which move few bytes and split everything. Where that comes
 /// to more than two splits per message, coarser units take a fraction of them, for a hundredth more time.
-Schedule open_shop(const Network&, const Demand& demand, const Fitting&) {
+Schedule open_shop(const Network&, const Demand& demand, const SchedulerOptions&) {
   std::uint64_t divisor = 0;
   demand.matrix.each([&](Rank, Rank, std::uint64_t bytes) { divisor = std::gcd(divisor, bytes); });
   if (divisor == 0) return PhaseWriter(demand).finish();

@@ -163,7 +163,7 @@ std::string_view product_why_not(const Network& network, const Demand& demand) {
   return {};
 }
 
-Schedule product(const Network& network, const Demand& demand, const Fitting& costs) {
+Schedule product(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   const std::vector<Line> lines = lines_of(network);
   const Dealt dealt = deal_all(lines);
   std::optional<Schedule> found;

@@ -34,13 +34,13 @@ class SharedBlock {
   std::vector<std::byte*> parts_;
 };
 
-class Workplace {
+class HostSharedContext {
  public:
   /// Of `comm`; made on first use, collectively; dies with the communicator. Throws ApiError if `comm` is none, or one
   /// between two groups.
-  [[nodiscard]] static Workplace& of(MPI_Comm comm);
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
+  [[nodiscard]] static HostSharedContext& of(MPI_Comm comm);
+  HostSharedContext(const HostSharedContext&) = delete;
+  HostSharedContext& operator=(const HostSharedContext&) = delete;
 
   /// Of the same ranks, used by nobody else. Its messages go through the runtime's own entry points
   /// (hocket_alltoallv), so that exchanges over wires that collide follow a schedule.
@@ -79,7 +79,7 @@ class Workplace {
   void meet();
 
  private:
-  explicit Workplace(MPI_Comm comm);
+  explicit HostSharedContext(MPI_Comm comm);
   void make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes);
   void meet(MPI_Comm comm);
 

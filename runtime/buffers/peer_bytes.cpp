@@ -1,4 +1,4 @@
-#include "runtime/buffers/volumes.hpp"
+#include "runtime/buffers/peer_bytes.hpp"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ std::vector<Volume> sum_by_peer(std::span<const int> peers, std::span<const std:
   return volumes;
 }
 
-std::uint64_t digest(const Volumes& volumes) {
+std::uint64_t digest(const PeerBytes& volumes) {
   constexpr std::uint64_t prime = 0x100000001b3u;
   std::uint64_t hash = volumes.sends.size();
   for (const auto* side : {&volumes.sends, &volumes.receives})

@@ -12,9 +12,9 @@ namespace hocket::runtime {
 
 /// An all-gather's ranks forward what comes in, so there is nothing that they could hand to MPI in advance. Only for
 /// processes whose threads may all call MPI at any time.
-class StandIn {
+class ProgressThread {
  public:
-  static StandIn& instance();
+  static ProgressThread& instance();
   /// Whether this process may have one.
   [[nodiscard]] static bool allowed();
   /// Repeats `step` until it is over. Does not block. The same work every time.

@@ -9,34 +9,34 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/buffers/volumes.hpp"
+#include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/report/outcome.hpp"
 
 namespace hocket::runtime {
 
-class Recognition {
+class ScheduleCache {
  public:
   static constexpr std::size_t most = 63;                                 ///< exchanges remembered
   static constexpr std::uint64_t well_formed = std::uint64_t{1} << most;  ///< a bit that is no exchange's
 
   enum class Server : std::uint8_t { undecided, mpi, schedule };
   struct Known {
-    Volumes volumes;
+    PeerBytes volumes;
     std::uint64_t digest = 0, last_use = 0;
     Server server = Server::undecided;
-    Why why = Why::new_sizes;            ///< while it is not Server::schedule
-    bool large = false;                  ///< lasts much longer than being asked about
-    std::unique_ptr<Exchange> exchange;  ///< of Server::schedule
+    FallbackReason why = FallbackReason::new_sizes;  ///< while it is not Server::schedule
+    bool large = false;                              ///< lasts much longer than being asked about
+    std::unique_ptr<Exchange> exchange;              ///< of Server::schedule
   };
 
   /// Which exchanges a call of these sizes may be, as far as this rank can tell: a bit for each, and
   /// `well_formed`. Nothing is known of a call without sizes.
-  [[nodiscard]] std::uint64_t candidates(const std::optional<Volumes>& volumes) const;
+  [[nodiscard]] std::uint64_t candidates(const std::optional<PeerBytes>& volumes) const;
   /// The exchange that all ranks' candidates have in common (their AND); null if there is none.
   [[nodiscard]] Known* find(std::uint64_t common);
   /// One that nobody knows yet, in place of the one that was not used for longest.
-  [[nodiscard]] Known& add(Volumes volumes);
+  [[nodiscard]] Known& add(PeerBytes volumes);
 
  private:
   std::vector<Known> known_;
@@ -45,7 +45,7 @@ class Recognition {
 
 /// How often calls that the MPI library ends up serving are asked about. Counts answers that all ranks
 /// got, so all of them skip the same calls.
-class Patience {
+class Backoff {
  public:
   /// Whether this call should be asked about.
   [[nodiscard]] bool asks() {

@@ -1,4 +1,4 @@
-#include "sort/exchange/even_out.hpp"
+#include "sort/exchange/rebalance.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ SortedPart::SortedPart(int rank, std::size_t width, const Layout& falls, const L
   memory_ = PrivateMemory((end - first_) * width);
 }
 
-PrivateMemory SortedPart::even_out(Workplace& place, std::size_t slot) && {
+PrivateMemory SortedPart::rebalance(HostSharedContext& place, std::size_t slot) && {
   if (falls_ != wanted_) {
     const std::uint64_t begin = falls_.begin(rank_), end = falls_.begin(rank_ + 1);
     const std::array leaving{Positions{begin, std::min(end, wanted_.begin(rank_))},

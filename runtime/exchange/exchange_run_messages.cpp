@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/exchange/pass.hpp"
+#include "runtime/exchange/exchange_run.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
@@ -28,7 +28,7 @@ std::byte* buffer_of(const std::vector<Span>& spans, std::vector<std::byte>& sta
 
 // Receives
 
-void Pass::post_receives() {
+void ExchangeRun::post_receives() {
   for (std::size_t message = 0; (remaining_posted_ || !free_receives_.empty()) && next_receive(message);) {
     if (free_receives_.empty()) free_receives_.push_back(add_slot());
     post_receive(free_receives_.back(), message);
@@ -37,7 +37,7 @@ void Pass::post_receives() {
 }
 
 /// Groups one after the other; within a group a segment of each message in turn.
-bool Pass::next_receive(std::size_t& message) {
+bool ExchangeRun::next_receive(std::size_t& message) {
   for (; group_ + 1 < owner_.group_begin_.size(); ++group_, round_ = 0, turn_ = 0) {
     const std::size_t begin = owner_.group_begin_[group_], end = owner_.group_begin_[group_ + 1];
     if (program_.receives[begin].phase > last_phase_) return false;
@@ -54,7 +54,7 @@ bool Pass::next_receive(std::size_t& message) {
   return false;
 }
 
-void Pass::post_receive(std::size_t index, std::size_t message) {
+void ExchangeRun::post_receive(std::size_t index, std::size_t message) {
   Slot& slot = slots_[index];
   slot.sends = false;
   slot.message = message;
@@ -66,7 +66,7 @@ void Pass::post_receive(std::size_t index, std::size_t message) {
                    static_cast<int>(program_.receives[message].src), data_tag, owner_.comm_, &requests_[index]));
 }
 
-void Pass::collect_received(std::size_t index) {
+void ExchangeRun::collect_received(std::size_t index) {
   Slot& slot = slots_[index];
   const std::byte* from = slot.staging.data();
   for (const Span& span : slot.spans) {
@@ -82,11 +82,11 @@ void Pass::collect_received(std::size_t index) {
 }
 
 /// Segments; all of them are never missing.
-std::size_t Pass::missing_at_release(std::size_t receive) const {
+std::size_t ExchangeRun::missing_at_release(std::size_t receive) const {
   return std::min(settings_.early / settings_.segment, segments_of(traffic_.receives.bytes(receive)) - 1);
 }
 
-void Pass::release(std::size_t receive) {
+void ExchangeRun::release(std::size_t receive) {
   trace("acknowledge", receive);
   signal(program_.receives[receive].src, acknowledgement_tag);
   if (!tokens()) return;
@@ -99,7 +99,7 @@ void Pass::release(std::size_t receive) {
   }
 }
 
-void Pass::signal(Rank rank, int tag) {
+void ExchangeRun::signal(Rank rank, int tag) {
   signals_.emplace_back();
   check(PMPI_Isend(nullptr, 0, MPI_BYTE, static_cast<int>(rank), tag, owner_.comm_, &signals_.back()));
 }
@@ -107,7 +107,7 @@ void Pass::signal(Rank rank, int tag) {
 // Sends
 
 /// The next send gets a lane when all of the phases before it have started.
-bool Pass::admit() {
+bool ExchangeRun::admit() {
   if (next_send_ == program_.sends.size()) return false;
   if (free_lanes_.empty() && !remaining_posted_) return false;
   const RankProgram::Send& send = program_.sends[next_send_];
@@ -117,7 +117,7 @@ bool Pass::admit() {
     free_lanes_.push_back(lanes_.size());
     lanes_.emplace_back();
   }
-  Lane& lane = lanes_[free_lanes_.back()];
+  SendSlot& lane = lanes_[free_lanes_.back()];
   active_.push_back(free_lanes_.back());
   free_lanes_.pop_back();
   lane.send = next_send_++;
@@ -140,13 +140,13 @@ bool Pass::admit() {
   return true;
 }
 
-void Pass::expect_acknowledgements(std::size_t sends) {
+void ExchangeRun::expect_acknowledgements(std::size_t sends) {
   for (; acks_expected_ < sends; ++acks_expected_)
     check(PMPI_Irecv(nullptr, 0, MPI_BYTE, static_cast<int>(program_.sends[acks_expected_].dst), acknowledgement_tag,
                      owner_.comm_, &acks_[acks_expected_]));
 }
 
-void Pass::poll_acknowledgements() {
+void ExchangeRun::poll_acknowledgements() {
   for (int in = 1; acks_in_ < acks_expected_; ++acks_in_) {
     check(PMPI_Test(&acks_[acks_in_], &in, MPI_STATUS_IGNORE));
     if (!in) return;
@@ -154,7 +154,7 @@ void Pass::poll_acknowledgements() {
   }
 }
 
-bool Pass::may_start(Lane& lane) {
+bool ExchangeRun::may_start(SendSlot& lane) {
   if (lane.open || remaining_posted_) return true;
   if (signals() && acks_in_ < owner_.acks_before_[lane.send]) return false;
   if (own_tokens_[lane.send] < lane.own_tokens) return false;
@@ -169,19 +169,19 @@ bool Pass::may_start(Lane& lane) {
   return lane.open = true;
 }
 
-void Pass::prepare_next(Lane& lane) {
+void ExchangeRun::prepare_next(SendSlot& lane) {
   lane.at.take(length_of(traffic_.sends, lane.send, lane.next_segment), lane.next);
   lane.held = 0;
 }
 
-bool Pass::holds_next(Lane& lane) const {
+bool ExchangeRun::holds_next(SendSlot& lane) const {
   if (!held_) return true;
   while (lane.held < lane.next.size() && holds(*held_, lane.next[lane.held])) ++lane.held;
   return lane.held == lane.next.size();
 }
 
-Pass::Push Pass::push(std::size_t index) {
-  Lane& lane = lanes_[index];
+ExchangeRun::Push ExchangeRun::push(std::size_t index) {
+  SendSlot& lane = lanes_[index];
   if (handed_[lane.send] || !may_start(lane) || !holds_next(lane)) return Push::waits;
   std::size_t at = receive_slots + index * settings_.ahead + lane.next_segment % settings_.ahead;
   if (remaining_posted_)
@@ -210,7 +210,7 @@ Pass::Push Pass::push(std::size_t index) {
 
 /// The sends of one phase take turns. A later phase gets its chance when those before it wait for
 /// bytes to forward, not when MPI has enough of theirs in hand.
-bool Pass::push_sends() {
+bool ExchangeRun::push_sends() {
   bool moved = false;
   poll_acknowledgements();
   while (admit()) {
@@ -233,7 +233,7 @@ bool Pass::push_sends() {
   return moved;
 }
 
-void Pass::collect_sent(std::size_t index) {
+void ExchangeRun::collect_sent(std::size_t index) {
   const std::size_t lane = slots_[index].message;
   if (++lanes_[lane].done < segments_of(traffic_.sends.bytes(lanes_[lane].send))) return;
   ++sends_done_;
@@ -241,7 +241,7 @@ void Pass::collect_sent(std::size_t index) {
   free_lanes_.push_back(lane);
 }
 
-bool Pass::collect_completions() {
+bool ExchangeRun::collect_completions() {
   int count = 0;
   check(PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(),
                       MPI_STATUSES_IGNORE));

@@ -5,7 +5,7 @@
  *
  * Each exists as a blocking, a persistent (_init) and a nonblocking (I...) call, and all three once more with large
  * counts (_c): MPI_Count and MPI_Aint in place of int and Place. */
-#define VECTOR_CALLS(X)                                                           \
+#define LOCALLY_SIZED_CALLS(X)                                                    \
   X(Alltoallv, alltoallv, everybody, ONE_TYPE, int)                               \
   X(Alltoallw, alltoallw, everybody, TYPE_EACH, int)                              \
   X(Neighbor_allgather, neighbor_allgather, topology, SAME_TO_ALL, int)           \

@@ -1,4 +1,4 @@
-#include "runtime/progress/stand_in.hpp"
+#include "runtime/progress/progress_thread.hpp"
 
 #include <mpi.h>
 
@@ -6,24 +6,24 @@
 
 namespace hocket::runtime {
 
-StandIn& StandIn::instance() {
-  static StandIn& stand_in = *new StandIn;  // outlives every call of a program that does not finalize
-  return stand_in;
+ProgressThread& ProgressThread::instance() {
+  static ProgressThread& instance = *new ProgressThread;  // outlives every call of a program that does not finalize
+  return instance;
 }
 
-bool StandIn::allowed() {
+bool ProgressThread::allowed() {
   int provided = MPI_THREAD_SINGLE;
   return PMPI_Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE;
 }
 
-void StandIn::take_over(std::function<Progress()> step) {
+void ProgressThread::take_over(std::function<Progress()> step) {
   const std::lock_guard lock(mutex_);
   step_ = std::move(step);
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   wake_.notify_one();
 }
 
-void StandIn::end() {
+void ProgressThread::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -33,7 +33,7 @@ void StandIn::end() {
   ending_ = false;
 }
 
-void StandIn::work() {
+void ProgressThread::work() {
   for (std::unique_lock lock(mutex_);; lock.lock()) {
     wake_.wait(lock, [&] { return step_ || ending_; });
     if (ending_) return;

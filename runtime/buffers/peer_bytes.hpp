@@ -16,9 +16,9 @@ struct Volume {
 };
 
 /// By ascending peer; only what is not empty, nothing with itself.
-struct Volumes {
+struct PeerBytes {
   std::vector<Volume> sends, receives;
-  bool operator==(const Volumes&) const = default;
+  bool operator==(const PeerBytes&) const = default;
 };
 
 /// Adds up what goes to the same peer; message i, of bytes[i] bytes, to peers[i]. Negative peers get
@@ -26,6 +26,6 @@ struct Volumes {
 [[nodiscard]] std::vector<Volume> sum_by_peer(std::span<const int> peers, std::span<const std::uint64_t> bytes,
                                               Rank own, std::uint64_t& kept);
 
-[[nodiscard]] std::uint64_t digest(const Volumes& volumes);
+[[nodiscard]] std::uint64_t digest(const PeerBytes& volumes);
 
 }  // namespace hocket::runtime

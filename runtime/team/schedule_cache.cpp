@@ -1,4 +1,4 @@
-#include "runtime/team/recognition.hpp"
+#include "runtime/team/schedule_cache.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace hocket::runtime {
 
-std::uint64_t Recognition::candidates(const std::optional<Volumes>& volumes) const {
+std::uint64_t ScheduleCache::candidates(const std::optional<PeerBytes>& volumes) const {
   if (!volumes) return 0;
   std::uint64_t bits = well_formed;
   const std::uint64_t wanted = digest(*volumes);
@@ -15,7 +15,7 @@ std::uint64_t Recognition::candidates(const std::optional<Volumes>& volumes) con
   return bits;
 }
 
-Recognition::Known* Recognition::find(std::uint64_t common) {
+ScheduleCache::Known* ScheduleCache::find(std::uint64_t common) {
   common &= ~well_formed;
   if (common == 0) return nullptr;
   Known& found = known_[static_cast<std::size_t>(std::countr_zero(common))];
@@ -23,11 +23,11 @@ Recognition::Known* Recognition::find(std::uint64_t common) {
   return &found;
 }
 
-Recognition::Known& Recognition::add(Volumes volumes) {
+ScheduleCache::Known& ScheduleCache::add(PeerBytes volumes) {
   if (known_.size() < most) known_.emplace_back();
   Known& place = *std::ranges::min_element(known_, {}, &Known::last_use);  // a fresh one has none
   const std::uint64_t of_volumes = digest(volumes);
-  place = {std::move(volumes), of_volumes, ++uses_, Server::undecided, Why::new_sizes, false, nullptr};
+  place = {std::move(volumes), of_volumes, ++uses_, Server::undecided, FallbackReason::new_sizes, false, nullptr};
   return place;
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/exchange/pass.hpp"
+#include "runtime/exchange/exchange_run.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ constexpr std::uint64_t no_phase = ~std::uint64_t{0};
 
 }  // namespace
 
-Pass::Pass(const Exchange& owner, const Traffic& traffic)
+ExchangeRun::ExchangeRun(const Exchange& owner, const Traffic& traffic)
     : owner_(owner),
       program_(owner.planned_.program),
       settings_(owner.settings_),
@@ -40,15 +40,15 @@ Pass::Pass(const Exchange& owner, const Traffic& traffic)
 
 /// A message of no bytes travels as one empty segment: others may be waiting for its place in the
 /// order.
-std::size_t Pass::segments_of(std::size_t bytes) const {
+std::size_t ExchangeRun::segments_of(std::size_t bytes) const {
   return bytes == 0 ? 1 : (bytes + settings_.segment - 1) / settings_.segment;
 }
 
-std::size_t Pass::length_of(const Messages& messages, std::size_t message, std::size_t segment) const {
+std::size_t ExchangeRun::length_of(const Messages& messages, std::size_t message, std::size_t segment) const {
   return std::min(settings_.segment, messages.bytes(message) - segment * settings_.segment);
 }
 
-void Pass::begin() {
+void ExchangeRun::begin() {
   if (owner_.trace_ != nullptr) owner_.trace_->plan(owner_.planned_, owner_.rank_);
   if (settings_.flow == Flow::barrier)
     begin_phase(0);
@@ -56,12 +56,12 @@ void Pass::begin() {
     begin_phase(no_phase);
 }
 
-bool Pass::advance() {
+bool ExchangeRun::advance() {
   while (stage_ != Stage::over && stage_done()) begin_next_stage();
   return stage_ == Stage::over;
 }
 
-bool Pass::stage_done() {
+bool ExchangeRun::stage_done() {
   switch (stage_) {
     case Stage::messages:
       if (push_sends() | collect_completions()) ++moves_;
@@ -78,7 +78,7 @@ bool Pass::stage_done() {
   return true;
 }
 
-void Pass::begin_next_stage() {
+void ExchangeRun::begin_next_stage() {
   ++moves_;
   switch (stage_) {
     case Stage::messages:
@@ -107,7 +107,7 @@ void Pass::begin_next_stage() {
   }
 }
 
-void Pass::begin_phase(std::uint64_t phase) {
+void ExchangeRun::begin_phase(std::uint64_t phase) {
   if (phase != no_phase && phase >= owner_.planned_.phases) {
     stage_ = Stage::over;
     return;
@@ -123,12 +123,12 @@ void Pass::begin_phase(std::uint64_t phase) {
   post_receives();
 }
 
-void Pass::post_barriers(std::uint64_t number) {
+void ExchangeRun::post_barriers(std::uint64_t number) {
   barriers_.resize(number);
   for (MPI_Request& barrier : barriers_) check(PMPI_Ibarrier(owner_.comm_, &barrier));
 }
 
-void Pass::post_remaining() {
+void ExchangeRun::post_remaining() {
   if (remaining_posted_ || held_ || stage_ == Stage::over) return;
   if (settings_.flow == Flow::barrier) {
     const std::uint64_t begun = last_phase_ + (stage_ == Stage::barrier ? 1 : 0);
@@ -155,11 +155,11 @@ void Pass::post_remaining() {
   }
 }
 
-bool Pass::handed_over() const {
+bool ExchangeRun::handed_over() const {
   return remaining_posted_ || stage_ == Stage::acknowledgements || stage_ == Stage::signals || stage_ == Stage::over;
 }
 
-std::size_t Pass::add_slot() {
+std::size_t ExchangeRun::add_slot() {
   slots_.emplace_back();
   requests_.push_back(MPI_REQUEST_NULL);
   finished_.push_back(0);

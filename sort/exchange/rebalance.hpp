@@ -2,9 +2,9 @@
 /// From the parts that a sort makes to those that are asked for: what is already on its rank does not move.
 #include <cstddef>
 
+#include "sort/place/host_shared_context.hpp"
 #include "sort/place/layout.hpp"
 #include "sort/place/private_memory.hpp"
-#include "sort/place/workplace.hpp"
 
 namespace hocket::sort {
 
@@ -17,7 +17,7 @@ class SortedPart {
   /// Where the part as it falls is.
   [[nodiscard]] std::byte* data() const { return memory_.data() + (falls_.begin(rank_) - first_) * width_; }
   /// Collective. Exchanges what is on the wrong rank, by a block of the workplace. Returns the part as it is wanted.
-  [[nodiscard]] PrivateMemory even_out(Workplace& place, std::size_t slot) &&;
+  [[nodiscard]] PrivateMemory rebalance(HostSharedContext& place, std::size_t slot) &&;
 
  private:
   int rank_;

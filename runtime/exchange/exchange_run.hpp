@@ -13,12 +13,12 @@
 
 namespace hocket::runtime {
 
-class Pass {
+class ExchangeRun {
  public:
   /// Both must outlive the pass.
-  Pass(const Exchange& owner, const Traffic& traffic);
-  Pass(const Pass&) = delete;
-  Pass& operator=(const Pass&) = delete;
+  ExchangeRun(const Exchange& owner, const Traffic& traffic);
+  ExchangeRun(const ExchangeRun&) = delete;
+  ExchangeRun& operator=(const ExchangeRun&) = delete;
 
   void begin();  ///< posts the first receives
   /// Moves what can be moved and does not block; true when everything is in and nothing of this
@@ -44,7 +44,7 @@ class Pass {
     std::vector<std::byte> staging;
   };
   /// A send under way. It has slots of its own, so that no other send can keep it from going on.
-  struct Lane {
+  struct SendSlot {
     std::size_t send = 0;
     bool open = false;                ///< it has started or may
     std::vector<MPI_Request> tokens;  ///< that it waits for
@@ -78,9 +78,9 @@ class Pass {
   [[nodiscard]] bool admit();
   void expect_acknowledgements(std::size_t sends);
   void poll_acknowledgements();
-  [[nodiscard]] bool may_start(Lane& lane);
-  [[nodiscard]] bool holds_next(Lane& lane) const;
-  void prepare_next(Lane& lane);
+  [[nodiscard]] bool may_start(SendSlot& lane);
+  [[nodiscard]] bool holds_next(SendSlot& lane) const;
+  void prepare_next(SendSlot& lane);
   [[nodiscard]] Push push(std::size_t lane);
 
   bool collect_completions();
@@ -117,7 +117,7 @@ class Pass {
   std::vector<std::size_t> receive_posted_, receive_missing_;  ///< per receive: segments
   std::size_t group_ = 0, turn_ = 0, round_ = 0, receives_done_ = 0;
 
-  std::vector<Lane> lanes_;
+  std::vector<SendSlot> lanes_;
   std::vector<std::size_t> free_lanes_, active_;  ///< active: in the order of the program
   std::size_t next_send_ = 0, started_ = 0, sends_done_ = 0;
   std::vector<bool> handed_;               ///< per send: all of it is with MPI

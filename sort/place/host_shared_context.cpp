@@ -1,4 +1,4 @@
-#include "sort/place/workplace.hpp"
+#include "sort/place/host_shared_context.hpp"
 
 #include <sys/statvfs.h>
 
@@ -67,13 +67,13 @@ SharedBlock::~SharedBlock() {
 
 void SharedBlock::sync() const { check(PMPI_Win_sync(window_)); }
 
-Workplace& Workplace::of(MPI_Comm comm) {
+HostSharedContext& HostSharedContext::of(MPI_Comm comm) {
   need_intracommunicator(comm);
-  if (Workplace* const place = Attached<Workplace>::find(comm)) return *place;
-  return Attached<Workplace>::attach(comm, std::unique_ptr<Workplace>(new Workplace(comm)));
+  if (HostSharedContext* const place = Attached<HostSharedContext>::find(comm)) return *place;
+  return Attached<HostSharedContext>::attach(comm, std::unique_ptr<HostSharedContext>(new HostSharedContext(comm)));
 }
 
-Workplace::Workplace(MPI_Comm comm) : comm_(comm), host_(sharing(comm_)) {
+HostSharedContext::HostSharedContext(MPI_Comm comm) : comm_(comm), host_(sharing(comm_)) {
   const int host_size = host_.size(), rank = comm_.rank();
   check(wait_in_mpi(PMPI_Allreduce, &host_size, &largest_host_size_, 1, MPI_INT, MPI_MAX, comm_.get()));
   members_.resize(static_cast<std::size_t>(host_size));
@@ -86,7 +86,7 @@ Workplace::Workplace(MPI_Comm comm) : comm_(comm), host_(sharing(comm_)) {
   has_plans_ = plans != 0;
 }
 
-SharedBlock& Workplace::block(std::size_t slot, std::size_t bytes) {
+SharedBlock& HostSharedContext::block(std::size_t slot, std::size_t bytes) {
   if (blocks_.size() <= slot) blocks_.resize(slot + 1);
   std::unique_ptr<SharedBlock>& place = blocks_[slot];
   const int grow = place == nullptr || place->bytes() < bytes ? 1 : 0;
@@ -98,7 +98,7 @@ SharedBlock& Workplace::block(std::size_t slot, std::size_t bytes) {
   return *place;
 }
 
-void Workplace::make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes) {
+void HostSharedContext::make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes) {
   int grows = place == nullptr || place->bytes() < bytes ? 1 : 0;
   check(wait_in_mpi(PMPI_Allreduce, MPI_IN_PLACE, &grows, 1, MPI_INT, MPI_MAX, host_.get()));
   if (!grows) return;
@@ -107,7 +107,7 @@ void Workplace::make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes
   place = share(bytes);
 }
 
-std::unique_ptr<SharedBlock> Workplace::share(std::size_t bytes) const {
+std::unique_ptr<SharedBlock> HostSharedContext::share(std::size_t bytes) const {
   std::uint64_t together_bytes = bytes;
   check(wait_in_mpi(PMPI_Allreduce, MPI_IN_PLACE, &together_bytes, 1, MPI_UINT64_T, MPI_SUM, host_.get()));
   std::uint64_t left = shared_memory_left();
@@ -119,10 +119,10 @@ std::unique_ptr<SharedBlock> Workplace::share(std::size_t bytes) const {
   return std::make_unique<SharedBlock>(host(), bytes);
 }
 
-void Workplace::meet_host() { meet(host()); }
-void Workplace::meet() { meet(comm()); }
+void HostSharedContext::meet_host() { meet(host()); }
+void HostSharedContext::meet() { meet(comm()); }
 
-void Workplace::meet(MPI_Comm comm) {
+void HostSharedContext::meet(MPI_Comm comm) {
   const auto sync = [&] {
     for (const auto& block : blocks_)
       if (block) block->sync();
