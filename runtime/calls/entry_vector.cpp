@@ -54,34 +54,43 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
   note_native(why, bytes);
 }
 
-/// Runs the call by its plan, and returns nothing; or returns why the MPI library is to serve it.
-std::optional<FallbackReason> run(MPI_Comm comm, const Sides& sides) {
+struct Run {
+  std::optional<FallbackReason> why;  ///< the MPI library is to serve the call; nothing: it is over
+  Duel* duel = nullptr;               ///< to be told when the call is over
+};
+
+/// Runs the call by its plan if there is one.
+Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   Team* const team = Team::of_any(comm);
-  if (const std::optional<FallbackReason> why = why_native(team)) return why;
+  if (const std::optional<FallbackReason> why = why_native(team)) return {why};
   VectorExchanges& vectors = team->vectors();
-  if (!vectors.asks()) return FallbackReason::not_asked;
+  if (!vectors.asks()) return {FallbackReason::not_asked};
   const Neighbours* const neighbours = vectors.neighbours(comm, sides.reach);
-  if (neighbours == nullptr) return FallbackReason::topology;
+  if (neighbours == nullptr) return {FallbackReason::topology};
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<PeerBytes> volumes = call.volumes();
   const std::uint64_t bytes = bytes_to_others(volumes);
   const VectorExchanges::Found found = vectors.find(comm, std::move(volumes));
-  if (found.exchange == nullptr) return found.why;
+  if (found.exchange == nullptr) return {found.why, found.duel};
   VectorOperation operation(*found.exchange, call);
   operation.begin();
   finish(operation);
   note_scheduled(*found.exchange, bytes);
-  return std::nullopt;
+  return {std::nullopt, found.duel};
 }
 
 template <class Native>
 int blocking(MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
     complete_pending_setups(comm);
-    const std::optional<FallbackReason> why = run(comm, sides);
-    if (!why) return MPI_SUCCESS;
-    note_passed_on(comm, sides, *why);
-    return wait_in_mpi(native);
+    const Run run = run_by_plan(comm, sides);
+    int code = MPI_SUCCESS;
+    if (run.why) {
+      note_passed_on(comm, sides, *run.why);
+      code = wait_in_mpi(native);
+    }
+    if (run.duel != nullptr) run.duel->over(comm);
+    return code;
   });
 }
 

@@ -17,8 +17,13 @@ void AgreedCosts::post(MPI_Comm comm) {
   Post& post = posts_.emplace_back();
   post.own = std::exchange(noted_, {});
   post.all.resize(post.own.size());
-  check(PMPI_Iallreduce(post.own.data(), post.all.data(), static_cast<int>(post.own.size()), MPI_DOUBLE, MPI_MIN, comm,
-                        &post.request));
+  if (cost_ == Cost::mean) {
+    int ranks = 0;
+    check(PMPI_Comm_size(comm, &ranks));
+    for (double& seconds : post.own) seconds /= ranks;
+  }
+  check(PMPI_Iallreduce(post.own.data(), post.all.data(), static_cast<int>(post.own.size()), MPI_DOUBLE,
+                        cost_ == Cost::mean ? MPI_SUM : MPI_MIN, comm, &post.request));
 }
 
 std::vector<double> AgreedCosts::collect() {

@@ -2,6 +2,7 @@
 /// How long calls took, as all ranks know it.
 #include <mpi.h>
 
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -11,14 +12,18 @@ namespace hocket::runtime {
 /// rank that has not made its call yet, except in collect().
 class AgreedCosts {
  public:
-  AgreedCosts() = default;
+  /// What a call cost, of its durations on the ranks.
+  enum class Cost : std::uint8_t {
+    least,  ///< where every rank gets something from every other: the last to come waits for nobody
+    mean,   ///< elsewhere: a rank that few others wait for says little, all of them together do
+  };
+  explicit AgreedCosts(Cost cost = Cost::least) : cost_(cost) {}
   AgreedCosts(const AgreedCosts&) = delete;
   AgreedCosts& operator=(const AgreedCosts&) = delete;
   ~AgreedCosts() { drop(); }
 
   void note(double seconds) { noted_.push_back(seconds); }
-  /// Sends what was noted since the last post: the least over the ranks counts, since the last to come waits for
-  /// nobody.
+  /// Sends what was noted since the last post.
   void post(MPI_Comm comm);
   [[nodiscard]] bool outstanding() const { return !posts_.empty(); }
   /// Waits for all posts and forgets them.
@@ -32,6 +37,7 @@ class AgreedCosts {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
+  Cost cost_;
   std::vector<double> noted_;
   std::deque<Post> posts_;
 };

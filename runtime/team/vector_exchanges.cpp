@@ -57,7 +57,9 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
     patience_.worth_it();
   else
     patience_.in_vain(known != nullptr && known->server == Server::undecided);
-  return known != nullptr ? Found{known->exchange.get(), known->why} : Found{};
+  if (known == nullptr) return {};
+  if (known->duel == nullptr || known->duel->scheduled()) return {known->exchange.get(), known->why, known->duel.get()};
+  return {nullptr, FallbackReason::faster, known->duel.get()};
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
@@ -87,6 +89,7 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
     known->server = Server::schedule;
     known->large = true;
+    if (settings().choose == Choose::learn) known->duel = std::make_unique<Duel>();
   }
   return known;
 }

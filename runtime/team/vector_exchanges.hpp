@@ -36,6 +36,7 @@ class VectorExchanges {
   struct Found {
     const Exchange* exchange = nullptr;
     FallbackReason why = FallbackReason::erroneous;
+    Duel* duel = nullptr;  ///< who serves it is being found out: to be told when the call is over
   };
   /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell.
   /// Collective.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+
+from scheduled_calls import ALL
 
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -43,9 +46,10 @@ def calls(launch: Launched, kept: Path) -> Callable[..., Told]:
         number: int = 40,
         network: str = "chain:2,2",
         size: int = 4096,
+        env: Mapping[str, str] = MappingProxyType({}),
     ) -> Told:
         program = f"choice_calls {form} {size} {number} {native} {scheduled}"
-        done = launch(program, network, 4, *(options or LEARN), env={"HOCKET_CHOICES": str(kept)})
+        done = launch(program, network, 4, *(options or LEARN), env={**env, "HOCKET_CHOICES": str(kept)})
         assert done.returncode == 0 and "ok " in done.stdout, done.stdout + done.stderr
         found = re.search(r"scheduled (\d+) first (-?\d+) last (-?\d+) persistent (\d)", done.stdout)
         assert found, done.stdout
@@ -144,3 +148,15 @@ def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_pat
     assert 0 < choice["trials"] < 20
     assert choice["measured"] < 0.1 * choice["native"]
     assert choice["native"] == pytest.approx(0.06, rel=0.1)
+
+
+def test_an_irregular_exchange_is_scheduled_while_that_is_faster(calls: Callable[..., Told]) -> None:
+    told = calls(SLOW, FAST, form="vector", env=ALL)
+    assert told.first <= 1 and told.last == 39  # planned when it comes again
+    assert told.scheduled >= 34  # the library's call is tried a few times
+
+
+def test_an_irregular_exchange_goes_back_to_the_library_where_that_is_faster(calls: Callable[..., Told]) -> None:
+    told = calls(FAST, SLOW, form="vector", env=ALL)
+    assert 1 <= told.scheduled <= 10 and told.last <= 15
+    assert calls(FAST, SLOW, "--choose", "off", form="vector", env=ALL, number=6).last == 5

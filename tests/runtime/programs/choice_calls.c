@@ -1,5 +1,5 @@
 /* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US
- * FORM: blocking, all-gather, or both (persistent after blocking). The runtime sees this program's clock: a call that
+ * FORM: blocking, all-gather, vector (MPI_Alltoallv), or both (persistent after blocking). The runtime sees this program's clock: a call that
  * sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend on
  * the machine. Prints how many calls were scheduled, and which were the first and the last. */
 #define _GNU_SOURCE
@@ -31,14 +31,24 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
   return 0;
 }
 
+/* A message of the runtime's begins: the call is a scheduled one. */
+static void begins(void* caller, int count) {
+  if (count <= 1 || scheduled_call || !is_runtime(caller)) return;
+  scheduled_call = 1;
+  now_us += scheduled_us;
+}
+
 typedef int (*Send)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 int PMPI_Isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   Send library = (Send)dlsym(RTLD_NEXT, "PMPI_Isend");
-  if (count > 1 && !scheduled_call && is_runtime(__builtin_return_address(0))) {
-    scheduled_call = 1;
-    now_us += scheduled_us;
-  }
+  begins(__builtin_return_address(0), count);
   return library(buf, count, type, dest, tag, comm, request);
+}
+typedef int (*Receive)(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+int PMPI_Irecv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  Receive library = (Receive)dlsym(RTLD_NEXT, "PMPI_Irecv");
+  begins(__builtin_return_address(0), count);
+  return library(buf, count, type, source, tag, comm, request);
 }
 
 static unsigned char value(int from, int to, int i, int round) {
@@ -74,11 +84,20 @@ int main(int argc, char** argv) {
   b.in = malloc((size_t)(b.n * b.bytes));
   native_us = atol(argv[4]);
   scheduled_us = atol(argv[5]);
+  const int vector = strcmp(argv[1], "vector") == 0;
+  int* counts = malloc(2 * (size_t)b.n * sizeof(int));
+  int* places = counts + b.n;
+  for (int i = 0; i < b.n; ++i) {
+    counts[i] = b.bytes;
+    places[i] = i * b.bytes;
+  }
   int scheduled = 0, first = -1, last = -1;
   for (int round = 0; round < calls; ++round) {
     scheduled_call = 0;
     fill(&b, round);
-    if (b.gather)
+    if (vector)
+      MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+    else if (b.gather)
       MPI_Allgather(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
     else
       MPI_Alltoall(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
@@ -101,6 +120,7 @@ int main(int argc, char** argv) {
     MPI_Request_free(&request);
   }
   if (b.rank == 0) printf("scheduled %d first %d last %d persistent %d\n", scheduled, first, last, persistent);
+  free(counts);
   free(b.out);
   free(b.in);
   return report();

@@ -97,7 +97,7 @@ def main(prefix: str) -> None:
         assert empty.run([]) == [] and empty.ratio is None
 
     last = RANK == RANKS - 1
-    refused(UsageError, "no rank", hocket.Exchange, COMM, {RANKS if last else 0: 8})
+    refused(UsageError, "not a rank", hocket.Exchange, COMM, {RANKS if last else 0: 8})
     refused(UsageError, "sizes for", hocket.Exchange, COMM, [8] * (RANKS + last))
     refused(UsageError, "out of range", hocket.Exchange, COMM, {0: 2**70 if last else 8})
     refused(UsageError, "not understood", hocket.Exchange, COMM, {0: 0.5 if last else 8})
