@@ -18,15 +18,22 @@
 
 namespace hocket::runtime {
 
-/// Why the MPI library is to serve a call, whatever may be planned; nothing if an exchange may. Depends only on what
-/// all ranks of the team know alike. A few nanoseconds for calls of less than `least` bytes a message.
+/// Why the MPI library is to serve a call, whatever its buffers and types and whatever may be planned. Depends only on
+/// what all ranks of the team know alike. A few nanoseconds.
 template <class Call>
-[[nodiscard]] std::optional<FallbackReason> why_native(const Team* team, const Call& call, std::size_t least) {
+[[nodiscard]] std::optional<FallbackReason> why_at_once(const Team* team, const Call& call, std::size_t least) {
   if (team == nullptr) return FallbackReason::intercommunicator;
   if (team->met() ? !team->could_collide() : !team->could_meet()) return team->why_native();
   if (!call.well_formed(*team)) return FallbackReason::erroneous;
   const std::size_t bytes = call.message_bytes(*team);
   if (bytes == 0 || bytes < least) return FallbackReason::small;
+  return std::nullopt;
+}
+
+/// Why it is to serve a call, whatever may be planned; nothing if an exchange may.
+template <class Call>
+[[nodiscard]] std::optional<FallbackReason> why_native(const Team* team, const Call& call, std::size_t least) {
+  if (const std::optional<FallbackReason> why = why_at_once(team, call, least)) return why;
   if (!call.usable(*team)) return FallbackReason::erroneous;
   return std::nullopt;
 }
@@ -93,12 +100,19 @@ int blocking(const Call& call, Native native) {
       return served(team, call, exchange, why, native);
     }
     Team* const team = Team::known(call.comm);
-    if (const std::optional<FallbackReason> why = why_native(team, call, 0))
+    if (const std::optional<FallbackReason> why = why_at_once(team, call, 0))
       return served(team, call, nullptr, *why, native);
     Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
     Exchange* exchange = chosen.exchange();
-    if (exchange != nullptr && !call.suits(exchange->planned(), *team)) exchange = nullptr;
-    const int code = served(team, call, exchange, chosen.why(), native);
+    FallbackReason why = FallbackReason::faster;
+    if (exchange != nullptr && !call.suits(exchange->planned(), *team)) {
+      exchange = nullptr;
+      why = FallbackReason::no_plan;
+    } else if (exchange != nullptr && !call.usable(*team)) {
+      exchange = nullptr;
+      why = FallbackReason::erroneous;
+    }
+    const int code = served(team, call, exchange, why, native);
     chosen.over();
     return code;
   });

@@ -185,7 +185,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
       const bool is_long = bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
       const int first = is_long ? 1 : 2, power = std::countr_zero(choice.calls);
       call.timed_ = call.post_ = std::has_single_bit(choice.calls) && power >= first && (power - first) % 3 == 0;
-      if (call.post_) choice.collect_at = choice.calls + 1;
+      if (call.post_) choice.collect_at = choice.calls + 2;  // by then the reduction is over
       break;
     }
     case Choice::Stage::fixed:

@@ -13,7 +13,6 @@
 
 #include "runtime/choose/choice.hpp"
 #include "runtime/exchange/exchange.hpp"
-#include "runtime/report/outcome.hpp"
 
 namespace hocket::runtime {
 
@@ -43,7 +42,6 @@ class Choices {
   class Call {
    public:
     [[nodiscard]] Exchange* exchange() const { return exchange_; }  ///< null: the MPI library serves it
-    [[nodiscard]] FallbackReason why() const { return why_; }       ///< that is so
     /// The call has ended on this rank.
     void over();
 
@@ -52,7 +50,6 @@ class Choices {
     MPI_Comm comm_ = MPI_COMM_NULL;
     Choice* choice_ = nullptr;
     Exchange* exchange_ = nullptr;
-    FallbackReason why_ = FallbackReason::faster;
     bool timed_ = false, post_ = false;
     std::chrono::steady_clock::time_point since_;
   };

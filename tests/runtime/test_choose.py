@@ -156,7 +156,9 @@ def test_an_irregular_exchange_is_scheduled_while_that_is_faster(calls: Callable
     assert told.scheduled >= 34  # the library's call is tried a few times
 
 
-def test_an_irregular_exchange_goes_back_to_the_library_where_that_is_faster(calls: Callable[..., Told]) -> None:
+def test_an_irregular_exchange_goes_back_to_the_library_where_that_is_faster(
+    calls: Callable[..., Told],
+) -> None:
     told = calls(FAST, SLOW, form="vector", env=ALL)
     assert 1 <= told.scheduled <= 10 and told.last <= 15
     assert calls(FAST, SLOW, "--choose", "off", form="vector", env=ALL, number=6).last == 5

@@ -92,7 +92,9 @@ def test_plain_mpiexec(shell: Shell) -> None:
 def test_twice_is_like_once_and_unset_takes_it_back(shell: Shell, tmp_path: Path) -> None:
     """The user's own variables and preloaded libraries stay as they were."""
     prepare, start = BATCH.split("eval ")[1].strip().rsplit("\n", 1)
-    look = "env | grep -e ^HOCKET_ -e ^LD_PRELOAD | grep -v ^HOCKET_CHOOSE= | sort > "  # all tests have that one
+    look = (
+        "env | grep -e ^HOCKET_ -e ^LD_PRELOAD | grep -v ^HOCKET_CHOOSE= | sort > "  # all tests have that one
+    )
     done = shell(
         f"{look} none; eval {prepare}; {look} once; eval {prepare}; {look} twice\n"
         f'{start}\neval "$(hocket env --unset)"; {look} after; {start}',
