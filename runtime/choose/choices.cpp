@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <mutex>
 #include <set>
@@ -33,7 +34,7 @@ constexpr double meeting_seconds = 2e-3;
 double planning_seconds(int ranks) { return 1e-3 + 4e-7 * ranks * ranks; }
 
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
-constexpr std::size_t long_call = 65536;
+constexpr std::size_t long_call = 16384;
 
 /// "alltoall", as evidence names them.
 std::string call_name(CallKind kind) {
@@ -54,8 +55,7 @@ Evidence evidence_of(const Choice& choice, const std::string& place) {
                     .layout = "any",
                     .settled = guard.settled(),
                     .winner = std::string(arms[choice.offered[guard.incumbent()]].name),
-                    .arms = {},
-                    .mpi = mpi_name()};
+                    .arms = {}};
   for (std::size_t i = 0; i < choice.offered.size(); ++i)
     if (const ArmState& state = guard.arms()[i]; state.timed > 0)
       evidence.arms.push_back({std::string(arms[choice.offered[i]].name), state.timed, state.typical, state.spread});
@@ -120,17 +120,28 @@ Choices::~Choices() {
   Living::instance().remove(this);
 }
 
-void Choices::end() {
+void Choices::end() noexcept {
   if (std::exchange(ended_, true)) return;
   for (Choice& choice : choices_) choice.costs.drop();
   if (members_.rank != 0) return;
+  try {
+    keep();
+  } catch (const std::exception& problem) {
+    say_once(std::string("what was learned in this run is lost: ") + problem.what());
+  } catch (const MpiFailure&) {
+    say_once("what was learned in this run is lost: MPI is over");
+  }
+}
+
+void Choices::keep() const {
   std::vector<Evidence> learned;
-  for (Choice& choice : choices_) {
+  for (const Choice& choice : choices_) {
     tell(choice);
     if (!choice.guard) continue;
     Evidence evidence = evidence_of(choice, place_.digest);
     evidence.ranks = static_cast<std::uint32_t>(members_.size);
     evidence.hosts = static_cast<std::uint32_t>(place_.hosts);
+    evidence.mpi = mpi_;
     learned.push_back(std::move(evidence));
   }
   if (!learned.empty()) keep_evidence(place_.digest, learned);
@@ -158,6 +169,7 @@ void Choices::recall(Choice& choice) const {
 void Choices::meet(MPI_Comm comm) {
   met_ = true;
   place_ = members_.meet(comm);
+  mpi_ = mpi_name();
   if (place_.digest.empty() || settings().choose != Choose::learn) return;
   evidence_ = kept_evidence(comm, place_.digest);
   for (Choice& choice : choices_) recall(choice);
@@ -183,7 +195,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
     case Choice::Stage::watched: {
       // The first call sets up connections. Short ones are looked at later: that costs about as much as they do.
       const bool is_long = bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
-      const int first = is_long ? 1 : 2, power = std::countr_zero(choice.calls);
+      const int first = is_long ? 1 : 6, power = std::countr_zero(choice.calls);
       call.timed_ = call.post_ = std::has_single_bit(choice.calls) && power >= first && (power - first) % 3 == 0;
       if (call.post_) choice.collect_at = choice.calls + 2;  // by then the reduction is over
       break;

@@ -36,7 +36,7 @@ class Choices {
   ~Choices();
 
   /// Tells and keeps what was learned; the calls are over. When MPI ends, and when the communicator does.
-  void end();
+  void end() noexcept;
 
   /// One call, from its choice to its end.
   class Call {
@@ -70,12 +70,14 @@ class Choices {
   void meet(MPI_Comm comm);
   void recall(Choice& choice) const;
   void tell(const Choice& choice) const;
+  void keep() const;
 
   Members members_;
   std::list<Choice> choices_;
   Choice* last_ = nullptr;
   bool met_ = false, ended_ = false;
   Place place_;
+  std::string mpi_;
   std::vector<Evidence> evidence_;  ///< of the place, from earlier runs
   double step_seconds_ = 0;         ///< 0: not measured
   double spent_ = 0;                ///< seconds in watched calls

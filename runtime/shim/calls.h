@@ -29,6 +29,10 @@
 #define NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent) \
   X(I##name, i##name, n_nonblocking)                               \
   X(I##name##_c, i##name##_c, n_nonblocking)
+/* Where the runtime is loaded, so that no later call takes longer for that. It has no part in them. */
+#define STARTING_CALLS(X) \
+  X(Init, progress, 2)    \
+  X(Init_thread, progress, 4)
 /* Of interest only to the recording, which ends here. */
 #define ENDING_CALLS(X) X(Finalize, finalize, 0)
 /* Between the first and the last of these MPI may end and begin again. */
@@ -229,6 +233,8 @@
   X(Reduce_scatter_c, join, 6)     \
   X(Reduce_scatter_block, join, 6) \
   X(Reduce_scatter_block_c, join, 6)
-#define CALLS(X)      \
-  COLLECTIVE_CALLS(X) \
-  NOTED_CALLS(X) ENDING_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)
+#define CALLS(X)                                                                                         \
+  COLLECTIVE_CALLS(X)                                                                                    \
+  NOTED_CALLS(X)                                                                                         \
+  STARTING_CALLS(X) ENDING_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) \
+      JOINING_CALLS(X)

@@ -236,6 +236,20 @@ static void join(int call, word comm) {
   DEFINE_REPORTED(call, n, !knows(ACTIVE), learn(ACTIVE), \
                   FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
 #define DEFINE_NOTED(call, runtime_name, n) DEFINE_REPORTED(call, n, !knows(noted), learn_noted(), of_mpi[CALL_##call])
+#define DEFINE_STARTING(call, runtime_name, n)                                          \
+  static int call##_started(void* target, P##n) {                                       \
+    const int code = PASS_TO(target, n);                                                \
+    if (code == 0 && is_set("HOCKET_RUNTIME")) learn(ACTIVE);                           \
+    return code;                                                                        \
+  }                                                                                     \
+  int PMPI_##call(P##n) {                                                               \
+    learn(MPI_KNOWN);                                                                   \
+    return call##_started(of_mpi[CALL_##call], A##n);                                   \
+  }                                                                                     \
+  int MPI_##call(P##n) {                                                                \
+    learn(MPI_KNOWN);                                                                   \
+    return call##_started(TOOL(call) != NULL ? TOOL(call) : of_mpi[CALL_##call], A##n); \
+  }
 #define DEFINE_ENDING(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(noted), learn_noted(), noted == ACTIVE ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
 #define DEFINE_SESSION(call, runtime_name, n) \
@@ -252,6 +266,7 @@ static void join(int call, word comm) {
               of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
 NOTED_CALLS(DEFINE_NOTED)
+STARTING_CALLS(DEFINE_STARTING)
 ENDING_CALLS(DEFINE_ENDING)
 SESSION_CALLS(DEFINE_SESSION)
 REQUEST_CALLS(DEFINE_REQUEST)

@@ -45,7 +45,7 @@ def calls(launch: Launched, kept: Path) -> Callable[..., Told]:
         form: str = "blocking",
         number: int = 40,
         network: str = "chain:2,2",
-        size: int = 4096,
+        size: int = 8192,
         env: Mapping[str, str] = MappingProxyType({}),
     ) -> Told:
         program = f"choice_calls {form} {size} {number} {native} {scheduled}"
@@ -129,7 +129,7 @@ def test_limits_decide_where_they_are_asked_for(calls: Callable[..., Told], opti
 
 
 def test_a_limit_passes_on_what_is_smaller(calls: Callable[..., Told]) -> None:
-    assert calls(SLOW, FAST, *LEARN, "--min-bytes", "8192").scheduled == 0
+    assert calls(SLOW, FAST, *LEARN, "--min-bytes", "16384").scheduled == 0
 
 
 def test_calls_that_cannot_be_timed_follow_those_that_were(calls: Callable[..., Told]) -> None:
@@ -144,7 +144,7 @@ def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_pat
     choices: list[dict[str, Any]] = json.loads(file.read_text())["choices"]
     (choice,) = choices
     assert choice["collective"] == "all-to-all" and choice["arm"] != "native"
-    assert (choice["communicator"], choice["message"], choice["calls"]) == (4, 4096, 40)
+    assert (choice["communicator"], choice["message"], choice["calls"]) == (4, 8192, 40)
     assert 0 < choice["trials"] < 20
     assert choice["measured"] < 0.1 * choice["native"]
     assert choice["native"] == pytest.approx(0.06, rel=0.1)
