@@ -233,8 +233,8 @@
   X(Reduce_scatter_c, join, 6)     \
   X(Reduce_scatter_block, join, 6) \
   X(Reduce_scatter_block_c, join, 6)
-#define CALLS(X)                                                                                         \
-  COLLECTIVE_CALLS(X)                                                                                    \
-  NOTED_CALLS(X)                                                                                         \
-  STARTING_CALLS(X) ENDING_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) \
-      JOINING_CALLS(X)
+#define CALLS(X)      \
+  COLLECTIVE_CALLS(X) \
+  NOTED_CALLS(X)      \
+  STARTING_CALLS(X)   \
+  ENDING_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)
