@@ -12,6 +12,7 @@
 
 #include "bindings.hpp"
 #include "hocket/choose/evidence.hpp"
+#include "hocket/choose/forecast.hpp"
 #include "hocket/choose/guard.hpp"
 #include "hocket/choose/pair_test.hpp"
 #include "hocket/error.hpp"
@@ -142,6 +143,7 @@ void bind_guard(nb::module_& m) {
           [](Guard* self, std::vector<double> predicted, const GuardRules& rules, const std::vector<ArmEvidence>& known,
              std::optional<std::size_t> winner) { new (self) Guard(std::move(predicted), rules, known, winner); },
           "predicted"_a, "rules"_a = GuardRules{}, "known"_a = std::vector<ArmEvidence>{}, "winner"_a = nb::none())
+      .def("seen", &Guard::seen, "arm"_a, "calls"_a, "seconds"_a)
       .def("due", &Guard::due)
       .def(
           "tell", [](Guard& guard, const std::vector<double>& costs) { guard.tell(costs); }, "costs"_a)
@@ -166,4 +168,10 @@ void bind_choose(nb::module_& parent) {
   nb::module_ m = parent.def_submodule("choose", "Which way of carrying out a call is used, by evidence.");
   bind_evidence(m);
   bind_guard(m);
+  m.def(
+      "forecast",
+      [](std::uint64_t phases, double wire, std::uint32_t window, double step, double native) {
+        return forecast({phases, wire, window}, {step, native});
+      },
+      "phases"_a, "wire_seconds"_a, "window"_a, "step_seconds"_a, "native_seconds"_a = 0.0);
 }

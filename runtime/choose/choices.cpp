@@ -274,8 +274,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
     choice.offered.push_back(i);
     choice.predicted.push_back(
         i == 0 ? (choice.native_seconds > 0 ? choice.native_seconds : std::numeric_limits<double>::quiet_NaN())
-               : forecast({planned.phases, wire, arm.window, arm.flow != Flow::free},
-                          {step_seconds_, choice.native_seconds}));
+               : forecast({planned.phases, wire, arm.window}, {step_seconds_, choice.native_seconds}));
   }
   if (settings().choose == Choose::predict) {
     choice.arm = choice.offered[best_predicted(choice)];

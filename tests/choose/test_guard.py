@@ -317,3 +317,14 @@ def test_play_is_what_a_runtime_does() -> None:
         guard.play(costs)
     with pytest.raises(InputError, match="columns"):
         Guard(unknown(2), rules()).play(costs)
+
+
+def test_what_was_seen_before_needs_no_first_call_and_no_sample() -> None:
+    """The second call already is the challenger's probe: the library's time is known."""
+    guard = Guard([1.0, 0.2])
+    guard.seen(0, 3, 1.0)
+    assert (guard.calls, guard.spent, guard.arms[0].typical) == (3, 3.0, 1.0)
+    turns = [guard.next() for _ in range(2)]
+    assert [turn.arm for turn in turns] == [0, 1] and all(turn.timed for turn in turns)
+    fresh = Guard([1.0, 0.2])
+    assert not fresh.next().timed and fresh.next().arm == 0

@@ -116,6 +116,16 @@ def test_nowhere_to_keep_it(calls: Callable[..., Told], kept: Path) -> None:
     assert len(warnings) == 1 and "cannot write" in warnings[0], told.said
 
 
+@pytest.mark.parametrize(("native", "size"), [("30", 8192), (SLOW, 64)])
+def test_short_jobs_are_the_librarys_and_nothing_is_set_up(
+    calls: Callable[..., Told], kept: Path, native: str, size: int
+) -> None:
+    """Two calls would not pay for a plan; calls of a few bytes are not even looked at so soon."""
+    told = calls(native, FAST, "--choose", "learn", "-v", size=size)
+    assert told.scheduled == 0 and "phases by" not in told.said
+    assert not kept.exists()
+
+
 def test_by_prediction_alone(calls: Callable[..., Told], kept: Path) -> None:
     told = calls(SLOW, FAST, "--choose", "predict", number=12)
     assert 2 <= told.first <= 4 and told.scheduled == 12 - told.first  # no trials

@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +85,13 @@ def test_the_shim_shows_both_names_of_what_this_mpi_has(mpi: Mpi, declared: set[
     assert exported(build_runtime(mpi.mpicc).shim) == {
         f"{prefix}_{name}" for prefix in ("MPI", "PMPI") for name in names
     }
+
+
+@pytest.mark.parametrize("start", ["init", "thread"])
+def test_the_runtime_is_loaded_when_mpi_begins(launch: Callable[..., Any], start: str) -> None:
+    """Not in the first collective call, which would take longer for it."""
+    done = launch(f"loaded {start}", "chain:2,2", 4)
+    assert done.stdout.split() == ["before", "0", "after", "1"], done.stdout + done.stderr
 
 
 def test_a_rank_that_waits_elsewhere_lets_the_exchange_go_on(

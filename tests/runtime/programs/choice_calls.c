@@ -1,7 +1,8 @@
 /* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US
- * FORM: blocking, all-gather, vector (MPI_Alltoallv), or both (persistent after blocking). The runtime sees this program's clock: a call that
- * sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend on
- * the machine. Prints how many calls were scheduled, and which were the first and the last. */
+ * FORM: blocking, all-gather, vector (MPI_Alltoallv), or both (persistent after blocking). The runtime sees this
+ * program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it
+ * finds out does not depend on the machine. Prints how many calls were scheduled, and which were the first and the
+ * last. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

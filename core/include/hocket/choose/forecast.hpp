@@ -8,8 +8,7 @@ namespace hocket {
 struct ScheduleCost {
   std::uint64_t phases = 0;
   double wire_seconds = 0;   ///< its bytes on the busiest wire: no order of messages is faster
-  std::uint32_t window = 1;  ///< messages of a rank in flight
-  bool ordered = true;       ///< tokens keep messages of different phases apart
+  std::uint32_t window = 1;  ///< messages of a rank in flight, at least 1
 };
 
 /// What was found out about the place.
@@ -18,7 +17,7 @@ struct PlaceCost {
   double native_seconds = 0;  ///< the library's own call, measured; 0: not yet
 };
 
-/// Seconds. Steps of a chain of tokens follow each other, as many at once as the window has room for; the more of them,
+/// Seconds. Steps of a chain of messages follow each other, as many at once as the window has room for; the more of them,
 /// the more messages of different phases meet on a wire. Wires are taken to be at least as fast as the library's call
 /// shows: networks are often described as slower than they are.
 [[nodiscard]] double forecast(const ScheduleCost& schedule, const PlaceCost& place);

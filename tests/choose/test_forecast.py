@@ -1,0 +1,22 @@
+"""What a call is predicted to take by a schedule."""
+
+import pytest
+from hocket._core import choose
+
+
+def test_steps_follow_each_other_as_many_at_once_as_the_window_holds() -> None:
+    assert choose.forecast(16, 0.0, 1, 1e-3) == pytest.approx(16e-3)
+    assert choose.forecast(16, 0.0, 8, 1e-3) == pytest.approx(2e-3)
+
+
+def test_small_messages_go_by_steps_and_large_ones_by_bytes() -> None:
+    """So a larger window is predicted faster for small messages, and slower for large ones."""
+    small = [choose.forecast(16, 1e-4, window, 1e-3) for window in (1, 2, 4, 8)]
+    large = [choose.forecast(16, 10.0, window, 1e-3) for window in (1, 2, 4, 8)]
+    assert small == sorted(small, reverse=True) and large == sorted(large)
+
+
+def test_wires_are_as_fast_as_the_librarys_call_shows() -> None:
+    described_too_slow = choose.forecast(16, 1.0, 1, 1e-3, native_seconds=0.01)
+    assert described_too_slow == pytest.approx(0.01 + 16e-3)
+    assert choose.forecast(16, 1.0, 1, 1e-3, native_seconds=2.0) == pytest.approx(1.016)
