@@ -17,9 +17,9 @@ struct PlaceCost {
   double native_seconds = 0;  ///< the library's own call, measured; 0: not yet
 };
 
-/// Seconds. Steps of a chain of messages follow each other, as many at once as the window has room for; the more of them,
-/// the more messages of different phases meet on a wire. Wires are taken to be at least as fast as the library's call
-/// shows: networks are often described as slower than they are.
+/// Seconds. Steps of a chain of messages follow each other, as many at once as the window has room for; the more of
+/// them, the more messages of different phases meet on a wire. Wires are taken to be at least as fast as the library's
+/// call shows: networks are often described as slower than they are.
 [[nodiscard]] double forecast(const ScheduleCost& schedule, const PlaceCost& place);
 
 }  // namespace hocket
