@@ -175,8 +175,16 @@ def test_timeout_ends_the_ranks(family: str) -> None:
     with Lab.up(two_switches()) as lab:
         result = lab.run(["sleep", "1000"], mpi=mpi, timeout=3)
         assert result.timed_out and result.exit_code == 124
-        assert cluster.namespaces.processes(lab.state.nets()) == []
+        assert lab.state.processes() == []
     assert leftovers(lab.id) == []
+
+
+@pytest.mark.lab
+@needs_root
+def test_a_launcher_that_has_not_reached_its_host_ends_with_the_lab() -> None:
+    with Lab.up(two_switches()) as lab:
+        launcher = subprocess.Popen(["sleep", "1000"], env={**os.environ, **lab.environment()})
+    assert launcher.wait(timeout=10) == -signal.SIGKILL
 
 
 OWNER = """

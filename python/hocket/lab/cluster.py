@@ -214,7 +214,7 @@ class Lab:
 
     def environment(self) -> dict[str, str]:
         """What the agent needs to find this lab."""
-        return {"HOCKET_LAB": str(self.state.directory)}
+        return self.state.environment()
 
     def run(
         self,
@@ -261,11 +261,11 @@ class Lab:
             output, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             timed_out = True
-            namespaces.kill_processes(self.state.nets())
+            self.state.kill_processes()
             output, _ = process.communicate()
         finally:
             process.kill()  # where it is not yet in its namespace
-            namespaces.kill_processes(self.state.nets())
+            self.state.kill_processes()
             process.wait()
         seconds = time.monotonic() - began
         return RunResult(124 if timed_out else process.returncode, seconds, timed_out, output or "")

@@ -134,8 +134,11 @@ def remove(path: Path) -> None:
         path.unlink()
 
 
-def processes(nets: Iterable[Path]) -> list[int]:
-    """Process ids that live in one of the network namespaces ``nets``."""
+def processes(nets: Iterable[Path], variable: str) -> list[int]:
+    """Process ids that live in one of the network namespaces ``nets`` or were started on their way there.
+
+    The latter have ``variable`` (``NAME=value``) in their environment.
+    """
 
     def identity(path: Path) -> tuple[int, int] | None:
         with suppress(OSError):  # it may vanish at any time
@@ -143,20 +146,25 @@ def processes(nets: Iterable[Path]) -> list[int]:
             return status.st_dev, status.st_ino
         return None
 
+    def marked(process: Path) -> bool:
+        with suppress(OSError):
+            return variable.encode() in (process / "environ").read_bytes().split(b"\0")
+        return False
+
     wanted = {identity(path) for path in nets} - {None}
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and identity(entry / "ns" / "net") in wanted:
-            found.append(int(entry.name))
-    return found
+    return [
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and (identity(entry / "ns" / "net") in wanted or marked(entry))
+    ]
 
 
-def kill_processes(nets: Iterable[Path], seconds: float = 5.0) -> None:
-    """SIGKILL everything inside ``nets`` and wait until it is gone, at most ``seconds``."""
+def kill_processes(nets: Iterable[Path], variable: str, seconds: float = 5.0) -> None:
+    """SIGKILL all :func:`processes` but this one and wait until they are gone, at most ``seconds``."""
     nets = list(nets)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        pids = [pid for pid in processes(nets) if pid != os.getpid()]
+        pids = [pid for pid in processes(nets, variable) if pid != os.getpid()]
         if not pids:
             return
         for pid in pids:

@@ -65,6 +65,21 @@ class LabState:
         """Files of all network namespaces."""
         return [self.net(node) for node in self.nodes]
 
+    def environment(self) -> dict[str, str]:
+        """What a process of the lab is started with: the agent finds the lab by it."""
+        return {"HOCKET_LAB": str(self.directory)}
+
+    def processes(self) -> list[int]:
+        """Ids of all processes of the lab."""
+        return namespaces.processes(self.nets(), self._mark())
+
+    def kill_processes(self) -> None:
+        """End all processes of the lab; a launcher that is still on its way into its host, too."""
+        namespaces.kill_processes(self.nets(), self._mark())
+
+    def _mark(self) -> str:
+        return f"HOCKET_LAB={self.directory}"
+
     def save(self) -> None:
         """Write the state file and the directory for temporary files."""
         self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -127,7 +142,7 @@ def all_labs() -> list[LabState]:
 
 def take_down(state: LabState) -> None:
     """Kill everything inside the lab and remove it. May be repeated."""
-    namespaces.kill_processes(state.nets())
+    state.kill_processes()
     for node in state.nodes:
         namespaces.remove(state.net(node))
         namespaces.remove(state.uts(node))
