@@ -1,28 +1,34 @@
 """What switching Hocket on costs or gains: total times of a number of calls, learning included.
 
-    python bench/choose/never_slower.py --mpi mpich [--place shared] [--place LAB:RANKS:RATE:PLACEMENT]
+    python bench/choose/never_slower.py --mpi mpich [--place shared] [--place NETWORK/OPTION=VALUE/…]
         [--size 8 --size 65536] [--collective alltoall] [--calls 200] [--pairs 5] [--seconds 20]
 
+A place is shared memory or a lab, with options of `hocket lab run`, such as chain:4,4*2/rate=50Mbit/shuffle=1. Dense
+and sparse are MPI_Alltoallv with messages of half to one and a half times the size, and with one message in four.
 Each cell (place, collective, size, MPI) runs jobs in pairs, native and with `hocket run`, in turn; nothing is known
 from before (`first`), or the second job of a pair with Hocket uses what the first has kept (`again`). Labs need root.
-Fewer calls are made where as many would take longer than --seconds natively. Raw totals and medians of ratios go to
+Fewer calls are made where as many would take longer than --seconds natively, and more pairs where --pairs take less
+than --cell-seconds. Raw totals and medians of ratios go to
 bench/results/never-slower.{csv,md}, a heat map to docs/pictures/never-slower.png.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from hocket.mpi import Mpi, launch_command
+from hocket.network import read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis
@@ -31,40 +37,40 @@ from results_file import ROOT, Results, Row, alternating, begin, cells, grouped,
 PROGRAM = Path(__file__).with_name("total_time.c")
 PICTURE = ROOT / "docs/pictures/never-slower.png"
 HOCKET = [sys.executable, "-m", "hocket.cli"]
+COLLECTIVES = ["alltoall", "allgather", "dense", "sparse"]
 PROBE_CALLS = 3  # how long a call takes, to know how many fit
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a job runs. ``rate`` None: in shared memory, where ranks stand for hosts."""
+    """Where a job runs. Without options: in shared memory, where ranks stand for hosts."""
 
     network: str
-    ranks: int
-    rate: str | None = None
-    shuffle: str | None = None
+    options: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Place:
-        if text == "shared":
-            return cls("chain:4,4", 8)
-        network, ranks, rate, placement = text.rsplit("/", 3)
-        return cls(network, int(ranks), rate, None if placement == "order" else placement)
+        network, *options = text.split("/")
+        return cls("chain:4,4" if network == "shared" else network, tuple(options))
 
     def __str__(self) -> str:
-        if self.rate is None:
-            return f"shared memory, {self.ranks} ranks"
-        order = "in order" if self.shuffle is None else f"random, seed {self.shuffle}"
-        return f"{self.network}, {self.ranks} ranks, {self.rate}, {order}"
+        if not self.options:
+            return f"shared memory, {ranks_of(self.network)} ranks"
+        return " ".join([self.network, *self.options])
 
     def command(self, mpi: Mpi, hocket: bool, program: list[str]) -> list[str]:
-        where = ["--network", self.network, "-n", str(self.ranks), "--mpi", mpi.mpiexec]
-        if self.rate is None:
+        where = ["--network", self.network, "--mpi", mpi.mpiexec]
+        if not self.options:
+            ranks = ranks_of(self.network)
             if not hocket:
-                return launch_command(mpi, self.ranks, [], {}, program)
-            return [*HOCKET, "run", *where, "--placement", "order", "--", *program]
-        lab = [*HOCKET, "lab", "run", *where, "--rate", self.rate]
-        lab += ["--shuffle", self.shuffle] if self.shuffle else []
+                return launch_command(mpi, ranks, [], {}, program)
+            return [*HOCKET, "run", *where, "-n", str(ranks), "--placement", "order", "--", *program]
+        lab = [*HOCKET, "lab", "run", *where, *(f"--{option}" for option in self.options)]
         return [*lab, *([] if hocket else ["--native"]), *program]
+
+
+def ranks_of(network: str) -> int:
+    return sum(node.ranks for node in read_network_description(network).nodes)
 
 
 def run(
@@ -87,7 +93,10 @@ def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argpars
     size = [cell["collective"], cell["bytes"]]
     per_call = run(place, mpi, program, [*size, PROBE_CALLS], None, arguments.timeout) / PROBE_CALLS
     calls = max(20, min(arguments.calls, int(arguments.seconds / per_call)))
-    for pair in range(arguments.pairs):
+    began = time.monotonic()
+    for pair in itertools.count():
+        if pair >= arguments.pairs and time.monotonic() - began >= arguments.cell_seconds:
+            return
         with tempfile.TemporaryDirectory(prefix="hocket-bench-") as directory:
             for candidate in alternating(["native", "first", "again"], 0 if pair % 2 == 0 else 1):
                 # What is known is kept by the run before; in backward turns that is made first, untimed.
@@ -116,6 +125,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             [
                 *key,
                 of[0]["calls"],
+                len(first),
                 spread(first),
                 spread(again) if again else "",
                 "" if median(first) <= 1.03 else "missed",
@@ -136,6 +146,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 "collective",
                 "bytes",
                 "calls",
+                "pairs",
                 "first job / native",
                 "second job / native",
                 "target 1.03",
@@ -183,11 +194,12 @@ def main() -> None:
     """Measures what the command line asks for and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     add_mpi(parser)
-    parser.add_argument("--place", action="append", help="shared, or NETWORK/RANKS/RATE/order|SEED of a lab")
+    parser.add_argument("--place", action="append", help="shared, or NETWORK/OPTION=VALUE/… of a lab")
     parser.add_argument("--size", action="append", type=int, help="bytes a message")
-    parser.add_argument("--collective", action="append", choices=["alltoall", "allgather"])
+    parser.add_argument("--collective", action="append", choices=COLLECTIVES)
     parser.add_argument("--calls", type=int, default=200, help="in a job, at most")
     parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--cell-seconds", type=float, default=0, help="more pairs until this time is over")
     parser.add_argument("--seconds", type=float, default=20, help="of a native job, at most")
     parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
     arguments, results = begin(parser, "never-slower", summary)
@@ -196,7 +208,7 @@ def main() -> None:
         for mpi in mpis(arguments):
             program = compiled(mpi, PROGRAM, Path(work))
             for place in map(Place.parse, arguments.place or ["shared"]):
-                for collective in arguments.collective or ["alltoall", "allgather"]:
+                for collective in arguments.collective or COLLECTIVES[:2]:
                     for size in arguments.size or [8, 1024, 16384, 65536]:
                         cell = {
                             "place": str(place),

@@ -1,9 +1,18 @@
-/* total_time alltoall|allgather BYTES CALLS: seconds of all calls together, the largest over the ranks; every message
- * is checked. Nothing but the calls is timed. */
+/* total_time alltoall|allgather|dense|sparse BYTES CALLS: seconds of all calls together, the largest over the ranks;
+ * every message is checked. Nothing but the calls is timed. Dense and sparse are MPI_Alltoallv: all messages, of half
+ * to one and a half BYTES; or one of BYTES in four. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum Call { ALLTOALL, ALLGATHER, DENSE, SPARSE };
+
+static int length(enum Call call, int bytes, int from, int to) {
+  const int mixed = (from * 31 + to * 17) % 16;
+  if (call == SPARSE) return mixed % 4 == 0 ? bytes : 0;
+  return call == DENSE ? bytes / 2 + bytes / 16 * mixed : bytes;
+}
 
 static unsigned char value(int from, int to, int call) { return (unsigned char)(from * 7 + to * 3 + call); }
 
@@ -13,27 +22,45 @@ int main(int argc, char** argv) {
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  const int gather = strcmp(argv[1], "allgather") == 0, calls = atoi(argv[3]);
-  const size_t bytes = (size_t)atol(argv[2]);
-  unsigned char *out = calloc((size_t)n, bytes), *in = calloc((size_t)n, bytes);
+  static const char* const names[] = {"alltoall", "allgather", "dense", "sparse"};
+  int call = 0;
+  while (call < 4 && strcmp(argv[1], names[call]) != 0) ++call;
+  if (call == 4) MPI_Abort(MPI_COMM_WORLD, 2);
+  const int bytes = atoi(argv[2]), calls = atoi(argv[3]);
+  const size_t stride = 2 * (size_t)bytes;
+  unsigned char *out = calloc((size_t)n, stride), *in = calloc((size_t)n, stride);
+  int* numbers = malloc(4 * (size_t)n * sizeof(int));
+  int *sent = numbers, *received = numbers + n, *places = numbers + 2 * n, *origins = numbers + 3 * n;
+  for (int peer = 0, to = 0, from = 0; peer < n; ++peer) {
+    sent[peer] = length(call, bytes, rank, peer);
+    received[peer] = length(call, bytes, peer, rank);
+    places[peer] = to;
+    origins[peer] = from;
+    to += sent[peer];
+    from += received[peer];
+  }
   long wrong = 0, all_wrong = 0;
   double total = 0, longest = 0;
   MPI_Barrier(MPI_COMM_WORLD);
-  for (int call = 0; call < calls; ++call) {
+  for (int i = 0; i < calls; ++i) {
     for (int to = 0; to < n; ++to) {
-      unsigned char* message = out + (size_t)to * bytes;
-      message[0] = message[bytes - 1] = value(rank, gather ? 0 : to, call);
+      if (sent[to] == 0) continue;
+      unsigned char* message = out + places[to];
+      message[0] = message[sent[to] - 1] = value(rank, call == ALLGATHER ? 0 : to, i);
     }
     const double start = MPI_Wtime();
-    if (gather)
-      MPI_Allgather(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+    if (call == ALLGATHER)
+      MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    else if (call == ALLTOALL)
+      MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
     else
-      MPI_Alltoall(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+      MPI_Alltoallv(out, sent, places, MPI_BYTE, in, received, origins, MPI_BYTE, MPI_COMM_WORLD);
     total += MPI_Wtime() - start;
     for (int from = 0; from < n; ++from) {
-      const unsigned char* message = in + (size_t)from * bytes;
-      const unsigned char right = value(from, gather ? 0 : rank, call);
-      wrong += message[0] != right || message[bytes - 1] != right;
+      if (received[from] == 0) continue;
+      const unsigned char* message = in + origins[from];
+      const unsigned char right = value(from, call == ALLGATHER ? 0 : rank, i);
+      wrong += message[0] != right || message[received[from] - 1] != right;
     }
   }
   MPI_Allreduce(&wrong, &all_wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -41,6 +68,7 @@ int main(int argc, char** argv) {
   if (rank == 0) printf("total %.9f %s\n", longest, all_wrong ? "WRONG DATA" : "right");
   free(out);
   free(in);
+  free(numbers);
   MPI_Finalize();
   return all_wrong != 0;
 }

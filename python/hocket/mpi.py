@@ -168,12 +168,13 @@ def launch_command(
     agent: str | None = None,
     interface: str | None = None,
     hostfile: str | None = None,
+    cyclic: bool = False,
 ) -> list[str]:
     """The command that starts ``n`` ranks of ``argv``, filling ``hosts`` (name, ranks) in their order.
 
-    ``env`` is set in every rank. Without hosts the launcher places the ranks. ``agent`` replaces
-    ssh; ``interface`` is the network device that launcher and ranks talk over; ``hostfile`` is
-    handed to the launcher as it is.
+    ``cyclic``: each host gets one rank after the other, in turn. ``env`` is set in every rank. Without hosts the
+    launcher places the ranks. ``agent`` replaces ssh; ``interface`` is the network device that launcher and ranks talk
+    over; ``hostfile`` is handed to the launcher as it is.
     """
     command = [mpi.mpiexec]
     if mpi.family is MpiFamily.MPICH:
@@ -182,7 +183,8 @@ def launch_command(
         if interface:
             command += ["-iface", interface]
         if hosts:
-            command += ["-hosts", ",".join(f"{name}:{ranks}" for name, ranks in hosts)]
+            # Hydra begins anew with the first host when the list is at its end.
+            command += ["-hosts", ",".join(f"{name}:{1 if cyclic else ranks}" for name, ranks in hosts)]
         if hostfile:
             command += ["-f", hostfile]
         return [*command, *_exports(mpi, env), "-n", str(n), *argv]
@@ -196,7 +198,8 @@ def launch_command(
         command += ["--mca", "pml", "ob1", "--mca", "btl", transports]
         command += ["--mca", "btl_tcp_if_include", interface]
     if hosts:
-        command += ["--host", ",".join(f"{name}:{ranks}" for name, ranks in hosts), "--map-by", "slot"]
+        command += ["--host", ",".join(f"{name}:{ranks}" for name, ranks in hosts)]
+        command += ["--map-by", "node" if cyclic else "slot"]
     elif hostfile:
         command += ["--hostfile", hostfile]
     else:

@@ -163,6 +163,8 @@ def test_mpi_runs_rank_after_rank_on_the_hosts(
         order = re.findall(r"\bh\d\b", shuffled.output)
         assert sorted(order) == expected.split() and order != expected.split()
         assert all(len(set(order[i : i + ranks])) == 1 for i in range(0, len(order), ranks))
+        cyclic = lab.run([str(program)], mpi=mpi, timeout=60, capture=True, cyclic=True)
+        assert re.findall(r"\bh\d\b", cyclic.output) == ["h0", "h1", "h2", "h3"] * ranks
         with pytest.raises(UsageError, match="do not fit"):
             lab.run([str(program)], mpi=mpi, ranks=9)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from hocket.cli.launching import check_program, mpi_option
+from hocket.cli.launching import check_program, choose_option, mpi_option
 from hocket.cli.options import Number, uplink_options
 from hocket.cli.usage import named
 from hocket.errors import UsageError
@@ -26,11 +26,13 @@ from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def schedule_environment(mpi: Mpi, description: NetworkDescription, flow: str) -> Mapping[str, str]:
+def schedule_environment(
+    mpi: Mpi, description: NetworkDescription, flow: str, choose: str | None
+) -> Mapping[str, str]:
     """The environment in which a program's collective calls follow Hocket's schedules."""
     from hocket.runtime import RuntimeOptions, scheduled_environment
 
-    return scheduled_environment(mpi.mpicc, description.build(), RuntimeOptions(flow=flow))
+    return scheduled_environment(mpi.mpicc, description.build(), RuntimeOptions(flow=flow, choose=choose))
 
 
 def _wire_options(function: F) -> F:
@@ -103,7 +105,15 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
 @_wire_options
 @click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")
 @click.option("--shuffle", type=int, metavar="SEED", help="Place the ranks on the hosts in a random order.")
+@click.option(
+    "--distribution",
+    type=click.Choice(["block", "cyclic"]),
+    default="block",
+    show_default=True,
+    help="Of the ranks over hosts that hold several.",
+)
 @click.option("--flow", default="token", show_default=True, help="token, window:K, barrier or free.")
+@choose_option
 @click.option(
     "--timeout",
     type=Number(min=0),
@@ -119,7 +129,9 @@ def run(
     ranks: int | None,
     native: bool,
     shuffle: int | None,
+    distribution: str,
     flow: str,
+    choose: str | None,
     timeout: float | None,
     as_json: bool,
     program: tuple[str, ...],
@@ -146,9 +158,16 @@ def run(
         env: Mapping[str, str] = {}
         if not native:
             wired = LabOptions(**cluster.state.options).wired(description)
-            env = schedule_environment(mpi, wired, flow)
+            env = schedule_environment(mpi, wired, flow, choose)
         result = cluster.run(
-            program, mpi=mpi, ranks=ranks, env=env, timeout=timeout, capture=as_json, shuffle=shuffle
+            program,
+            mpi=mpi,
+            ranks=ranks,
+            env=env,
+            timeout=timeout,
+            capture=as_json,
+            shuffle=shuffle,
+            cyclic=distribution == "cyclic",
         )
     if as_json:
         report = {
@@ -156,6 +175,7 @@ def run(
             "native": native,
             "ranks": ranks or cluster.ranks,
             "shuffle": shuffle,
+            "distribution": distribution,
             "exit_code": result.exit_code,
             "timed_out": result.timed_out,
             "seconds": result.seconds,

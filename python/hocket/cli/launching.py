@@ -103,6 +103,9 @@ def need_network(source: str | None, **scheduling: str | None) -> None:
             raise UsageError(f"--{name} is about schedules, which need a network", remedy="add --network")
 
 
+choose_option = click.option("--choose", metavar="HOW", cls=_OfVariable)
+
+
 def program_options(function: F) -> F:
     """What of a program is scheduled, and how loudly: --choose, --min-bytes and its sisters, -v."""
     for option in (
@@ -110,7 +113,7 @@ def program_options(function: F) -> F:
                      help="Say what each communicator does; -vv: and each call site."),
         *(click.option(name, metavar="SIZE", callback=_bytes, cls=_OfVariable)
           for name in ("--min-vector-bytes", "--min-gather-bytes", "--min-bytes")),
-        click.option("--choose", metavar="HOW", cls=_OfVariable),
+        choose_option,
     ):  # fmt: skip
         function = option(function)
     return function

@@ -226,8 +226,11 @@ class Lab:
         timeout: float | None = None,
         capture: bool = False,
         shuffle: int | None = None,
+        cyclic: bool = False,
     ) -> RunResult:
         """Run an MPI program, rank after rank on the hosts in their order; ``timeout`` in seconds.
+
+        ``cyclic``: a rank on every host in turn, in place of all ranks of a host side by side.
 
         ``shuffle`` is the seed of a random order of the hosts: ranks that a launcher deals out cyclically, a
         cloud, a list of hosts in no order. Batch systems fill hosts in the network's order.
@@ -238,7 +241,9 @@ class Lab:
         if shuffle is not None:
             random.Random(shuffle).shuffle(hosts)
         settings = {**lab_environment(mpi, wires.HOST_PORT), **(env or {})}
-        command = launch_command(mpi, n, hosts, settings, argv, agent=str(AGENT), interface=wires.HOST_PORT)
+        command = launch_command(
+            mpi, n, hosts, settings, argv, agent=str(AGENT), interface=wires.HOST_PORT, cyclic=cyclic
+        )
         return self.call(hosts[0][0], command, timeout=timeout, capture=capture)
 
     def call(
