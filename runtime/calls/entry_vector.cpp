@@ -89,7 +89,7 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
       note_passed_on(comm, sides, *run.why);
       code = wait_in_mpi(native);
     }
-    if (run.duel != nullptr) run.duel->over(comm);
+    if (run.duel != nullptr) run.duel->over();
     return code;
   });
 }

@@ -2,14 +2,14 @@
 /// How long calls took, as all ranks know it.
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace hocket::runtime {
 
-/// Durations on their way to the other ranks. All ranks note, post and collect at the same calls; nobody waits for a
-/// rank that has not made its call yet, except in collect().
+/// The ranks time the same calls and agree on the durations where the next such call begins: there they would soon wait
+/// for each other anyway.
 class AgreedCosts {
  public:
   /// What a call cost, of its durations on the ranks.
@@ -18,28 +18,21 @@ class AgreedCosts {
     mean,   ///< elsewhere: a rank that few others wait for says little, all of them together do
   };
   explicit AgreedCosts(Cost cost = Cost::least) : cost_(cost) {}
-  AgreedCosts(const AgreedCosts&) = delete;
-  AgreedCosts& operator=(const AgreedCosts&) = delete;
-  ~AgreedCosts() { drop(); }
 
-  void note(double seconds) { noted_.push_back(seconds); }
-  /// Sends what was noted since the last post.
-  void post(MPI_Comm comm);
-  [[nodiscard]] bool outstanding() const { return !posts_.empty(); }
-  /// Waits for all posts and forgets them.
-  void drop();
-  /// Of the oldest post that has not been collected.
-  [[nodiscard]] std::vector<double> collect();
+  /// A call begins that is timed.
+  void begin();
+  /// It has ended. One that never ends, by an error on this rank, has no cost here.
+  void end();
+  /// Whether there are calls to agree on.
+  [[nodiscard]] bool any() const { return !own_.empty(); }
+  /// Seconds of all calls since it was last asked; infinity: not known. A call without a cost on some rank costs what
+  /// the others say, or nothing is known of the mean. Collective.
+  [[nodiscard]] std::vector<double> agree(MPI_Comm comm);
 
  private:
-  struct Post {
-    std::vector<double> own, all;
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
-
   Cost cost_;
-  std::vector<double> noted_;
-  std::deque<Post> posts_;
+  std::vector<double> own_;
+  std::chrono::steady_clock::time_point since_;
 };
 
 }  // namespace hocket::runtime

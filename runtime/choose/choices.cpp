@@ -103,10 +103,6 @@ struct AtEnd {
   ~AtEnd() { Living::instance().end(); }
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 Choices::Choices(Members members) : members_(std::move(members)) {
@@ -122,7 +118,6 @@ Choices::~Choices() {
 
 void Choices::end() noexcept {
   if (std::exchange(ended_, true)) return;
-  for (Choice& choice : choices_) choice.costs.drop();
   if (members_.rank != 0) return;
   try {
     keep();
@@ -179,32 +174,32 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   Choice& choice = of(kind, bytes);
   ++choice.calls;
   Call call;
-  call.comm_ = comm;
-  call.choice_ = &choice;
+  bool timed = false;
   if (choice.stage == Choice::Stage::watched) watch(comm, choice);
   std::size_t arm = 0;
   switch (choice.stage) {
     case Choice::Stage::guarded: {
-      if (choice.guard->due()) choice.guard->tell(choice.costs.collect());
+      if (choice.guard->due()) choice.guard->tell(choice.costs.agree(comm));
       const Turn turn = choice.guard->next();
       arm = choice.offered[turn.arm];
-      call.timed_ = turn.timed;
-      call.post_ = turn.post;
+      timed = turn.timed;
       break;
     }
     case Choice::Stage::watched: {
       // The first call sets up connections. Short ones are looked at later: that costs about as much as they do.
       const bool is_long = bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
       const int first = is_long ? 1 : 6, power = std::countr_zero(choice.calls);
-      call.timed_ = call.post_ = std::has_single_bit(choice.calls) && power >= first && (power - first) % 3 == 0;
-      if (call.post_) choice.collect_at = choice.calls + 2;  // by then the reduction is over
+      timed = std::has_single_bit(choice.calls) && power >= first && (power - first) % 3 == 0;
       break;
     }
     case Choice::Stage::fixed:
       arm = choice.arm;
   }
   if (arm != 0) call.exchange_ = members_.exchange(comm, kind, arms[arm]);
-  if (call.timed_) call.since_ = std::chrono::steady_clock::now();
+  if (timed) {
+    call.timed_ = &choice.costs;
+    choice.costs.begin();
+  }
   return call;
 }
 
@@ -230,13 +225,11 @@ void Choices::tell(const Choice& choice) const {
 }
 
 void Choices::Call::over() {
-  if (!timed_) return;
-  choice_->costs.note(seconds_since(since_));
-  if (post_) choice_->costs.post(comm_);
+  if (timed_ != nullptr) timed_->end();
 }
 
 void Choices::watch(MPI_Comm comm, Choice& choice) {
-  if (choice.calls == choice.collect_at) choice.native_seconds = choice.costs.collect().back();
+  if (choice.costs.any()) choice.native_seconds = known_seconds(choice.costs.agree(comm).back());
   spent_ += choice.native_seconds;
   if (!met_ && pays(choice, meeting_seconds + planning_seconds(members_.size))) meet(comm);
   if (!met_) return;
@@ -252,7 +245,6 @@ bool Choices::pays(const Choice& choice, double seconds) const {
 
 /// Whether now is the time to try schedules.
 bool Choices::promises(const Choice& choice) const {
-  if (choice.costs.outstanding()) return false;
   if (choice.known.winner.empty()) return pays(choice, planning_seconds(members_.size));
   const bool lost_before = choice.known.winner == arms[0].name && choice.known.settled;
   return !lost_before || choice.calls >= GuardRules{}.retest_after;

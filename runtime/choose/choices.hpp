@@ -5,7 +5,6 @@
 /// (hocket/choose/guard.hpp) can pay for the trial, and stays when it has proven faster.
 #include <mpi.h>
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -47,11 +46,8 @@ class Choices {
 
    private:
     friend class Choices;
-    MPI_Comm comm_ = MPI_COMM_NULL;
-    Choice* choice_ = nullptr;
+    AgreedCosts* timed_ = nullptr;
     Exchange* exchange_ = nullptr;
-    bool timed_ = false, post_ = false;
-    std::chrono::steady_clock::time_point since_;
   };
 
   /// For a blocking call with messages of `bytes` bytes. Collective.

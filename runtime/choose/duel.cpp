@@ -14,17 +14,15 @@ constexpr std::array<double, 2> predicted{unknown, unknown};
 
 Duel::Duel() : guard_(predicted, {}, {}, schedule) {}
 
-bool Duel::scheduled() {
-  if (guard_.due()) guard_.tell(costs_.collect());
+bool Duel::scheduled(MPI_Comm comm) {
+  if (guard_.due()) guard_.tell(costs_.agree(comm));
   turn_ = guard_.next();
-  if (turn_.timed) since_ = std::chrono::steady_clock::now();
+  if (turn_.timed) costs_.begin();
   return turn_.arm != native;
 }
 
-void Duel::over(MPI_Comm comm) {
-  if (!turn_.timed) return;
-  costs_.note(std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count());
-  if (turn_.post) costs_.post(comm);
+void Duel::over() {
+  if (turn_.timed) costs_.end();
 }
 
 }  // namespace hocket::runtime

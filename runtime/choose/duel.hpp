@@ -2,8 +2,6 @@
 /// The MPI library's own call against one schedule, for an exchange that comes again and again.
 #include <mpi.h>
 
-#include <chrono>
-
 #include "hocket/choose/guard.hpp"
 #include "runtime/choose/agreed_costs.hpp"
 
@@ -16,15 +14,14 @@ class Duel {
   Duel();
 
   /// Who serves the next call. Collective.
-  [[nodiscard]] bool scheduled();
+  [[nodiscard]] bool scheduled(MPI_Comm comm);
   /// It has ended on this rank.
-  void over(MPI_Comm comm);
+  void over();
 
  private:
   Guard guard_;
   AgreedCosts costs_{AgreedCosts::Cost::mean};
   Turn turn_{};
-  std::chrono::steady_clock::time_point since_;
 };
 
 }  // namespace hocket::runtime

@@ -77,7 +77,7 @@ Guard::Guard(std::span<const double> predicted, GuardRules rules, std::span<cons
   believe();
 }
 
-bool Guard::due() const { return outstanding_ && since_ >= rules_.lag; }
+bool Guard::due() const { return outstanding_; }
 
 double Guard::lost() const {
   double sum = closed_;
@@ -355,10 +355,6 @@ void Guard::begin(Script script, std::size_t challenger, std::uint32_t count) {
     }
   }
   turns.back().first.post = true;
-  if (led_in_ && timed_.back().arm == incumbent_ && turns.size() > 1 && turns.front().first == a) {
-    timed_.back().pair = turns.front().second;
-    turns.erase(turns.begin());
-  }
   turns_.assign(turns.rbegin(), turns.rend());
 }
 
@@ -396,19 +392,16 @@ void Guard::plan() {
 Turn Guard::next() {
   if (due()) throw InputError("the guard waits for costs before the next call");
   ++calls_;
-  if (calls_ > 1 && turns_.empty() && !outstanding_) plan();
+  if (calls_ > 1 && turns_.empty()) plan();
   Turn turn{incumbent_, false, false};
   int pair = -1;
   if (!turns_.empty()) {
     std::tie(turn, pair) = turns_.back();
     turns_.pop_back();
-  } else if (outstanding_) {
-    turn.timed = ++since_ >= rules_.lag;  // it may begin the next block
   }
   const bool trial = turn.arm != incumbent_;
   ++arms_[turn.arm].calls;
   trials_ += trial;
-  led_in_ = turn.timed && !trial && !turn.post;
   if (turn.timed)
     timed_.push_back({turn.arm, trial, pair});
   else if (is_cost(typical()))
@@ -418,7 +411,6 @@ Turn Guard::next() {
   if (turn.post) {
     posted_ = std::exchange(timed_, {});
     outstanding_ = true;
-    since_ = 0;
   }
   return turn;
 }

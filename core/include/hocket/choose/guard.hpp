@@ -23,7 +23,6 @@ struct GuardRules {
   bool may_change = true;             // false: no trials; evidence and calibrated predictions decide alone
   bool calibrated = false;            // predictions are of this place: seconds, not only an order
   double post_seconds = 0;            // what agreeing on costs takes from a run; counted as lost
-  std::uint32_t lag = 1;              // calls between a post and the call before which its costs are due
 };
 
 /// What the next call does.
@@ -61,7 +60,7 @@ struct ArmState {
 ///
 /// The first call is taken for a warm-up. Trials are blocks A B B A of the incumbent A and a challenger B, two pairs
 /// for PairTest each, after a probe A B that shows what a block would cost; the first call of B ever may open
-/// connections and is no evidence on others. While a block's costs are on their way, the incumbent begins the next.
+/// connections and is no evidence on others.
 ///
 /// A change needs PairTest's evidence, of which the first challenger gets three quarters of the error and the others
 /// share the rest, and that the sum over all pairs, in which outliers are cut, says the same: medians alone would
@@ -168,8 +167,6 @@ class Guard {
   std::vector<std::pair<Turn, int>> turns_;  // what is left of the script, last first, with pairs
   std::vector<Timed> timed_, posted_;
   bool outstanding_ = false;
-  std::uint32_t since_ = 0;  // calls since the post
-  bool led_in_ = false;      // the last call was the incumbent's, timed and not posted
 
   std::uint64_t retest_at_, retest_gap_, sample_at_ = 0, sample_gap_;
   double reference_ = 0;    // the incumbent's typical cost when it was last compared; 0: never
