@@ -169,8 +169,8 @@ void bind_choose(nb::module_& parent) {
   bind_guard(m);
   m.def(
       "forecast",
-      [](std::uint64_t phases, double wire, std::uint32_t window, double step, double native) {
-        return forecast({phases, wire, window}, {step, native});
-      },
-      "phases"_a, "wire_seconds"_a, "window"_a, "step_seconds"_a, "native_seconds"_a = 0.0);
+      [](std::uint64_t phases, double wire, std::uint32_t window, double step, double native, std::uint64_t segments,
+         bool rendezvous) { return forecast({phases, wire, window, segments, rendezvous}, {step, native}); },
+      "phases"_a, "wire_seconds"_a, "window"_a, "step_seconds"_a, "native_seconds"_a = 0.0, "segments"_a = 1,
+      "rendezvous"_a = false);
 }

@@ -9,7 +9,7 @@ Each cell (place, collective, size, MPI) runs jobs in pairs, native and with `ho
 from before (`first`), or the second job of a pair with Hocket uses what the first has kept (`again`). Labs need root.
 Fewer calls are made where as many would take longer than --seconds natively, and more pairs where --pairs take less
 than --cell-seconds. Raw totals and medians of ratios go to
-bench/results/never-slower.{csv,md}, a heat map to docs/pictures/never-slower.png.
+bench/results/never-slower.{csv,md}, a heat map to docs/pictures/never-slower.png, or beside another --output.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     ]
 
 
-def picture(rows: list[Row]) -> None:
+def picture(rows: list[Row], path: Path) -> None:
     """Gains of first jobs: blue; losses: red."""
     import matplotlib
 
@@ -187,7 +187,7 @@ def picture(rows: list[Row]) -> None:
             axes.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=8)
     axes.set_title("total time with Hocket over native, learning included", fontsize=9)
     figure.colorbar(image, label="log₂", shrink=0.8)
-    figure.savefig(PICTURE, dpi=110)
+    figure.savefig(path, dpi=110)
 
 
 def main() -> None:
@@ -218,7 +218,9 @@ def main() -> None:
                         }
                         results.add(*measure(place, mpi, program, cell, arguments))
                         print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)
-    picture(results.rows)
+    picture(
+        results.rows, PICTURE if results.path.stem == "never-slower" else results.path.with_suffix(".png")
+    )
 
 
 if __name__ == "__main__":

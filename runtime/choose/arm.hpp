@@ -1,6 +1,7 @@
 #pragma once
 /// The ways in which a call can be served.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -10,16 +11,27 @@ namespace hocket::runtime {
 
 struct Arm {
   std::string_view name;
-  std::uint32_t window =
-      0;  ///< messages of a rank that may be unacknowledged; of arms: 0 for the MPI library's own call
+  std::uint32_t window = 0;  ///< messages of a rank that may be unacknowledged; of arms: 0 for the library's own call
   Flow flow = Flow::token;
+  bool large = false;  ///< segments of `large_segment` bytes
 };
+
+/// Small segments leave at once and overlap. On shared memory and fast fabrics they cost more than the wait for the
+/// receiver that MPI libraries put before large ones.
+inline constexpr std::size_t large_segment = std::size_t{1} << 20;
 
 /// A schedule as it was planned: the window of its plan, the flow control that the environment asks for.
 inline constexpr Arm as_planned{"as planned", 0};
 
 /// The first is the library's own. Evidence of earlier runs names them, so names stay.
-inline constexpr std::array<Arm, 6> arms{
-    {{"native"}, {"window-1", 1}, {"window-2", 2}, {"window-4", 4}, {"window-8", 8}, {"order", 8, Flow::free}}};
+inline constexpr std::array<Arm, 9> arms{{{"native"},
+                                          {"window-1", 1},
+                                          {"window-2", 2},
+                                          {"window-4", 4},
+                                          {"window-8", 8},
+                                          {"order", 8, Flow::free},
+                                          {"window-1-large", 1, Flow::token, true},
+                                          {"window-4-large", 4, Flow::token, true},
+                                          {"order-large", 8, Flow::free, true}}};
 
 }  // namespace hocket::runtime

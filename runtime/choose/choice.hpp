@@ -26,8 +26,8 @@ struct Choice {
   Evidence known;         ///< of earlier runs; no arms: there is none
   Stage stage = Stage::watched;
   std::uint64_t calls = 0;
-  double native_seconds = 0;  ///< of the library's call while it was watched; 0: not known yet
-  std::size_t arm = 0;        ///< but for Stage::guarded: its place in the table
+  double native_seconds = 0;         ///< of the library's call while it was watched; 0: not known yet
+  std::size_t arm = 0;               ///< but for Stage::guarded: its place in the table
   std::vector<std::size_t> offered;  ///< arms that the guard chooses from: their places in the table
   std::vector<double> predicted;     ///< seconds, by offered arm
   std::optional<Guard> guard;

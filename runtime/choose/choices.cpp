@@ -11,7 +11,7 @@
 
 #include "hocket/choose/forecast.hpp"
 #include "runtime/choose/evidence_file.hpp"
-#include "runtime/choose/step_cost.hpp"
+#include "runtime/environment/variables.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
@@ -255,25 +255,29 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   const Arm& usual = arms[choice.kind.collective->forwards() ? 2 : 1];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
   if (exchange == nullptr) return;
-  if (step_seconds_ == 0) step_seconds_ = measure_step(members_.private_comm(comm));
+  if (!small_) small_ = measure_small_costs(members_.private_comm(comm));
   const Planned& planned = exchange->planned();
   const double wire =
       planned.figures.bound * static_cast<double>(choice.bytes) / static_cast<double>(planned.demand.bytes);
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const Arm& arm = arms[i];
     if (arm.flow == Flow::free && settings().flow != Flow::token) continue;
+    if (arm.large && (choice.bytes <= settings().segment || settings().segment != usual_segment)) continue;
+    const std::size_t segment = arm.large ? large_segment : settings().segment;
+    const std::size_t segments = (choice.bytes + segment - 1) / segment;
     if (i > 0 && members_.size > most_ranks_for_windows && arm.name != usual.name) continue;
     choice.offered.push_back(i);
     choice.predicted.push_back(
         i == 0 ? (choice.native_seconds > 0 ? choice.native_seconds : std::numeric_limits<double>::quiet_NaN())
-               : forecast({planned.phases, wire, arm.window}, {step_seconds_, choice.native_seconds}));
+               : forecast({planned.phases, wire, arm.window, segments, arm.large},
+                          {small_->step_seconds, choice.native_seconds}));
   }
   if (settings().choose == Choose::predict) {
     choice.arm = choice.offered[best_predicted(choice)];
     return;
   }
   GuardRules rules;
-  rules.post_seconds = step_seconds_ * std::bit_width(static_cast<unsigned>(members_.size));
+  rules.post_seconds = small_->agree_seconds;
   std::vector<ArmEvidence> known;
   std::optional<std::size_t> winner;
   for (std::size_t i = 0; i < choice.offered.size(); ++i) {

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string>
 
 #include "runtime/choose/choice.hpp"
+#include "runtime/choose/small_costs.hpp"
 #include "runtime/exchange/exchange.hpp"
 
 namespace hocket::runtime {
@@ -75,8 +77,8 @@ class Choices {
   Place place_;
   std::string mpi_;
   std::vector<Evidence> evidence_;  ///< of the place, from earlier runs
-  double step_seconds_ = 0;         ///< 0: not measured
-  double spent_ = 0;                ///< seconds in watched calls
+  std::optional<SmallCosts> small_;
+  double spent_ = 0;  ///< seconds in watched calls
 };
 
 }  // namespace hocket::runtime

@@ -31,7 +31,7 @@
   NUMBER(min_senders, "HOCKET_MIN_SENDERS", WorthLimits{}.senders, 1, most_bytes, true, "or that go into one host")   \
   TEXT(scheduler, "HOCKET_SCHEDULER", true, "the scheduler of irregular exchanges; empty: chosen for each")           \
   NUMBER(seed, "HOCKET_SEED", 1, 0, most_bytes, true, "the seed of the first rank")                                   \
-  NUMBER(segment, "HOCKET_SEGMENT", 16384, 1024, most_segment, true, "bytes per MPI message")                         \
+  NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \
   NUMBER(early, "HOCKET_EARLY", 0, 0, most_segment, true, "bytes still missing when the next sender is released")     \
   NUMBER(host_buffers, "HOCKET_HOST_BUFFERS", 0, 0, 1, true,                                                          \
          "1: the program hands MPI no buffers in a GPU's memory, though a GPU runtime is loaded")                     \

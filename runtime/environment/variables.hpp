@@ -10,6 +10,9 @@
 
 namespace hocket::runtime {
 
+/// Bytes per MPI message: below the limits from which MPI libraries make receivers wait.
+inline constexpr std::uint64_t usual_segment = 16384;
+
 struct Variable {
   enum class Kind : std::uint8_t {
     text,    ///< anything; judged where it is used

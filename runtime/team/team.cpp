@@ -120,7 +120,7 @@ std::size_t Team::least_gather_bytes() const {
 
 Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
   if (!could_collide()) return nullptr;
-  const Way way{kind, arm.window, arm.flow};
+  const Way way{kind, arm.window, arm.flow, arm.large};
   auto found = exchanges_.find(way);
   if (found == exchanges_.end()) found = exchanges_.emplace(way, make_exchange(comm, kind, arm)).first;
   return found->second.get();
@@ -166,6 +166,7 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
         " hosts: " + std::to_string(planned.phases) + " phases by '" + planned.scheduler + "'");
   Settings own_settings = settings();
   if (arm.flow != Flow::token) own_settings.flow = arm.flow;
+  if (arm.large) own_settings.segment = large_segment;
   return std::make_unique<Exchange>(own, std::move(planned), own_settings);
 }
 

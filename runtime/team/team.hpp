@@ -102,6 +102,7 @@ class Team {
     CallKind kind;
     std::uint32_t window;
     Flow flow;
+    bool large;
     auto operator<=>(const Way&) const = default;
   };
   std::map<Way, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library

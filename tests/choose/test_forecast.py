@@ -20,3 +20,10 @@ def test_wires_are_as_fast_as_the_librarys_call_shows() -> None:
     described_too_slow = choose.forecast(16, 1.0, 1, 1e-3, native_seconds=0.01)
     assert described_too_slow == pytest.approx(0.01 + 16e-3)
     assert choose.forecast(16, 1.0, 1, 1e-3, native_seconds=2.0) == pytest.approx(1.016)
+
+
+def test_many_segments_take_time_where_wires_are_fast() -> None:
+    """And there large ones are worth the wait for the receiver; on slow wires they only wait."""
+    small, large = ({"segments": 64}, {"segments": 1, "rendezvous": True})
+    assert choose.forecast(7, 1e-3, 1, 1e-4, **large) < choose.forecast(7, 1e-3, 1, 1e-4, **small)
+    assert choose.forecast(7, 1.0, 1, 1e-4, **small) < choose.forecast(7, 1.0, 1, 1e-4, **large)

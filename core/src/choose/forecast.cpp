@@ -5,11 +5,14 @@
 namespace hocket {
 
 double forecast(const ScheduleCost& schedule, const PlaceCost& place) {
-  constexpr double meeting = 0.02;  // of the bytes' time, for each further message in flight
+  constexpr double meeting = 0.02;          // of the bytes' time, for each further message in flight
+  constexpr double messages_of_a_step = 4;  // that a rank sends and receives
   double wire = schedule.wire_seconds;
   if (place.native_seconds > 0) wire = std::min(wire, place.native_seconds);
-  const double steps = static_cast<double>(schedule.phases) * place.step_seconds / schedule.window;
-  return steps + wire * (1 + meeting * (schedule.window - 1));
+  const auto phases = static_cast<double>(schedule.phases);
+  const double step = place.step_seconds * (schedule.rendezvous ? 1.5 : 1);
+  const double handling = phases * static_cast<double>(schedule.segments - 1) * place.step_seconds / messages_of_a_step;
+  return phases * step / schedule.window + std::max(handling, wire * (1 + meeting * (schedule.window - 1)));
 }
 
 }  // namespace hocket

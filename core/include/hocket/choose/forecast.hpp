@@ -7,8 +7,10 @@ namespace hocket {
 /// A schedule, for messages of a size.
 struct ScheduleCost {
   std::uint64_t phases = 0;
-  double wire_seconds = 0;   ///< its bytes on the busiest wire: no order of messages is faster
-  std::uint32_t window = 1;  ///< messages of a rank in flight, at least 1
+  double wire_seconds = 0;     ///< its bytes on the busiest wire: no order of messages is faster
+  std::uint32_t window = 1;    ///< messages of a rank in flight, at least 1
+  std::uint64_t segments = 1;  ///< of a message, at least 1
+  bool rendezvous = false;     ///< the MPI library sends them when the receiver has answered
 };
 
 /// What was found out about the place.

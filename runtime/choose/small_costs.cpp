@@ -1,4 +1,4 @@
-#include "runtime/choose/step_cost.hpp"
+#include "runtime/choose/small_costs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ void step(MPI_Comm own, int to, int from) {
 
 }  // namespace
 
-double measure_step(MPI_Comm own) {
+SmallCosts measure_small_costs(MPI_Comm own) {
   Requests::instance().post_remaining();
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(own, &rank));
@@ -50,10 +50,17 @@ double measure_step(MPI_Comm own) {
     step(own, (rank + distance) % size, (rank + size - distance) % size);
     if (k == 0) since = PMPI_Wtime();
   }
-  const double mean = (PMPI_Wtime() - since) / steps;
-  double slowest = 0;
-  check(wait_in_mpi(PMPI_Allreduce, &mean, &slowest, 1, MPI_DOUBLE, MPI_MAX, own));
-  return slowest;
+  const auto largest = [own](double here) {
+    double of_all = 0;
+    check(wait_in_mpi(PMPI_Allreduce, &here, &of_all, 1, MPI_DOUBLE, MPI_MAX, own));
+    return of_all;
+  };
+  SmallCosts costs;
+  costs.step_seconds = largest((PMPI_Wtime() - since) / steps);
+  since = PMPI_Wtime();
+  (void)largest(0);
+  costs.agree_seconds = largest(PMPI_Wtime() - since);
+  return costs;
 }
 
 }  // namespace hocket::runtime

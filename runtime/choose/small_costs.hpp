@@ -1,0 +1,19 @@
+#pragma once
+/// What messages without bytes cost where the program runs.
+#include <mpi.h>
+
+namespace hocket::runtime {
+
+/// Seconds, the largest over the ranks.
+struct SmallCosts {
+  /// From the start of a one-byte message to the arrival of the token that answers it, while all ranks do the same:
+  /// what a schedule adds to the bytes for every phase. A mean of some steps.
+  double step_seconds = 0;
+  /// A reduction of one number.
+  double agree_seconds = 0;
+};
+
+/// Collective; `own` is the runtime's alone.
+[[nodiscard]] SmallCosts measure_small_costs(MPI_Comm own);
+
+}  // namespace hocket::runtime
