@@ -1,5 +1,10 @@
 /// hocket.h: the program's own collective calls.
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
 #include "runtime/c_api/api.hpp"
+#include "runtime/choose/arm.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/team/team.hpp"
@@ -11,6 +16,22 @@ int hocket_leave_alone(MPI_Comm comm) {
     if (!plain_intracommunicator(comm))
       throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket leaves all others alone"};
     Team::leave_alone(comm);
+  });
+}
+
+const char* hocket_arm_name(int number) {
+  return number >= 0 && static_cast<std::size_t>(number) < arms.size()
+             ? arms[static_cast<std::size_t>(number)].name.data()
+             : nullptr;
+}
+
+int hocket_serve_by(MPI_Comm comm, const char* arm) {
+  return answer([&] {
+    if (!plain_intracommunicator(comm))
+      throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket leaves all others alone"};
+    const auto found = std::ranges::find(arms, std::string_view(arm == nullptr ? "" : arm), &Arm::name);
+    if (found == arms.end()) throw ApiError{HOCKET_ERR_ARGUMENT, "no arm is called so; hocket_arm_name() lists them"};
+    Team::known(comm)->serve_by(*found);
   });
 }
 

@@ -51,9 +51,11 @@ template <class Call>
   return Call::limit() > 0 ? Call::limit() : Call::usual_limit(*team);
 }
 
-/// What blocking calls like this one have shown to be fastest; null: nothing yet. Local.
+/// The arm that the program asks for, or that blocking calls like this one have shown to be fastest; null: nothing
+/// yet. Local.
 template <class Call>
-[[nodiscard]] const Arm* found_fastest(Team* team, const Call& call) {
+[[nodiscard]] const Arm* known_arm(Team* team, const Call& call) {
+  if (team != nullptr && team->fixed_arm() != nullptr) return team->fixed_arm();
   if (!is_chosen<Call>() || team == nullptr || !team->could_collide() || !call.well_formed(*team)) return nullptr;
   return team->choices().fastest(call.kind(), call.message_bytes(*team));
 }
@@ -61,7 +63,7 @@ template <class Call>
 /// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
 template <class Call>
 [[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call) {
-  const Arm* const arm = found_fastest(team, call);
+  const Arm* const arm = known_arm(team, call);
   if (const std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team)))
     return {nullptr, *why};
   if (arm == &arms[0]) return {nullptr, FallbackReason::faster};
@@ -94,12 +96,12 @@ template <class Call, class Native>
 int blocking(const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
     complete_pending_setups(call.comm);
-    if (!is_chosen<Call>()) {
-      Team* const team = Team::of_any(call.comm);
+    Team* const team = Team::known(call.comm);
+    if (!is_chosen<Call>() || (team != nullptr && team->fixed_arm() != nullptr)) {
+      if (team != nullptr && !team->met()) team->meet(call.comm);
       const auto [exchange, why] = untimed(team, call);
       return served(team, call, exchange, why, native);
     }
-    Team* const team = Team::known(call.comm);
     if (const std::optional<FallbackReason> why = why_at_once(team, call, 0))
       return served(team, call, nullptr, *why, native);
     Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
@@ -131,7 +133,7 @@ template <class Call, class Native>
 int nonblocking(const Call& call, MPI_Request* request, Native native) {
   return guarded(call.comm, [&]() -> int {
     Team* const team = local_team(call.comm);
-    const Arm* const arm = found_fastest(team, call);
+    const Arm* const arm = known_arm(team, call);
     std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team));
     if (!why && arm == &arms[0]) why = FallbackReason::faster;
     std::shared_ptr<PrivateChannel> channel;

@@ -36,6 +36,11 @@ class Team {
   /// does this at the same place among the calls of the communicator; no message is sent.
   static void leave_alone(MPI_Comm comm);
 
+  /// From here on the calls whose size is known go by an arm of the table. As leave_alone().
+  void serve_by(const Arm& arm) { fixed_ = &arm; }
+  /// Null: nobody has said so.
+  [[nodiscard]] const Arm* fixed_arm() const { return fixed_; }
+
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team();
@@ -90,6 +95,7 @@ class Team {
   bool machines_differ_ = true;  ///< no two hosts are one machine
   bool left_alone_ = false;      ///< by hocket_leave_alone
   bool met_ = false;
+  const Arm* fixed_ = nullptr;
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
   std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();

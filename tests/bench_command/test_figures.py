@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hocket.bench.arms import choice_and_regret
 from hocket.bench.statistics import Row, Times, paired_ratio, served_by
-from hocket.bench.table import COLUMNS, as_csv, as_json, comment_lines, row_line, title_line
+from hocket.bench.table import COLUMNS, as_csv, as_json, columns_of, comment_lines, row_line, title_line
 
 SECONDS = st.lists(st.floats(1e-7, 1e3), min_size=1, max_size=40)
 TIMES = st.lists(st.floats(1e-7, 1), min_size=1, max_size=40).map(Times.of)
@@ -107,3 +108,19 @@ def test_json_reads_back(rows: list[Row]) -> None:
     read = json.loads(as_json(HEADER, rows))
     assert read["Ranks"] == "4 on 4 machines"
     assert [Row.from_dict(row) for row in read["rows"]] == rows
+
+
+def test_the_guard_chooses_by_the_times_and_regret_is_what_it_leaves() -> None:
+    times = {"native": [1.0, 1.01, 0.99], "good": [0.5, 0.51, 0.49], "bad": [2.0, 2.01, 1.99]}
+    assert choice_and_regret(times) == ("good", 0.0)
+    choice, regret = choice_and_regret({"native": [1.0] * 8, "hardly better": [0.99] * 8})
+    assert choice == "native" and regret == pytest.approx(1 / 0.99 - 1)
+
+
+def test_a_table_of_arms() -> None:
+    arms = {"native": Times.of([2e-6]), "order": Times.of([1e-6])}
+    row = Row(8, arms["native"], arms=arms, choice="order", regret=0.25)
+    columns = columns_of({**HEADER, "Arms": "native order large"})
+    assert row_line(row, columns).split() == ["8", "2.00", "1.00", "-", "-", "order", "25.0", "1", "Pass"]
+    assert Row.from_dict(row.as_dict()) == row
+    assert columns_of(HEADER) == COLUMNS

@@ -33,7 +33,9 @@ def test_what_is_left_alone(launch: Launch, program: Path, tmp_path: Path) -> No
     assert scheduled.pop("error") == REFUSED.partition(" ")[2]
     assert scheduled.pop("wrong") == "0"
     assert scheduled["fresh"] == scheduled["used"] == scheduled["twice"] == "0"
-    assert scheduled["duplicate"] == scheduled["world"] != "0"
+    assert scheduled["duplicate"] == scheduled["world"] == scheduled["chosen"] != "0"
+    # The irregular calls have no arms.
+    assert 0 < int(scheduled["passed"]) < int(scheduled["chosen"])
     reasons = {line["why"] for line in json.loads(report.read_text())["lines"]}
     assert "left_alone" in reasons
 
@@ -41,5 +43,5 @@ def test_what_is_left_alone(launch: Launch, program: Path, tmp_path: Path) -> No
 def test_without_hocket_nothing_is_scheduled(mpi: Mpi, program: Path) -> None:
     said = mpiexec(mpi, 3, [str(program)], {})
     assert [line for line in said.splitlines() if line != REFUSED] == [
-        "fresh 0", "duplicate 0", "used 0", "twice 0", "world 0", "wrong 0",
+        "fresh 0", "duplicate 0", "used 0", "twice 0", "world 0", "chosen 0", "passed 0", "wrong 0",
     ]  # fmt: skip

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from hocket.bench.arms import choice_and_regret
 from hocket.bench.bounds import bound_seconds, nodes_of_ranks
 from hocket.bench.request import ALLTOALLV, Request
 from hocket.bench.sizes import irregular_sizes
@@ -132,14 +133,16 @@ class Measurement:
         self.request = request
         self.library = library
         self.control = self._native()  # for barriers and figures
+        self._names: dict[int, str] = {}  # of the communicators in use
 
     def row(self, size: int) -> Row:
         """One size: warm-up, then blocks A B B A of timed calls; the slowest rank's time counts."""
         exchange, sizes = self._exchange(size)
-        native = self._now_native = self._native()
+        native = self._native()
         # A fresh communicator: what it learnt from small messages must not count for large ones.
         scheduled = self.comm.Dup() if self.library is not None else None
         candidates = [native] if scheduled is None else [native, scheduled]
+        self._names = {comm.handle: "scheduled" for comm in candidates} | {native.handle: "native"}
         problems: list[str] = []
         once = sum(self._warm_up(exchange, comm, problems) for comm in candidates)
         blocks = [native, *candidates[1:], *candidates[1:], native]
@@ -166,6 +169,38 @@ class Measurement:
             wrong,
         )
 
+    def arms(self) -> list[str]:
+        """Names of what calls are chosen from; nothing without a runtime."""
+        names: list[str] = []
+        if self.library is not None:
+            while name := self.library.value("hocket_arm_name", ctypes.c_char_p, ctypes.c_int(len(names))):
+                names.append(name.decode())
+        return names
+
+    def row_of_arms(self, size: int) -> Row:
+        """One size by every arm, each on a communicator of its own: warm-up, blocks in turn and back again."""
+        exchange, sizes = self._exchange(size)
+        comms = {name: self._by_arm(name) for name in self.arms()}
+        self._names = {comm.handle: name for name, comm in comms.items()}
+        problems: list[str] = []
+        once = sum(self._warm_up(exchange, comm, problems) for comm in comms.values())
+        count = min(max(int(self.request.seconds / max(2 * once, 1e-9)), LEAST_CALLS), MOST_CALLS)
+        times: dict[str, list[float]] = {name: [] for name in comms}
+        for name in [*comms, *reversed(comms)]:
+            times[name] += self._block(exchange, comms[name], count, problems)
+        for comm in comms.values():
+            comm.Free()
+        choice, regret = choice_and_regret(times)
+        return Row(
+            size,
+            Times.of(times[next(iter(times))]),
+            bound=self._bound(size, sizes),
+            wrong=problems[0] if problems else "",
+            arms={name: Times.of(seconds) for name, seconds in times.items()},
+            choice=choice,
+            regret=regret,
+        )
+
     def close(self) -> None:
         self.control.Free()
 
@@ -174,6 +209,12 @@ class Measurement:
         processors = self.comm.gather(MPI.Get_processor_name())
         self._network = network
         self._nodes = nodes_of_ranks(network, processors, placement) if network and processors else None
+
+    def _by_arm(self, name: str) -> MPI.Intracomm:
+        comm = self.comm.Dup()
+        if self.library is not None:
+            self.library.check("hocket_serve_by", self.library.handle(comm), name.encode())
+        return comm
 
     def _native(self) -> MPI.Intracomm:
         comm = self.comm.Dup()
@@ -203,7 +244,7 @@ class Measurement:
             exchange.call(comm)
             times[i] = time.perf_counter() - begin
         self.control.Allreduce(MPI.IN_PLACE, times, MPI.MAX)
-        who = "native" if comm is self._now_native else "scheduled"
+        who = self._names[comm.handle]
         problems += [f"{who} call: {wrong}" for wrong in self.control.allgather(exchange.wrong()) if wrong]
         return [float(seconds) for seconds in times]
 
@@ -234,10 +275,17 @@ def measure(
     measurement = Measurement(comm, request, library)
     measurement.prepare_bound(network, placement)
     hosts = comm.allgather(socket.gethostname() if placement == "order" else MPI.Get_processor_name())
+    if request.arms and library is None:
+        raise UsageError("there are no arms: the ranks run without Hocket's runtime", remedy="add --network")
     if comm.Get_rank() == 0:
-        begins(_header(request, comm.Get_size(), hosts, placement, source, library is not None))
+        header = _header(request, comm.Get_size(), hosts, placement, source, library is not None)
+        if request.arms:
+            header["Ratio"] = None
+            header["Choice"] = "of the guard, given these times; regret: its median beyond the least"
+            header["Arms"] = " ".join(measurement.arms())
+        begins(header)
     for size in request.sizes:
-        yield measurement.row(size)
+        yield measurement.row_of_arms(size) if request.arms else measurement.row(size)
     measurement.close()
 
 

@@ -17,8 +17,8 @@ EQUAL_CALLS: Final = {ALL_TO_ALL: "MPI_Alltoall", ALL_GATHER: "MPI_Allgather"}
 class Request:
     """What to measure. ``sizes``: bytes of a message; ``seconds``: for each size, of both together.
 
-    ``density`` and ``seed``: of irregular exchanges. ``network``: for the bound; else that
-    of the job's plan.
+    ``arms``: all that calls are chosen from. ``density`` and ``seed``: of irregular exchanges.
+    ``network``: for the bound; else that of the job's plan.
     """
 
     pattern: str
@@ -26,6 +26,7 @@ class Request:
     seconds: float = 1.0
     density: float = 1.0
     seed: int = 1
+    arms: bool = False
     network: str | None = None
 
     def as_dict(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Self
 
 import numpy as np
@@ -40,7 +40,9 @@ class Row:
 
     ``scheduled`` is None where the job runs without Hocket's runtime. ``served``: what served the calls in
     ``scheduled``. ``ratio``: median of native / scheduled of calls measured in turn. ``bound``: None if
-    unknown. ``wrong``: what is wrong with the data that arrived; empty if nothing is.
+    unknown. ``wrong``: what is wrong with the data that arrived; empty if nothing is. ``arms``: those that
+    were measured; then ``choice`` is the one that the guard ends with, given these times, and ``regret``
+    what its median takes beyond the least, as a share of that.
     """
 
     bytes: int
@@ -50,6 +52,9 @@ class Row:
     bound: float | None = None
     served: By | None = None
     wrong: str = ""
+    arms: dict[str, Times] = field(default_factory=dict)
+    choice: str | None = None
+    regret: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -57,7 +62,8 @@ class Row:
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> Self:
         scheduled = Times(**row["scheduled"]) if row["scheduled"] else None
-        return cls(**{**row, "native": Times(**row["native"]), "scheduled": scheduled})
+        arms = {name: Times(**times) for name, times in row["arms"].items()}
+        return cls(**{**row, "native": Times(**row["native"]), "scheduled": scheduled, "arms": arms})
 
 
 def paired_ratio(native: Sequence[float], scheduled: Sequence[float]) -> float:

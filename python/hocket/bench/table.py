@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -58,6 +58,23 @@ def _scheduled(row: Row) -> Times | None:
     return row.scheduled
 
 
+def _arm_columns(names: Sequence[str]) -> tuple[Column, ...]:
+    """Of a table with the time of every arm."""
+
+    def median_of(name: str) -> Callable[[Row], float | None]:
+        return _of(lambda row: row.arms.get(name), "median")
+
+    return (
+        *(Column(f"{name}(us)", f"{name}_us", median_of(name)) for name in names),
+        Column("Bound(us)", "bound_us", lambda row: _us(row.bound)),
+        Column("       Choice", "choice", lambda row: row.choice),
+        Column("Regret(%)", "regret", lambda row: None if row.regret is None else 100 * row.regret, 1),
+        Column("Calls", "calls", lambda row: row.native.calls),
+        _VALIDATION,
+    )
+
+
+_VALIDATION: Final = Column("Validation", "validation", lambda row: "Fail" if row.wrong else "Pass")
 COLUMNS: Final = (
     Column("Native(us)", "native_us", _of(_native, "median")),
     Column("Scheduled(us)", "scheduled_us", _of(_scheduled, "median")),
@@ -70,8 +87,13 @@ COLUMNS: Final = (
         for figure in ("least", "p10", "p90", "p99", "most")
     ),
     Column("Calls", "calls", lambda row: row.native.calls),
-    Column("Validation", "validation", lambda row: "Fail" if row.wrong else "Pass"),
+    _VALIDATION,
 )
+
+
+def columns_of(header: Mapping[str, Any]) -> tuple[Column, ...]:
+    """Of the table that a header begins."""
+    return _arm_columns(header["Arms"].split()) if header.get("Arms") else COLUMNS
 
 
 def comment_lines(header: Mapping[str, Any]) -> list[str]:
@@ -80,12 +102,12 @@ def comment_lines(header: Mapping[str, Any]) -> list[str]:
     return [f"# {name:<{wide}}  {value}" for name, value in header.items() if value is not None]
 
 
-def title_line() -> str:
-    return f"{'# Size':<{_SIZE_WIDTH}}" + "".join(f"{c.title:>{c.width}}" for c in COLUMNS if c.shown)
+def title_line(columns: Sequence[Column] = COLUMNS) -> str:
+    return f"{'# Size':<{_SIZE_WIDTH}}" + "".join(f"{c.title:>{c.width}}" for c in columns if c.shown)
 
 
-def row_line(row: Row) -> str:
-    return f"{row.bytes:<{_SIZE_WIDTH}}" + "".join(f"{c.cell(row):>{c.width}}" for c in COLUMNS if c.shown)
+def row_line(row: Row, columns: Sequence[Column] = COLUMNS) -> str:
+    return f"{row.bytes:<{_SIZE_WIDTH}}" + "".join(f"{c.cell(row):>{c.width}}" for c in columns if c.shown)
 
 
 def as_csv(header: Mapping[str, Any], rows: Iterable[Row]) -> str:
@@ -93,9 +115,10 @@ def as_csv(header: Mapping[str, Any], rows: Iterable[Row]) -> str:
     out = io.StringIO()
     out.writelines(line + "\n" for line in comment_lines(header))
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["bytes", *(column.key for column in COLUMNS)])
+    columns = columns_of(header)
+    writer.writerow(["bytes", *(column.key for column in columns)])
     for row in rows:
-        values = (column.value(row) for column in COLUMNS)
+        values = (column.value(row) for column in columns)
         writer.writerow([row.bytes, *("" if value is None else value for value in values)])
     return out.getvalue()
 

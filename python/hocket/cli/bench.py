@@ -63,10 +63,15 @@ def _options(function: F) -> F:
     return function
 
 
+_arms_option = click.option(
+    "--arms", is_flag=True, help="Measure all that calls are chosen from, and say which is chosen."
+)
+
+
 def _command(name: str, call: str) -> click.Command:
     asks = COLLECTIVES[name].asks.replace("SIZE", "each size")
     return click.command(name, help=f"{call}: {asks[0].lower()}{asks[1:]}")(
-        _options(lambda **options: _bench(name, **options))
+        _arms_option(_options(lambda **options: _bench(name, **options)))
     )
 
 
@@ -103,13 +108,16 @@ def _bench(
     verbose: bool,
     density: float = 1.0,
     seed: int = 1,
+    arms: bool = False,
 ) -> None:
     from hocket.bench.job import in_a_job, need_mpi4py
     from hocket.bench.sizes import parse_sizes
     from hocket.runtime import RuntimeOptions
 
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
-    what |= {"seed": seed, "network": source}
+    what |= {"seed": seed, "network": source, "arms": arms}
+    if arms and plot is not None:
+        raise UsageError("--arms and --plot do not go together", remedy="write a table by --csv")
     if plot is not None:
         from hocket.plots.style import check
 
@@ -138,18 +146,18 @@ class _Output:
         self._rows: list[Row] = []
 
     def begins(self, header: dict[str, Any]) -> None:
-        from hocket.bench.table import comment_lines, title_line
+        from hocket.bench.table import columns_of, comment_lines, title_line
 
         self._header = header
         if not self._as_json:
-            click.echo("\n".join([*comment_lines(header), title_line()]))
+            click.echo("\n".join([*comment_lines(header), title_line(columns_of(header))]))
 
     def row(self, row: Row) -> None:
-        from hocket.bench.table import row_line
+        from hocket.bench.table import columns_of, row_line
 
         self._rows.append(row)
         if not self._as_json:
-            click.echo(row_line(row))
+            click.echo(row_line(row, columns_of(self._header)))
 
     def ends(self) -> int:
         """Writes what is left; returns the exit code."""
