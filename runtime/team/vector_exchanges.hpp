@@ -40,7 +40,7 @@ class VectorExchanges {
   };
   /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell.
   /// Collective.
-  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> volumes);
+  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
 
   struct Made {
     std::optional<Planned> planned;
@@ -48,10 +48,10 @@ class VectorExchanges {
   };
   /// A plan for a call of which nothing is remembered, made at once. Collective; nothing, on all ranks
   /// alike, if the MPI library is to serve it.
-  [[nodiscard]] Made plan(MPI_Comm comm, const PeerBytes& volumes);
+  [[nodiscard]] Made plan(MPI_Comm comm, const PeerBytes& peer_bytes);
 
  private:
-  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> volumes);
+  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
 
   Members members_;
   std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach; asked for, and found

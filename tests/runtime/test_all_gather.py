@@ -83,7 +83,7 @@ def test_random_gossip(planned: Check, seed: int) -> None:
     """Parts of any size, several messages of a rank in a phase, any window, few segments in hand."""
     rng = Random(seed)
     sizes = [rng.choice([1, 7, 1000]) for _ in range(6)]
-    env = {**(SMALL_SEGMENTS if seed % 2 else ALL), "HOCKET_AHEAD": str(1 + seed)}
+    env = {**(SMALL_SEGMENTS if seed % 2 else ALL), "HOCKET_MAX_OUTSTANDING_SEGMENTS": str(1 + seed)}
     rows = random_gossip(rng, sizes)
     planned("chain:3,3", rows, 1000, sizes=sizes, window=1 + seed, program="allgather_check 3 30011", env=env)
 

@@ -29,7 +29,7 @@ def test_every_byte_arrives(check: Check) -> None:
 @pytest.mark.parametrize(
     ("network", "ranks", "options", "env"),
     [
-        ("torus:3x2", 6, [], {"HOCKET_SEGMENT": "1031", "HOCKET_EARLY": "2000"}),
+        ("torus:3x2", 6, [], {"HOCKET_SEGMENT": "1031", "HOCKET_RELEASE_THRESHOLD": "2000"}),
         ("star:3*2", 5, ["--flow", "window:2"], {"HOCKET_SCHEDULER": "RS_NLH", "HOCKET_SEED": "5"}),
         ("chain:2,2", 4, ["--flow", "barrier"], {}),
         ("chain:2,2", 4, ["--flow", "free"], {}),

@@ -35,22 +35,25 @@ def plan_of(network: str, path: Path) -> Path:
 def test_every_wrong_value_is_said_once(check: Check) -> None:
     wrong = {
         "HOCKET_SLEEP_US": "soon",
-        "HOCKET_FLOW": "fast",
-        "HOCKET_AHEAD": "0",
+        "HOCKET_FLOW_CONTROL": "fast",
+        "HOCKET_MAX_OUTSTANDING_SEGMENTS": "0",
         "HOCKET_SEGMENT": "99999999999999999999999",
         "HOCKET_MIN_BYTE": "1",
         "HOCKET_WHATEVER_THIS_IS": "1",
         "HOCKET_MIN_BYTES": "-1",
+        "HOCKET_EARLY": "none",  # a former name
     }
     said = check(SUBSETS, "chain:2,2", 4, exports=wrong)  # hocket run sets some itself
     for line in (
         "HOCKET_SLEEP_US='soon' is not a whole number from 0 to 100000; using 200",
-        "HOCKET_FLOW='fast' is not token, barrier or free; using token",
-        "HOCKET_AHEAD='0' is not",
+        "HOCKET_FLOW_CONTROL='fast' is not token, barrier or free; using token",
+        "HOCKET_MAX_OUTSTANDING_SEGMENTS='0' is not",
         "HOCKET_SEGMENT='99999999999999999999999' is not",
         "no variable of Hocket is called HOCKET_MIN_BYTE; did you mean HOCKET_MIN_BYTES?",
         "no variable of Hocket is called HOCKET_WHATEVER_THIS_IS\n",
         "HOCKET_MIN_BYTES='-1' is not",
+        "HOCKET_EARLY='none' is not",
+        "HOCKET_EARLY is now called HOCKET_RELEASE_THRESHOLD",
     ):
         assert said.count(line) == 1, said
 
@@ -66,7 +69,8 @@ def test_a_wrong_value_on_one_rank(check: Check) -> None:
     [
         ("HOCKET_MIN_BYTES", ("1", "1000000"), "HOCKET_MIN_BYTES"),
         ("HOCKET_MIN_GATHER_BYTES", ("1", "1000000"), "HOCKET_MIN_GATHER_BYTES"),
-        ("HOCKET_FLOW", ("token", "free"), "HOCKET_FLOW"),
+        ("HOCKET_FLOW_CONTROL", ("token", "free"), "HOCKET_FLOW_CONTROL"),
+        ("HOCKET_EARLY", ("0", "2048"), "ranks differ in HOCKET_RELEASE_THRESHOLD"),
         ("HOCKET_PLAN", ("''", "/nonexistent"), "HOCKET_PLAN is not set"),
     ],
 )
@@ -79,8 +83,20 @@ def test_ranks_that_differ(check: Check, variable: str, values: tuple[str, str],
     assert "all-to-all of 4" not in said
 
 
+def test_a_former_name_beside_the_new_one(check: Check) -> None:
+    differing = f"$(({FIRST} * 1024))"
+    said = check(
+        SUBSETS, "chain:2,2", 4,
+        exports={**LOW, "HOCKET_EARLY": differing, "HOCKET_RELEASE_THRESHOLD": "2048"},
+    )  # fmt: skip
+    assert "all-to-all of 4 ranks" in said and "differ" not in said
+    assert said.count("HOCKET_EARLY is now called HOCKET_RELEASE_THRESHOLD") == 1, said
+
+
 def test_what_may_differ(check: Check) -> None:
-    said = check(SUBSETS, "chain:2,2", 4, exports={**LOW, "HOCKET_AHEAD": f"$(({FIRST} + 1))"})
+    said = check(
+        SUBSETS, "chain:2,2", 4, exports={**LOW, "HOCKET_MAX_OUTSTANDING_SEGMENTS": f"$(({FIRST} + 1))"}
+    )
     assert "all-to-all of 4 ranks" in said and "differ" not in said
 
 
@@ -187,7 +203,7 @@ def test_the_docs_have_the_defaults_and_what_is_alike() -> None:
     assert len(settings) > 10
     for variable in settings:
         default = str(variable.fallback) if variable.kind == "number" else f"`{variable.words[0]}`"
-        assert said[variable.name] == (variable.alike, default), variable.name
+        assert said[variable.name] == (variable.must_match, default), variable.name
 
 
 def test_the_help_of_options_says_what_the_variables_mean() -> None:

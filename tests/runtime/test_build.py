@@ -50,7 +50,7 @@ def test_a_full_disk_is_said_while_compiling(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flow", ["window:0", "window:x", "tokens", "window:"])
 def test_unknown_flow_control(flow: str) -> None:
     with pytest.raises(UsageError, match="flow control"):
-        RuntimeOptions(flow=flow).environment()
+        RuntimeOptions(flow_control=flow).environment()
 
 
 def test_missing_placement_file() -> None:

@@ -60,7 +60,7 @@ def test_a_plan_that_does_not_hold_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "option"),
     [
-        ("HOCKET_FLOW", "barrier", ("--flow", "free", "free")),
+        ("HOCKET_FLOW_CONTROL", "barrier", ("--flow", "free", "free")),
         ("HOCKET_MIN_BYTES", "77", ("--min-bytes", "5", "5")),
         ("HOCKET_MIN_GATHER_BYTES", "77", ("--min-gather-bytes", "5", "5")),
         ("HOCKET_MIN_VECTOR_BYTES", "77", ("--min-vector-bytes", "5", "5")),
@@ -82,7 +82,7 @@ def test_a_variable_counts_where_the_option_is_not_given(
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        ("HOCKET_FLOW", "fast"),
+        ("HOCKET_FLOW_CONTROL", "fast"),
         ("HOCKET_MIN_BYTES", "-3"),
         ("HOCKET_SEGMENT", "1"),
         ("HOCKET_SCHEDULER", "fastest"),
@@ -96,11 +96,36 @@ def test_a_variable_that_holds_nonsense_is_named(variable: str, value: str) -> N
 
 
 def test_one_line_and_no_start_for_such_a_variable() -> None:
-    done = run("--network", "chain:2,2", "-n", 1, "--", "echo", "started", env={"HOCKET_FLOW": "fast"})
-    refused(done, "HOCKET_FLOW='fast' is not token, barrier or free; correct or unset HOCKET_FLOW")
+    done = run(
+        "--network", "chain:2,2", "-n", 1, "--", "echo", "started", env={"HOCKET_FLOW_CONTROL": "fast"}
+    )
+    refused(
+        done, "HOCKET_FLOW_CONTROL='fast' is not token, barrier or free; correct or unset HOCKET_FLOW_CONTROL"
+    )
     # It does not count beside the option.
-    options = RuntimeOptions(flow="barrier").completed({"HOCKET_FLOW": "fast"})
-    assert options.environment()["HOCKET_FLOW"] == "barrier"
+    options = RuntimeOptions(flow_control="barrier").completed({"HOCKET_FLOW_CONTROL": "fast"})
+    assert options.environment()["HOCKET_FLOW_CONTROL"] == "barrier"
+
+
+FORMER = {
+    "HOCKET_FLOW": ("HOCKET_FLOW_CONTROL", "flow_control", "barrier", "free"),
+    "HOCKET_EARLY": ("HOCKET_RELEASE_THRESHOLD", "release_threshold", "4096", "8192"),
+    "HOCKET_AHEAD": ("HOCKET_MAX_OUTSTANDING_SEGMENTS", "", "4", "8"),
+}
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_a_former_name_counts_where_the_new_one_is_not_set(former: str) -> None:
+    name, option, value, other = FORMER[former]
+    assert {v.name for v in _core.variables() if v.former == former} == {name}
+    assert _core.wrong_variables([f"{former}={value}"]) == []
+    assert _core.former_names([f"{former}={value}"]) == [f"{former} is now called {name}"]
+    if option:
+        with pytest.raises(UsageError, match=f"{former}='-1'"):
+            RuntimeOptions().completed({former: "-1"})
+        assert RuntimeOptions().completed({former: value}).environment()[name] == value
+        both = RuntimeOptions().completed({former: value, name: other})
+        assert both.environment()[name] == other
 
 
 def test_plans_that_a_variable_names(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_ranks_that_wait_for_each_other_elsewhere(events: Events, threads: str) 
 
 @pytest.mark.parametrize("flow", ["barrier", "free"])
 def test_every_flow_control(events: Events, flow: str) -> None:
-    for rank in events("blocking", env={"HOCKET_FLOW": flow, "HOCKET_SEGMENT": "4099"}):
+    for rank in events("blocking", env={"HOCKET_FLOW_CONTROL": flow, "HOCKET_SEGMENT": "4099"}):
         assert rank["all-to-all"] == 9 * 3
 
 

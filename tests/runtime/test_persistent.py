@@ -55,7 +55,12 @@ def test_freed_while_active(check: Check) -> None:
 
 
 def test_freed_while_active_just_before_the_end(check: Check) -> None:
-    check("persistent_check last", "chain:2,2", 4, env={"HOCKET_FLOW": "barrier", "HOCKET_SEGMENT": "1031"})
+    check(
+        "persistent_check last",
+        "chain:2,2",
+        4,
+        env={"HOCKET_FLOW_CONTROL": "barrier", "HOCKET_SEGMENT": "1031"},
+    )
 
 
 def test_small_messages_are_passed_on(check: Check) -> None:

@@ -36,7 +36,7 @@ def test_segments_smaller_than_a_message_and_odd(check: Check) -> None:
         ALL_TO_ALL,
         "chain:2,2,2",
         6,
-        env={"HOCKET_SEGMENT": "1031", "HOCKET_MIN_BYTES": "1", "HOCKET_EARLY": "2000"},
+        env={"HOCKET_SEGMENT": "1031", "HOCKET_MIN_BYTES": "1", "HOCKET_RELEASE_THRESHOLD": "2000"},
     )
 
 

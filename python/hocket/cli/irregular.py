@@ -66,9 +66,9 @@ def size_text(demand: Demand) -> str:
     return f"at most {format_bytes(demand.bytes)}, {format_total(demand.total_bytes)} in all"
 
 
-def time_in_turn(figures: Figures, host_rate: float) -> str:
+def time_in_turn(figures: Figures) -> str:
     """The time of the phases one after the other, beside its bound; "" unless irregular."""
     if (irregular := figures.irregular) is None:
         return ""
-    taken, least = irregular.schedule_bytes / host_rate, irregular.bound_bytes / host_rate
-    return f"{format_time(taken, 4)}, bound {format_time(least, 4)}, ratio {figures.ratio:.3f}"
+    taken, least = format_time(irregular.lockstep_seconds, 4), format_time(irregular.load_bound_seconds, 4)
+    return f"{taken}, bound {least}, ratio {figures.ratio:.3f}"

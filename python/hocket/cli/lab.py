@@ -32,7 +32,9 @@ def schedule_environment(
     """The environment in which a program's collective calls follow Hocket's schedules."""
     from hocket.runtime import RuntimeOptions, scheduled_environment
 
-    return scheduled_environment(mpi.mpicc, description.build(), RuntimeOptions(flow=flow, choose=choose))
+    return scheduled_environment(
+        mpi.mpicc, description.build(), RuntimeOptions(flow_control=flow, choose=choose)
+    )
 
 
 def _wire_options(function: F) -> F:

@@ -82,8 +82,9 @@ def scheduling_options(function: F) -> F:
         click.option("--scheduler", metavar="NAME", cls=_OfVariable),
         click.option(
             "--flow",
+            "flow_control",
             metavar="FLOW",
-            help="token, window:K, barrier or free.  [default: HOCKET_FLOW, token]",
+            help="token, window:K, barrier or free.  [default: HOCKET_FLOW_CONTROL, token]",
         ),
         click.option(
             "--placement",

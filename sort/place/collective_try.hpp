@@ -11,10 +11,12 @@
 
 namespace hocket::sort {
 
+using runtime::collective_try;
+
 /// Collective. Does something on every rank; if it throws on any, it throws on all.
 template <class Step>
-void agreed(HostSharedContext& place, Step step) {
-  together(place.comm(), HOCKET_ERR_ARGUMENT, step);
+void collective_try(HostSharedContext& place, Step step) {
+  collective_try(place.comm(), HOCKET_ERR_ARGUMENT, step);
 }
 
 /// An argument that is the same on all ranks.

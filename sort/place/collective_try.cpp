@@ -1,4 +1,4 @@
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 
 #include <climits>
 #include <cstdint>
