@@ -12,7 +12,7 @@ from hocket.mpi import Mpi
 
 Check = Callable[..., str]
 RANKS = 4
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 COUNTED = "3 1 2 2 1"  # all-to-alls, persistent ones made, starts, waits, barriers of counted.c
 SCHEDULED = f"hocket: all-to-all of {RANKS} ranks"
 SHARED = ("-shared", "-fPIC")

@@ -14,7 +14,7 @@ from hocket.mpi import Mpi
 from mpi_programs import compile_with_hocket, hocket, mpiexec, python_env
 from plan_file import checksum
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 HEADER = 24  # magic, version, checksum
 
 Start = Callable[..., str]

@@ -13,7 +13,7 @@ import pytest
 from hocket.mpi import Mpi
 from mpi_programs import compile_with_hocket, hocket, mpiexec, python_env
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 
 
 @pytest.fixture(scope="module", autouse=True)

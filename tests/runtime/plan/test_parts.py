@@ -17,7 +17,7 @@ from strategies import random_tree, unequal
 Check = Callable[..., str]
 Sends = list[tuple[int, int, list[tuple[int, ...]]]]  # phase, target, pieces
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "networks"
 
 
 def source_of(network: str, tmp_path: Path) -> str:

@@ -12,7 +12,7 @@ from hocket.mpi import Mpi
 from hocket.runtime import build_runtime
 from mpi_programs import mpiexec, python_env
 
-SCRIPT = Path(__file__).parents[2] / "bench/sort/case_ranks.py"
+SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"
 
 
 @pytest.mark.parametrize("shared", [0, 2])

@@ -23,7 +23,7 @@ Check = Callable[..., str]
 SUBSETS = "subsets 300"
 LOW = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
 FIRST = "${PMI_RANK:-$PMIX_RANK}"
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def plan_of(network: str, path: Path) -> Path:
@@ -147,7 +147,7 @@ def test_any_damage(mpi: Mpi, tmp_path: Path) -> None:
     )
     program = tmp_path / "plan_store_fuzz"
     includes = ["-I", str(native), "-I", str(native / "include")]
-    sources = [str(Path(__file__).parent / "programs" / "plan_store_fuzz.cpp")]
+    sources = [str(Path(__file__).parents[1] / "programs" / "plan_store_fuzz.cpp")]
     sources += [str(native / "runtime" / f"{name}.cpp") for name in names]
     libraries = ["-x", "none", str(native / "libhocket_core.a"), "-lstdc++", "-lm"]
     compiler = [mpi.mpicc, "-std=c++20", "-O0", *includes, "-x", "c++", *sources, *libraries]

@@ -14,7 +14,7 @@ from hocket import _core
 from hocket.mpi import Mpi, launch_command
 from mpi_programs import python_env
 
-PROGRAM = Path(__file__).parent / "programs" / "predicted.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "predicted.py"
 BUILT_IN = Profile.built_in()
 
 

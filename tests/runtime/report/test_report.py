@@ -46,7 +46,7 @@ def report(launch: Launched, tmp_path: Path) -> Callable[..., Told]:
 
 def marked(text: str) -> int:
     """Number of the line of the test program in which this stands."""
-    source = Path(__file__).parent / "programs" / "report_calls.c"
+    source = Path(__file__).parents[1] / "programs" / "report_calls.c"
     (number,) = [i for i, line in enumerate(source.read_text().splitlines(), 1) if text in line]
     return number
 

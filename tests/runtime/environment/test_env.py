@@ -14,7 +14,7 @@ import pytest
 
 from hocket.mpi import Mpi, MpiFamily
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "slurm.md").read_text()
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "slurm.md").read_text()
 BATCH, _, PLAIN, MODULE = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
 
 # With the widths of uplinks: where they are not known, ranks measure before they schedule.

@@ -186,7 +186,7 @@ def test_fortran(record: Record, mpi: Mpi, tmp_path: Path) -> None:
         filter(None, (shutil.which(str(Path(mpi.mpicc).with_name(n))) for n in ("mpifort", "mpif90"))), ""
     )
     program = tmp_path / "traffic"
-    source = Path(__file__).parent / "programs/traffic.f90"
+    source = Path(__file__).parents[1] / "programs/traffic.f90"
     made = subprocess.run(
         [wrapper or "false", source, "-o", program], capture_output=True, timeout=120, check=False
     )

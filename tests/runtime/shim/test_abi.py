@@ -44,7 +44,7 @@ def test_the_other_abi_of_the_same_library_is_left_alone(
 ) -> None:
     """Both tell the same version; their handles differ."""
     native = tmp_path / "native"
-    source = Path(__file__).parent / "programs" / "alltoall_check.c"
+    source = Path(__file__).parents[1] / "programs" / "alltoall_check.c"
     subprocess.run(
         [replace(mpi, abi=Abi.NATIVE).mpicc, str(source), "-o", str(native)], check=True, timeout=120
     )

@@ -11,7 +11,7 @@ import pytest
 from hocket.mpi import Mpi
 from mpi_programs import compile_with_hocket, mpiexec, python_env
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 
 
 def sort_check(mpi: Mpi, ranks: int, *arguments: str, shared: int = 0) -> int:

@@ -12,7 +12,7 @@ import pytest
 from hocket.mpi import Mpi
 from mpi_programs import compile_with_hocket, mpiexec
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 REFUSED = "error this is not an intracommunicator; Hocket leaves all others alone"
 EVERYTHING = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_SENDERS": "1"}

@@ -16,7 +16,7 @@ from hocket.mpi import Mpi
 from hocket.network import read_network
 from mpi_programs import compile_with_hocket
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 Check = Callable[..., str]
 
 SUBSETS = "subsets 300"
