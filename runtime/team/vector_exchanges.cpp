@@ -58,7 +58,8 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
   else
     patience_.in_vain(known != nullptr && known->server == Server::undecided);
   if (known == nullptr) return {};
-  if (known->duel == nullptr || known->duel->scheduled(comm)) return {known->exchange.get(), known->why, known->duel.get()};
+  if (known->duel == nullptr || known->duel->scheduled(comm))
+    return {known->exchange.get(), known->why, known->duel.get()};
   return {nullptr, FallbackReason::faster, known->duel.get()};
 }
 
