@@ -54,9 +54,9 @@ const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
 VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
   ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes));
   if (known != nullptr && known->large)
-    patience_.worth_it();
+    backoff_.worth_it();
   else
-    patience_.in_vain(known != nullptr && known->server == Server::undecided);
+    backoff_.in_vain(known != nullptr && known->server == Server::undecided);
   if (known == nullptr) return {};
   if (known->duel == nullptr || known->duel->scheduled(comm))
     return {known->exchange.get(), known->why, known->duel.get()};

@@ -28,7 +28,7 @@ class VectorExchanges {
   explicit VectorExchanges(Members members) : members_(std::move(members)) {}
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
-  [[nodiscard]] bool asks() { return patience_.asks(); }
+  [[nodiscard]] bool asks() { return backoff_.asks(); }
   /// Null, on all ranks alike, if the MPI library is to serve all calls to them.
   [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach);
 
@@ -57,7 +57,7 @@ class VectorExchanges {
   std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach; asked for, and found
   std::unique_ptr<Planner> planner_;
   ScheduleCache schedule_cache_;
-  Backoff patience_;
+  Backoff backoff_;
 };
 
 }  // namespace hocket::runtime
