@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.usage import named
+from hocket.cli.usage import Decorator, named
 from hocket.cli.work import with_spinner
 from hocket.units import format_bytes, format_time, format_total
 
@@ -16,21 +15,18 @@ if TYPE_CHECKING:
     from hocket.figures import Figures
     from hocket.planning import PlannedExchange
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def demand_option(required: bool) -> Callable[[F], F]:
+def demand_option(required: bool) -> Decorator:
     return click.option(
         "--demand", "traffic", required=required, metavar="FILE[:CALL]",
         help="Who sends how much to whom: .mtx, .npy, CSV, or a call of recorded traffic.",
     )  # fmt: skip
 
 
-def seed_option(function: F) -> F:
-    return click.option(
-        "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), metavar="K",
-        help="Of schedulers that draw lots: the same seed, the same schedule.",
-    )(function)  # fmt: skip
+seed_option = click.option(
+    "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), metavar="K",
+    help="Of schedulers that draw lots: the same seed, the same schedule.",
+)  # fmt: skip
 
 
 def plan_traffic(

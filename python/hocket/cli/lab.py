@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from hocket.cli.launching import check_program, choose_option, mpi_option
 from hocket.cli.options import Number, uplink_options
-from hocket.cli.usage import named
+from hocket.cli.usage import named, options
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
 from hocket.lab.cluster import check_network
@@ -22,8 +22,6 @@ from hocket.network import NetworkDescription, read_network_description
 from hocket.network.source import STDIN
 from hocket.signals import as_exceptions
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def schedule_environment(
@@ -37,24 +35,13 @@ def schedule_environment(
     )
 
 
-def _wire_options(function: F) -> F:
-    for option in reversed(
-        [
-            click.option(
-                "--rate", metavar="RATE", help="Rate of every link, e.g. 50Mbit. [default: the network's]"
-            ),
-            click.option(
-                "--buffer", metavar="SIZE", default="60KB", show_default=True, help="Buffer of each port."
-            ),
-            click.option(
-                "--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."
-            ),
-            click.option("--mtu", type=int, default=1500, show_default=True, help="Bytes of an IP packet."),
-            *uplink_options,
-        ]
-    ):
-        function = option(function)
-    return function
+_wire_options = options(
+    click.option("--rate", metavar="RATE", help="Rate of every link, e.g. 50Mbit. [default: the network's]"),
+    click.option("--buffer", metavar="SIZE", default="60KB", show_default=True, help="Buffer of each port."),
+    click.option("--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."),
+    click.option("--mtu", type=int, default=1500, show_default=True, help="Bytes of an IP packet."),
+    uplink_options,
+)
 
 
 def _options(
