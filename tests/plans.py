@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hocket import _core
 from strategies import star
 
@@ -74,3 +76,10 @@ def exchanging() -> _core.Plan:
     schedule = _core.Schedule.from_rows(4, demand.bytes, rows)
     waits = _core.derive_waits(network, schedule)
     return _core.Plan(network, schedule, waits, demand, "by hand", 2, 1.0, 1.0)
+
+
+def refused(data: bytes) -> str:
+    """Why this is not read as a plan."""
+    with pytest.raises(_core.PlanProblem) as caught:
+        _core.Plan.decode(data)
+    return str(caught.value)

@@ -69,8 +69,8 @@ class Launch:
         network, places = lot.choice(NETWORKS)
         settings = dict(EVERYTHING) if lot.random() < 0.9 else {}
         settings["HOCKET_SEGMENT"] = lot.choice(["1024", "1031", "4096", "16384"])
-        settings["HOCKET_EARLY"] = lot.choice(["0", "0", "2000"])
-        settings["HOCKET_AHEAD"] = lot.choice(["1", "4", "32"])
+        settings["HOCKET_RELEASE_THRESHOLD"] = lot.choice(["0", "0", "2000"])
+        settings["HOCKET_MAX_OUTSTANDING_SEGMENTS"] = lot.choice(["1", "4", "32"])
         settings["HOCKET_SPIN_US"] = lot.choice(["0", "20"])
         settings["HOCKET_SCHEDULER"] = lot.choice(["", "", "LP", "RS_NLH"])
         ranks = lot.choice([places, lot.randint(2, places)])

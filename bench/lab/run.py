@@ -51,7 +51,7 @@ def environments_of(
     arguments: argparse.Namespace, mpi: Mpi, network: _core.Network, flow: str = "token"
 ) -> dict[str, dict[str, str]]:
     """Scheduled and native."""
-    scheduled = scheduled_environment(mpi.mpicc, network, RuntimeOptions(flow=flow, choose="off"))
+    scheduled = scheduled_environment(mpi.mpicc, network, RuntimeOptions(flow_control=flow, choose="off"))
     return {"scheduled": scheduled | dict(pair.split("=", 1) for pair in arguments.env), "native": {}}
 
 

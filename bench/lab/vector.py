@@ -38,7 +38,9 @@ def environment(candidate: str, mpi: Mpi, network: _core.Network) -> dict[str, s
     if candidate == "native":
         return {}
     name, _, flow = candidate.partition("/")
-    variables = scheduled_environment(mpi.mpicc, network, RuntimeOptions(flow=flow or "token", choose="off"))
+    variables = scheduled_environment(
+        mpi.mpicc, network, RuntimeOptions(flow_control=flow or "token", choose="off")
+    )
     if name != "scheduled":
         variables |= {"HOCKET_SCHEDULER": name, "HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_MIN_FLOWS": "1"}
     return variables

@@ -140,7 +140,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "Hocket's schedule is the one `hocket plan all-to-all` makes; every byte is checked on arrival.",
         "*token early*: a message's tokens go out when some bytes of it are still missing, as many as a wire",
         "carries while the head of a message and then its token travel a route of mean latency",
-        "(`HOCKET_EARLY`).",
+        "(`HOCKET_RELEASE_THRESHOLD`).",
         "",
         "Simulated, not measured: flows have no queues and no drops, and no processor time.",
         "Flows share a full link in inverse proportion to the latency of their routes, as under TCP.",

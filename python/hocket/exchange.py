@@ -157,8 +157,8 @@ class Exchange:
     @property
     def ratio(self) -> float | None:
         """Time of the phases, one after the other, over what no schedule can beat; None: nothing is sent."""
-        bound = float(self._info.bound_bytes)
-        return float(self._info.lockstep_bytes) / bound if bound > 0 else None
+        bound = float(self._info.bound_seconds)
+        return float(self._info.lockstep_seconds) / bound if bound > 0 else None
 
     # Running it
 

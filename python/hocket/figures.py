@@ -13,13 +13,16 @@ from hocket.collectives import ALL_GATHER, IRREGULAR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Irregular:
-    """What an irregular exchange adds. Times are told as the bytes that a host sends meanwhile."""
+    """What an irregular exchange adds."""
 
     largest_bytes: int
     total_bytes: int
-    schedule_bytes: int  # its phases one after the other
-    bound_bytes: int
+    lockstep_seconds: float  # its phases one after the other
+    load_bound_seconds: float  # the busiest channel or port
     splits: int
+    # For one version: the same two times as the bytes that a host sends meanwhile.
+    schedule_bytes: int
+    bound_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +70,17 @@ class Figures:
         time_ratio = ratio(predicted_seconds, bound_seconds)
         irregular = None
         if demand.pattern == IRREGULAR:
-            in_turn = float(_core.lockstep_seconds(network, schedule))
+            lockstep = float(_core.lockstep_seconds(network, schedule))
             irregular = Irregular(
                 largest_bytes=demand.bytes,
                 total_bytes=demand.total_bytes,
-                schedule_bytes=round(in_turn * network.host_rate),
-                bound_bytes=round(bounds.seconds * network.host_rate),
+                lockstep_seconds=lockstep,
+                load_bound_seconds=bounds.seconds,
                 splits=len(schedule) - demand.messages,
+                schedule_bytes=round(lockstep * network.host_rate),
+                bound_bytes=round(bounds.seconds * network.host_rate),
             )
-            over = ratio(in_turn, bounds.seconds)
+            over = ratio(lockstep, bounds.seconds)
         else:
             over = time_ratio if demand.pattern == ALL_GATHER else ratio(schedule.phases, bound_phases)
         return cls(

@@ -82,11 +82,11 @@ def messages(process: subprocess.Popen[str], mark: str, verbose: bool) -> Iterat
 
 def how_it_ended(code: int, said: IO[bytes], before: str) -> str:
     """Of ranks that have not done what they were to do, with the last words, which tend to say why."""
-    words = "".join(f": {line}" for line in complaints(said)[-1:])
+    words = "".join(f": {line}" for line in error_lines(said)[-1:])
     return f"the ranks ended with exit code {code if code >= 0 else 128 - code} before {before}{words}"
 
 
-def complaints(said: IO[bytes]) -> list[str]:
+def error_lines(said: IO[bytes]) -> list[str]:
     """What the ranks or the launcher have said on standard error, without lines that have no words."""
     said.seek(0)
     told = [line.strip() for line in said.read().decode(errors="replace").splitlines()]

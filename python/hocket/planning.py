@@ -51,10 +51,10 @@ class PlannedExchange:
         )  # fmt: skip
 
     @property
-    def token_bytes(self) -> int:
+    def token_seconds(self) -> float:
         """The time of the schedule where each transfer only waits for those before it on its channels and for
-        its sender's, as the bytes that a host sends meanwhile."""
-        return round(float(_core.token_seconds(self.network, self.schedule)) * float(self.network.host_rate))
+        its sender's."""
+        return float(_core.token_seconds(self.network, self.schedule))
 
     def check_accepted(self) -> None:
         """Raises PlanError for a schedule that the verifier refuses."""
@@ -80,12 +80,19 @@ class PlannedExchange:
 
     def report(self) -> dict[str, Any]:
         """The object that ``hocket plan … --json`` prints."""
-        irregular = self.demand.pattern == IRREGULAR
+        irregular: dict[str, Any] = {}
+        if self.demand.pattern == IRREGULAR:
+            seconds = self.token_seconds
+            irregular = {
+                "seed": self.seed,
+                "token_seconds": seconds,
+                "token_bytes": round(seconds * self.network.host_rate),  # for one version
+            }
         return {
             **self.figures.as_json(),
             "startup": self.startup,
             "prediction": self.prediction,
-            **({"seed": self.seed, "token_bytes": self.token_bytes} if irregular else {}),
+            **irregular,
             "contention_free": self.certificate.contention_free,
             "complete": self.certificate.complete,
             "plan_seconds": self.plan_seconds,

@@ -28,10 +28,10 @@ std::vector<Volume> sum_by_peer(std::span<const int> peers, std::span<const std:
   return volumes;
 }
 
-std::uint64_t digest(const PeerBytes& volumes) {
+std::uint64_t digest(const PeerBytes& peer_bytes) {
   constexpr std::uint64_t prime = 0x100000001b3u;
-  std::uint64_t hash = volumes.sends.size();
-  for (const auto* side : {&volumes.sends, &volumes.receives})
+  std::uint64_t hash = peer_bytes.sends.size();
+  for (const auto* side : {&peer_bytes.sends, &peer_bytes.receives})
     for (const auto& [peer, bytes] : *side) {
       hash = ((hash ^ peer) * prime ^ bytes) * prime;
       hash ^= hash >> 29;

@@ -26,6 +26,6 @@ struct PeerBytes {
 [[nodiscard]] std::vector<Volume> sum_by_peer(std::span<const int> peers, std::span<const std::uint64_t> bytes,
                                               Rank own, std::uint64_t& kept);
 
-[[nodiscard]] std::uint64_t digest(const PeerBytes& volumes);
+[[nodiscard]] std::uint64_t digest(const PeerBytes& peer_bytes);
 
 }  // namespace hocket::runtime

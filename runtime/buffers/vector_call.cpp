@@ -96,16 +96,16 @@ VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, cons
   receive.peers = neighbours.sources;
 }
 
-std::optional<PeerBytes> VectorCall::volumes() const {
+std::optional<PeerBytes> VectorCall::peer_bytes() const {
   const auto out = send.message_bytes(), in = receive.message_bytes();
   if (!out || !in || (!in_place && alias(send, receive))) return std::nullopt;
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank));
   const auto own = static_cast<Rank>(rank);
   std::uint64_t sent = 0, received = 0;
-  PeerBytes volumes{sum_by_peer(send.peers, *out, own, sent), sum_by_peer(receive.peers, *in, own, received)};
+  PeerBytes peer_bytes{sum_by_peer(send.peers, *out, own, sent), sum_by_peer(receive.peers, *in, own, received)};
   if (sent != received) return std::nullopt;
-  return volumes;
+  return peer_bytes;
 }
 
 }  // namespace hocket::runtime

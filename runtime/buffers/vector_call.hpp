@@ -109,7 +109,7 @@ struct VectorCall {
   VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours, MPI_Comm communicator);
 
   /// Nothing if the MPI library is to serve the call.
-  [[nodiscard]] std::optional<PeerBytes> volumes() const;
+  [[nodiscard]] std::optional<PeerBytes> peer_bytes() const;
 };
 
 }  // namespace hocket::runtime

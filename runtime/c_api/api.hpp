@@ -28,7 +28,7 @@ void agree(MPI_Comm comm, const ApiError& mine);
 
 /// Collective. Does something on every rank; if it throws on any, it throws on all.
 template <class Step>
-void together(MPI_Comm comm, int code_of_input_error, Step step) {
+void collective_try(MPI_Comm comm, int code_of_input_error, Step step) {
   ApiError problem{HOCKET_SUCCESS, {}};
   try {
     step();
@@ -42,7 +42,7 @@ void together(MPI_Comm comm, int code_of_input_error, Step step) {
 
 /// The body of a function of hocket.h.
 template <class Body>
-int answer(Body body) {
+int c_boundary(Body body) {
   try {
     body();
     return HOCKET_SUCCESS;

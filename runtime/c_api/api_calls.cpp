@@ -12,7 +12,7 @@
 using namespace hocket::runtime;
 
 int hocket_leave_alone(MPI_Comm comm) {
-  return answer([&] {
+  return c_boundary([&] {
     if (!plain_intracommunicator(comm))
       throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket leaves all others alone"};
     Team::leave_alone(comm);

@@ -40,7 +40,6 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
   check_pending_setup(pending_setup, comm);
   const Site site = site_of(comm.get());
   hocket::Network network = network_to_plan(comm.get(), site);
-  const double host_rate = network.host_rate();
   PhaseTable table;
   table.ranks = static_cast<std::uint32_t>(comm.size());
   table.rank = static_cast<hocket::Rank>(comm.rank());
@@ -53,17 +52,17 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
   table.targets = std::move(targets);
   table.sources = sources_of(matrix, table.rank, kept);
   const hocket::Demand demand = hocket::irregular(to_network(matrix, site.numbering));
-  table.bound_bytes = lower_bounds(network, demand).seconds * host_rate;
+  table.bound_seconds = lower_bounds(network, demand).seconds;
 
   std::string problem;
   Scheduled made = Planner(site.numbering, std::move(network), pending_setup).schedule(comm.get(), demand, problem);
   agree(comm.get(), {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
   table.scheduler = std::move(made.scheduler);
-  table.lockstep_bytes = made.lockstep_seconds * host_rate;
+  table.lockstep_seconds = made.lockstep_seconds;
   table.phases = made.planned.phases;
   table.window = made.planned.window;
   table.program = std::move(made.planned.program);
-  together(comm.get(), HOCKET_ERR_SCHEDULE, [&] { check_table(table); });
+  collective_try(comm.get(), HOCKET_ERR_SCHEDULE, [&] { check_table(table); });
 
   const std::uint64_t part = part_digest(table);
   check(wait_in_mpi(PMPI_Allreduce, &part, &table.whole, 1, MPI_UINT64_T, MPI_SUM, comm.get()));
@@ -73,13 +72,13 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
 /// `read(ranks)` makes the destination vector from the arguments.
 template <class Read>
 int schedule(MPI_Comm comm, Read read, const char* scheduler, std::uint64_t seed, hocket_table** table) {
-  return answer([&] {
+  return c_boundary([&] {
     need(table, "table");
     *table = nullptr;
     need_intracommunicator(comm);
     PrivateComm own(comm);
     Partners targets;
-    together(own.get(), HOCKET_ERR_ARGUMENT, [&] {
+    collective_try(own.get(), HOCKET_ERR_ARGUMENT, [&] {
       targets = read(own.size());
       check_partners(targets, static_cast<std::uint32_t>(own.size()));
     });

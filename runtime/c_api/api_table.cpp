@@ -77,7 +77,7 @@ void check_mixture(const PhaseTable& table, const PrivateComm& comm, const char*
 }  // namespace
 
 int hocket_get_info(const hocket_table* table, hocket_info* info) {
-  return answer([&] {
+  return c_boundary([&] {
     need(table, "table");
     need(info, "info");
     const PhaseTable& phases = table->phases;
@@ -87,28 +87,28 @@ int hocket_get_info(const hocket_table* table, hocket_info* info) {
     info->phases = static_cast<std::int64_t>(phases.phases);
     info->digest = phases.whole;
     info->seed = phases.seed;
-    info->lockstep_bytes = phases.lockstep_bytes;
-    info->bound_bytes = phases.bound_bytes;
+    info->lockstep_seconds = phases.lockstep_seconds;
+    info->bound_seconds = phases.bound_seconds;
     phases.scheduler.copy(info->scheduler, sizeof info->scheduler - 1);
   });
 }
 
 int hocket_targets(const hocket_table* table, int* count, const int** ranks, const int64_t** bytes) {
-  return answer([&] {
+  return c_boundary([&] {
     need(table, "table");
     show(table->phases.targets, count, ranks, bytes);
   });
 }
 
 int hocket_sources(const hocket_table* table, int* count, const int** ranks, const int64_t** bytes) {
-  return answer([&] {
+  return c_boundary([&] {
     need(table, "table");
     show(table->phases.sources, count, ranks, bytes);
   });
 }
 
 int hocket_phases(const hocket_table* table, size_t* count, const hocket_phase** rows) {
-  return answer([&] {
+  return c_boundary([&] {
     need(table, "table");
     need(count, "count");
     *count = table->rows.size();
@@ -117,7 +117,7 @@ int hocket_phases(const hocket_table* table, size_t* count, const hocket_phase**
 }
 
 int hocket_save(const hocket_table* table, const char* prefix) {
-  return answer([&] {
+  return c_boundary([&] {
     need(table, "table");
     need(prefix, "prefix");
     write_whole(path_of(prefix, table->phases.rank), encode_table(table->phases));
@@ -125,7 +125,7 @@ int hocket_save(const hocket_table* table, const char* prefix) {
 }
 
 int hocket_load(MPI_Comm comm, const char* prefix, hocket_table** table) {
-  return answer([&] {
+  return c_boundary([&] {
     need(prefix, "prefix");
     need(table, "table");
     *table = nullptr;
@@ -133,17 +133,18 @@ int hocket_load(MPI_Comm comm, const char* prefix, hocket_table** table) {
     PrivateComm own(comm);
     const Site site = site_of(own.get());
     PhaseTable read;
-    together(own.get(), HOCKET_ERR_DAMAGED,
-             [&] { read = read_table(path_of(prefix, static_cast<std::uint32_t>(own.rank())), own, site.digest); });
+    collective_try(own.get(), HOCKET_ERR_DAMAGED, [&] {
+      read = read_table(path_of(prefix, static_cast<std::uint32_t>(own.rank())), own, site.digest);
+    });
     check_mixture(read, own, prefix);
     *table = new hocket_table(std::move(own), std::move(read));
   });
 }
 
 int hocket_check(const hocket_table* table, int sends, const int targets[], const int64_t bytes[]) {
-  return answer([&] {
+  return c_boundary([&] {
     need(table, "table");
-    together(table->comm.get(), HOCKET_ERR_ARGUMENT, [&] {
+    collective_try(table->comm.get(), HOCKET_ERR_ARGUMENT, [&] {
       const Partners& made_for = table->phases.targets;
       if (sends > 0) need(targets, "targets");
       if (sends > 0) need(bytes, "bytes");
@@ -156,7 +157,7 @@ int hocket_check(const hocket_table* table, int sends, const int targets[], cons
 }
 
 int hocket_free(hocket_table** table) {
-  return answer([&] {
+  return c_boundary([&] {
     need(table, "table");
     if (*table == nullptr) return;
     if ((*table)->under_way())

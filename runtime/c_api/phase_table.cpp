@@ -13,7 +13,7 @@ namespace hocket::runtime {
 namespace {
 
 constexpr std::uint64_t magic = 0x0a1a42544b434f48;  // "HOCKTB\x1a\n"
-constexpr std::uint64_t version = 2;
+constexpr std::uint64_t version = 3;
 constexpr std::uint64_t most_bytes = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t most_ranks = std::numeric_limits<int>::max();
 constexpr std::uint64_t most_phases = 1 << 22;  // a row each
@@ -34,8 +34,8 @@ Bytes encode_part(const PhaseTable& table) {
   out.fixed(table.seed);
   out.number(table.phases);
   out.number(table.window);
-  out.real(table.lockstep_bytes);
-  out.real(table.bound_bytes);
+  out.real(table.lockstep_seconds);
+  out.real(table.bound_seconds);
   out.fixed(table.place);
   write(out, table.targets);
   write(out, table.sources);
@@ -64,8 +64,8 @@ PhaseTable decode_part(ByteView bytes) {
   table.seed = in.fixed();
   table.phases = in.number(most_phases);
   table.window = in.number32();
-  table.lockstep_bytes = in.real();
-  table.bound_bytes = in.real();
+  table.lockstep_seconds = in.real();
+  table.bound_seconds = in.real();
   table.place = in.fixed();
   table.targets = read_partners(in, table.ranks);
   table.sources = read_partners(in, table.ranks);

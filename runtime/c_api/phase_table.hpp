@@ -30,13 +30,13 @@ struct PhaseTable {
   std::string scheduler;
   std::uint64_t seed = 0;
   std::uint64_t phases = 0;
-  std::uint32_t window = 1;  ///< messages that may be unacknowledged
-  double lockstep_bytes = 0, bound_bytes = 0;
-  std::uint64_t place = 0;  ///< digest of the network and of where the ranks are in it
-  std::uint64_t whole = 0;  ///< sum of the digests of all ranks' parts
-  Partners targets;         ///< as given: may hold the rank itself and messages of no bytes
-  Partners sources;         ///< ascending; no message of no bytes
-  RankProgram program;      ///< one piece per send and receive
+  std::uint32_t window = 1;                        ///< messages that may be unacknowledged
+  double lockstep_seconds = 0, bound_seconds = 0;  ///< 0: unknown
+  std::uint64_t place = 0;                         ///< digest of the network and of where the ranks are in it
+  std::uint64_t whole = 0;                         ///< sum of the digests of all ranks' parts
+  Partners targets;                                ///< as given: may hold the rank itself and messages of no bytes
+  Partners sources;                                ///< ascending; no message of no bytes
+  RankProgram program;                             ///< one piece per send and receive
 };
 
 /// The rows of figure 8.

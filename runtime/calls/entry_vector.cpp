@@ -37,10 +37,10 @@ std::optional<FallbackReason> why_native(const Team* team) {
   return std::nullopt;
 }
 
-std::uint64_t bytes_to_others(const std::optional<PeerBytes>& volumes) {
+std::uint64_t bytes_to_others(const std::optional<PeerBytes>& peer_bytes) {
   std::uint64_t bytes = 0;
-  if (volumes)
-    for (const Volume& volume : volumes->sends) bytes += volume.bytes;
+  if (peer_bytes)
+    for (const Volume& volume : peer_bytes->sends) bytes += volume.bytes;
   return bytes;
 }
 
@@ -49,7 +49,7 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
   std::uint64_t bytes = 0;
   if (reporting && why != FallbackReason::intercommunicator) {
     if (const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach))
-      bytes = bytes_to_others(sides.between(*neighbours, comm).volumes());
+      bytes = bytes_to_others(sides.between(*neighbours, comm).peer_bytes());
   }
   note_native(why, bytes);
 }
@@ -68,9 +68,9 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   const Neighbours* const neighbours = vectors.neighbours(comm, sides.reach);
   if (neighbours == nullptr) return {FallbackReason::topology};
   const VectorCall call = sides.between(*neighbours, comm);
-  std::optional<PeerBytes> volumes = call.volumes();
-  const std::uint64_t bytes = bytes_to_others(volumes);
-  const VectorExchanges::Found found = vectors.find(comm, std::move(volumes));
+  std::optional<PeerBytes> peer_bytes = call.peer_bytes();
+  const std::uint64_t bytes = bytes_to_others(peer_bytes);
+  const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes));
   if (found.exchange == nullptr) return {found.why, found.duel};
   VectorOperation operation(*found.exchange, call);
   operation.begin();
@@ -101,11 +101,11 @@ std::optional<FallbackReason> take_over(MPI_Comm comm, const Sides& sides, MPI_R
   const Neighbours* const neighbours = team->vectors().neighbours(comm, sides.reach);
   if (neighbours == nullptr) return FallbackReason::topology;
   const VectorCall call = sides.between(*neighbours, comm);
-  std::optional<PeerBytes> volumes;
-  if (code == MPI_SUCCESS) volumes = call.volumes();
-  PersistentVector made = persistent_operation(*team, call, volumes);
+  std::optional<PeerBytes> peer_bytes;
+  if (code == MPI_SUCCESS) peer_bytes = call.peer_bytes();
+  PersistentVector made = persistent_operation(*team, call, peer_bytes);
   if (made.operation == nullptr) return made.why;
-  note_scheduled(made.operation->exchange(), bytes_to_others(volumes));
+  note_scheduled(made.operation->exchange(), bytes_to_others(peer_bytes));
   Requests::instance().serve(*request, std::move(made.operation), comm);
   return std::nullopt;
 }

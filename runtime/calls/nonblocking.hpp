@@ -80,7 +80,7 @@ class Nonblocking {
   std::size_t next_ = 0;  ///< channel
 };
 
-/// Whether all ranks of the communicator may have a stand-in. Collective.
+/// Whether all ranks of the communicator may have a progress thread. Collective.
 [[nodiscard]] bool all_may_forward(MPI_Comm comm);
 
 /// A nonblocking operation. It begins when the one before on its channel is over, or handed over.

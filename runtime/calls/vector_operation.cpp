@@ -81,12 +81,12 @@ void VectorOperation::unpack() {
   for (std::size_t i = 0; i < call_.receive.peers.size(); ++i) receive_->unpack(i);
 }
 
-PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<PeerBytes>& volumes) {
-  const int well_formed = volumes ? 1 : 0;
+PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<PeerBytes>& peer_bytes) {
+  const int well_formed = peer_bytes ? 1 : 0;
   int all_well_formed = 0;
   check(wait_in_mpi(PMPI_Allreduce, &well_formed, &all_well_formed, 1, MPI_INT, MPI_MIN, call.comm));
   if (all_well_formed == 0) return {};
-  VectorExchanges::Made made = team.vectors().plan(call.comm, *volumes);
+  VectorExchanges::Made made = team.vectors().plan(call.comm, *peer_bytes);
   if (!made.planned) return {nullptr, made.why};
   std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
   if (!lease) return {nullptr, FallbackReason::no_plan};

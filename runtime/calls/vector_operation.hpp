@@ -32,8 +32,8 @@ struct PersistentVector {
 
 /// Everything that the operation needs is its own, so that the program may change its arrays and free its datatypes.
 /// Planned at once, collectively. None, on all ranks alike, if the MPI library is to serve the call; as it is where a
-/// rank has no `volumes`.
+/// rank has no `peer_bytes`.
 [[nodiscard]] PersistentVector persistent_operation(Team& team, const VectorCall& call,
-                                                    const std::optional<PeerBytes>& volumes);
+                                                    const std::optional<PeerBytes>& peer_bytes);
 
 }  // namespace hocket::runtime

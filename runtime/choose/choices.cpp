@@ -261,7 +261,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
       planned.figures.bound * static_cast<double>(choice.bytes) / static_cast<double>(planned.demand.bytes);
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const Arm& arm = arms[i];
-    if (arm.flow == Flow::free && settings().flow != Flow::token) continue;
+    if (arm.flow == Flow::free && settings().flow_control != Flow::token) continue;
     if (arm.large && (choice.bytes <= settings().segment || settings().segment != usual_segment)) continue;
     const std::size_t segment = arm.large ? large_segment : settings().segment;
     const std::size_t segments = (choice.bytes + segment - 1) / segment;

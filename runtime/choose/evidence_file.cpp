@@ -74,7 +74,9 @@ std::string place_digest(std::uint64_t network_digest, const Numbering& numberin
   for (const std::uint32_t ranks : numbering.ranks_per_node) out.fixed(ranks);
   for (const Rank rank : numbering.network_rank) out.fixed(rank);
   const Settings& s = settings();
-  for (const std::uint64_t value : {static_cast<std::uint64_t>(s.flow), s.segment, s.early, s.ahead}) out.fixed(value);
+  for (const std::uint64_t value :
+       {static_cast<std::uint64_t>(s.flow_control), s.segment, s.release_threshold, s.max_outstanding_segments})
+    out.fixed(value);
   std::array<char, 16> digits{};
   const std::uint64_t digest = checksum(out.bytes());
   const auto done = std::to_chars(digits.data(), digits.data() + digits.size(), digest, 16);

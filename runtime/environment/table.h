@@ -3,19 +3,20 @@
  * but for its use and its description there: the runtime reads it into the Settings, wrong values are told, ranks that
  * differ are found, Python knows it.
  *
- *   TEXT(field, NAME, alike, meaning)                            anything; whoever opens the file it names judges it
- *   NUMBER(field, NAME, fallback, least, most, alike, meaning)   a whole number
- *   WORD(field, Type, NAME, alike, meaning, words...)            in the order of the enumeration; the first if empty
- *   ELSEWHERE(NAME, meaning)                                     no setting: the shim or Python reads it
+ *   TEXT(field, NAME, must_match, meaning)                           anything; whoever opens the file judges it
+ *   NUMBER(field, NAME, fallback, least, most, must_match, meaning)  a whole number
+ *   WORD(field, Type, NAME, must_match, meaning, words...)           in the order of the enumeration; first if empty
+ *   ELSEWHERE(NAME, meaning)                                         no setting: the shim or Python reads it
+ *   FORMER(OLD, NAME)                                                an old name, which counts for one version
  *
- * `alike`: the ranks of a communicator decide by it, so it must be the same on all of them. */
-#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)                                                               \
+ * `must_match`: the ranks of a communicator decide by it, so it must be the same on all of them. */
+#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, FORMER)                                                       \
   TEXT(plans, "HOCKET_PLAN", false, "the plan files, separated by ':'")                                               \
   TEXT(placement, "HOCKET_PLACEMENT", false, "empty: processor names; slurm; order; or a file of host names")         \
   TEXT(trunks, "HOCKET_TRUNKS", true,                                                                                 \
        "where measured widths of uplinks are kept; empty: they are known, nothing is measured")                       \
   NUMBER(trunks_ms, "HOCKET_TRUNKS_MS", 3000, 100, 600000, true, "how long measuring uplinks may take, milliseconds") \
-  WORD(flow, Flow, "HOCKET_FLOW", true, "flow control", "token", "barrier", "free")                                   \
+  WORD(flow_control, Flow, "HOCKET_FLOW_CONTROL", true, "flow control", "token", "barrier", "free")                   \
   WORD(choose, Choose, "HOCKET_CHOOSE", true,                                                                         \
        "who serves a call: what has proven faster; what is predicted to be; or the schedule above fixed sizes",       \
        "learn", "predict", "off")                                                                                     \
@@ -32,10 +33,12 @@
   TEXT(scheduler, "HOCKET_SCHEDULER", true, "the scheduler of irregular exchanges; empty: chosen for each")           \
   NUMBER(seed, "HOCKET_SEED", 1, 0, most_bytes, true, "the seed of the first rank")                                   \
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \
-  NUMBER(early, "HOCKET_EARLY", 0, 0, most_segment, true, "bytes still missing when the next sender is released")     \
+  NUMBER(release_threshold, "HOCKET_RELEASE_THRESHOLD", 0, 0, most_segment, true,                                     \
+         "bytes still missing when the next sender is released")                                                      \
   NUMBER(host_buffers, "HOCKET_HOST_BUFFERS", 0, 0, 1, true,                                                          \
          "1: the program hands MPI no buffers in a GPU's memory, though a GPU runtime is loaded")                     \
-  NUMBER(ahead, "HOCKET_AHEAD", 32, 1, 1024, false, "segments handed to MPI before one completes")                    \
+  NUMBER(max_outstanding_segments, "HOCKET_MAX_OUTSTANDING_SEGMENTS", 32, 1, 1024, false,                             \
+         "segments handed to MPI before one completes")                                                               \
   NUMBER(spin_us, "HOCKET_SPIN_US", 20, 0, 1000000, false,                                                            \
          "how long a waiting rank polls before it sleeps, microseconds")                                              \
   NUMBER(sleep_us, "HOCKET_SLEEP_US", 200, 0, 100000, false, "longest sleep of a waiting rank, microseconds")         \
@@ -50,4 +53,7 @@
   TEXT(record, "HOCKET_RECORD", false, "the directory in which each rank puts what its calls send")                   \
   ELSEWHERE("HOCKET_MEMORY", "a memory profile, made by 'hocket calibrate'")                                          \
   ELSEWHERE("HOCKET_LAB", "the directory of a lab")                                                                   \
-  ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")
+  ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")                                 \
+  FORMER("HOCKET_FLOW", "HOCKET_FLOW_CONTROL")                                                                        \
+  FORMER("HOCKET_EARLY", "HOCKET_RELEASE_THRESHOLD")                                                                  \
+  FORMER("HOCKET_AHEAD", "HOCKET_MAX_OUTSTANDING_SEGMENTS")

@@ -19,15 +19,15 @@ ExchangeRun::ExchangeRun(const Exchange& owner, const Traffic& traffic)
       settings_(owner.settings_),
       traffic_(traffic),
       held_(traffic.held),
-      lanes_(std::min(2 * owner.widest_, most_lanes)),
+      send_slots_(std::min(2 * owner.widest_, most_lanes)),
       handed_(program_.sends.size(), false),
       own_tokens_(program_.sends.size(), 0),
       acks_(program_.sends.size(), MPI_REQUEST_NULL) {
-  slots_.resize(receive_slots + lanes_.size() * settings_.ahead);
+  slots_.resize(receive_slots + send_slots_.size() * settings_.max_outstanding_segments);
   requests_.assign(slots_.size(), MPI_REQUEST_NULL);
   finished_.resize(slots_.size());
   for (std::size_t slot = receive_slots; slot-- > 0;) free_receives_.push_back(slot);
-  for (std::size_t lane = lanes_.size(); lane-- > 0;) free_lanes_.push_back(lane);
+  for (std::size_t send_slot = send_slots_.size(); send_slot-- > 0;) free_send_slots_.push_back(send_slot);
   std::size_t signals = 0;
   receive_posted_.assign(program_.receives.size(), 0);
   for (std::size_t r = 0; r < program_.receives.size(); ++r) {
@@ -50,7 +50,7 @@ std::size_t ExchangeRun::length_of(const Messages& messages, std::size_t message
 
 void ExchangeRun::begin() {
   if (owner_.trace_ != nullptr) owner_.trace_->plan(owner_.planned_, owner_.rank_);
-  if (settings_.flow == Flow::barrier)
+  if (settings_.flow_control == Flow::barrier)
     begin_phase(0);
   else
     begin_phase(no_phase);
@@ -82,7 +82,7 @@ void ExchangeRun::begin_next_stage() {
   ++moves_;
   switch (stage_) {
     case Stage::messages:
-      if (settings_.flow == Flow::barrier) {
+      if (settings_.flow_control == Flow::barrier) {
         // The plain way: everybody finishes a phase before anybody starts the next.
         if (!remaining_posted_) post_barriers(1);
         stage_ = Stage::barrier;
@@ -130,7 +130,7 @@ void ExchangeRun::post_barriers(std::uint64_t number) {
 
 void ExchangeRun::post_remaining() {
   if (remaining_posted_ || held_ || stage_ == Stage::over) return;
-  if (settings_.flow == Flow::barrier) {
+  if (settings_.flow_control == Flow::barrier) {
     const std::uint64_t begun = last_phase_ + (stage_ == Stage::barrier ? 1 : 0);
     std::vector<MPI_Request> begun_barrier = std::move(barriers_);
     post_barriers(owner_.planned_.phases - begun);
@@ -146,10 +146,10 @@ void ExchangeRun::post_remaining() {
   while (admit()) {
   }
   if (signals()) expect_acknowledgements(program_.sends.size());
-  for (const std::size_t lane : active_) {
-    while (push(lane) == Push::moved) {
+  for (const std::size_t send_slot : active_) {
+    while (push(send_slot) == Push::moved) {
     }
-    std::vector<MPI_Request>& tokens = lanes_[lane].tokens;
+    std::vector<MPI_Request>& tokens = send_slots_[send_slot].tokens;
     signals_.insert(signals_.end(), tokens.begin(), tokens.end());
     tokens.clear();
   }

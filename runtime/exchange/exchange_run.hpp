@@ -60,8 +60,8 @@ class ExchangeRun {
 
   [[nodiscard]] std::size_t segments_of(std::size_t bytes) const;
   [[nodiscard]] std::size_t length_of(const Messages& messages, std::size_t message, std::size_t segment) const;
-  [[nodiscard]] bool signals() const { return settings_.flow != Flow::barrier; }
-  [[nodiscard]] bool tokens() const { return settings_.flow == Flow::token; }
+  [[nodiscard]] bool signals() const { return settings_.flow_control != Flow::barrier; }
+  [[nodiscard]] bool tokens() const { return settings_.flow_control == Flow::token; }
   [[nodiscard]] bool is_self(Rank rank) const { return static_cast<int>(rank) == owner_.rank_; }
 
   [[nodiscard]] bool stage_done();
@@ -78,10 +78,10 @@ class ExchangeRun {
   [[nodiscard]] bool admit();
   void expect_acknowledgements(std::size_t sends);
   void poll_acknowledgements();
-  [[nodiscard]] bool may_start(SendSlot& lane);
-  [[nodiscard]] bool holds_next(SendSlot& lane) const;
-  void prepare_next(SendSlot& lane);
-  [[nodiscard]] Push push(std::size_t lane);
+  [[nodiscard]] bool may_start(SendSlot& send_slot);
+  [[nodiscard]] bool holds_next(SendSlot& send_slot) const;
+  void prepare_next(SendSlot& send_slot);
+  [[nodiscard]] Push push(std::size_t send_slot);
 
   bool collect_completions();
   void collect_received(std::size_t slot);
@@ -107,7 +107,7 @@ class ExchangeRun {
   bool remaining_posted_ = false;
   std::vector<MPI_Request> barriers_;  ///< one, or all that are left
 
-  std::vector<Slot> slots_;            ///< of receives, those of each lane, those added by post_remaining()
+  std::vector<Slot> slots_;            ///< of receives, those of each send_slot, those added by post_remaining()
   std::vector<MPI_Request> requests_;  ///< one per slot
   std::vector<int> finished_;
   std::uint64_t posted_ = 0;
@@ -117,8 +117,8 @@ class ExchangeRun {
   std::vector<std::size_t> receive_posted_, receive_missing_;  ///< per receive: segments
   std::size_t group_ = 0, turn_ = 0, round_ = 0, receives_done_ = 0;
 
-  std::vector<SendSlot> lanes_;
-  std::vector<std::size_t> free_lanes_, active_;  ///< active: in the order of the program
+  std::vector<SendSlot> send_slots_;
+  std::vector<std::size_t> free_send_slots_, active_;  ///< active: in the order of the program
   std::size_t next_send_ = 0, started_ = 0, sends_done_ = 0;
   std::vector<bool> handed_;               ///< per send: all of it is with MPI
   std::vector<std::uint32_t> own_tokens_;  ///< per send: given so far by this rank

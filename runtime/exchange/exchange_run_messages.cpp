@@ -83,7 +83,7 @@ void ExchangeRun::collect_received(std::size_t index) {
 
 /// Segments; all of them are never missing.
 std::size_t ExchangeRun::missing_at_release(std::size_t receive) const {
-  return std::min(settings_.early / settings_.segment, segments_of(traffic_.receives.bytes(receive)) - 1);
+  return std::min(settings_.release_threshold / settings_.segment, segments_of(traffic_.receives.bytes(receive)) - 1);
 }
 
 void ExchangeRun::release(std::size_t receive) {
@@ -106,36 +106,36 @@ void ExchangeRun::signal(Rank rank, int tag) {
 
 // Sends
 
-/// The next send gets a lane when all of the phases before it have started.
+/// The next send gets a send_slot when all of the phases before it have started.
 bool ExchangeRun::admit() {
   if (next_send_ == program_.sends.size()) return false;
-  if (free_lanes_.empty() && !remaining_posted_) return false;
+  if (free_send_slots_.empty() && !remaining_posted_) return false;
   const RankProgram::Send& send = program_.sends[next_send_];
   if (send.phase > last_phase_) return false;
   if (!remaining_posted_ && started_ < next_send_ && send.phase != program_.sends[next_send_ - 1].phase) return false;
-  if (free_lanes_.empty()) {
-    free_lanes_.push_back(lanes_.size());
-    lanes_.emplace_back();
+  if (free_send_slots_.empty()) {
+    free_send_slots_.push_back(send_slots_.size());
+    send_slots_.emplace_back();
   }
-  SendSlot& lane = lanes_[free_lanes_.back()];
-  active_.push_back(free_lanes_.back());
-  free_lanes_.pop_back();
-  lane.send = next_send_++;
-  lane.open = false;
-  lane.next_segment = lane.done = lane.own_tokens = 0;
-  lane.at = Cursor(traffic_.sends.spans(lane.send));
-  prepare_next(lane);
-  lane.tokens.clear();
-  if (signals()) expect_acknowledgements(owner_.acks_before_[lane.send]);
+  SendSlot& send_slot = send_slots_[free_send_slots_.back()];
+  active_.push_back(free_send_slots_.back());
+  free_send_slots_.pop_back();
+  send_slot.send = next_send_++;
+  send_slot.open = false;
+  send_slot.next_segment = send_slot.done = send_slot.own_tokens = 0;
+  send_slot.at = Cursor(traffic_.sends.spans(send_slot.send));
+  prepare_next(send_slot);
+  send_slot.tokens.clear();
+  if (signals()) expect_acknowledgements(owner_.acks_before_[send_slot.send]);
   if (!tokens()) return true;
   for (const Rank releaser : send.tokens) {
     if (is_self(releaser)) {
-      ++lane.own_tokens;
+      ++send_slot.own_tokens;
       continue;
     }
-    lane.tokens.emplace_back();
-    check(PMPI_Irecv(nullptr, 0, MPI_BYTE, static_cast<int>(releaser), tag_of_token(lane.send), owner_.comm_,
-                     &lane.tokens.back()));
+    send_slot.tokens.emplace_back();
+    check(PMPI_Irecv(nullptr, 0, MPI_BYTE, static_cast<int>(releaser), tag_of_token(send_slot.send), owner_.comm_,
+                     &send_slot.tokens.back()));
   }
   return true;
 }
@@ -154,36 +154,37 @@ void ExchangeRun::poll_acknowledgements() {
   }
 }
 
-bool ExchangeRun::may_start(SendSlot& lane) {
-  if (lane.open || remaining_posted_) return true;
-  if (signals() && acks_in_ < owner_.acks_before_[lane.send]) return false;
-  if (own_tokens_[lane.send] < lane.own_tokens) return false;
-  const std::size_t before = owner_.before_to_same_[lane.send];
-  if (before < lane.send && !handed_[before]) return false;
-  if (!all_done(lane.tokens)) return false;
+bool ExchangeRun::may_start(SendSlot& send_slot) {
+  if (send_slot.open || remaining_posted_) return true;
+  if (signals() && acks_in_ < owner_.acks_before_[send_slot.send]) return false;
+  if (own_tokens_[send_slot.send] < send_slot.own_tokens) return false;
+  const std::size_t before = owner_.before_to_same_[send_slot.send];
+  if (before < send_slot.send && !handed_[before]) return false;
+  if (!all_done(send_slot.tokens)) return false;
   if (owner_.trace_ != nullptr) {
     // Counted from what MPI says, not from what was waited for.
-    const auto received = std::count(lane.tokens.begin(), lane.tokens.end(), MPI_REQUEST_NULL);
-    trace("tokens", lane.send, received + own_tokens_[lane.send]);
+    const auto received = std::count(send_slot.tokens.begin(), send_slot.tokens.end(), MPI_REQUEST_NULL);
+    trace("tokens", send_slot.send, received + own_tokens_[send_slot.send]);
   }
-  return lane.open = true;
+  return send_slot.open = true;
 }
 
-void ExchangeRun::prepare_next(SendSlot& lane) {
-  lane.at.take(length_of(traffic_.sends, lane.send, lane.next_segment), lane.next);
-  lane.held = 0;
+void ExchangeRun::prepare_next(SendSlot& send_slot) {
+  send_slot.at.take(length_of(traffic_.sends, send_slot.send, send_slot.next_segment), send_slot.next);
+  send_slot.held = 0;
 }
 
-bool ExchangeRun::holds_next(SendSlot& lane) const {
+bool ExchangeRun::holds_next(SendSlot& send_slot) const {
   if (!held_) return true;
-  while (lane.held < lane.next.size() && holds(*held_, lane.next[lane.held])) ++lane.held;
-  return lane.held == lane.next.size();
+  while (send_slot.held < send_slot.next.size() && holds(*held_, send_slot.next[send_slot.held])) ++send_slot.held;
+  return send_slot.held == send_slot.next.size();
 }
 
 ExchangeRun::Push ExchangeRun::push(std::size_t index) {
-  SendSlot& lane = lanes_[index];
-  if (handed_[lane.send] || !may_start(lane) || !holds_next(lane)) return Push::waits;
-  std::size_t at = receive_slots + index * settings_.ahead + lane.next_segment % settings_.ahead;
+  SendSlot& send_slot = send_slots_[index];
+  if (handed_[send_slot.send] || !may_start(send_slot) || !holds_next(send_slot)) return Push::waits;
+  std::size_t at = receive_slots + index * settings_.max_outstanding_segments +
+                   send_slot.next_segment % settings_.max_outstanding_segments;
   if (remaining_posted_)
     at = add_slot();
   else if (requests_[at] != MPI_REQUEST_NULL)
@@ -192,19 +193,19 @@ ExchangeRun::Push ExchangeRun::push(std::size_t index) {
   slot.sends = true;
   slot.message = index;
   slot.sequence = posted_++;
-  std::swap(slot.spans, lane.next);
-  const std::size_t length = length_of(traffic_.sends, lane.send, lane.next_segment);
+  std::swap(slot.spans, send_slot.next);
+  const std::size_t length = length_of(traffic_.sends, send_slot.send, send_slot.next_segment);
   std::byte* const from = buffer_of(slot.spans, slot.staging, length);
   if (slot.spans.size() > 1) {
     std::byte* to = from;
     for (const Span& span : slot.spans) to = std::copy_n(span.at, span.length, to);
   }
-  trace("send", lane.send, lane.next_segment);
-  check(PMPI_Isend(from, static_cast<int>(length), MPI_BYTE, static_cast<int>(program_.sends[lane.send].dst), data_tag,
-                   owner_.comm_, &requests_[at]));
-  if (lane.next_segment++ == 0) ++started_;
-  handed_[lane.send] = lane.next_segment == segments_of(traffic_.sends.bytes(lane.send));
-  if (!handed_[lane.send]) prepare_next(lane);
+  trace("send", send_slot.send, send_slot.next_segment);
+  check(PMPI_Isend(from, static_cast<int>(length), MPI_BYTE, static_cast<int>(program_.sends[send_slot.send].dst),
+                   data_tag, owner_.comm_, &requests_[at]));
+  if (send_slot.next_segment++ == 0) ++started_;
+  handed_[send_slot.send] = send_slot.next_segment == segments_of(traffic_.sends.bytes(send_slot.send));
+  if (!handed_[send_slot.send]) prepare_next(send_slot);
   return Push::moved;
 }
 
@@ -215,7 +216,7 @@ bool ExchangeRun::push_sends() {
   poll_acknowledgements();
   while (admit()) {
   }
-  const auto phase_of = [&](std::size_t lane) { return program_.sends[lanes_[lane].send].phase; };
+  const auto phase_of = [&](std::size_t send_slot) { return program_.sends[send_slots_[send_slot].send].phase; };
   for (std::size_t begin = 0, end = 0; begin < active_.size(); begin = end) {
     while (end < active_.size() && phase_of(active_[end]) == phase_of(active_[begin])) ++end;
     bool full = false;
@@ -234,11 +235,11 @@ bool ExchangeRun::push_sends() {
 }
 
 void ExchangeRun::collect_sent(std::size_t index) {
-  const std::size_t lane = slots_[index].message;
-  if (++lanes_[lane].done < segments_of(traffic_.sends.bytes(lanes_[lane].send))) return;
+  const std::size_t send_slot = slots_[index].message;
+  if (++send_slots_[send_slot].done < segments_of(traffic_.sends.bytes(send_slots_[send_slot].send))) return;
   ++sends_done_;
-  active_.erase(std::find(active_.begin(), active_.end(), lane));
-  free_lanes_.push_back(lane);
+  active_.erase(std::find(active_.begin(), active_.end(), send_slot));
+  free_send_slots_.push_back(send_slot);
 }
 
 bool ExchangeRun::collect_completions() {

@@ -74,13 +74,13 @@ typedef struct hocket_phase {
 } hocket_phase;
 
 typedef struct hocket_info {
-  int ranks, rank;       /* of the communicator */
-  int64_t phases;        /* of the whole exchange */
-  uint64_t digest;       /* of the tables of all ranks: equal on all of them */
-  uint64_t seed;         /* for schedulers that draw lots */
-  double lockstep_bytes; /* time of the phases one after the other, in bytes at the speed of a host; 0: unknown */
-  double bound_bytes;    /* what no schedule can beat; 0: unknown */
-  char scheduler[32];    /* its name */
+  int ranks, rank;         /* of the communicator */
+  int64_t phases;          /* of the whole exchange */
+  uint64_t digest;         /* of the tables of all ranks: equal on all of them */
+  uint64_t seed;           /* for schedulers that draw lots */
+  double lockstep_seconds; /* time of the phases one after the other; 0: unknown */
+  double bound_seconds;    /* what no schedule can beat; 0: unknown */
+  char scheduler[32];      /* its name */
 } hocket_info;
 
 /* ---- Scheduling ---- */

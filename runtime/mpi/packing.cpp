@@ -169,11 +169,6 @@ Layout layout_of(MPI_Datatype type) {
   return layout;
 }
 
-bool dense(MPI_Datatype type) {
-  const Layout layout = layout_of(type);
-  return layout.runs(2) && layout.true_lower == 0;
-}
-
 bool packable(MPI_Datatype type) { return PMPI_Pack_c != nullptr || bytes_of(1, type) <= most_bytes; }
 
 void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm) {

@@ -29,8 +29,6 @@ struct Layout {
 };
 
 [[nodiscard]] Layout layout_of(MPI_Datatype type);
-/// True if any number of elements is a run that begins where the first element does.
-[[nodiscard]] bool dense(MPI_Datatype type);
 
 /// False of types that this MPI cannot pack: one element has more bytes than an int can count.
 [[nodiscard]] bool packable(MPI_Datatype type);

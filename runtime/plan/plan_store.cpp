@@ -25,7 +25,7 @@ std::uint64_t combined(std::uint64_t digest, std::uint64_t more) {
 
 std::uint64_t digest_of(const Settings& s) {
   ByteWriter out;
-  for (const std::uint64_t value : s.alike) out.fixed(value);
+  for (const std::uint64_t value : s.must_match) out.fixed(value);
   return checksum(out.bytes());
 }
 

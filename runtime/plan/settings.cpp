@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <sstream>
@@ -14,10 +16,15 @@
 namespace hocket::runtime {
 namespace {
 
-std::string text(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+std::string text(const Variable& variable) {
+  for (const std::string_view name : {variable.name, variable.former}) {
+    const char* const value = std::getenv(std::string(name).c_str());
+    if (value != nullptr && *value != '\0') return value;
+  }
+  return "";
 }
+
+std::string text(const char* name) { return text(*find_variable(name)); }
 
 std::vector<std::string> paths_in(const std::string& listed) {
   std::vector<std::string> paths;
@@ -29,14 +36,14 @@ std::vector<std::string> paths_in(const std::string& listed) {
 
 std::uint64_t number(const char* name) {
   const Variable& variable = *find_variable(name);
-  return number_of(variable, text(name)).value_or(variable.fallback);
+  return number_of(variable, text(variable)).value_or(variable.fallback);
 }
 
 std::size_t word(const char* name) { return word_of(*find_variable(name), text(name)).value_or(0); }
 
 /// Of the value that is used, however it is written.
 std::uint64_t digest_of(const Variable& variable) {
-  const std::string value = text(std::string(variable.name).c_str());
+  const std::string value = text(variable);
   ByteWriter out;
   if (variable.kind == Variable::Kind::number)
     out.fixed(number_of(variable, value).value_or(variable.fallback));
@@ -59,19 +66,20 @@ Settings read_environment() {
 #define TEXT(field, name, ...) s.field = text(name);
 #define NUMBER(field, name, ...) s.field = number(name);
 #define WORD(field, Type, name, ...) s.field = static_cast<Type>(word(name));
-#define ELSEWHERE(...)
-  HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)
+#define OTHER(...)
+  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER)
 #undef TEXT
 #undef NUMBER
 #undef WORD
-#undef ELSEWHERE
+#undef OTHER
   s.plan_paths = paths_in(s.plans);
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   s.config_warnings = wrong_variables(environment);
+  std::ranges::move(former_names(environment), std::back_inserter(s.config_warnings));
   s.config_warnings_digest = digest_of(s.config_warnings);
   for (const Variable& variable : variables())
-    if (variable.alike) s.alike.push_back(digest_of(variable));
+    if (variable.must_match) s.must_match.push_back(digest_of(variable));
   return s;
 }
 
@@ -85,10 +93,10 @@ const Settings& settings() {
 const bool reporting = !settings().report.empty() || settings().log >= 2;
 const bool recording = !settings().record.empty();
 
-std::vector<std::string_view> alike_variables() {
+std::vector<std::string_view> must_match_variables() {
   std::vector<std::string_view> names;
   for (const Variable& variable : variables())
-    if (variable.alike) names.push_back(variable.name);
+    if (variable.must_match) names.push_back(variable.name);
   return names;
 }
 

@@ -24,18 +24,18 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 #define TEXT(field, ...) std::string field;
 #define NUMBER(field, ...) std::uint64_t field = 0;
 #define WORD(field, Type, ...) Type field{};
-#define ELSEWHERE(...)
+#define OTHER(...)
 struct Settings {
-  HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)
+  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER)
   std::vector<std::string> plan_paths;       ///< of `plans`
   std::vector<std::string> config_warnings;  ///< what is wrong with the environment, a line each
   std::uint64_t config_warnings_digest = 0;  ///< 0: there are none
-  std::vector<std::uint64_t> alike;          ///< digests of the values of alike_variables()
+  std::vector<std::uint64_t> must_match;     ///< digests of the values of must_match_variables()
 };
 #undef TEXT
 #undef NUMBER
 #undef WORD
-#undef ELSEWHERE
+#undef OTHER
 
 [[nodiscard]] const Settings& settings();
 /// Whether what becomes of calls is to be told: HOCKET_REPORT, or HOCKET_LOG=2.
@@ -44,7 +44,7 @@ extern const bool reporting;
 extern const bool recording;
 
 /// Names of the variables that must be the same on all ranks.
-[[nodiscard]] std::vector<std::string_view> alike_variables();
+[[nodiscard]] std::vector<std::string_view> must_match_variables();
 
 /// One line on standard error, from the rank that calls it.
 void say(const std::string& text);

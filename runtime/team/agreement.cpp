@@ -40,7 +40,7 @@ void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests)
   }
 }
 
-bool all_well(MPI_Comm comm, const std::string& problem, const std::string& consequence) {
+bool all_ok(MPI_Comm comm, const std::string& problem, const std::string& consequence) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(comm, &rank));
   check(PMPI_Comm_size(comm, &size));

@@ -25,7 +25,7 @@ void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests)
 /// Does what a rank does on its own before all go on together; puts down in `problem` what goes wrong. Does nothing
 /// where there is a problem already: ranks in trouble go on to the next collective call like all others.
 template <class Step>
-void attempt(std::string& problem, Step step) {
+void try_local(std::string& problem, Step step) {
   if (!problem.empty()) return;
   try {
     step();
@@ -37,7 +37,7 @@ void attempt(std::string& problem, Step step) {
 }
 
 /// False if any rank has a problem (empty: none); the first one's, and what follows from it, is then said. Collective.
-[[nodiscard]] bool all_well(MPI_Comm comm, const std::string& problem, const std::string& consequence);
+[[nodiscard]] bool all_ok(MPI_Comm comm, const std::string& problem, const std::string& consequence);
 
 /// Every send has a tag for its tokens (exchange.hpp). Throws InputError if this MPI has too few.
 void check_tags(const Planned& planned, MPI_Comm comm);

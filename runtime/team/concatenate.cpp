@@ -27,7 +27,7 @@ TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
   }
   std::vector<Message> all;
   std::string problem;
-  attempt(problem, [&] { all.resize(static_cast<std::size_t>(total)); });
+  try_local(problem, [&] { all.resize(static_cast<std::size_t>(total)); });
   const int fits = problem.empty() ? 1 : 0;
   int fits_everywhere = 0;
   reduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_MIN, comm);

@@ -20,9 +20,9 @@ namespace hocket::runtime {
 namespace {
 
 /// What this rank expects against what the others say they send to it.
-void check_column(const PeerBytes& volumes, const Demand& demand, const Numbering& numbering, Rank rank) {
+void check_column(const PeerBytes& peer_bytes, const Demand& demand, const Numbering& numbering, Rank rank) {
   std::vector<std::uint64_t> expected(demand.ranks, 0);
-  for (const Volume& volume : volumes.receives) expected[numbering.network_rank[volume.peer]] = volume.bytes;
+  for (const Volume& volume : peer_bytes.receives) expected[numbering.network_rank[volume.peer]] = volume.bytes;
   for (Rank src = 0; src < demand.ranks; ++src) {
     const std::uint64_t sent = demand.matrix.size(src, rank);
     if (sent == expected[src]) continue;
@@ -49,8 +49,8 @@ Planner::Planner(const Numbering& numbering, const Network& network)
 Planner::Planner(const Numbering& numbering, Network part, PendingSetup pending_setup)
     : numbering_(numbering), part_(std::move(part)), pending_setup_(std::move(pending_setup)) {}
 
-Demand Planner::demand(MPI_Comm comm, const PeerBytes& volumes) const {
-  return irregular(to_network(concatenate(comm, volumes.sends), numbering_));
+Demand Planner::demand(MPI_Comm comm, const PeerBytes& peer_bytes) const {
+  return irregular(to_network(concatenate(comm, peer_bytes.sends), numbering_));
 }
 
 bool Planner::worth(const Demand& demand) const {
@@ -68,14 +68,15 @@ Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank ra
   return planned;
 }
 
-std::optional<Planned> Planner::plan(MPI_Comm comm, const PeerBytes& volumes, const Demand& demand) const {
+std::optional<Planned> Planner::plan(MPI_Comm comm, const PeerBytes& peer_bytes, const Demand& demand) const {
   int own = 0;
   check(PMPI_Comm_rank(comm, &own));
   std::string problem;
-  attempt(problem,
-          [&] { check_column(volumes, demand, numbering_, numbering_.network_rank[static_cast<std::size_t>(own)]); });
+  try_local(problem, [&] {
+    check_column(peer_bytes, demand, numbering_, numbering_.network_rank[static_cast<std::size_t>(own)]);
+  });
   Scheduled made = schedule(comm, demand, problem);
-  if (!all_well(comm, problem, "the MPI library serves this exchange")) return std::nullopt;
+  if (!all_ok(comm, problem, "the MPI library serves this exchange")) return std::nullopt;
   return std::move(made.planned);
 }
 
@@ -95,12 +96,12 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
     seconds = token_seconds(part_, drawn->schedule);
     drawn_by = by;
   };
-  attempt(problem, [&] {
+  try_local(problem, [&] {
     draw(0);
     if (seconds > limits::near_enough * drawn->bound_seconds) draw(own);
   });
   const int winner = fastest(comm, problem.empty() ? seconds : std::numeric_limits<double>::infinity(), own);
-  attempt(problem, [&] {
+  try_local(problem, [&] {
     draw(winner);
     made.lockstep_seconds = lockstep_seconds(part_, drawn->schedule);
     made.planned = program(demand, drawn->schedule, numbering_.network_rank[static_cast<std::size_t>(own)]);

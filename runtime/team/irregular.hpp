@@ -35,13 +35,13 @@ class Planner {
   Planner(const Numbering& numbering, Network part, PendingSetup pending_setup);
 
   /// The demand of all ranks, in ranks of the network part. Collective; throws as concatenate does.
-  [[nodiscard]] Demand demand(MPI_Comm comm, const PeerBytes& volumes) const;
+  [[nodiscard]] Demand demand(MPI_Comm comm, const PeerBytes& peer_bytes) const;
   /// Whether a schedule gains over posting everything at once, by the settings.
   [[nodiscard]] bool worth(const Demand& demand) const;
   /// What this rank does; in ranks of the communicator. Collective. Nothing, on all ranks alike and
   /// with one warning, if the exchange cannot be planned: above all when sizes disagree between sender
   /// and receiver.
-  [[nodiscard]] std::optional<Planned> plan(MPI_Comm comm, const PeerBytes& volumes, const Demand& demand) const;
+  [[nodiscard]] std::optional<Planned> plan(MPI_Comm comm, const PeerBytes& peer_bytes, const Demand& demand) const;
   /// The same without a judgement: puts down the problem of this rank, if it has one, and goes on where
   /// there already is one, so that all ranks make the same collective calls.
   ///

@@ -28,8 +28,8 @@ class Measuring {
       : comm_(comm), part_(part), numbering_(numbering), budget_(budget) {
     check(PMPI_Comm_rank(comm, &rank_));
     std::string problem;
-    attempt(problem, [&] { buffers_.emplace(); });
-    if (!all_well(comm, problem, "uplinks are not measured")) throw InputError("no memory to measure uplinks");
+    try_local(problem, [&] { buffers_.emplace(); });
+    if (!all_ok(comm, problem, "uplinks are not measured")) throw InputError("no memory to measure uplinks");
   }
 
   /// How many trunks there is time for.

@@ -58,12 +58,12 @@ std::string unmapped_ranks(MPI_Comm comm, const Placement& own) {
 }
 
 std::string differing_settings(MPI_Comm comm) {
-  const std::vector<std::uint64_t>& own = settings().alike;
+  const std::vector<std::uint64_t>& own = settings().must_match;
   std::vector<std::uint64_t> most(own.size()), least(own.size());
   const int count = static_cast<int>(own.size());
   check(wait_in_mpi(PMPI_Allreduce, own.data(), most.data(), count, MPI_UINT64_T, MPI_MAX, comm));
   check(wait_in_mpi(PMPI_Allreduce, own.data(), least.data(), count, MPI_UINT64_T, MPI_MIN, comm));
-  const std::vector<std::string_view> names = alike_variables();
+  const std::vector<std::string_view> names = must_match_variables();
   std::vector<std::string_view> differing;
   for (std::size_t i = 0; i < names.size(); ++i)
     if (most[i] != least[i]) differing.push_back(names[i]);

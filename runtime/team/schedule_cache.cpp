@@ -6,12 +6,12 @@
 
 namespace hocket::runtime {
 
-std::uint64_t ScheduleCache::candidates(const std::optional<PeerBytes>& volumes) const {
-  if (!volumes) return 0;
+std::uint64_t ScheduleCache::candidates(const std::optional<PeerBytes>& peer_bytes) const {
+  if (!peer_bytes) return 0;
   std::uint64_t bits = well_formed;
-  const std::uint64_t wanted = digest(*volumes);
+  const std::uint64_t wanted = digest(*peer_bytes);
   for (std::size_t i = 0; i < known_.size(); ++i)
-    if (known_[i].digest == wanted && known_[i].volumes == *volumes) bits |= std::uint64_t{1} << i;
+    if (known_[i].digest == wanted && known_[i].peer_bytes == *peer_bytes) bits |= std::uint64_t{1} << i;
   return bits;
 }
 
@@ -23,11 +23,12 @@ ScheduleCache::Known* ScheduleCache::find(std::uint64_t common) {
   return &found;
 }
 
-ScheduleCache::Known& ScheduleCache::add(PeerBytes volumes) {
+ScheduleCache::Known& ScheduleCache::add(PeerBytes peer_bytes) {
   if (known_.size() < most) known_.emplace_back();
   Known& place = *std::ranges::min_element(known_, {}, &Known::last_use);  // a fresh one has none
-  const std::uint64_t of_volumes = digest(volumes);
-  place = {std::move(volumes), of_volumes, ++uses_, Server::undecided, FallbackReason::new_sizes, false, nullptr};
+  const std::uint64_t digest_of_these = digest(peer_bytes);
+  place = {std::move(peer_bytes),     digest_of_these, ++uses_, Server::undecided,
+           FallbackReason::new_sizes, false,           nullptr};
   return place;
 }
 

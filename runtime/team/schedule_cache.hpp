@@ -23,7 +23,7 @@ class ScheduleCache {
 
   enum class Server : std::uint8_t { undecided, mpi, schedule };
   struct Known {
-    PeerBytes volumes;
+    PeerBytes peer_bytes;
     std::uint64_t digest = 0, last_use = 0;
     Server server = Server::undecided;
     FallbackReason why = FallbackReason::new_sizes;  ///< while it is not Server::schedule
@@ -34,11 +34,11 @@ class ScheduleCache {
 
   /// Which exchanges a call of these sizes may be, as far as this rank can tell: a bit for each, and
   /// `well_formed`. Nothing is known of a call without sizes.
-  [[nodiscard]] std::uint64_t candidates(const std::optional<PeerBytes>& volumes) const;
+  [[nodiscard]] std::uint64_t candidates(const std::optional<PeerBytes>& peer_bytes) const;
   /// The exchange that all ranks' candidates have in common (their AND); null if there is none.
   [[nodiscard]] Known* find(std::uint64_t common);
   /// One that nobody knows yet, in place of the one that was not used for longest.
-  [[nodiscard]] Known& add(PeerBytes volumes);
+  [[nodiscard]] Known& add(PeerBytes peer_bytes);
 
  private:
   std::vector<Known> known_;

@@ -105,13 +105,13 @@ void Team::meet(MPI_Comm comm) {
   const Network& network = PlanStore::instance().network();
   std::string problem;
   int hosts = 0;
-  attempt(problem, [&] {
+  try_local(problem, [&] {
     numbering_ = number_ranks(network, places.nodes);
     neighbours_collide_ = neighbours_collide(network, places.nodes);
     const auto& of_host = numbering_.ranks_per_node;
     hosts = static_cast<int>(of_host.size() - static_cast<std::size_t>(std::ranges::count(of_host, 0U)));
   });
-  if (all_well(comm, problem, consequence)) hosts_ = hosts;
+  if (all_ok(comm, problem, consequence)) hosts_ = hosts;
 }
 
 std::size_t Team::least_gather_bytes() const {
@@ -148,7 +148,7 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   if (rests_on_widths && network(comm) == nullptr) return nullptr;
   std::string problem;
   Planned planned;
-  attempt(problem, [&] {
+  try_local(problem, [&] {
     const auto in_network = [&](std::size_t rank) { return numbering_.network_rank[rank]; };
     const CallKind placed{kind.collective, kind.collective->rooted ? in_network(kind.root) : 0};
     planned =
@@ -158,14 +158,14 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
     translate(planned, numbering_);
   });
   // A damaged row concerns one rank only: all must hear of it.
-  if (!all_well(comm, problem, consequence)) return nullptr;
+  if (!all_ok(comm, problem, consequence)) return nullptr;
   const MPI_Comm own = private_comm(comm);
   if (own == MPI_COMM_NULL) return nullptr;
   if (rank_ == 0 && settings().log > 0)
     say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
         " hosts: " + std::to_string(planned.phases) + " phases by '" + planned.scheduler + "'");
   Settings own_settings = settings();
-  if (arm.flow != Flow::token) own_settings.flow = arm.flow;
+  if (arm.flow != Flow::token) own_settings.flow_control = arm.flow;
   if (arm.large) own_settings.segment = large_segment;
   return std::make_unique<Exchange>(own, std::move(planned), own_settings);
 }

@@ -20,11 +20,11 @@ struct Extent {
   std::uint64_t bytes = 0, messages = 0;
 };
 
-Extent extent_of(MPI_Comm comm, const PeerBytes& volumes, int ranks) {
+Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
   Extent own;
-  for (const Volume& volume : volumes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
-  own.messages = volumes.sends.size();
+  for (const Volume& volume : peer_bytes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
+  own.messages = peer_bytes.sends.size();
   Extent all;
   reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
   return all;
@@ -51,28 +51,29 @@ const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
   return *known && !(*known)->ambiguous ? &**known : nullptr;
 }
 
-VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> volumes) {
-  ScheduleCache::Known* const known = recognised(comm, std::move(volumes));
+VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
+  ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes));
   if (known != nullptr && known->large)
-    patience_.worth_it();
+    backoff_.worth_it();
   else
-    patience_.in_vain(known != nullptr && known->server == Server::undecided);
+    backoff_.in_vain(known != nullptr && known->server == Server::undecided);
   if (known == nullptr) return {};
-  if (known->duel == nullptr || known->duel->scheduled(comm)) return {known->exchange.get(), known->why, known->duel.get()};
+  if (known->duel == nullptr || known->duel->scheduled(comm))
+    return {known->exchange.get(), known->why, known->duel.get()};
   return {nullptr, FallbackReason::faster, known->duel.get()};
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
-ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> volumes) {
-  const std::uint64_t own = schedule_cache_.candidates(volumes);
+ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
+  const std::uint64_t own = schedule_cache_.candidates(peer_bytes);
   std::uint64_t common = 0;
   reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
   if ((common & ScheduleCache::well_formed) == 0) return nullptr;
   ScheduleCache::Known* known = schedule_cache_.find(common);
   if (known != nullptr && known->server != Server::undecided) return known;
   if (known == nullptr) {
-    const Extent all = extent_of(comm, *volumes, members_.size);
-    known = &schedule_cache_.add(std::move(*volumes));
+    const Extent all = extent_of(comm, *peer_bytes, members_.size);
+    known = &schedule_cache_.add(std::move(*peer_bytes));
     known->large = is_large(all, members_.size);
     if (too_small(all)) {
       known->server = Server::mpi;
@@ -81,7 +82,7 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     if (too_small(all) || !known->large) return known;
   }
   known->server = Server::mpi;
-  Made made = plan(comm, known->volumes);
+  Made made = plan(comm, known->peer_bytes);
   known->why = made.why;
   if (made.planned) {
     const MPI_Comm own = members_.private_comm(comm);
@@ -94,7 +95,7 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
   return known;
 }
 
-VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& volumes) {
+VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer_bytes) {
   try {
     // What is thrown here is thrown on all ranks alike.
     if (!planner_) {
@@ -102,9 +103,9 @@ VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& volu
       if (network == nullptr) return {};
       planner_ = std::make_unique<Planner>(members_.numbering, *network);
     }
-    const Demand demand = planner_->demand(comm, volumes);
+    const Demand demand = planner_->demand(comm, peer_bytes);
     if (!planner_->worth(demand)) return {std::nullopt, FallbackReason::not_worth};
-    std::optional<Planned> planned = planner_->plan(comm, volumes, demand);
+    std::optional<Planned> planned = planner_->plan(comm, peer_bytes, demand);
     if (planned && members_.rank == 0 && settings().log > 0)
       say("irregular exchange of " + std::to_string(demand.messages()) + " messages between " +
           std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +

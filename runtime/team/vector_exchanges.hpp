@@ -28,7 +28,7 @@ class VectorExchanges {
   explicit VectorExchanges(Members members) : members_(std::move(members)) {}
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
-  [[nodiscard]] bool asks() { return patience_.asks(); }
+  [[nodiscard]] bool asks() { return backoff_.asks(); }
   /// Null, on all ranks alike, if the MPI library is to serve all calls to them.
   [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach);
 
@@ -40,7 +40,7 @@ class VectorExchanges {
   };
   /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell.
   /// Collective.
-  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> volumes);
+  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
 
   struct Made {
     std::optional<Planned> planned;
@@ -48,16 +48,16 @@ class VectorExchanges {
   };
   /// A plan for a call of which nothing is remembered, made at once. Collective; nothing, on all ranks
   /// alike, if the MPI library is to serve it.
-  [[nodiscard]] Made plan(MPI_Comm comm, const PeerBytes& volumes);
+  [[nodiscard]] Made plan(MPI_Comm comm, const PeerBytes& peer_bytes);
 
  private:
-  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> volumes);
+  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
 
   Members members_;
   std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach; asked for, and found
   std::unique_ptr<Planner> planner_;
   ScheduleCache schedule_cache_;
-  Backoff patience_;
+  Backoff backoff_;
 };
 
 }  // namespace hocket::runtime

@@ -37,7 +37,7 @@ void time_exchange(HostSharedContext& place, std::size_t bytes, int repeat, doub
   blocks[static_cast<std::size_t>(place.rank())] = 0;
   const std::size_t total = bytes * (blocks.size() - 1);
   std::unique_ptr<std::byte[]> from, to;
-  together(place.comm(), HOCKET_ERR_MEMORY, [&] {
+  collective_try(place.comm(), HOCKET_ERR_MEMORY, [&] {
     from = std::make_unique<std::byte[]>(total);
     to = std::make_unique<std::byte[]>(total);
   });
@@ -50,8 +50,8 @@ void time_exchange(HostSharedContext& place, std::size_t bytes, int repeat, doub
 using namespace hocket::sort;
 
 HOCKET_API int hocket_measure(MPI_Comm comm, int what, int64_t bytes, int repeat, double seconds[]) {
-  return answer([&] {
-    together(comm, HOCKET_ERR_ARGUMENT, [&] { check_arguments(what, bytes, repeat, seconds); });
+  return c_boundary([&] {
+    collective_try(comm, HOCKET_ERR_ARGUMENT, [&] { check_arguments(what, bytes, repeat, seconds); });
     HostSharedContext& place = HostSharedContext::of(comm);
     int sum = 0;
     switch (what) {

@@ -76,7 +76,7 @@ const MemoryProfile& memory_profile(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank));
   Found own;
   if (rank == 0) own = read_profile();
-  (void)all_well(comm, own.problem, "using figures of another machine");
+  (void)all_ok(comm, own.problem, "using figures of another machine");
   const std::string text = same_on_all(comm, std::move(own.text));
   return Attached<MemoryProfile>::attach(
       comm, std::make_unique<MemoryProfile>(text.empty() ? MemoryProfile::built_in() : MemoryProfile::parse(text)));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_chunk_bytes = std::size_t{1} << 18, least_chunk_bytes = std::size_t{1} << 12;
 constexpr std::size_t memory_for_chunks = std::size_t{1} << 26;
-constexpr int chunk_tag = 0;  // the workplace's communicator has no other messages between two ranks
+constexpr int chunk_tag = 0;  // the shared context's communicator has no other messages between two ranks
 
 }  // namespace
 

@@ -7,13 +7,13 @@
 #include "hocket/elements/move.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/place/private_memory.hpp"
 
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t runs_slot = 15;  ///< of the workplace's blocks: far from those of callers
+constexpr std::size_t runs_slot = 15;  ///< of the shared context's blocks: far from those of callers
 
 /// Runs cut where the target changes rank, by target rank and then by position.
 std::vector<std::vector<Run>> by_target(std::span<const Run> runs, const Layout& target) {
@@ -85,7 +85,7 @@ void exchange_with_other_hosts(HostSharedContext& place, const std::byte* source
   const BlockCounts elements_in = exchange_counts(place, element_counts);
   std::vector<Run> sent_runs, received_runs;
   PrivateMemory packed, arrived;
-  agreed(place, [&] {
+  collective_try(place, [&] {
     for (const std::vector<Run>& part : parts) sent_runs.insert(sent_runs.end(), part.begin(), part.end());
     received_runs.resize(total_of(runs_in));
     packed = PrivateMemory(total_of(element_counts) * width);
@@ -111,7 +111,7 @@ void exchange_with_other_hosts(HostSharedContext& place, const std::byte* source
 void deliver(HostSharedContext& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,
              const Layout& target, std::byte* own) {
   std::vector<std::vector<Run>> parts;
-  agreed(place, [&] { parts = by_target(runs, target); });
+  collective_try(place, [&] { parts = by_target(runs, target); });
   const SharedRuns shared(place, parts);
   const std::uint64_t own_begin = target.begin(place.rank());
   place.meet_host();

@@ -17,9 +17,9 @@ struct Run {
 };
 
 /// Collective. Delivers the runs of all ranks, of which no two have a position of `target` in common (the caller has
-/// made sure); positions that none has stay as they are. `source` is the part of this rank in a block of the workplace.
-/// Ranks of one host copy from each other's parts; between hosts runs are exchanged by MPI_Alltoallv, as the runtime
-/// schedules it. What a rank sends to another is in the order of positions.
+/// made sure); positions that none has stay as they are. `source` is the part of this rank in a block of the shared
+/// context. Ranks of one host copy from each other's parts; between hosts runs are exchanged by MPI_Alltoallv, as the
+/// runtime schedules it. What a rank sends to another is in the order of positions.
 ///
 /// When it returns, `own` is complete, and no rank reads this rank's part any more.
 void deliver(HostSharedContext& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,

@@ -10,7 +10,7 @@
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 #include "runtime/team/team.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/place/private_memory.hpp"
 
 namespace hocket::sort {
@@ -91,7 +91,7 @@ void exchange_in_rounds(HostSharedContext& place, MPI_Datatype type, std::size_t
                         const BlockCounts& sends, std::byte* to, const BlockCounts& receives, std::uint64_t rounds,
                         std::uint64_t most) {
   PrivateMemory packed, arrived;
-  agreed(place, [&] {  // no round moves more than the first
+  collective_try(place, [&] {  // no round moves more than the first
     packed = PrivateMemory(total_of(part(sends, 0, most)) * width);
     arrived = PrivateMemory(total_of(part(receives, 0, most)) * width);
   });

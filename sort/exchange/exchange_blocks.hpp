@@ -9,7 +9,7 @@
 
 namespace hocket::sort {
 
-/// One block per rank of the workplace, in the order of ranks, without gaps: how many elements each has.
+/// One block per rank of the shared context, in the order of ranks, without gaps: how many elements each has.
 using BlockCounts = std::vector<std::uint64_t>;
 
 [[nodiscard]] std::uint64_t total_of(const BlockCounts& counts);

@@ -16,7 +16,8 @@ class SortedPart {
 
   /// Where the part as it falls is.
   [[nodiscard]] std::byte* data() const { return memory_.data() + (falls_.begin(rank_) - first_) * width_; }
-  /// Collective. Exchanges what is on the wrong rank, by a block of the workplace. Returns the part as it is wanted.
+  /// Collective. Exchanges what is on the wrong rank, by a block of the shared context. Returns the part as it is
+  /// wanted.
   [[nodiscard]] PrivateMemory rebalance(HostSharedContext& place, std::size_t slot) &&;
 
  private:

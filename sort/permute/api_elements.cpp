@@ -10,7 +10,7 @@
 #include "sort/permute/permutation.hpp"
 #include "sort/permute/take.hpp"
 #include "sort/permute/transposition.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/place/shared_memory.hpp"
 
 using namespace hocket::sort;
@@ -55,18 +55,18 @@ void check_equal(const char* what, std::uint64_t sources, std::uint64_t targets)
 }  // namespace
 
 int hocket_alloc(MPI_Comm comm, size_t bytes, void** memory) {
-  return answer([&] {
+  return c_boundary([&] {
     HostSharedContext& place = HostSharedContext::of(comm);
-    agreed(place, [&] { need(static_cast<const void*>(memory), "memory"); });
+    collective_try(place, [&] { need(static_cast<const void*>(memory), "memory"); });
     *memory = nullptr;
     *memory = allocate_shared(place, bytes);
   });
 }
 
 int hocket_release(MPI_Comm comm, void** memory) {
-  return answer([&] {
+  return c_boundary([&] {
     HostSharedContext& place = HostSharedContext::of(comm);
-    agreed(place, [&] { need(static_cast<const void*>(memory), "memory"); });
+    collective_try(place, [&] { need(static_cast<const void*>(memory), "memory"); });
     release_shared(place, *memory);
     *memory = nullptr;
   });
@@ -74,9 +74,9 @@ int hocket_release(MPI_Comm comm, void** memory) {
 
 int hocket_permute(MPI_Comm comm, int method, size_t width, int64_t count, const void* source,
                    const int64_t destinations[], int64_t target_count, void* target) {
-  return answer([&] {
+  return c_boundary([&] {
     HostSharedContext& place = HostSharedContext::of(comm);
-    agreed(place, [&] {
+    collective_try(place, [&] {
       check_method(method);
       check_width(width);
       check_elements("source", width, count, source);
@@ -100,9 +100,9 @@ int hocket_permute(MPI_Comm comm, int method, size_t width, int64_t count, const
 
 int hocket_take(MPI_Comm comm, int method, size_t width, int64_t count, const void* source, int64_t target_count,
                 const int64_t indices[], void* target) {
-  return answer([&] {
+  return c_boundary([&] {
     HostSharedContext& place = HostSharedContext::of(comm);
-    agreed(place, [&] {
+    collective_try(place, [&] {
       check_method(method);
       check_width(width);
       check_elements("source", width, count, source);
@@ -122,9 +122,9 @@ int hocket_take(MPI_Comm comm, int method, size_t width, int64_t count, const vo
 
 int hocket_send_elements(MPI_Comm comm, int method, size_t width, int64_t count, const void* source, const int ranks[],
                          int64_t* arrived, void** target) {
-  return answer([&] {
+  return c_boundary([&] {
     HostSharedContext& place = HostSharedContext::of(comm);
-    agreed(place, [&] {
+    collective_try(place, [&] {
       need(arrived, "arrived");
       need(static_cast<const void*>(target), "target");
       check_method(method);
@@ -152,11 +152,11 @@ void hocket_free_elements(void** target) {
 
 int hocket_grouped_permute(MPI_Comm comm, size_t width, int64_t runs, const int64_t lengths[],
                            const int64_t destinations[], const void* source, int64_t target_count, void* target) {
-  return answer([&] {
+  return c_boundary([&] {
     HostSharedContext& place = HostSharedContext::of(comm);
     std::vector<Run> list;
     std::uint64_t count = 0;
-    agreed(place, [&] {
+    collective_try(place, [&] {
       check_width(width);
       check_elements("target", width, target_count, target);
       if (runs < 0) throw hocket::InputError(std::to_string(runs) + " runs");
@@ -183,9 +183,9 @@ int hocket_grouped_permute(MPI_Comm comm, size_t width, int64_t runs, const int6
 
 int hocket_transpose(MPI_Comm comm, int method, size_t width, int64_t rows, int64_t columns, const void* source,
                      int64_t target_rows, void* target) {
-  return answer([&] {
+  return c_boundary([&] {
     HostSharedContext& place = HostSharedContext::of(comm);
-    agreed(place, [&] {
+    collective_try(place, [&] {
       check_method(method);
       check_width(width);
       if (rows < 0) throw hocket::InputError(std::to_string(rows) + " rows");
@@ -204,7 +204,7 @@ int hocket_transpose(MPI_Comm comm, int method, size_t width, int64_t rows, int6
       throw ApiError{HOCKET_ERR_ARGUMENT, "the matrix has " + std::to_string(columns) +
                                               " columns, and the target rows are " +
                                               std::to_string(matrix.columns.total()) + " in all"};
-    agreed(place, [&] {
+    collective_try(place, [&] {
       std::int64_t elements = 0;
       if (__builtin_mul_overflow(target_rows, static_cast<std::int64_t>(matrix.rows.total()), &elements))
         throw hocket::InputError("the matrix is too large");

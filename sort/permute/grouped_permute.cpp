@@ -7,12 +7,12 @@
 #include "hocket/elements/move.hpp"
 #include "runtime/team/agreement.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t grouped_slot = 0;  ///< of the workplace's blocks
+constexpr std::size_t grouped_slot = 0;  ///< of the shared context's blocks
 constexpr std::uint64_t none = UINT64_MAX;
 
 /// Positions from `begin` to `end`.
@@ -24,7 +24,7 @@ struct Interval {
 std::vector<Interval> covered(HostSharedContext& place, std::span<const Run> runs, const Layout& target) {
   BlockCounts sends;
   std::vector<Interval> out, in;
-  agreed(place, [&] {
+  collective_try(place, [&] {
     std::vector<std::vector<Interval>> by_rank(static_cast<std::size_t>(place.size()));
     for (const Run& run : runs) {
       for (std::uint64_t at = run.to; at < run.to + run.count;) {
@@ -40,7 +40,7 @@ std::vector<Interval> covered(HostSharedContext& place, std::span<const Run> run
     }
   });
   const BlockCounts receives = exchange_counts(place, sends);
-  agreed(place, [&] { in.resize(total_of(receives)); });
+  collective_try(place, [&] { in.resize(total_of(receives)); });
   exchange_blocks(place, sizeof(Interval), reinterpret_cast<const std::byte*>(out.data()), sends,
                   reinterpret_cast<std::byte*>(in.data()), receives);
   std::ranges::sort(in, {}, &Interval::begin);
@@ -50,7 +50,7 @@ std::vector<Interval> covered(HostSharedContext& place, std::span<const Run> run
 }  // namespace
 
 void check_runs(HostSharedContext& place, std::span<const Run> runs, const Layout& target) {
-  agreed(place, [&] {
+  collective_try(place, [&] {
     for (std::size_t i = 0; i < runs.size(); ++i)
       if (runs[i].to > target.total() || runs[i].count > target.total() - runs[i].to)
         throw InputError("run " + std::to_string(i) + " of " + std::to_string(runs[i].count) +

@@ -11,13 +11,13 @@
 #include "runtime/progress/requests.hpp"
 #include "sort/exchange/deliver.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/place/private_memory.hpp"
 
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t relation_slot = 0;  ///< of the workplace's blocks
+constexpr std::size_t relation_slot = 0;  ///< of the shared context's blocks
 
 Arrived allocate(std::size_t bytes) {
   Arrived memory(static_cast<std::byte*>(std::malloc(std::max<std::size_t>(bytes, 1))));
@@ -44,7 +44,7 @@ void FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
 
 std::vector<std::uint16_t> check_ranks(HostSharedContext& place, std::span<const int> ranks) {
   std::vector<std::uint16_t> checked;
-  agreed(place, [&] {
+  collective_try(place, [&] {
     if (place.size() > std::numeric_limits<std::uint16_t>::max())
       throw InputError("elements can be sent between at most 65,535 ranks");
     checked.resize(ranks.size());
@@ -66,7 +66,7 @@ Arrived send_elements(HostSharedContext& place, bool chained, std::size_t width,
   arrived = total_of(receives);
   Arrived target;
   PrivateMemory packed;
-  agreed(place, [&] {
+  collective_try(place, [&] {
     target = allocate(arrived * width);
     if (chained) return;
     packed = PrivateMemory(ranks.size() * width);

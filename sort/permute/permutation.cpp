@@ -8,7 +8,7 @@
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 
 namespace hocket::sort {
 namespace {
@@ -23,7 +23,7 @@ std::uint64_t first_repeated(HostSharedContext& place, const Permutation& permut
   count_positions(cuts, permutation.destinations, sends);
   const BlockCounts receives = exchange_counts(place, sends);
   std::vector<std::uint64_t> out, in;
-  agreed(place, [&] {
+  collective_try(place, [&] {
     out.resize(permutation.destinations.size());
     in.resize(total_of(receives));
     std::vector<std::uint64_t*> at = block_begins(out.data(), sends, 1);
@@ -41,7 +41,7 @@ std::uint64_t first_repeated(HostSharedContext& place, const Permutation& permut
 std::vector<std::uint64_t> count_destinations(HostSharedContext& place, const Permutation& permutation,
                                               const Cuts& cuts) {
   std::vector<std::uint64_t> counts(cuts.size(), 0);
-  agreed(place, [&] {
+  collective_try(place, [&] {
     const std::size_t good = count_positions(cuts, permutation.destinations, counts);
     if (good < permutation.destinations.size())
       refuse_position("destination", permutation.destinations[good], good, "target", cuts.total());

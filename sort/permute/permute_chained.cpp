@@ -10,7 +10,7 @@
 #include "sort/exchange/chunk_exchange.hpp"
 #include "sort/permute/permutation.hpp"
 #include "sort/permute/region_block.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 
 namespace hocket::sort {
 namespace {
@@ -43,7 +43,7 @@ class Chained {
     const BlockCounts receives = place_.one_host() ? BlockCounts{} : exchange_counts(place_, sends);
     std::optional<RegionWriter> writer;
     std::optional<ChunkExchange> chunks;
-    agreed(place_, [&] {
+    collective_try(place_, [&] {
       takes_.resize(largest_take(), 0);
       writer.emplace(regions_, permutation_.width, streams_of(block));
       if (place_.one_host()) return;

@@ -5,7 +5,7 @@
 #include "hocket/elements/scatter_once.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
 #include "sort/permute/permutation.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/place/private_memory.hpp"
 
 namespace hocket::sort {
@@ -23,7 +23,7 @@ bool permute(HostSharedContext& place, const Permutation& permutation) {
   std::vector<std::uint64_t> taken;  // a bit of each place
   {
     PrivateMemory data_out, offsets_out;
-    agreed(place, [&] {
+    collective_try(place, [&] {
       data_in = PrivateMemory(arriving * width);
       offsets_in = PrivateMemory(arriving * sizeof(Offset));
       data_out = PrivateMemory(total_of(sends) * width);

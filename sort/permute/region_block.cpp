@@ -5,7 +5,7 @@
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t region_slot = 0;  ///< of the workplace's blocks
+constexpr std::size_t region_slot = 0;  ///< of the shared context's blocks
 
 /// As many elements, and as many bytes, keep streams aligned.
 constexpr std::uint64_t aligned(std::uint64_t n) {

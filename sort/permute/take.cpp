@@ -5,7 +5,7 @@
 #include "hocket/elements/cuts.hpp"
 #include "hocket/elements/move.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/place/private_memory.hpp"
 #include "sort/place/shared_memory.hpp"
 
@@ -31,7 +31,7 @@ Wanted from_other_hosts(HostSharedContext& place, const Cuts& parts, std::span<c
 
 void check_indices(HostSharedContext& place, const Taking& taking) {
   const std::uint64_t total = taking.source.total();
-  agreed(place, [&] {
+  collective_try(place, [&] {
     for (std::size_t i = 0; i < taking.indices.size(); ++i)
       if (static_cast<std::uint64_t>(taking.indices[i]) >= total)
         refuse_position("index", taking.indices[i], i, "source", total);
@@ -46,7 +46,7 @@ void take_packed(HostSharedContext& place, const Taking& taking) {
   PrivateMemory answers, elements;
   {
     PrivateMemory requests, arrived;
-    agreed(place, [&] {
+    collective_try(place, [&] {
       answers = PrivateMemory(total_of(asked) * taking.width);
       elements = PrivateMemory(total_of(wanted) * taking.width);
       requests = PrivateMemory(total_of(wanted) * sizeof(std::uint64_t));
@@ -77,7 +77,7 @@ void take_chained(HostSharedContext& place, const Taking& taking) {
   if (!place.one_host()) {
     Wanted wanted;
     PrivateMemory fetched;
-    agreed(place, [&] {
+    collective_try(place, [&] {
       wanted = from_other_hosts(place, parts, taking.indices);
       fetched = PrivateMemory(wanted.indices.size() * taking.width);
     });

@@ -4,7 +4,7 @@
 
 #include "hocket/elements/move.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/place/private_memory.hpp"
 #include "sort/place/shared_memory.hpp"
 
@@ -32,7 +32,7 @@ void exchange(HostSharedContext& place, const Transposition& matrix, Partner par
     in += receives.back();
   }
   PrivateMemory packed, arrived;
-  agreed(place, [&] {
+  collective_try(place, [&] {
     packed = PrivateMemory(out * matrix.width);
     arrived = PrivateMemory(in * matrix.width);
   });

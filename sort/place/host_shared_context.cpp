@@ -93,7 +93,7 @@ SharedBlock& HostSharedContext::block(std::size_t slot, std::size_t bytes) {
   int any_grows = 0;
   reduce(&grow, &any_grows, 1, MPI_INT, MPI_MAX, comm());
   if (any_grows) {
-    together(comm(), HOCKET_ERR_MEMORY, [&] { make_anew(place, bytes); });
+    collective_try(comm(), HOCKET_ERR_MEMORY, [&] { make_anew(place, bytes); });
   }
   return *place;
 }

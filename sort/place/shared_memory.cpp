@@ -10,7 +10,7 @@
 #include "runtime/mpi/world.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 
 namespace hocket::sort {
 namespace {
@@ -90,7 +90,7 @@ std::byte* allocate_shared(HostSharedContext& place, std::size_t bytes) {
   Allocations& allocations = Allocations::instance();
   const std::uint64_t number = largest(place, allocations.last) + 1;
   Allocation fresh{nullptr, bytes, place.host_rank(), world_ranks(place.host())};
-  agreed(place, [&] { fresh.block = place.share(bytes); });
+  collective_try(place, [&] { fresh.block = place.share(bytes); });
   std::byte* const own = fresh.block->part(place.host_rank());
   const std::lock_guard lock(allocations.mutex);
   allocations.last = number;
@@ -102,7 +102,7 @@ void release_shared(HostSharedContext& place, const void* memory) {
   Allocations& allocations = Allocations::instance();
   const std::uint64_t own = allocations.find(memory, 0);
   const std::uint64_t number = largest(place, own);
-  agreed(place, [&] {
+  collective_try(place, [&] {
     if (memory != nullptr && own == nobody) throw InputError("memory to release is not of hocket_alloc()");
     if (memory != nullptr && own != number) throw InputError("memory to release is of another hocket_alloc()");
     const std::lock_guard lock(allocations.mutex);

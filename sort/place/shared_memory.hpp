@@ -17,8 +17,8 @@ void release_shared(HostSharedContext& place, const void* memory);
 [[nodiscard]] std::vector<const std::byte*> find_shared(HostSharedContext& place, const void* memory,
                                                         std::size_t bytes);
 
-/// Collective. What find_shared() finds, or else a copy in a block of the workplace; of every rank of the host. To be
-/// read after HostSharedContext::meet_host().
+/// Collective. What find_shared() finds, or else a copy in a block of the shared context; of every rank of the host. To
+/// be read after HostSharedContext::meet_host().
 [[nodiscard]] std::vector<const std::byte*> shared_or_copied(HostSharedContext& place, const void* memory,
                                                              std::size_t bytes);
 

@@ -9,7 +9,7 @@
 #include "hocket_sort.h"
 #include "runtime/team/agreement.hpp"
 #include "sort/costs/steps.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/sort/check_sort.hpp"
 #include "sort/sort/choose_sort.hpp"
 #include "sort/sort/radix_sort.hpp"
@@ -79,7 +79,7 @@ std::unique_ptr<hocket_sorted> sort(HostSharedContext& place, const SortArgument
   clock.expect(steps + (packs ? 2 : 0));
   if (packs) {
     const std::uint64_t room = radix ? radix_room(place.rank(), source, task.target) : source.count(place.rank());
-    agreed(place, [&] { task.packed = pack_records(arguments, room, source.begin(place.rank())); });
+    collective_try(place, [&] { task.packed = pack_records(arguments, room, source.begin(place.rank())); });
     task.records = task.packed.data();
     clock.step_over(pack_step);
   }
@@ -109,7 +109,7 @@ std::unique_ptr<hocket_sorted> sort(HostSharedContext& place, const SortArgument
 
 int hocket_sort(MPI_Comm comm, const hocket_sort_options* options, int key_type, int64_t count, const void* keys,
                 size_t payload_width, const void* payload, hocket_sorted** sorted) {
-  return answer([&] {
+  return c_boundary([&] {
     if (sorted != nullptr) *sorted = nullptr;
     HostSharedContext& place = HostSharedContext::of(comm);
     const SortArguments arguments{

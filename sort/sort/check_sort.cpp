@@ -3,7 +3,7 @@
 #include <string>
 
 #include "hocket/elements/record.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/sort/sample_sort.hpp"
 
 namespace hocket::sort {
@@ -40,7 +40,7 @@ void check_own(const HostSharedContext& place, const SortArguments& arguments) {
 }  // namespace
 
 void check_sort(HostSharedContext& place, const SortArguments& arguments, const void* sorted) {
-  agreed(place, [&] {
+  collective_try(place, [&] {
     need(sorted, "sorted");
     check_own(place, arguments);
   });

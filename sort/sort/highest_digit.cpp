@@ -7,7 +7,7 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/requests.hpp"
 #include "sort/exchange/rebalance.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/sort/bucket_positions.hpp"
 #include "sort/sort/buckets.hpp"
 
@@ -77,10 +77,10 @@ std::optional<SortedRecords> sort_by_highest_digit(HostSharedContext& place, Sor
   clock.step_over(RadixStep::presort_copy);
   const Layout wanted = task.target.value_or(parts);
   std::optional<SortedPart> sorted;
-  agreed(place, [&] { sorted.emplace(rank, type.width, parts, wanted); });
+  collective_try(place, [&] { sorted.emplace(rank, type.width, parts, wanted); });
   deliver(place, shared, type.width, runs_of(counts, positions), parts, sorted->data());
   clock.step_over(RadixStep::grouped_permute);
-  agreed(place, [&] { sort_buckets(task, sorted->data(), begins, parts.begin(rank), parts.begin(rank + 1)); });
+  collective_try(place, [&] { sort_buckets(task, sorted->data(), begins, parts.begin(rank), parts.begin(rank + 1)); });
   clock.step_over(RadixStep::local_sort);
   PrivateMemory records = std::move(*sorted).rebalance(place, 0);
   clock.step_over(RadixStep::balance);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sort/exchange/deliver.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/sort/bucket_positions.hpp"
 #include "sort/sort/buckets.hpp"
 #include "sort/sort/highest_digit.hpp"
@@ -23,8 +23,9 @@ SortedRecords sort_by_all_digits(HostSharedContext& place, SortTask task, std::s
   const SharedBlock& shared = place.block(0, most * width);
   std::byte* const presorted = shared.part(place.host_rank());
   PrivateMemory sorted;
-  agreed(place,
-         [&] { sorted = task.packed.bytes() < most * width ? PrivateMemory(most * width) : std::move(task.packed); });
+  collective_try(place, [&] {
+    sorted = task.packed.bytes() < most * width ? PrivateMemory(most * width) : std::move(task.packed);
+  });
 
   const std::byte* records = task.records;
   std::uint64_t count = task.source.count(rank);

@@ -9,14 +9,14 @@
 #include "hocket/elements/move.hpp"
 #include "sort/exchange/deliver.hpp"
 #include "sort/exchange/rebalance.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 #include "sort/sort/divide.hpp"
 #include "sort/sort/splitters.hpp"
 
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t outgoing = 0;  ///< block of the workplace: what is sent
+constexpr std::size_t outgoing = 0;  ///< block of the shared context: what is sent
 
 class SampleSort {
  public:
@@ -49,7 +49,7 @@ class SampleSort {
   BlockCounts divide_at_random() {
     const auto splitters = splitters_from(draw_samples(task_, rank(), samples(), sampling_.seed));
     Parts divided;
-    agreed(place_, [&] { divided = divide(task_.type, task_.records, own_, rank(), splitters); });
+    collective_try(place_, [&] { divided = divide(task_.type, task_.records, own_, rank(), splitters); });
     std::vector<std::byte*> places = block_begins(own_part(outgoing, own_), divided.counts, width());
     partition(width(), task_.records, own_, divided.parts(own_), places);
     task_.packed = {};
@@ -61,7 +61,7 @@ class SampleSort {
     std::byte* const sorted = own_part(outgoing, own_);
     copy(task_.records, sorted, own_ * width());
     PrivateMemory scratch = std::move(task_.packed);
-    agreed(place_, [&] {
+    collective_try(place_, [&] {
       if (scratch.bytes() < own_ * width()) scratch = PrivateMemory(own_ * width());
     });
     task_.sort_locally(sorted, own_, scratch.data());
@@ -85,7 +85,7 @@ class SampleSort {
       if (sends[part] > 0) runs.push_back({from, sends[part], positions[part]});
       from += sends[part];
     }
-    agreed(place_, [&] { sorted_.emplace(rank(), width(), parts_, task_.target.value_or(parts_)); });
+    collective_try(place_, [&] { sorted_.emplace(rank(), width(), parts_, task_.target.value_or(parts_)); });
     deliver(place_, place_.block(outgoing, 0), width(), runs, parts_, sorted_->data());
     clock_.step_over(SampleStep::exchange);
     const std::uint64_t count = parts_.count(rank());

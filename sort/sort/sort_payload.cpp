@@ -5,7 +5,7 @@
 
 #include "hocket/elements/pack.hpp"
 #include "sort/permute/take.hpp"
-#include "sort/place/agreed.hpp"
+#include "sort/place/collective_try.hpp"
 
 namespace hocket::sort {
 namespace {
@@ -49,7 +49,7 @@ KeysAndPayload unpack_records(HostSharedContext& place, const SortArguments& arg
                               PrivateMemory records, std::uint64_t count) {
   const std::size_t key = key_bytes(key_type(arguments)), width = carried_width(arguments.payload_width);
   PrivateMemory keys, carried, payload;
-  agreed(place, [&] {
+  collective_try(place, [&] {
     keys = PrivateMemory(count * key);
     carried = PrivateMemory(count * width);
     if (!travels(arguments.payload_width)) payload = PrivateMemory(count * arguments.payload_width);

@@ -93,7 +93,7 @@ def test_wrong_usage_is_no_finding() -> None:
     ("name", "value", "said"),
     [
         ("HOCKET_SEGMENT", "12", "HOCKET_SEGMENT='12' is not a whole number from 1024"),
-        ("HOCKET_FLOW", "tokens", "HOCKET_FLOW='tokens' is not token, barrier or free"),
+        ("HOCKET_FLOW_CONTROL", "tokens", "HOCKET_FLOW_CONTROL='tokens' is not token, barrier or free"),
         ("HOCKET_MIN_BYTE", "1", "did you mean HOCKET_MIN_BYTES?"),
         ("LD_PRELOAD", "/no/such/library.so", "does not exist"),
         ("LD_PRELOAD", "libother.so:libhocket_shim.so", "already names libhocket_shim.so"),

@@ -41,7 +41,7 @@ def test_the_plan_file_is_that_of_a_run(hocket, tmp_path: Path, network: str, pa
     ):
         planned = hocket("plan", pattern, "--network", network, *options, "-o", tmp_path / "plan")
         assert planned.code == 0, planned.err
-        run = plan_for_run(built, pattern, RuntimeOptions(flow=flow).window)
+        run = plan_for_run(built, pattern, RuntimeOptions(flow_control=flow).window)
         assert (tmp_path / "plan").read_bytes() == run.encode()
         if options:
             assert run.header.window == options[1]

@@ -15,7 +15,7 @@ from hocket.network import read_network
 
 CONTRACT = [
     *("pattern", *EXCHANGE_CONTRACT, "startup", "window", "transfers", "seed", "splits"),
-    *("schedule_bytes", "bound_bytes", "largest_bytes", "total_bytes"),
+    *("lockstep_seconds", "token_seconds", "load_bound_seconds", "largest_bytes", "total_bytes"),
 ]
 CHANGING = (
     "prediction", "predicted_seconds", "time_ratio", "plan_seconds", "verify_seconds", "peak_rss_bytes",
@@ -55,10 +55,17 @@ def test_json_has_the_contract(hocket, sizes: Path) -> None:
     total = 65536 + 1000 + 1 + 5 + 100 + 2_000_000 + 7 + 300 + 5
     assert (report["messages"], report["bytes"], report["largest_bytes"]) == (13, 2_000_000, 2_000_000)
     assert report["total_bytes"] == total
-    assert report["bound_phases"] == 5 and report["bound_bytes"] == 2_000_301  # what rank 4 receives
-    assert report["bound_seconds"] == pytest.approx(2_000_301 / 125e6)
-    assert report["ratio"] == pytest.approx(report["schedule_bytes"] / report["bound_bytes"])
-    assert report["bound_bytes"] <= report["token_bytes"] <= report["schedule_bytes"]
+    assert report["bound_phases"] == 5
+    assert report["bound_seconds"] == pytest.approx(2_000_301 / 125e6)  # what rank 4 receives
+    assert report["load_bound_seconds"] == pytest.approx(2_000_301 / 125e6)
+    assert report["ratio"] == pytest.approx(report["lockstep_seconds"] / report["load_bound_seconds"])
+    assert report["load_bound_seconds"] <= report["token_seconds"] <= report["lockstep_seconds"]
+    former = {
+        "schedule_bytes": "lockstep_seconds",
+        "token_bytes": "token_seconds",
+        "bound_bytes": "load_bound_seconds",
+    }
+    assert all(report[old] == round(report[now] * 125e6) for old, now in former.items())
     assert report["splits"] == report["transfers"] - 13
     assert report["complete"] is True
 
@@ -94,7 +101,7 @@ def test_plans_hold_and_are_simulated(
     checked = hocket(*verify, "--json").object()
     assert checked["complete"] and checked["contention_free"] == planned["contention_free"]
     shared = set(checked) & set(planned) - {"verify_seconds", "peak_rss_bytes"}
-    assert {"ratio", "splits", "schedule_bytes", "bound_bytes", "total_bytes", "phases"} <= shared
+    assert {"ratio", "splits", "lockstep_seconds", "load_bound_seconds", "total_bytes", "phases"} <= shared
     assert {key: checked[key] for key in shared} == {key: planned[key] for key in shared}
     assert f"ratio {planned['ratio']:.3f}" in hocket(*verify).out
     simulated = hocket("simulate", plan, "--network", network, "--json").object()

@@ -115,7 +115,7 @@ def test_wrong_commands_are_found() -> None:
 
 
 def test_variables_exist() -> None:
-    known = {variable.name for variable in _core.variables()}
+    known = {name for variable in _core.variables() for name in (variable.name, variable.former)}
     pattern = re.compile(r"\bHOCKET_[A-Z][A-Z_]*[A-Z]\b(?!\()")
     wrong = {}
     for path in DOCUMENTS:

@@ -69,6 +69,16 @@ def test_the_readme_names_every_room(tree: str) -> None:
     assert found - {"include"} == set(rooms(tree))
 
 
+@pytest.mark.parametrize("tree", ("runtime", "sort"))
+def test_tests_lie_in_the_rooms_of_what_they_test(tree: str) -> None:
+    """``compiling`` is of python/hocket/runtime."""
+    found = {
+        path.parent.relative_to(ROOT / "tests" / tree).as_posix()
+        for path in (ROOT / "tests" / tree).rglob("test_*.py")
+    }
+    assert found - {"compiling"} <= set(rooms(tree))
+
+
 def test_no_circles() -> None:
     needs: dict[str, set[str]] = {}
     for tree in TREES:

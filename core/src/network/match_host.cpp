@@ -11,12 +11,12 @@ std::string_view short_name(std::string_view name) {
 }
 
 std::vector<Node> hosts_called(const Network& network, std::string_view name) {
-  std::vector<Node> alike;
+  std::vector<Node> same_short_name;
   for (const Node host : network.hosts()) {
     if (network.name(host) == name) return {host};
-    if (short_name(network.name(host)) == short_name(name)) alike.push_back(host);
+    if (short_name(network.name(host)) == short_name(name)) same_short_name.push_back(host);
   }
-  return alike;
+  return same_short_name;
 }
 
 }  // namespace

@@ -151,8 +151,8 @@ std::vector<std::size_t> representatives(std::span<const Trunk> trunks, std::siz
     for (std::size_t i = 0; i < trunks.size(); ++i) of.push_back(first.emplace(key(trunks[i]), i).first->second);
     return of;
   };
-  std::vector<std::size_t> alike = by([](const Trunk& trunk) { return std::pair(trunk.level, trunk.hosts); });
-  if (std::set(alike.begin(), alike.end()).size() <= most) return alike;
+  std::vector<std::size_t> classes = by([](const Trunk& trunk) { return std::pair(trunk.level, trunk.hosts); });
+  if (std::set(classes.begin(), classes.end()).size() <= most) return classes;
   return by([](const Trunk& trunk) { return trunk.level; });
 }
 

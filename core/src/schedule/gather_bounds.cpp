@@ -178,9 +178,9 @@ void general_cuts(const Network& network, const Demand& demand, Bounds& bounds) 
   host_cuts(network, bytes, bounds);
   if (network.shape() == Shape::routed || network.hosts().size() < 2) return;
   std::vector<Node> targets(network.hosts().begin(), network.hosts().end());
-  const bool alike = demand.contributions.empty() && network.equal_rates() && network.ranks_per_host() > 0;
+  const bool uniform = demand.contributions.empty() && network.equal_rates() && network.ranks_per_host() > 0;
   const bool grid = network.shape() != Shape::graph;
-  if (grid && alike) targets.resize(1);  // all hosts of a torus are alike; the first of a mesh is a corner
+  if (grid && uniform) targets.resize(1);  // all hosts of a torus are equal; the first of a mesh is a corner
   if (std::uint64_t{targets.size()} * network.channels() <= most_work)
     flow_cuts(network, bytes, targets, bounds);
   else

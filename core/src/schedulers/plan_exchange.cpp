@@ -107,10 +107,10 @@ const Scheduler& named(const std::string& name, const Network& network, const De
 }
 
 ChosenSchedule made_by(const Scheduler& scheduler, const Network& network, const Demand& demand, const Bounds& bounds,
-                       const SchedulerOptions& fitting) {
-  return {&scheduler, scheduler.make(network, demand, fitting), bounds,
+                       const SchedulerOptions& options) {
+  return {&scheduler, scheduler.make(network, demand, options), bounds,
           least_phases(network, demand, bounds, scheduler.ports),
-          least_seconds(network, demand, bounds, fitting.startup)};
+          least_seconds(network, demand, bounds, options.startup)};
 }
 
 bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
@@ -121,21 +121,21 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
 }  // namespace
 
 ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
-  const SchedulerOptions& fitting = options.fitting;
+  const SchedulerOptions& for_scheduler = options.for_scheduler;
   const Bounds bounds = lower_bounds(network, demand);
   if (!options.scheduler.empty())
-    return made_by(named(options.scheduler, network, demand), network, demand, bounds, fitting);
+    return made_by(named(options.scheduler, network, demand), network, demand, bounds, for_scheduler);
   const std::vector<const Scheduler*> tried = candidates(network, demand, bounds);
-  ChosenSchedule best = made_by(*tried.front(), network, demand, bounds, fitting);
+  ChosenSchedule best = made_by(*tried.front(), network, demand, bounds, for_scheduler);
   if (tried.size() == 1) return best;
   const auto predicted = [&](const ChosenSchedule& of) {
     return predict(network, demand, of.schedule, derive_waits(network, of.schedule), of.scheduler->contention_free,
-                   fitting.startup, std::nullopt);
+                   for_scheduler.startup, std::nullopt);
   };
   best.prediction = predicted(best);
   for (std::size_t i = 1; i < tried.size(); ++i) {  // no more than two schedules are in memory
     if (best.prediction->seconds <= limits::near_enough * best.bound_seconds) break;
-    ChosenSchedule other = made_by(*tried[i], network, demand, bounds, fitting);
+    ChosenSchedule other = made_by(*tried[i], network, demand, bounds, for_scheduler);
     other.prediction = predicted(other);
     if (better(other, best)) best = std::move(other);
   }

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hocket.bench.request import Request
 from hocket.bench.statistics import Row
 from hocket.errors import HocketError, MissingToolError
-from hocket.launched import complaints, how_it_ended, messages, started
+from hocket.launched import error_lines, how_it_ended, messages, started
 from hocket.mpi import Mpi, launch_command, mpi4py_environment
 
 MARK: Final = "hocket-bench:"
@@ -68,5 +68,5 @@ def run_job(
             raise HocketError(
                 how_it_ended(code, said, "all was measured"), remedy="-v shows all that the ranks say"
             )
-        for warning in dict.fromkeys(line for line in complaints(said) if line.startswith("hocket:")):
+        for warning in dict.fromkeys(line for line in error_lines(said) if line.startswith("hocket:")):
             print(warning, file=sys.stderr)  # why nothing is scheduled, say

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -19,6 +18,7 @@ from hocket.cli.launching import (
     scheduling_options,
 )
 from hocket.cli.options import Number, json_option
+from hocket.cli.usage import options
 from hocket.cli.work import check_writable, write_atomically
 from hocket.collectives import COLLECTIVES
 from hocket.errors import HocketError, UsageError
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from hocket.bench.statistics import Row
     from hocket.mpi import Mpi
     from hocket.runtime import RuntimeOptions
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_SIZES: Final = "8:1M"
 
@@ -42,25 +40,22 @@ def bench() -> None:
     """
 
 
-def _options(function: F) -> F:
-    for option in (
-        click.option("-v", "--verbose", is_flag=True, help="Show what the ranks say."),
-        scheduling_options,
-        click.option("--network", "source", metavar="NETWORK",
-                     help="Schedule on this network; in a job: its bound."),
-        hostfile_option,
-        mpi_option,
-        click.option("--plot", metavar="FILE", help="Draw it, as .svg, .png or .pdf."),
-        click.option("--csv", "csv_file", metavar="FILE", help="Write a line for each size."),
-        json_option,
-        click.option("--time", "seconds", type=Number(min=0, max=3600), default=1.0, show_default=True,
-                     metavar="SECONDS", help="For each size, of both together."),
-        click.option("-n", "ranks", type=click.IntRange(min=1), help="Number of ranks to start."),
-        click.option("--sizes", default=DEFAULT_SIZES, show_default=True, metavar="SIZES",
-                     help="Bytes of a message: 8:1M doubles, 8:1M:4 takes four times as much, or a list."),
-    ):  # fmt: skip
-        function = option(function)
-    return function
+_options = options(
+    click.option("--sizes", default=DEFAULT_SIZES, show_default=True, metavar="SIZES",
+                 help="Bytes of a message: 8:1M doubles, 8:1M:4 takes four times as much, or a list."),
+    click.option("-n", "ranks", type=click.IntRange(min=1), help="Number of ranks to start."),
+    click.option("--time", "seconds", type=Number(min=0, max=3600), default=1.0, show_default=True,
+                 metavar="SECONDS", help="For each size, of both together."),
+    json_option,
+    click.option("--csv", "csv_file", metavar="FILE", help="Write a line for each size."),
+    click.option("--plot", metavar="FILE", help="Draw it, as .svg, .png or .pdf."),
+    mpi_option,
+    hostfile_option,
+    click.option("--network", "source", metavar="NETWORK",
+                 help="Schedule on this network; in a job: its bound."),
+    scheduling_options,
+    click.option("-v", "--verbose", is_flag=True, help="Show what the ranks say."),
+)  # fmt: skip
 
 
 _arms_option = click.option(
@@ -103,7 +98,7 @@ def _bench(
     hostfile: str | None,
     source: str | None,
     scheduler: str | None,
-    flow: str | None,
+    flow_control: str | None,
     placement: str | None,
     verbose: bool,
     density: float = 1.0,
@@ -131,9 +126,9 @@ def _bench(
         return
     if ranks is None:
         raise UsageError("-n is missing", remedy="say how many ranks, or start it as the program of a job")
-    need_network(source, placement=placement, flow=flow, scheduler=scheduler)
+    need_network(source, placement=placement, flow=flow_control, scheduler=scheduler)
     check_ranks_here(ranks, hostfile)
-    options = RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose))
+    options = RuntimeOptions(placement, flow_control, scheduler=scheduler, log=int(verbose))
     _start(what, ranks, mpi_name, hostfile, options, verbose, _Output(as_json, csv_file, plot))
 
 

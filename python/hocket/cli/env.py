@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 _LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
 _MOST_SHOWN = 8
-_OF_OTHERS = ("HOCKET_SEGMENT", "HOCKET_EARLY", "HOCKET_REPORT")  # no option of this command sets them
+_OF_OTHERS = (
+    "HOCKET_SEGMENT",
+    "HOCKET_RELEASE_THRESHOLD",
+    "HOCKET_REPORT",
+)  # no option of this command sets them
 
 
 @click.command()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +21,7 @@ from hocket.cli.options import (
     size_option,
     startup_option,
 )
+from hocket.cli.usage import Decorator
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.collectives import ALL_GATHER, ALL_TO_ALL, COLLECTIVES
 
@@ -32,25 +32,22 @@ if TYPE_CHECKING:
     from hocket.network import Defaults
     from hocket.planning import PlannedExchange
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 @click.group()
 def generate() -> None:
     """Write a scheduled collective as C source that needs nothing but MPI."""
 
 
-def _function_option(default: str, beside: str) -> Callable[[F], F]:
+def _function_option(default: str, beside: str) -> Decorator:
     return click.option(
         "--function-name", default=default, show_default=True, metavar="NAME",
         help=f"{default} replaces the library's; {beside} stands beside it.",
     )  # fmt: skip
 
 
-def _output_option(function: F) -> F:
-    return click.option(
-        "-o", "--output", required=True, metavar="FILE.c", help="Where to write; - is standard output."
-    )(function)
+_output_option = click.option(
+    "-o", "--output", required=True, metavar="FILE.c", help="Where to write; - is standard output."
+)
 
 
 def _command(collective: _core.Collective, beside: str, help: str) -> click.Command:

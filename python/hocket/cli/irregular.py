@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.usage import named
+from hocket.cli.usage import Decorator, named
 from hocket.cli.work import with_spinner
 from hocket.units import format_bytes, format_time, format_total
 
@@ -16,21 +15,18 @@ if TYPE_CHECKING:
     from hocket.figures import Figures
     from hocket.planning import PlannedExchange
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def demand_option(required: bool) -> Callable[[F], F]:
+def demand_option(required: bool) -> Decorator:
     return click.option(
         "--demand", "traffic", required=required, metavar="FILE[:CALL]",
         help="Who sends how much to whom: .mtx, .npy, CSV, or a call of recorded traffic.",
     )  # fmt: skip
 
 
-def seed_option(function: F) -> F:
-    return click.option(
-        "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), metavar="K",
-        help="Of schedulers that draw lots: the same seed, the same schedule.",
-    )(function)  # fmt: skip
+seed_option = click.option(
+    "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), metavar="K",
+    help="Of schedulers that draw lots: the same seed, the same schedule.",
+)  # fmt: skip
 
 
 def plan_traffic(
@@ -66,9 +62,9 @@ def size_text(demand: Demand) -> str:
     return f"at most {format_bytes(demand.bytes)}, {format_total(demand.total_bytes)} in all"
 
 
-def time_in_turn(figures: Figures, host_rate: float) -> str:
+def time_in_turn(figures: Figures) -> str:
     """The time of the phases one after the other, beside its bound; "" unless irregular."""
     if (irregular := figures.irregular) is None:
         return ""
-    taken, least = irregular.schedule_bytes / host_rate, irregular.bound_bytes / host_rate
-    return f"{format_time(taken, 4)}, bound {format_time(least, 4)}, ratio {figures.ratio:.3f}"
+    taken, least = format_time(irregular.lockstep_seconds, 4), format_time(irregular.load_bound_seconds, 4)
+    return f"{taken}, bound {least}, ratio {figures.ratio:.3f}"

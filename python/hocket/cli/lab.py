@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from hocket.cli.launching import check_program, choose_option, mpi_option
 from hocket.cli.options import Number, uplink_options
-from hocket.cli.usage import named
+from hocket.cli.usage import named, options
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
 from hocket.lab.cluster import check_network
@@ -23,8 +23,6 @@ from hocket.network.source import STDIN
 from hocket.signals import as_exceptions
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 def schedule_environment(
     mpi: Mpi, description: NetworkDescription, flow: str, choose: str | None
@@ -32,27 +30,18 @@ def schedule_environment(
     """The environment in which a program's collective calls follow Hocket's schedules."""
     from hocket.runtime import RuntimeOptions, scheduled_environment
 
-    return scheduled_environment(mpi.mpicc, description.build(), RuntimeOptions(flow=flow, choose=choose))
+    return scheduled_environment(
+        mpi.mpicc, description.build(), RuntimeOptions(flow_control=flow, choose=choose)
+    )
 
 
-def _wire_options(function: F) -> F:
-    for option in reversed(
-        [
-            click.option(
-                "--rate", metavar="RATE", help="Rate of every link, e.g. 50Mbit. [default: the network's]"
-            ),
-            click.option(
-                "--buffer", metavar="SIZE", default="60KB", show_default=True, help="Buffer of each port."
-            ),
-            click.option(
-                "--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."
-            ),
-            click.option("--mtu", type=int, default=1500, show_default=True, help="Bytes of an IP packet."),
-            *uplink_options,
-        ]
-    ):
-        function = option(function)
-    return function
+_wire_options = options(
+    click.option("--rate", metavar="RATE", help="Rate of every link, e.g. 50Mbit. [default: the network's]"),
+    click.option("--buffer", metavar="SIZE", default="60KB", show_default=True, help="Buffer of each port."),
+    click.option("--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."),
+    click.option("--mtu", type=int, default=1500, show_default=True, help="Bytes of an IP packet."),
+    uplink_options,
+)
 
 
 def _options(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli.usage import named
+from hocket.cli.usage import named, options
 from hocket.errors import UsageError
 from hocket.text import open_file
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from hocket.mpi import Mpi
     from hocket.runtime import RuntimeOptions
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 # Ranks that one machine starts: enough for any check of it, few enough that they end.
 RANKS_PER_CORE: Final = 16
 LEAST_LIMIT: Final = 256
@@ -29,21 +26,17 @@ LEAST_LIMIT: Final = 256
 JOB_VARIABLES: Final = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
 
 
-def mpi_option(function: F) -> F:
-    return click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")(
-        function
-    )
-
-
-def abi_option(function: F) -> F:
-    return click.option(
-        "--abi",
-        type=click.Choice(["auto", "native", "standard"]),
-        default="auto",
-        show_default=True,
-        help="What the program speaks with its MPI: the library's own ABI, or that of MPI 5 (libmpi_abi). "
-        "auto: by what it is linked with; say it for scripts.",
-    )(function)
+mpi_option = click.option(
+    "--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec."
+)
+abi_option = click.option(
+    "--abi",
+    type=click.Choice(["auto", "native", "standard"]),
+    default="auto",
+    show_default=True,
+    help="What the program speaks with its MPI: the library's own ABI, or that of MPI 5 (libmpi_abi). "
+    "auto: by what it is linked with; say it for scripts.",
+)
 
 
 def chosen_mpi(name: str | None, abi: str, program: str) -> Mpi:
@@ -76,28 +69,26 @@ def _bytes(_context: click.Context, option: click.Parameter, size: str | None) -
     return named(option.opts[0], parse_bytes, size) if size else None
 
 
-def scheduling_options(function: F) -> F:
-    """How exchanges follow the network: --placement, --flow, --scheduler."""
-    for option in (
-        click.option("--scheduler", metavar="NAME", cls=_OfVariable),
-        click.option(
-            "--flow",
-            metavar="FLOW",
-            help="token, window:K, barrier or free.  [default: HOCKET_FLOW, token]",
-        ),
-        click.option(
-            "--placement",
-            metavar="HOW",
-            help="Ranks to hosts: names (of processors), slurm (the names that Slurm gave), order "
-            "(rank i on place i), a file of names or coordinates.  [default: HOCKET_PLACEMENT, names]",
-        ),
-    ):
-        function = option(function)
-    return function
+# How exchanges follow the network.
+scheduling_options = options(
+    click.option(
+        "--placement",
+        metavar="HOW",
+        help="Ranks to hosts: names (of processors), slurm (the names that Slurm gave), order "
+        "(rank i on place i), a file of names or coordinates.  [default: HOCKET_PLACEMENT, names]",
+    ),
+    click.option(
+        "--flow",
+        "flow_control",
+        metavar="FLOW",
+        help="token, window:K, barrier or free.  [default: HOCKET_FLOW_CONTROL, token]",
+    ),
+    click.option("--scheduler", metavar="NAME", cls=_OfVariable),
+)
 
 
 def need_network(source: str | None, **scheduling: str | None) -> None:
-    """Raises UsageError for an option of :func:`scheduling_options` where no network is named."""
+    """Raises UsageError for an option of ``scheduling_options`` where no network is named."""
     for name, value in scheduling.items():
         if value is not None and source is None:
             raise UsageError(f"--{name} is about schedules, which need a network", remedy="add --network")
@@ -106,17 +97,17 @@ def need_network(source: str | None, **scheduling: str | None) -> None:
 choose_option = click.option("--choose", metavar="HOW", cls=_OfVariable)
 
 
-def program_options(function: F) -> F:
-    """What of a program is scheduled, and how loudly: --choose, --min-bytes and its sisters, -v."""
-    for option in (
-        click.option("-v", "--verbose", count=True,
-                     help="Say what each communicator does; -vv: and each call site."),
-        *(click.option(name, metavar="SIZE", callback=_bytes, cls=_OfVariable)
-          for name in ("--min-vector-bytes", "--min-gather-bytes", "--min-bytes")),
-        choose_option,
-    ):  # fmt: skip
-        function = option(function)
-    return function
+# What of a program is scheduled, and how loudly.
+program_options = options(
+    choose_option,
+    *(
+        click.option(name, metavar="SIZE", callback=_bytes, cls=_OfVariable)
+        for name in ("--min-bytes", "--min-gather-bytes", "--min-vector-bytes")
+    ),
+    click.option(
+        "-v", "--verbose", count=True, help="Say what each communicator does; -vv: and each call site."
+    ),
+)
 
 
 def runtime_options(*, verbose: int, **said: Any) -> RuntimeOptions:
@@ -138,14 +129,13 @@ def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: 
         ) from None
 
 
-def hostfile_option(function: F) -> F:
-    return click.option(
-        "--hostfile",
-        metavar="FILE",
-        type=click.Path(),
-        callback=_readable_hostfile,
-        help="Passed to mpiexec: the hosts to start on.",
-    )(function)
+hostfile_option = click.option(
+    "--hostfile",
+    metavar="FILE",
+    type=click.Path(),
+    callback=_readable_hostfile,
+    help="Passed to mpiexec: the hosts to start on.",
+)
 
 
 def check_program(program: str, mpi: Mpi, elsewhere: bool = False) -> None:

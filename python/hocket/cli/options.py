@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 
 from hocket import _core
-from hocket.cli.usage import named
+from hocket.cli.usage import Decorator, named, options
 from hocket.cli.work import read_whole, with_spinner
 from hocket.collectives import COLLECTIVES, find
 from hocket.errors import PlanError, UsageError
@@ -39,8 +39,7 @@ class Number(click.FloatRange):
         return number
 
 
-def json_option(function: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(function)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 def defaults_options(function: F) -> F:
@@ -68,21 +67,7 @@ def defaults_options(function: F) -> F:
         )
         return function(*args, defaults=defaults, **others)
 
-    options = (
-        *uplink_options,
-        click.option(
-            "--ranks-per-host",
-            type=click.IntRange(1, 65536),
-            metavar="K",
-            help="Ranks per host where the network does not say. [1]",
-        ),
-        click.option("--latency", metavar="TIME", callback=_latency,
-                     help="Latency of links that have none. [5us]"),
-        click.option("--rate", metavar="RATE", callback=_rate, help="Rate of links that have none. [1Gbit]"),
-    )  # fmt: skip
-    for option in options:
-        with_defaults = option(with_defaults)
-    return cast(F, with_defaults)
+    return cast(F, _defaults_options(with_defaults))
 
 
 def _rate(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
@@ -121,7 +106,7 @@ def _oversubscription(
     return shares
 
 
-uplink_options: Final = (
+uplink_options = options(
     click.option(
         "--oversubscription", metavar="K[,K…]", callback=_oversubscription,
         help="What the links below a switch carry over what its uplinks carry: 1, 2, 4, for each level from "
@@ -131,23 +116,35 @@ uplink_options: Final = (
         "--uplink-rate", metavar="RATE", callback=_rate, help="Rate of every link between two switches."
     ),
 )  # fmt: skip
+_defaults_options = options(
+    click.option("--rate", metavar="RATE", callback=_rate, help="Rate of links that have none. [1Gbit]"),
+    click.option(
+        "--latency", metavar="TIME", callback=_latency, help="Latency of links that have none. [5us]"
+    ),
+    click.option(
+        "--ranks-per-host",
+        type=click.IntRange(1, 65536),
+        metavar="K",
+        help="Ranks per host where the network does not say. [1]",
+    ),
+    uplink_options,
+)
 
 
-def network_option(required: bool = True) -> Callable[[F], F]:
+def network_option(required: bool = True) -> Decorator:
     return click.option(
         "--network", "source", required=required, metavar="NETWORK",
         help="A network file, - for standard input, or a short form such as star:24 or tree:4x8x32.",
     )  # fmt: skip
 
 
-def bytes_option(function: F) -> F:
-    return click.option(
-        "--bytes", "size", default=DEFAULT_BYTES, show_default=True, metavar="SIZE",
-        help="Size of one message, e.g. 4096, 64KiB or 1MB.",
-    )(function)  # fmt: skip
+bytes_option = click.option(
+    "--bytes", "size", default=DEFAULT_BYTES, show_default=True, metavar="SIZE",
+    help="Size of one message, e.g. 4096, 64KiB or 1MB.",
+)  # fmt: skip
 
 
-def size_option(collective: _core.Collective) -> Callable[[F], F]:
+def size_option(collective: _core.Collective) -> Decorator:
     """The size of a message, or of what a rank contributes: nothing where nobody said it."""
     if not collective.forwards:
         return bytes_option
@@ -157,7 +154,7 @@ def size_option(collective: _core.Collective) -> Callable[[F], F]:
     )  # fmt: skip
 
 
-def startup_option(help: str) -> Callable[[F], F]:
+def startup_option(help: str) -> Decorator:
     return click.option("--startup", default="0", metavar="TIME", help=help)
 
 
@@ -168,21 +165,20 @@ def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete:
     return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
 
 
-def scheduler_option(function: F) -> F:
-    return click.option(
-        "--scheduler", default="auto", show_default=True, metavar="NAME", shell_complete=_scheduler_names,
-        help="auto, or one of 'hocket schedulers'.",
-    )(function)  # fmt: skip
+scheduler_option = click.option(
+    "--scheduler", default="auto", show_default=True, metavar="NAME", shell_complete=_scheduler_names,
+    help="auto, or one of 'hocket schedulers'.",
+)  # fmt: skip
 
 
-def window_option(pattern: str) -> Callable[[F], F]:
+def window_option(pattern: str) -> Decorator:
     return click.option(
         "--window", type=click.IntRange(1, 1024), metavar="K",
         help=f"Messages in flight that tokens allow per channel.  [default: {_core.run_window(pattern)}]",
     )  # fmt: skip
 
 
-def flow_option(default: str | None, help: str) -> Callable[[F], F]:
+def flow_option(default: str | None, help: str) -> Decorator:
     return click.option("--flow", default=default, show_default=default is not None,
                         metavar="token|barrier|window:K|free", help=help)  # fmt: skip
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hocket.cli.options import Number
-from hocket.cli.usage import named
+from hocket.cli.usage import named, options
 from hocket.errors import UsageError
 from hocket.units import parse_link_rate, parse_time
 
 if TYPE_CHECKING:
     from hocket._core import WormholeParameters
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 MODELS = ("flow", "wormhole")
 # No option has a default here: what is not given is left to the core, and with --model flow none may be.
@@ -45,14 +43,14 @@ PARSED: dict[str, Callable[[str], float]] = {
 }
 
 
-def packet_options(function: F) -> F:
-    """``--model`` and all that belongs to the wormhole model; the latter arrive as keywords."""
-    for option in reversed(OPTIONS):
-        function = option(function)
-    return click.option(
+# ``--model`` and all that belongs to the wormhole model; the latter arrive as keywords.
+packet_options = options(
+    click.option(
         "--model", type=click.Choice(MODELS), default="flow", show_default=True,
         help="Messages share channels as flows, or as packets with finite buffers.",
-    )(function)  # fmt: skip
+    ),
+    *OPTIONS,
+)  # fmt: skip
 
 
 def refuse_packet_options(packets: dict[str, Any]) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,6 +33,7 @@ from hocket.cli.plan_output import (
     show_row,
     tell_islands,
 )
+from hocket.cli.usage import Decorator
 from hocket.cli.work import write_atomically
 from hocket.collectives import ALL_GATHER, ALL_TO_ALL, EQUAL, IRREGULAR
 from hocket.errors import UsageError
@@ -43,25 +43,17 @@ if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning import PlannedExchange
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 @click.group()
 def plan() -> None:
     """Plan an exchange."""
 
 
-def _output_option(function: F) -> F:
-    return click.option("-o", "--output", metavar="PLAN", help="Write the plan file.")(function)
+_output_option = click.option("-o", "--output", metavar="PLAN", help="Write the plan file.")
+_dump_option = click.option("--dump", metavar="FILE.csv", help="Write every transfer of the schedule as CSV.")
 
 
-def _dump_option(function: F) -> F:
-    return click.option(
-        "--dump", metavar="FILE.csv", help="Write every transfer of the schedule as CSV."
-    )(function)  # fmt: skip
-
-
-def _rank_option(help: str) -> Callable[[F], F]:
+def _rank_option(help: str) -> Decorator:
     return click.option("--rank", type=click.IntRange(0), metavar="R", help=help)
 
 

@@ -138,10 +138,9 @@ def _irregular_lines(planned: PlannedExchange, assumed: str) -> list[str]:
     irregular = planned.figures.irregular
     if irregular is None:
         return []
-    rate = planned.network.host_rate
     return [
-        f"in turn     {time_in_turn(planned.figures, rate)}{assumed}",
-        f"with tokens {format_time(planned.token_bytes / rate, 4)}",
+        f"in turn     {time_in_turn(planned.figures)}{assumed}",
+        f"with tokens {format_time(planned.token_seconds, 4)}",
         f"splits      {irregular.splits}, {planned.figures.transfers} transfers",
     ]
 

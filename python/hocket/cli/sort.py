@@ -76,7 +76,7 @@ def sort(
     source: str | None,
     defaults: Defaults,
     scheduler: str | None,
-    flow: str | None,
+    flow_control: str | None,
     placement: str | None,
     verbose: bool,
     source_file: str,
@@ -91,7 +91,7 @@ def sort(
     from hocket.runtime import RuntimeOptions
     from hocket.signals import as_exceptions
 
-    need_network(source, placement=placement, flow=flow, scheduler=scheduler)
+    need_network(source, placement=placement, flow=flow_control, scheduler=scheduler)
     limit = named("--memory", parse_bytes, memory) if memory is not None else None
     check_ranks_here(ranks, hostfile)
     ranks = ranks or _cores()
@@ -103,7 +103,7 @@ def sort(
         source,
         hostfile,
         defaults,
-        RuntimeOptions(placement, flow, scheduler=scheduler, log=int(verbose)),
+        RuntimeOptions(placement, flow_control, scheduler=scheduler, log=int(verbose)),
     )
     with as_exceptions(), _outputs(files) as places, _progress(as_json) as on_step:
         job = Job(

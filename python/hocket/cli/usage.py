@@ -5,13 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
 from hocket.errors import UsageError
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Decorator(Protocol):
+    """What ``click.option`` makes."""
+
+    def __call__(self, function: F, /) -> F: ...
+
+
+def options(*each: Decorator) -> Decorator:
+    """Several options as one decorator, in the order in which the help shows them."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(each):
+            function = option(function)
+        return function
+
+    return decorate
+
 
 # Kinds of parameters as messages name them, where click's own text names no remedy.
 _WANTED = {click.INT: "a whole number", click.FLOAT: "a number"}

@@ -97,7 +97,7 @@ def _tell(
     share = f", ratio {figures.ratio:.3f}{assumed}" if figures.pattern == ALL_TO_ALL else ""
     click.echo(f"phases           {certificate.phases}, bound {figures.bound_phases}{share}")
     if figures.irregular:
-        click.echo(f"phases in turn   {time_in_turn(figures, known.network.host_rate)}{assumed}")
+        click.echo(f"phases in turn   {time_in_turn(figures)}{assumed}")
     click.echo(
         f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
         f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"

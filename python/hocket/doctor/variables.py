@@ -40,4 +40,5 @@ def _hocket_variables(case: Case) -> Iterator[Finding]:
         for complaint in wrong:
             yield problem("environment", complaint, "correct it, or unset it")
         if not wrong and not entry.startswith("HOCKET_TEST"):
-            yield note("environment", f"{entry} is set")
+            renamed = "".join(f"; {line}" for line in _core.former_names([entry]))
+            yield note("environment", f"{entry} is set{renamed}")

@@ -72,7 +72,7 @@ def sort_files(comm: MPI.Comm, job: Job) -> Report:
             remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
         )
     load_library(comm)  # before the clock starts
-    files = _together(comm, lambda: _open(job, rank, ranks))
+    files = _collective_try(comm, lambda: _open(job, rank, ranks))
     _refuse_too_much(comm, job, files)
 
     def progress(name: str, done: int, steps: int) -> None:
@@ -81,13 +81,13 @@ def sort_files(comm: MPI.Comm, job: Job) -> Report:
 
     began = time.perf_counter()
     progress(READING, 0, 0)
-    keys, payload = _together(comm, lambda: _read(job, files))
+    keys, payload = _collective_try(comm, lambda: _read(job, files))
     has_read = time.perf_counter()
     result = sort_report(comm, keys, payload, method=job.method, progress=progress)
     has_sorted = time.perf_counter()
     progress(WRITING, 0, 0)
     first = sum(comm.allgather(len(result.keys))[:rank])
-    _together(comm, lambda: _write(job, first, result.keys, result.payload))
+    _collective_try(comm, lambda: _write(job, first, result.keys, result.payload))
     ended = time.perf_counter()
 
     own = [
@@ -172,7 +172,7 @@ def _write(job: Job, first: int, keys: Array, payload: Array | None) -> None:
         ArrayFile.open(job.payload_output).write(first, payload)
 
 
-def _together(comm: MPI.Comm, step: Callable[[], T]) -> T:
+def _collective_try(comm: MPI.Comm, step: Callable[[], T]) -> T:
     """The result of this rank's step; what goes wrong on any is raised on all. Collective."""
     results: list[T] = []
 

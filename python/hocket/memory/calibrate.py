@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.errors import HocketError
-from hocket.launched import complaints, lines, started
+from hocket.launched import error_lines, lines, started
 from hocket.memory.budget import Figure
 from hocket.mpi import Mpi, launch_command
 
@@ -91,7 +91,7 @@ def _measure(
         figures = _figures(lines(process, _PATIENCE), report)
         if process.wait() == 0 and figures is not None:
             return figures
-        told = complaints(said)
+        told = error_lines(said)
     no_mpi4py = any("mpi4py" in line for line in told)
     raise HocketError(
         f"measuring with {ranks} ranks failed: {told[0] if told else 'they say nothing'}",

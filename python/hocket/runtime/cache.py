@@ -64,9 +64,9 @@ def _trusted() -> set[int]:
 
 
 def check_installed(path: Path) -> None:
-    """Raises HocketError if this part of the installation is of a stranger, or if everybody can write to it.
+    """Raises HocketError if this part of the installation belongs to another user, or if everybody can write to it.
 
-    Root, the user and whoever owns the Python installation are no strangers: their code runs already.
+    Root, the user and whoever owns the Python installation are trusted: their code runs already.
     """
     status = path.stat()
     if status.st_uid not in _trusted() | {Path(sys.prefix).stat().st_uid}:

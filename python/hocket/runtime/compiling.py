@@ -60,13 +60,13 @@ class _Compile:
         self._command = command
         self._until = time.monotonic() + _SECONDS
         with contextlib.ExitStack() as stack:
-            self._complaints = stack.enter_context(tempfile.TemporaryFile(dir=work))
+            self._stderr = stack.enter_context(tempfile.TemporaryFile(dir=work))
             try:
                 self._process = subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
-                    stderr=self._complaints,
+                    stderr=self._stderr,
                     env=environment,
                     process_group=0,
                 )
@@ -84,22 +84,22 @@ class _Compile:
         with contextlib.suppress(OSError):  # it is over
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self._complaints.close()
+        self._stderr.close()
 
     def check(self) -> None:
-        with self._complaints as file:
+        with self._stderr as file:
             file.seek(0)
-            complaints = file.read().decode(errors="replace")
+            errors = file.read().decode(errors="replace")
         if self._process.returncode == 0:
             return
         for full in _FULL:
-            if full in complaints:
+            if full in errors:
                 output = Path(self._command[self._command.index("-o") + 1]).parent
                 raise HocketError(
                     f"building the runtime failed: {full}",
                     remedy=f"free some space in {output}, or set XDG_CACHE_HOME to where there is more",
                 )
-        first = next((line for line in complaints.splitlines() if "error" in line), complaints.strip()[:300])
+        first = next((line for line in errors.splitlines() if "error" in line), errors.strip()[:300])
         raise MissingToolError(
             f"building the runtime failed: {first}", remedy=f"try by hand: {' '.join(self._command)}"
         )

@@ -33,21 +33,21 @@ class RuntimeOptions:
 
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
-    where the network is a torus, mesh or hypercube. ``flow`` is token, window:K, barrier or free. Sizes are
+    where the network is a torus, mesh or hypercube. ``flow_control`` is token, window:K, barrier or free. Sizes are
     bytes. ``choose`` is learn, predict or off. ``scheduler``: of irregular exchanges. ``report``: directory that
     all hosts see, for what the ranks
     tell of their calls.
     """
 
     placement: str | None = None
-    flow: str | None = None
+    flow_control: str | None = None
     choose: str | None = None
     min_bytes: int | None = None
     min_gather_bytes: int | None = None
     min_vector_bytes: int | None = None
     scheduler: str | None = None
     segment: int | None = None
-    early: int | None = None
+    release_threshold: int | None = None
     log: int = 0
     report: Path | None = None
 
@@ -58,20 +58,22 @@ class RuntimeOptions:
         """
         said: dict[str, Any] = {}
         for option, (variable, given) in self._by_option().items():
-            if value := environment.get(variable, "") if given in (None, "") else "":
-                _check_variable(variable, value)
-                number = _VARIABLES[variable].kind == "number"
+            known = _VARIABLES[variable]
+            name = variable if environment.get(variable) else known.former
+            if (value := environment.get(name)) and given in (None, ""):
+                _check_variable(name, value)
+                number = known.kind == "number"
                 said[option] = int(value) if number else Path(value) if option == "report" else value
         return replace(self, **said)
 
     @property
     def window(self) -> int | None:
         """Transfers allowed in flight on a channel; None, what plans have, unless the flow is ``window:K``."""
-        flow = self.flow or "token"
+        flow = self.flow_control or "token"
         kind, _, count = flow.partition(":")
         if kind == "window" and count.isdecimal() and 1 <= int(count) <= 64:
             return int(count)
-        if flow in _VARIABLES["HOCKET_FLOW"].words:
+        if flow in _VARIABLES["HOCKET_FLOW_CONTROL"].words:
             return None
         raise UsageError(
             f"no flow control is called '{flow}'",
@@ -81,7 +83,7 @@ class RuntimeOptions:
     def environment(self) -> dict[str, str]:
         """The HOCKET_ variables of docs/running.md, except for the plans and where the ranks are."""
         values = dict(self._by_option().values()) | {
-            "HOCKET_FLOW": "token" if self.window else self.flow or "token",
+            "HOCKET_FLOW_CONTROL": "token" if self.window else self.flow_control or "token",
             "HOCKET_SCHEDULER": self._irregular_scheduler(),
         }
         del values["HOCKET_PLACEMENT"]

@@ -53,8 +53,8 @@ class Info(ctypes.Structure):
         ("phases", ctypes.c_int64),
         ("digest", ctypes.c_uint64),
         ("seed", ctypes.c_uint64),
-        ("lockstep_bytes", ctypes.c_double),
-        ("bound_bytes", ctypes.c_double),
+        ("lockstep_seconds", ctypes.c_double),
+        ("bound_seconds", ctypes.c_double),
         ("scheduler", ctypes.c_char * 32),
     ]
 

@@ -10,7 +10,7 @@
 namespace hocket {
 
 struct HostMatch {
-  std::vector<Node> hosts;  ///< one: this is it; none: a stranger; several: it may be any of them
+  std::vector<Node> hosts;  ///< one: this is it; none: an unknown host; several: it may be any of them
   std::size_t name = 0;     ///< which name says so
 };
 

@@ -55,10 +55,10 @@ Schedule neighbor_exchange(const Network& network, const Demand& demand, const S
 std::string_view irregular_why_not(const Network& network, const Demand& demand);
 Schedule asynchronous(const Network&, const Demand& demand, const SchedulerOptions&);
 Schedule linear_permutation(const Network&, const Demand& demand, const SchedulerOptions&);
-Schedule random_nodes(const Network&, const Demand& demand, const SchedulerOptions& fitting);
-Schedule random_links(const Network& network, const Demand& demand, const SchedulerOptions& fitting);
-Schedule random_nodes_even(const Network& network, const Demand& demand, const SchedulerOptions& fitting);
-Schedule random_links_even(const Network& network, const Demand& demand, const SchedulerOptions& fitting);
+Schedule random_nodes(const Network&, const Demand& demand, const SchedulerOptions& options);
+Schedule random_links(const Network& network, const Demand& demand, const SchedulerOptions& options);
+Schedule random_nodes_even(const Network& network, const Demand& demand, const SchedulerOptions& options);
+Schedule random_links_even(const Network& network, const Demand& demand, const SchedulerOptions& options);
 Schedule colouring(const Network&, const Demand& demand, const SchedulerOptions&);
 Schedule critical(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 Schedule list(const Network& network, const Demand& demand, const SchedulerOptions& costs);

@@ -14,7 +14,7 @@ namespace hocket {
 /// What besides network and demand decides on a schedule.
 struct ScheduleOptions {
   std::string scheduler = {};  ///< a name of the registry; empty: chosen
-  SchedulerOptions fitting = {};
+  SchedulerOptions for_scheduler = {};
 };
 
 struct ChosenSchedule {

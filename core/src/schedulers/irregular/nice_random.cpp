@@ -119,21 +119,21 @@ class RandomPhases {
 
 }  // namespace
 
-Schedule random_nodes(const Network&, const Demand& demand, const SchedulerOptions& fitting) {
-  return RandomPhases(demand, fitting.seed, AnyRoom{}, NoCut{}).make();
+Schedule random_nodes(const Network&, const Demand& demand, const SchedulerOptions& options) {
+  return RandomPhases(demand, options.seed, AnyRoom{}, NoCut{}).make();
 }
 
-Schedule random_links(const Network& network, const Demand& demand, const SchedulerOptions& fitting) {
-  return RandomPhases(demand, fitting.seed, LinkRoom(network, demand.matrix), NoCut{}).make();
+Schedule random_links(const Network& network, const Demand& demand, const SchedulerOptions& options) {
+  return RandomPhases(demand, options.seed, LinkRoom(network, demand.matrix), NoCut{}).make();
 }
 
-Schedule random_nodes_even(const Network& network, const Demand& demand, const SchedulerOptions& fitting) {
-  return RandomPhases(demand, fitting.seed, AnyRoom{}, PhaseCut(network, demand, fitting.startup)).make();
+Schedule random_nodes_even(const Network& network, const Demand& demand, const SchedulerOptions& options) {
+  return RandomPhases(demand, options.seed, AnyRoom{}, PhaseCut(network, demand, options.startup)).make();
 }
 
-Schedule random_links_even(const Network& network, const Demand& demand, const SchedulerOptions& fitting) {
-  const PhaseCut cut(network, demand, fitting.startup);
-  return RandomPhases(demand, fitting.seed, LinkRoom(network, demand.matrix), cut).make();
+Schedule random_links_even(const Network& network, const Demand& demand, const SchedulerOptions& options) {
+  const PhaseCut cut(network, demand, options.startup);
+  return RandomPhases(demand, options.seed, LinkRoom(network, demand.matrix), cut).make();
 }
 
 }  // namespace hocket::algorithms

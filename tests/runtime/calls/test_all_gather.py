@@ -1,0 +1,150 @@
+"""MPI_Allgather and MPI_Allgatherv by plan: every byte checked, under both MPI families."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from gathers import Row, both_ways, doubling, plan_of, random_gossip, ring
+from hocket import _core
+from hocket.network import read_network
+
+Check = Callable[..., str]
+
+ALL = {"HOCKET_MIN_GATHER_BYTES": "1"}
+SMALL_SEGMENTS = ALL | {"HOCKET_SEGMENT": "1031"}
+
+
+@pytest.fixture
+def planned(check: Check, tmp_path: Path) -> Callable[..., str]:
+    """Runs allgather_check by the given rows."""
+
+    def run(
+        network: str, rows: list[Row], size: int, *options: str, sizes: list[int] | None = None,
+        window: int = 2, program: str = "allgather_check", env: dict[str, str] = ALL,
+    ) -> str:  # fmt: skip
+        built = read_network(network)
+        path = tmp_path / "gather.hkt"
+        path.write_bytes(plan_of(built, rows, size, sizes, window).encode())
+        # Past the launcher, which refuses plans whose messages collide: the ranks' part is tested here.
+        given = {"HOCKET_PLAN": str(path)}
+        said = check(program, network, built.ranks, *options, env=env, exports=given)
+        assert f"hocket: all-gather of {built.ranks} ranks" in said
+        return said
+
+    return run
+
+
+def test_what_hocket_plans(check: Check) -> None:
+    said = check("allgather_check", "chain:3,3", 6, env=ALL)
+    # The world twice (a copy and in reverse order, too) and its halves.
+    assert said.count("hocket: all-gather of 6 ranks on 6 hosts") == 3
+    assert said.count("hocket: all-gather of 3 ranks on 3 hosts") == 2
+
+
+@pytest.mark.parametrize("network", ["torus:3x3", "mesh:3x2"])
+def test_multi_port_networks(check: Check, network: str) -> None:
+    ranks = read_network(network).ranks
+    said = check("in_turn 20001 2", network, ranks)
+    assert f"hocket: all-gather of {ranks} ranks on {ranks} hosts" in said
+
+
+def test_small_contributions_go_to_the_mpi_library(check: Check) -> None:
+    assert "all-gather" not in check("allgather_check 1500", "chain:2,2", 4)
+    assert "all-gather" in check("allgather_check 4096", "chain:2,2", 4)
+    assert "all-gather" not in check("allgather_check 4096", "chain:2,2", 4, "--min-gather-bytes", "10KiB")
+
+
+@pytest.mark.parametrize("window", [1, 2, 64])
+def test_a_ring_with_any_window(planned: Check, window: int) -> None:
+    planned("chain:2,2,2", ring(6, 100), 100, window=window, program="allgather_check 16385 100003")
+
+
+@pytest.mark.parametrize("env", [ALL, SMALL_SEGMENTS], ids=["usual", "small segments"])
+def test_bundles(planned: Check, env: dict[str, str]) -> None:
+    planned("chain:4,4", doubling(8, 64), 64, program="allgather_check 1 16385 50001", env=env)
+
+
+def test_several_ports_and_parts_of_contributions(planned: Check) -> None:
+    planned("chain:3,3", both_ways(6, 1000), 1000)
+
+
+@pytest.mark.parametrize("flow", ["barrier", "free"])
+def test_every_flow_control(planned: Check, flow: str) -> None:
+    planned("chain:2,2", both_ways(4, 10), 10, "--flow", flow, program="allgather_check 1 40000")
+    planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program="allgather_check 1 40000")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_gossip(planned: Check, seed: int) -> None:
+    """Parts of any size, several messages of a rank in a phase, any window, few segments in hand."""
+    rng = Random(seed)
+    sizes = [rng.choice([1, 7, 1000]) for _ in range(6)]
+    env = {**(SMALL_SEGMENTS if seed % 2 else ALL), "HOCKET_MAX_OUTSTANDING_SEGMENTS": str(1 + seed)}
+    rows = random_gossip(rng, sizes)
+    planned("chain:3,3", rows, 1000, sizes=sizes, window=1 + seed, program="allgather_check 3 30011", env=env)
+
+
+def test_a_plan_without_a_contribution_serves_only_calls_without_it(planned: Check) -> None:
+    """The others go to the MPI library, on all ranks alike."""
+    sizes = [0, 10, 10, 10]
+    rows = [row for row in ring(4, 10) if row[3] != 0]
+    planned("chain:2,2", rows, 10, sizes=sizes, program="allgather_check 1 20000")
+
+
+@pytest.mark.parametrize(
+    ("drop", "complaint"),
+    [(slice(4, 5), "sends what its sender does not hold|lacks"), (slice(11, 12), "lacks messages")],
+)
+def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path, drop: slice, complaint: str) -> None:
+    rows = ring(4, 10)
+    del rows[drop]
+    network = read_network("chain:2,2")
+    schedule = _core.Schedule.from_rows(4, 10, rows)
+    demand = _core.Demand(4, 10, "all-gather")
+    waits = _core.derive_waits(network, schedule)
+    path = tmp_path / "incomplete.hkt"
+    path.write_bytes(_core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0).encode())
+    said = check("allgather_check 20000", "chain:2,2", 4, env=ALL, exports={"HOCKET_PLAN": str(path)})
+    assert said.count("the MPI library serves this communicator") == 1
+    assert any(part in said for part in complaint.split("|")), said
+
+
+def test_plans_of_different_networks_are_refused(check: Check, tmp_path: Path) -> None:
+    gather, other = tmp_path / "gather.hkt", tmp_path / "other.hkt"
+    gather.write_bytes(plan_of(read_network("chain:2,2"), ring(4, 10), 10).encode())
+    star = read_network("star:4")
+    demand = _core.Demand(4, 10)
+    schedule = _core.plan_exchange(star, demand).schedule
+    waits = _core.derive_waits(star, schedule)
+    other.write_bytes(_core.Plan(star, schedule, waits, demand, "tree", 0, 0.0, 0.0).encode())
+    said = check("allgather_check 5000", "chain:2,2", 4, exports={"HOCKET_PLAN": f"{gather}:{other}"})
+    assert said.count("made for another network") == 1
+
+
+def test_a_contribution_of_the_wrong_size_is_an_error(check: Check) -> None:
+    check("allgather_check 5000", "chain:2,2", 4, env={"CHECK_WRONG_SIZE": "1"})
+
+
+@pytest.mark.parametrize(
+    ("hosts", "size", "scheduled"),
+    [
+        ("n0 n1 n2 n3", 2000, False),
+        ("n0 n1 n2 n3", 5000, True),
+        ("n0 n2 n1 n3", 2000, True),
+        ("n0 n2 n1 n3", 500, False),
+    ],
+)
+def test_the_placement_decides_from_which_size(
+    check: Check, tmp_path: Path, hosts: str, size: int, scheduled: bool
+) -> None:
+    """Small all-gathers are scheduled where a ring in the order of ranks would share links."""
+    placement = tmp_path / "hosts"
+    placement.write_text(hosts.replace(" ", "\n") + "\n")
+    trace = tmp_path / "trace"
+    check(f"in_turn {size} 1", "chain:2,2", 4, placement=str(placement), env={"HOCKET_TRACE": str(trace)})
+    lines = trace.with_name("trace.0").read_text().splitlines() if trace.with_name("trace.0").exists() else []
+    assert any(line.startswith("all-gather") for line in lines) == scheduled

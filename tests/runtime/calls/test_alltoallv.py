@@ -1,0 +1,145 @@
+"""MPI_Alltoallv and MPI_Neighbor_alltoallv by schedules made at run time: every byte checked, under both
+MPI families."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scheduled_calls import ALL, scheduled
+
+Check = Callable[..., str]
+Launched = Callable[..., subprocess.CompletedProcess[str]]
+
+ROUNDS = "vector_rounds"
+
+
+def test_every_byte_arrives(check: Check) -> None:
+    said = check("alltoallv_check 30000", "chain:3,3", 6, env=ALL)
+    assert "irregular exchange of 30 messages between 6 ranks on 6 hosts" in said
+    assert "irregular exchange of 20 messages between 5 ranks on 5 hosts" in said
+    # Counts that disagree: left to the MPI library, with one warning however often they come.
+    assert len(re.findall("rank [0-9] sends [0-9]+ bytes to rank [0-9], which expects", said)) == 1
+
+
+@pytest.mark.parametrize(
+    ("network", "ranks", "options", "env"),
+    [
+        ("torus:3x2", 6, [], {"HOCKET_SEGMENT": "1031", "HOCKET_RELEASE_THRESHOLD": "2000"}),
+        ("star:3*2", 5, ["--flow", "window:2"], {"HOCKET_SCHEDULER": "RS_NLH", "HOCKET_SEED": "5"}),
+        ("chain:2,2", 4, ["--flow", "barrier"], {}),
+        ("chain:2,2", 4, ["--flow", "free"], {}),
+    ],
+)
+def test_every_flow_control(
+    check: Check, network: str, ranks: int, options: list[str], env: dict[str, str]
+) -> None:
+    said = check("alltoallv_check 20000 sizes types place", network, ranks, *options, env={**ALL, **env})
+    assert f"messages between {ranks} ranks" in said
+
+
+def test_neighbours(check: Check) -> None:
+    """Graphs, several edges between two ranks or to oneself, grids with edges to nobody; persistent calls."""
+    said = check("neighbor_check 30000", "chain:3,3", 6, env=ALL)
+    assert said.count("irregular exchange of 15 messages") == 2  # the graph, made in two ways
+    assert said.count("irregular exchange of 14 messages") == 1  # the grid; not that of pairs
+    assert said.count("irregular exchange of 12 messages") >= 1  # several edges are one message
+
+
+def calls_of(
+    launch: Launched, program: str, network: str = "chain:2,2", **env: str
+) -> list[tuple[int, int, int, int]]:
+    """Per call: bytes asked for, and the reductions, bytes in them and matrices of sizes that it made."""
+    done = launch(f"{ROUNDS} {program}", network, 4, env={**ALL, **env})
+    assert done.returncode == 0 and "ok 0 wrong" in done.stdout, done.stdout + done.stderr
+    found = re.findall(r"call (\d+) reductions (\d+) bytes (\d+) matrices (\d+)", done.stdout)
+    return [tuple(map(int, call)) for call in found]  # type: ignore[misc]
+
+
+def test_the_same_counts_again_cost_one_small_reduction(launch: Launched, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    calls = calls_of(launch, "30000x6 20000x4 30000x2", HOCKET_TRACE=str(trace))
+    one = (1, 8, 0)
+    planned = [calls[1], calls[7]]  # when they come a second time
+    assert all(call[3] == 1 for call in planned)
+    assert [call[1:] for call in calls[2:6] + calls[8:]] == [one] * 8
+    assert scheduled(trace) == 10
+
+
+def test_counts_that_change_are_not_planned(launch: Launched, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    calls = calls_of(launch, "20000c40", HOCKET_TRACE=str(trace))
+    assert max(call[3] for call in calls[1:]) == 0
+    assert scheduled(trace) == 0
+
+
+def test_large_exchanges_are_planned_when_first_seen(check: Check, tmp_path: Path) -> None:
+    """Where the wires are so slow that planning takes nothing beside the exchange."""
+    trace = tmp_path / "trace"
+    check(f"{ROUNDS} 30000c4", "chain:2,2@1Mbit", 4, env=ALL | {"HOCKET_TRACE": str(trace)})
+    assert scheduled(trace) == 4
+
+
+def test_small_exchanges_soon_ask_nobody(launch: Launched) -> None:
+    calls = calls_of(launch, "300x150 30000x80", HOCKET_MIN_VECTOR_BYTES="10000")
+    small, large = calls[:150], calls[150:]
+    asked = [i for i, call in enumerate(small) if call[1] > 0]
+    assert asked == [0, 1, 2, 3, 5, 8, 13, 22, 39, 72, 137]
+    assert all(call[1:] == (1, 8, 0) for call in large[-2:])  # noticed by and by
+    assert [call[1] > 0 for call in large].index(True) <= 64
+
+
+def test_large_exchanges_are_always_asked_about(launch: Launched, tmp_path: Path) -> None:
+    """Though the MPI library serves all of them: one small reduction is nothing beside them."""
+    trace = tmp_path / "trace"
+    few = {"HOCKET_MIN_FLOWS": "1000", "HOCKET_MIN_SENDERS": "1000", "HOCKET_TRACE": str(trace)}
+    calls = calls_of(launch, "30000x14", "chain:2,2@1Mbit", **few)
+    assert calls[0][3] == 1  # found not worth a schedule
+    assert [call[1:] for call in calls[1:]] == [(1, 8, 0)] * 13
+    assert scheduled(trace) == 0
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_where_nothing_can_collide_nobody_is_asked(launch: Launched, ranks: int) -> None:
+    done = launch(f"{ROUNDS} 30000x3", "star:1*4" if ranks == 4 else "star:4", ranks, env=ALL)
+    assert done.returncode == 0
+    # The first call of a communicator of three or more finds out what its ranks have in common.
+    first = "1" if ranks > 2 else "0"
+    assert re.findall(r"reductions (\d+)", done.stdout) == [first, "0", "0"]
+
+
+def test_limits(check: Check) -> None:
+    """Few flows, or small messages, go to the MPI library."""
+    for env in (ALL | {"HOCKET_MIN_FLOWS": "9", "HOCKET_MIN_SENDERS": "9"}, {"HOCKET_MIN_FLOWS": "1"}):
+        assert "irregular" not in check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env=env)
+    env = ALL | {"HOCKET_MIN_FLOWS": "9", "HOCKET_MIN_SENDERS": "2"}
+    assert "irregular" in check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env=env)
+
+
+def test_options_of_the_launcher(launch: Launched, check: Check) -> None:
+    env = {"HOCKET_MIN_FLOWS": "1"}
+    said = check(
+        f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--scheduler", "LP", env=env
+    )
+    assert "irregular exchange of 12 messages" in said
+    refused = launch(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--scheduler", "fastest")
+    assert refused.returncode == 2 and "no irregular scheduler is called 'fastest'" in refused.stderr
+
+
+def test_an_unknown_scheduler_is_one_warning(check: Check) -> None:
+    said = check(f"{ROUNDS} 9000x4", "chain:2,2", 4, env=ALL, exports={"HOCKET_SCHEDULER": "fastest"})
+    assert said.count("no irregular scheduler is called 'fastest'") == 1
+
+
+def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(
+    launch: Launched, compiled: Callable[[str], Path], tmp_path: Path
+) -> None:
+    said = tmp_path / "said"  # launchers may lose what a rank says while another ends the job
+    program = [str(compiled("alltoallv_check")), "30000", "truncate"]
+    done = launch(["sh", "-c", 'exec "$@" 2>>"$0"', str(said), *program], "chain:2,2@1Mbit", 4, env=ALL)
+    assert done.returncode not in (0, 1)
+    assert said.read_text().count("the MPI library serves this exchange") == 1

@@ -1,0 +1,58 @@
+"""Building and caching the runtime; bad environments get one message."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hocket.errors import HocketError, UsageError
+from hocket.mpi import Mpi
+from hocket.network import read_network
+from hocket.runtime import RuntimeOptions, build_runtime
+from hocket.runtime.compiling import compile_native
+
+
+def test_built_once_per_mpi(mpi: Mpi) -> None:
+    first = build_runtime(mpi.mpicc)
+    stamp = first.library.stat().st_mtime_ns
+    assert build_runtime(mpi.mpicc) == first
+    assert first.library.stat().st_mtime_ns == stamp
+    assert first.shim.exists()
+
+
+def test_names_of_its_own_cxx_library_stay_inside(mpi: Mpi) -> None:
+    """Programs that link with hocket.h would otherwise take the runtime's C++ library for theirs."""
+    if shutil.which("nm") is None:
+        pytest.skip("no nm here")
+    library = build_runtime(mpi.mpicc).library
+    done = subprocess.run(
+        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True, timeout=60
+    )
+    shown = [line.split()[1:] for line in done.stdout.splitlines()]
+    # Weak and unique ones are of templates of the standard library.
+    strong = {name for kind, name in shown if kind not in "WVu"}
+    assert "hocket_schedule" in strong
+    assert all(name.startswith("hocket_") for name in strong), strong
+
+
+def test_a_full_disk_is_said_while_compiling(tmp_path: Path) -> None:
+    """As compilers and assemblers say it."""
+    compiler = ["sh", "-c", "echo 'as: cannot write x.o: No space left on device' >&2; exit 1"]
+    with pytest.raises(
+        HocketError, match=rf"No space left on device; free some space in {tmp_path}.*XDG_CACHE"
+    ):
+        compile_native([*compiler, "-o", str(tmp_path / "x")], {}, tmp_path)
+
+
+@pytest.mark.parametrize("flow", ["window:0", "window:x", "tokens", "window:"])
+def test_unknown_flow_control(flow: str) -> None:
+    with pytest.raises(UsageError, match="flow control"):
+        RuntimeOptions(flow_control=flow).environment()
+
+
+def test_missing_placement_file() -> None:
+    with pytest.raises(UsageError, match="placement file"):
+        RuntimeOptions(placement="/nonexistent").where_ranks_are(read_network("star:3"), 3)

@@ -1,0 +1,160 @@
+"""What the user gives a run: plans of another network, plans that do not hold, variables beside options."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hocket import _core
+from hocket.errors import PlanError, UsageError
+from hocket.network import read_known_network, read_network
+from hocket.runtime.environment import RuntimeOptions, scheduled_environment, trunks_to_measure
+
+
+def plan_of(network: str, path: Path, rows: slice = slice(None)) -> Path:
+    """An all-to-all; of ``rows`` only."""
+    built = read_network(network)
+    demand = _core.Demand(built.ranks, 4096)
+    schedule = _core.plan_exchange(built, demand).schedule
+    kept = _core.Schedule.from_rows(built.ranks, demand.bytes, schedule.rows()[rows])
+    waits = _core.derive_waits(built, kept)
+    path.write_bytes(_core.Plan(built, kept, waits, demand, "tree", 0, 0.0, 0.0).encode())
+    return path
+
+
+def run(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hocket.cli", "run", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, **(env or {})},
+        check=False,
+    )
+
+
+def refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert done.returncode == 2 and done.stdout == "", done.stdout + done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1 and all(word in lines[0] for word in words), done.stderr
+
+
+@pytest.mark.parametrize("network", ["star:8", "chain:4,4@10Mbit", "chain:3,5"])
+def test_a_plan_of_another_network_is_refused(tmp_path: Path, network: str) -> None:
+    plan = plan_of("chain:4,4", tmp_path / "plan.hkt")
+    done = run("--network", network, "--plan", plan, "-n", 8, "--", "echo", "started")
+    refused(done, str(plan), "made for another network", f"plan again with --network {network}")
+
+
+def test_a_plan_that_does_not_hold_is_refused(tmp_path: Path) -> None:
+    plan = plan_of("chain:2,2", tmp_path / "plan.hkt", slice(1, None))
+    refused(run("--network", "chain:2,2", "--plan", plan, "-n", 4, "--", "echo", "started"), "does not hold")
+    with pytest.raises(PlanError, match="does not hold: never delivered"):
+        scheduled_environment("mpicc", read_network("chain:2,2"), RuntimeOptions(), [plan])
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "option"),
+    [
+        ("HOCKET_FLOW_CONTROL", "barrier", ("--flow", "free", "free")),
+        ("HOCKET_MIN_BYTES", "77", ("--min-bytes", "5", "5")),
+        ("HOCKET_MIN_GATHER_BYTES", "77", ("--min-gather-bytes", "5", "5")),
+        ("HOCKET_MIN_VECTOR_BYTES", "77", ("--min-vector-bytes", "5", "5")),
+        ("HOCKET_SCHEDULER", "LP", ("--scheduler", "AC", "AC")),
+        ("HOCKET_PLACEMENT", "order", ("--placement", "names", "")),
+        ("HOCKET_LOG", "1", ("-vv", "2")),
+    ],
+)
+def test_a_variable_counts_where_the_option_is_not_given(
+    variable: str, value: str, option: tuple[str, ...]
+) -> None:
+    *given, expected = option
+    start = ("--network", "chain:2,2", "-n", 1)
+    show = ("--", "printenv", variable)
+    assert run(*start, *show, env={variable: value}).stdout == f"{value}\n"
+    assert run(*start, *given, *show, env={variable: value}).stdout == f"{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HOCKET_FLOW_CONTROL", "fast"),
+        ("HOCKET_MIN_BYTES", "-3"),
+        ("HOCKET_SEGMENT", "1"),
+        ("HOCKET_SCHEDULER", "fastest"),
+        ("HOCKET_PLACEMENT", "/nonexistent"),
+        ("HOCKET_LOG", "9"),
+    ],
+)
+def test_a_variable_that_holds_nonsense_is_named(variable: str, value: str) -> None:
+    with pytest.raises(UsageError, match=variable):
+        RuntimeOptions().completed({variable: value})
+
+
+def test_one_line_and_no_start_for_such_a_variable() -> None:
+    done = run(
+        "--network", "chain:2,2", "-n", 1, "--", "echo", "started", env={"HOCKET_FLOW_CONTROL": "fast"}
+    )
+    refused(
+        done, "HOCKET_FLOW_CONTROL='fast' is not token, barrier or free; correct or unset HOCKET_FLOW_CONTROL"
+    )
+    # It does not count beside the option.
+    options = RuntimeOptions(flow_control="barrier").completed({"HOCKET_FLOW_CONTROL": "fast"})
+    assert options.environment()["HOCKET_FLOW_CONTROL"] == "barrier"
+
+
+FORMER = {
+    "HOCKET_FLOW": ("HOCKET_FLOW_CONTROL", "flow_control", "barrier", "free"),
+    "HOCKET_EARLY": ("HOCKET_RELEASE_THRESHOLD", "release_threshold", "4096", "8192"),
+    "HOCKET_AHEAD": ("HOCKET_MAX_OUTSTANDING_SEGMENTS", "", "4", "8"),
+}
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_a_former_name_counts_where_the_new_one_is_not_set(former: str) -> None:
+    name, option, value, other = FORMER[former]
+    assert {v.name for v in _core.variables() if v.former == former} == {name}
+    assert _core.wrong_variables([f"{former}={value}"]) == []
+    assert _core.former_names([f"{former}={value}"]) == [f"{former} is now called {name}"]
+    if option:
+        with pytest.raises(UsageError, match=f"{former}='-1'"):
+            RuntimeOptions().completed({former: "-1"})
+        assert RuntimeOptions().completed({former: value}).environment()[name] == value
+        both = RuntimeOptions().completed({former: value, name: other})
+        assert both.environment()[name] == other
+
+
+def test_plans_that_a_variable_names(tmp_path: Path) -> None:
+    plan = plan_of("chain:2,2", tmp_path / "plan.hkt")
+    command = ("--network", "chain:2,2", "-n", 1, "--", "printenv", "HOCKET_PLAN")
+    assert run(*command, env={"HOCKET_PLAN": str(plan)}).stdout.startswith(f"{plan}:")
+    refused(run(*command, env={"HOCKET_PLAN": str(tmp_path / "none")}), "HOCKET_PLAN", "cannot read")
+
+
+SLURM = "SwitchName=s1 Nodes=a[0-1]\nSwitchName=s2 Nodes=b[0-1]\nSwitchName=top Switches=s[1-2]\n"
+
+
+def test_uplinks_are_measured_where_they_are_assumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    network = tmp_path / "net.conf"
+    network.write_text(SLURM)
+    path = trunks_to_measure(read_known_network(str(network)))
+    assert path is not None and path.parent == tmp_path / "cache" / "hocket"
+    assert trunks_to_measure(read_known_network("chain:4,4")) is None
+    assert trunks_to_measure(read_known_network("star:8")) is None
+    ring = "torus:2x2"
+    assert trunks_to_measure(read_known_network(ring)) is None
+
+
+def test_run_says_that_it_measures(tmp_path: Path) -> None:
+    network = tmp_path / "net.conf"
+    network.write_text(SLURM.replace("=a[", "=never-measured["))
+    command = ("--network", network, "-n", 1, "--", "printenv", "HOCKET_TRUNKS")
+    done = run(*command)
+    assert f"kept in {done.stdout.strip()}" in done.stderr, done.stderr
+    stated = run("--oversubscription", "1", *command)
+    assert stated.stdout == "" and "measured by" not in stated.stderr

@@ -1,0 +1,63 @@
+"""The ABI of the MPI standard: the usual programs, compiled with mpicc_abi, under a runtime built with it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import mpi_programs
+from hocket.mpi import Abi, Mpi, abi_of
+
+Check = Callable[..., str]
+EVERY_SIZE = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
+
+
+@pytest.fixture(scope="session")
+def mpi() -> Mpi:
+    """MPICH's library of the standard ABI."""
+    found = replace(mpi_programs.installation("mpich"), abi=Abi.STANDARD)
+    if not Path(found.mpicc).exists():
+        pytest.skip(f"this MPICH has no {found.mpicc}")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("alltoall_check 1", "all-to-all of 6 ranks"),
+        ("allgather_check 1", "all-gather of 6 ranks"),
+        ("alltoallv_check 20000 sizes types place", "irregular exchange of 30 messages between 6 ranks"),
+        ("persistent_check", "all-to-all of 6 ranks"),
+    ],
+)
+def test_every_byte_arrives(check: Check, program: str, said: str) -> None:
+    """The ABI is found by what the program is linked with."""
+    assert f"hocket: {said}" in check(program, "chain:3,3", 6, env=EVERY_SIZE)
+
+
+def test_the_other_abi_of_the_same_library_is_left_alone(
+    check: Check, compiled: Callable[[str], Path], mpi: Mpi, tmp_path: Path
+) -> None:
+    """Both tell the same version; their handles differ."""
+    native = tmp_path / "native"
+    source = Path(__file__).parents[1] / "programs" / "alltoall_check.c"
+    subprocess.run(
+        [replace(mpi, abi=Abi.NATIVE).mpicc, str(source), "-o", str(native)], check=True, timeout=120
+    )
+    assert abi_of(str(native)) is Abi.NATIVE
+    assert abi_of(str(compiled("alltoall_check"))) is Abi.STANDARD
+    said = check([str(native), "1"], "chain:3,3", 4, "--abi", "standard")
+    assert said.count("hocket: not active: this process uses another MPI") == 1
+    assert "all-to-all" not in said
+
+
+def test_scripts_are_taken_for_native(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    assert abi_of(str(script)) is Abi.NATIVE
+    assert abi_of("/no/such/program") is Abi.NATIVE

@@ -1,0 +1,89 @@
+"""Other libraries between the program and MPI: they see every call, and Hocket still schedules."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hocket.mpi import Mpi
+
+Check = Callable[..., str]
+RANKS = 4
+PROGRAMS = Path(__file__).parents[1] / "programs"
+COUNTED = "3 1 2 2 1"  # all-to-alls, persistent ones made, starts, waits, barriers of counted.c
+SCHEDULED = f"hocket: all-to-all of {RANKS} ranks"
+SHARED = ("-shared", "-fPIC")
+
+
+@pytest.fixture(scope="session")
+def build(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles sources of tests/runtime/programs into one program or library."""
+
+    def compile_all(name: str, *arguments: str) -> Path:
+        out = tmp_path_factory.mktemp(mpi.family.value) / name
+        inputs = [str(PROGRAMS / given) if given.endswith(".c") else given for given in arguments]
+        subprocess.run(
+            [mpi.mpicc, "-O1", "-Wall", "-Werror", *inputs, "-o", str(out)], check=True, timeout=120
+        )
+        return out
+
+    return compile_all
+
+
+def saw_everything(said: str) -> None:
+    for rank in range(RANKS):
+        assert f"tool: rank {rank}: {COUNTED}" in said, said
+
+
+def test_a_tool_linked_into_the_program(check: Check, build: Callable[..., Path]) -> None:
+    said = check([str(build("counted", "counted.c", "counting_tool.c"))], "chain:2,2", RANKS)
+    saw_everything(said)
+    assert SCHEDULED in said
+
+
+def test_a_tool_that_is_a_library_of_the_program(check: Check, build: Callable[..., Path]) -> None:
+    tool = build("libtool.so", "counting_tool.c", *SHARED)
+    program = build("counted", "-Wl,--no-as-needed", f"-Wl,-rpath,{tool.parent}", str(tool), "counted.c")
+    said = check([str(program)], "chain:2,2", RANKS)
+    saw_everything(said)
+    assert SCHEDULED in said
+
+
+@pytest.mark.parametrize("order", ["{tool}:$LD_PRELOAD", "$LD_PRELOAD:{tool}"])
+def test_a_preloaded_tool(check: Check, build: Callable[..., Path], order: str) -> None:
+    tool = build("libtool.so", "counting_tool.c", *SHARED)
+    said = check("counted", "chain:2,2", RANKS, exports={"LD_PRELOAD": order.format(tool=tool)})
+    saw_everything(said)
+    assert SCHEDULED in said
+
+
+def test_tools_that_the_user_preloads_come_first(check: Check, build: Callable[..., Path]) -> None:
+    """There they cannot get past Hocket, however they find the next function."""
+    tool = build("libtool.so", "counting_tool.c", *SHARED, "-DASKS_THE_LINKER", "-ldl")
+    said = check("counted", "chain:2,2", RANKS, env={"LD_PRELOAD": str(tool)})
+    saw_everything(said)
+    assert SCHEDULED in said
+
+
+def test_a_tool_that_hides_calls(check: Check, build: Callable[..., Path]) -> None:
+    """What it waits for must not be a request that only Hocket completes."""
+    tool = build("libtool.so", "counting_tool.c", *SHARED, "-DASKS_THE_LINKER", "-ldl")
+    said = check("counted", "chain:2,2", RANKS, exports={"LD_PRELOAD": f"$LD_PRELOAD:{tool}"})
+    saw_everything(said)
+    assert SCHEDULED not in said
+    assert said.count("preload the tool before it") == 1
+
+
+@pytest.mark.parametrize("scope", ["local", "global"])
+@pytest.mark.parametrize(("how", "scheduled"), [("names", 1), ("default", 1), ("handle", 0)])
+def test_mpi_that_is_opened_late(
+    check: Check, build: Callable[..., Path], scope: str, how: str, scheduled: int
+) -> None:
+    """Whoever takes functions out of the MPI library's own handle goes past Hocket, which does no harm."""
+    program = build("late_mpi", "late_mpi.c", "-Wl,--as-needed", "-ldl")
+    plugin = build("plugin.so", "late_mpi.c", *SHARED, "-DPLUGIN", "-ldl")
+    said = check([str(program), str(plugin), scope, how], "chain:2,2", RANKS)
+    assert said.count(SCHEDULED) == scheduled

@@ -1,0 +1,57 @@
+"""hocket_elements.h and hocket.permute with its sisters, under real MPI: every byte checked, refusals.
+
+Several hosts on one machine: HOCKET_SHARED_RANKS says how many ranks share memory.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from hocket.mpi import Mpi
+from mpi_programs import compile_with_hocket, hocket, mpiexec, python_env
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built(mpi: Mpi) -> None:
+    """The runtime, so that no test waits for the compiler."""
+    hocket("config", "--libs", "--mpi", mpi.mpiexec)
+
+
+def check(mpi: Mpi, ranks: int, shared: int, *arguments: object, **env: str) -> None:
+    argv = [sys.executable, str(PROGRAMS / "permute_check.py"), *map(str, arguments)]
+    said = mpiexec(mpi, ranks, argv, python_env(mpi) | {"HOCKET_SHARED_RANKS": str(shared)} | env)
+    assert "ok" in said and mpi.family.value in said.lower().replace(" ", ""), said
+
+
+@pytest.mark.parametrize(
+    ("ranks", "shared", "cases"), [(1, 0, 60), (2, 0, 240), (3, 0, 120), (5, 0, 60), (2, 1, 120), (5, 2, 60)]
+)
+def test_random_cases(mpi: Mpi, ranks: int, shared: int, cases: int) -> None:
+    check(mpi, ranks, shared, 100 * ranks + shared, cases)
+
+
+@pytest.mark.parametrize(("ranks", "shared"), [(1, 0), (3, 0), (3, 2)])
+def test_wrong_arguments_of_one_rank_are_refused_on_all(mpi: Mpi, ranks: int, shared: int) -> None:
+    check(mpi, ranks, shared, "refuse")
+
+
+@pytest.mark.parametrize(("ranks", "shared"), [(2, 0), (3, 1)])
+def test_a_rank_without_memory_is_heard_of_on_all(mpi: Mpi, ranks: int, shared: int) -> None:
+    """What malloc keeps from earlier calls would be memory all the same: it keeps little."""
+    check(mpi, ranks, shared, "memory", MALLOC_MMAP_THRESHOLD_="65536")
+
+
+@pytest.fixture(scope="module")
+def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(mpi.family.value)
+    return compile_with_hocket(mpi, PROGRAMS / "permute_check.c", folder / "permute_check")
+
+
+@pytest.mark.parametrize(("ranks", "shared"), [(1, 0), (2, 0), (4, 0), (3, 1), (4, 2)])
+def test_c_program(mpi: Mpi, program: Path, ranks: int, shared: int) -> None:
+    assert "ok" in mpiexec(mpi, ranks, [str(program)], {"HOCKET_SHARED_RANKS": str(shared)})

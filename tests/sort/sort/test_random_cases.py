@@ -1,0 +1,25 @@
+"""Random sorts and permutations against numpy, of groups of 1 to 9 ranks: some of `make bench-sort-cases`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from hocket.mpi import Mpi
+from hocket.runtime import build_runtime
+from mpi_programs import mpiexec, python_env
+
+SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"
+
+
+@pytest.mark.parametrize("shared", [0, 2])
+def test_random_cases(mpi: Mpi, shared: int) -> None:
+    """``shared``: most ranks of a host; 0: all."""
+    env = {**python_env(mpi), "HOCKET_SHARED_RANKS": str(shared)}
+    build_runtime(mpi.mpicc)  # not by several groups of ranks at once
+    said = mpiexec(mpi, 9, [sys.executable, str(SCRIPT), "--seed", str(7 + shared), "--count", "150"], env)
+    counts = json.loads(said.splitlines()[-1])
+    assert sum(counts["ranks"].values()) == 150
