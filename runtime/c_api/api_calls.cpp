@@ -26,7 +26,7 @@ const char* hocket_arm_name(int number) {
 }
 
 int hocket_serve_by(MPI_Comm comm, const char* arm) {
-  return answer([&] {
+  return c_boundary([&] {
     if (!plain_intracommunicator(comm))
       throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket leaves all others alone"};
     const auto found = std::ranges::find(arms, std::string_view(arm == nullptr ? "" : arm), &Arm::name);
