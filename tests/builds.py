@@ -25,7 +25,7 @@ def prepare(config: pytest.Config) -> None:
 
 def compile_once(command: Sequence[str], name: str) -> Path:
     """The file ``name`` that ``command`` makes when it gets ``-o FILE``; its sources do not change in a run."""
-    told = hashlib.sha256("\0".join([os.getcwd(), *command]).encode()).hexdigest()[:16]
+    told = hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
     folder = Path(os.environ[_FOLDER]) / told
     folder.mkdir(exist_ok=True)
     out = folder / name

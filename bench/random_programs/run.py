@@ -102,7 +102,6 @@ def compiled(mpi: Mpi, out: Path) -> Path:
     return out
 
 
-
 def main() -> None:
     """Runs what the command line asks for and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__)

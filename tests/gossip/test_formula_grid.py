@@ -40,7 +40,11 @@ def test_every_ring_up_to_256(first: int, r: float) -> None:
 # of which some are odd, even, prime.
 @pytest.mark.parametrize(
     ("first", "last", "every"),
-    [(1, 64, 1), (65, 256, 7), *(pytest.param(n, n + 31, 1, marks=pytest.mark.slow) for n in range(65, 257, 32))],
+    [
+        (1, 64, 1),
+        (65, 256, 7),
+        *(pytest.param(n, n + 31, 1, marks=pytest.mark.slow) for n in range(65, 257, 32)),
+    ],
 )
 def test_rings_with_costly_steps(first: int, last: int, every: int) -> None:
     for n in range(first, last + 1, every):

@@ -39,13 +39,14 @@ def read_network_description(source: str, defaults: Defaults | None = None) -> N
     Raises :class:`hocket.errors.NetworkError`, and nothing else, when the source is no network.
     """
     text = Source(source, source, is_file=False)
-    read = short_forms.read
-    if not short_forms.sniff(text):
+    defaults = defaults or Defaults()
+    if short_forms.sniff(text):
+        description = short_forms.read(text, defaults)
+    else:
         from hocket.network import registry  # parsers of XML and YAML take long to load
 
         text = load(source)
-        read = registry.find(text).read
-    description = read(text, defaults or Defaults())
+        description = registry.find(text).read(text, defaults)
     description.source = source
     if text.is_file and description.routing is None:
         description.link_ends()

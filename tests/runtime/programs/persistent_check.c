@@ -174,8 +174,7 @@ static void mixtures(void) {
         for (int i = 0; i < MANY; ++i) check_status(&m, i, &statuses[i]);
         break;
       case 1:
-        for (; !flag; sched_yield())
-          MPI_Testall(MANY, m.requests, &flag, round < 6 ? statuses : MPI_STATUSES_IGNORE);
+        for (; !flag; sched_yield()) MPI_Testall(MANY, m.requests, &flag, round < 6 ? statuses : MPI_STATUSES_IGNORE);
         break;
       case 2:
         for (;;) {

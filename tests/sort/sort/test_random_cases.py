@@ -17,7 +17,11 @@ SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"
 
 @pytest.mark.parametrize(
     ("shared", "seed", "count"),
-    [(0, 7, 60), (2, 9, 60), *(pytest.param(shared, 11 + shared, 300, marks=pytest.mark.slow) for shared in (0, 2))],
+    [
+        (0, 7, 60),
+        (2, 9, 60),
+        *(pytest.param(shared, 11 + shared, 300, marks=pytest.mark.slow) for shared in (0, 2)),
+    ],
 )
 def test_random_cases(mpi: Mpi, shared: int, seed: int, count: int) -> None:
     """``shared``: most ranks of a host; 0: all."""
