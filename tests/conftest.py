@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+import builds
 
 settings.register_profile(
     "seeded",
@@ -22,6 +25,18 @@ settings.load_profile("seeded")
 
 # What is scheduled is not left to measurement: tests of the choice itself say so.
 os.environ.setdefault("HOCKET_CHOOSE", "off")
+
+# Programs that tests start would compile their Python modules every time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# Where Open MPI looks for fabrics and finds none, every rank sleeps a second in MPI_Init: btl/ofi does so when
+# it closes.
+os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    builds.prepare(config)
 
 
 @pytest.fixture(autouse=True)

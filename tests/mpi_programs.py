@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from builds import compile_once
 from hocket.errors import HocketError
 from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
 
@@ -46,15 +47,15 @@ def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], t
 
 
 @functools.cache
-def _build(mpi: str) -> None:
-    """The runtime, before ranks wait for it: compiling it takes minutes."""
-    hocket("config", "--libs", "--mpi", mpi)
+def _flags(mpi: str) -> list[str]:
+    """To compile and link with. Builds the runtime, so that ranks need not wait for it."""
+    return shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpi))
 
 
 def python_env(mpi: Mpi) -> dict[str, str]:
     """For ranks that use mpi4py; skips the test where it cannot be used."""
     pytest.importorskip("mpi4py")
-    _build(mpi.mpiexec)
+    _flags(mpi.mpiexec)
     env = {"PYTHONFAULTHANDLER": "1"}
     if mpi.family is MpiFamily.OPENMPI:  # mpi4py's wheel speaks both, and looks for MPICH first
         library = Path(mpi.mpiexec).parent.parent / "lib" / "libmpi.so.40"
@@ -77,9 +78,7 @@ def hocket(*arguments: str) -> str:
     return done.stdout
 
 
-def compile_with_hocket(mpi: Mpi, source: Path, out: Path) -> Path:
+def compile_with_hocket(mpi: Mpi, source: Path) -> Path:
     """A C program, compiled and linked as `hocket config` says."""
-    flags = shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpi.mpiexec))
     strict = ["-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror"]
-    subprocess.run([mpi.mpicc, *strict, str(source), *flags, "-o", str(out)], check=True, timeout=120)
-    return out
+    return compile_once([mpi.mpicc, *strict, str(source), *_flags(mpi.mpiexec)], source.stem)

@@ -110,12 +110,11 @@ class Outcome:
         return sum(count for what, count in self.calls.items() if what.endswith(" scheduled"))
 
 
-def compile_programs(mpi: Mpi, out: Path) -> Path:
-    """The generator of programs, for this MPI."""
+def compile_command(mpi: Mpi) -> list[str]:
+    """Compiles the generator of programs for this MPI; ``-o FILE`` is to follow."""
     sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
     flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
-    subprocess.run([mpi.mpicc, *flags, *sources, "-o", str(out)], check=True, timeout=300)
-    return out
+    return [mpi.mpicc, *flags, *sources]
 
 
 def run_native(mpi: Mpi, program: Path, launch: Launch, log: str | None = None) -> Outcome:

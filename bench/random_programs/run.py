@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +23,7 @@ from hocket.runtime import build_runtime
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from mpi_jobs import add_mpi, mpis
-from random_runs import Launch, alike, compare, compile_programs, shrink
+from random_runs import Launch, alike, compare, compile_command, shrink
 from results_file import Row, begin, cells, grouped, pairs, provenance, read, write
 
 
@@ -95,6 +96,12 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     ]
 
 
+def compiled(mpi: Mpi, out: Path) -> Path:
+    """The generator of programs."""
+    subprocess.run([*compile_command(mpi), "-o", str(out)], check=True, timeout=300)
+    return out
+
+
 def main() -> None:
     """Runs what the command line asks for and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -113,7 +120,7 @@ def main() -> None:
     for mpi in found:
         build_runtime(mpi.mpicc)
     with tempfile.TemporaryDirectory() as folder:
-        programs = {mpi.mpiexec: compile_programs(mpi, Path(folder) / mpi.family.value) for mpi in found}
+        programs = {mpi.mpiexec: compiled(mpi, Path(folder) / mpi.family.value) for mpi in found}
         if arguments.alone is not None:
             left_out = tuple(int(number) for number in arguments.leave_out.split(",") if number)
             launch = alike(arguments.like, arguments.alone, left_out)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from builds import compile_once
+
 
 @dataclass(frozen=True)
 class MpiUnderTest:
@@ -19,19 +21,17 @@ class MpiUnderTest:
     launcher: tuple[str, ...]
 
     def compile(self, sources: list[Path], program: Path, *flags: str) -> None:
-        command = [
-            self.mpicc,
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            *map(str, sources),
-            *flags,
-            "-o",
-            str(program),
-        ]
+        command = [*self.compiler, *map(str, sources), *flags, "-o", str(program)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+    def compiled(self, source: Path) -> Path:
+        """The object file of a part that many programs share."""
+        return compile_once([*self.compiler, "-c", str(source)], f"{source.stem}.o")
+
+    @property
+    def compiler(self) -> list[str]:
+        return [self.mpicc, "-O1", "-Wall", "-Wextra", "-Werror"]
 
     def start(
         self, command: list[str], ranks: int, timeout: float = 240, **variables: str

@@ -94,7 +94,7 @@ def mpi(request: pytest.FixtureRequest) -> MpiUnderTest:
 
 def run_check(mpi: MpiUnderTest, routine: Path, ranks: int, *flags: str, **variables: str) -> str:
     program = routine.with_suffix("")
-    mpi.compile([HERE / "allgather_check.c", routine], program, *flags)
+    mpi.compile([mpi.compiled(HERE / "allgather_check.c"), routine], program, *flags)
     return mpi.run(program, ranks, **variables)
 
 

@@ -40,7 +40,7 @@ def mpi(request: pytest.FixtureRequest) -> MpiUnderTest:
 
 def run_check(mpi: MpiUnderTest, routine: Path, ranks: int, *flags: str, **variables: str) -> str:
     program = routine.with_suffix("")
-    mpi.compile([HERE / "alltoall_check.c", routine], program, *flags)
+    mpi.compile([mpi.compiled(HERE / "alltoall_check.c"), routine], program, *flags)
     return mpi.run(program, ranks, **variables)
 
 

@@ -74,7 +74,7 @@ def test_cmake_builds_a_program_that_runs(mpi: Mpi, tmp_path: Path) -> None:
     configured = configure(tmp_path)
     assert configured.returncode == 0, configured.stdout + configured.stderr
     run(["cmake", "--build", str(tmp_path / "build")])
-    by_flags = compile_with_hocket(mpi, EXAMPLE, tmp_path / "by_flags")
+    by_flags = compile_with_hocket(mpi, EXAMPLE)
     said = [mpiexec(mpi, 3, [str(program)], {}) for program in (tmp_path / "build" / "program", by_flags)]
     assert said[0].startswith("rank 0 of 3") and said[0] == said[1]
 

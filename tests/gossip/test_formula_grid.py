@@ -3,6 +3,8 @@ what its formula says."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hocket._core import gossip
 
@@ -27,11 +29,26 @@ def check(sides: list[int], r: float, wraparound: bool = True, half_duplex: bool
             assert plan.time >= plan.bound * (1 - 1e-9), case
 
 
-@pytest.mark.parametrize("r", [1.0, 16.0, 256.0])
+@pytest.mark.parametrize("r", [1.0, 16.0])
 @pytest.mark.parametrize("first", range(1, 257, 32))
 def test_every_ring_up_to_256(first: int, r: float) -> None:
     for n in range(first, first + 32):
         check([n], r)
+
+
+# Where a step costs as much as many bytes, StrideGos is searched for long: of long rings every seventh is tried,
+# of which some are odd, even, prime.
+@pytest.mark.parametrize(
+    ("first", "last", "every"),
+    [
+        (1, 64, 1),
+        (65, 256, 7),
+        *(pytest.param(n, n + 31, 1, marks=pytest.mark.slow) for n in range(65, 257, 32)),
+    ],
+)
+def test_rings_with_costly_steps(first: int, last: int, every: int) -> None:
+    for n in range(first, last + 1, every):
+        check([n], 256.0)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 16, 31, 64, 100, 127, 128, 200])
@@ -41,10 +58,19 @@ def test_arrays_and_half_duplex(n: int) -> None:
     check([n], 16.0, wraparound=False, half_duplex=True)
 
 
+# Squares of more than 256 processors: every fourth, the largest among them.
 @pytest.mark.parametrize("r", [2.0, 64.0])
-@pytest.mark.parametrize("dimensions", MOST)
-def test_every_cube_up_to_1024(dimensions: int, r: float) -> None:
-    for side in range(2, MOST[dimensions] + 1):
+@pytest.mark.parametrize(
+    ("dimensions", "sides"),
+    [
+        *((dimensions, range(2, most + 1)) for dimensions, most in MOST.items() if dimensions > 2),
+        (2, [*range(2, 17), *range(20, 33, 4)]),
+        pytest.param(2, range(17, 33), marks=pytest.mark.slow),
+    ],
+    ids=lambda value: str(len(value)) if not isinstance(value, int) else str(value),
+)
+def test_every_cube_up_to_1024(dimensions: int, sides: Sequence[int], r: float) -> None:
+    for side in sides:
         check([side] * dimensions, r)
         if side**dimensions <= 256:
             check([side] * dimensions, r, wraparound=False)

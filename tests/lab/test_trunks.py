@@ -6,12 +6,12 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from builds import compile_once
 from hocket.errors import HocketError
 from hocket.lab import Lab
 from hocket.mpi import Mpi
@@ -63,10 +63,8 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 
 @pytest.fixture
-def program(mpi: Mpi, tmp_path: Path) -> Path:
-    out = tmp_path / "subsets"
-    subprocess.run([mpi.mpicc, "-O1", str(PROGRAM), "-o", str(out)], check=True, timeout=120)
-    return out
+def program(mpi: Mpi) -> Path:
+    return compile_once([mpi.mpicc, "-O1", str(PROGRAM)], "subsets")
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +152,7 @@ def test_exchanges_of_the_interface_are_planned_by_measured_widths(
     cluster: Path, mpi: Mpi, tmp_path: Path
 ) -> None:
     source = PROGRAM.with_name("exchange_check.c")
-    program = compile_with_hocket(mpi, source, tmp_path / "exchange_check")
+    program = compile_with_hocket(mpi, source)
     known = read_known_network(str(cluster))
     env = scheduled_environment(mpi.mpicc, known, RuntimeOptions(log=1))
     with Lab.up(wires(2)) as lab:

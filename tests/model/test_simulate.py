@@ -244,7 +244,6 @@ def test_steps_are_counted_not_timed() -> None:
     assert least_steps("linear") > least
 
 
-@pytest.mark.slow
 def test_a_thousand_hosts() -> None:
     net = network("tree:4x8x32", latency="1us")
     sched = make("tree", net, 262144)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import NetworkError
-from hocket.network import READERS, read_network_description
+from hocket.network import read_network_description
+from hocket.network.registry import READERS
 from hocket.network.source import MAX_FILE_BYTES
 
 

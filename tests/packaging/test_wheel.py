@@ -20,10 +20,9 @@ import mpi_programs
 from hocket.mpi import Abi, Mpi, launch_command
 from wheel_place import bare_environment, install_wheel
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif("HOCKET_TEST_WHEEL" not in os.environ, reason="no wheel: make test-wheel builds one"),
-]
+pytestmark = pytest.mark.skipif(
+    "HOCKET_TEST_WHEEL" not in os.environ, reason="no wheel: make test-wheel builds one"
+)
 
 PROGRAM = Path(__file__).parents[1] / "runtime/programs/alltoall_check.c"
 KINDS = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "standard": "libmpi_abi.so.1"}

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 import mpi_programs
+from builds import compile_once
 from hocket.mpi import Mpi
-from random_runs import compile_programs
+from random_runs import compile_command
 
 mpi = mpi_programs.mpi
 
 
 @pytest.fixture(scope="session")
-def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(mpi: Mpi) -> Path:
     """Runs the programs of some seeds."""
-    return compile_programs(mpi, tmp_path_factory.mktemp(mpi.family.value) / "random_program")
+    return compile_once(compile_command(mpi), "random_program")

@@ -12,42 +12,37 @@ from typing import Protocol
 import pytest
 
 import mpi_programs
+from builds import compile_once
 from hocket.mpi import Mpi
 
 mpi = mpi_programs.mpi
 PROGRAMS = Path(__file__).parent / "programs"
 
 
+Built = Callable[[str, str], Path]
+
+
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
-    """Compiles a test program with a compiler wrapper, once per session."""
-    programs: dict[tuple[str, str], Path] = {}
+def built() -> Built:
+    """Compiles tests/runtime/programs/NAME.c with a compiler wrapper."""
 
     def build(mpicc: str, name: str) -> Path:
-        if (mpicc, name) not in programs:
-            out = tmp_path_factory.mktemp("programs") / name
-            source = PROGRAMS / f"{name}.c"
-            flags = ["-g", "-O1", "-Wall", "-Werror", "-pthread"]
-            subprocess.run([mpicc, *flags, str(source), "-o", str(out)], check=True, timeout=120)
-            programs[mpicc, name] = out
-        return programs[mpicc, name]
+        source = PROGRAMS / f"{name}.c"
+        return compile_once([mpicc, "-g", "-O1", "-Wall", "-Werror", "-pthread", str(source)], name)
 
     return build
 
 
 @pytest.fixture
-def compiled(mpi: Mpi, built: Callable[[str, str], Path]) -> Callable[[str], Path]:
+def compiled(mpi: Mpi, built: Built) -> Callable[[str], Path]:
     """Compiles tests/runtime/programs/NAME.c with the mpicc of the MPI at hand."""
     return lambda name: built(mpi.mpicc, name)
 
 
 @pytest.fixture(scope="session")
-def names_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def names_library() -> Path:
     """Preloaded, gives a rank the processor name in its HOCKET_TEST_NAME."""
-    library = tmp_path_factory.mktemp("names") / "names.so"
-    source = PROGRAMS / "processor_names.c"
-    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True, timeout=60)
-    return library
+    return compile_once(["cc", "-shared", "-fPIC", str(PROGRAMS / "processor_names.c")], "names.so")
 
 
 class Launch(Protocol):

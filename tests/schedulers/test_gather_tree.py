@@ -167,7 +167,6 @@ def test_deep_trees() -> None:
     check(chain([2] + [0] * 500 + [2]).build(), gather(4))
 
 
-@pytest.mark.slow
 def test_a_thousand_ranks_are_planned_in_seconds() -> None:
     network = star_of_switches([32] * 32).build()
     schedule = _core.find_scheduler("switch-ring", "all-gather").make(network, gather(1024))

@@ -56,7 +56,6 @@ def size_of(rng: Random, index: int) -> int:
     return rng.randint(60, 200) if index % 20 == 0 else rng.randint(3, 40)
 
 
-@pytest.mark.slow
 def test_phases_equal_the_bound_on_2000_random_trees() -> None:
     rng = Random("hocket: optimal on every tree")
     largest = 0

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hocket.network import registry, short_forms
+from hocket.network import short_forms
 from hocket.network.description import Defaults, Grid, Link, NetworkDescription, Node, Routing
 from hocket.network.known import KnownNetwork, Uplinks, read_islands, read_known_network
-from hocket.network.registry import READERS, Reader
 from hocket.network.source import Source, load
 
 if TYPE_CHECKING:
     from hocket._core import Network
 
 __all__ = [
-    "READERS",
     "Defaults",
     "Grid",
     "KnownNetwork",
     "Link",
     "NetworkDescription",
     "Node",
-    "Reader",
     "Routing",
     "Uplinks",
     "read_islands",
@@ -42,9 +39,14 @@ def read_network_description(source: str, defaults: Defaults | None = None) -> N
     Raises :class:`hocket.errors.NetworkError`, and nothing else, when the source is no network.
     """
     text = Source(source, source, is_file=False)
-    if not short_forms.sniff(text):
+    defaults = defaults or Defaults()
+    if short_forms.sniff(text):
+        description = short_forms.read(text, defaults)
+    else:
+        from hocket.network import registry  # parsers of XML and YAML take long to load
+
         text = load(source)
-    description = registry.find(text).read(text, defaults or Defaults())
+        description = registry.find(text).read(text, defaults)
     description.source = source
     if text.is_file and description.routing is None:
         description.link_ends()

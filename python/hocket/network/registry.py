@@ -1,18 +1,18 @@
-"""The readers: one line each. A new format is one file, one line here and one test file."""
+"""The readers of files: one line each. A new format is one file, one line here and one test file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hocket.network import short_forms, simgrid, slurm_conf, slurm_yaml, toml
+from hocket.network import simgrid, slurm_conf, slurm_yaml, toml
 from hocket.network.description import Defaults, NetworkDescription
 from hocket.network.source import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """``sniff`` tells from name and text whether a source is meant for ``read``."""
+    """``sniff`` tells from name and text whether a file is meant for ``read``."""
 
     name: str
     description: str
@@ -20,9 +20,8 @@ class Reader:
     read: Callable[[Source, Defaults], NetworkDescription]
 
 
-# The first reader that recognises a source gets it.
+# The first reader that recognises a file gets it.
 READERS: tuple[Reader, ...] = (
-    Reader("short form", "star:24, chain:8,8, tree:4x8, torus:8x8, …", short_forms.sniff, short_forms.read),
     Reader("hocket", "Hocket's own TOML", toml.sniff, toml.read),
     Reader("simgrid", "SimGrid platform XML, version 4.1", simgrid.sniff, simgrid.read),
     Reader("slurm-conf", "Slurm topology.conf (topology/tree)", slurm_conf.sniff, slurm_conf.read),
@@ -31,11 +30,11 @@ READERS: tuple[Reader, ...] = (
 
 
 def find(source: Source) -> Reader:
-    """The reader of a source; an error that lists the formats if none knows it."""
+    """The reader of a file; an error that lists the formats if none knows it."""
     for reader in READERS:
         if reader.sniff(source):
             return reader
-    formats = ", ".join(reader.description for reader in READERS if reader.sniff is not short_forms.sniff)
+    formats = ", ".join(reader.description for reader in READERS)
     raise source.error(
         "the format of this file is not known", remedy=f"known are: {formats} (see 'hocket help networks')"
     )

@@ -31,8 +31,8 @@ class Wrapper:
 
     ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's
     ABI, else how the version text of the library begins. ``version`` is for people. ``identity`` changes
-    whenever the MPI or the compiler does. ``functions`` are those that mpi.h declares. ``environment``: to
-    run it in.
+    whenever the MPI or the compiler does. ``headers``: mpi.h with all that it includes, and the macros.
+    ``environment``: to run it in.
     """
 
     path: str
@@ -40,8 +40,14 @@ class Wrapper:
     mpi: str
     version: str
     identity: str
-    functions: frozenset[str] = field(repr=False)
+    headers: str = field(repr=False)
     environment: dict[str, str] = field(repr=False)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """Those that mpi.h declares; macros in their place are none."""
+        declared = re.sub(r"^#.*", "", self.headers, flags=re.MULTILINE)
+        return frozenset(re.findall(r"\bP?MPI_\w+(?=\s*\()", declared))
 
 
 def read_wrapper(mpicc: str) -> Wrapper:
@@ -54,14 +60,11 @@ def read_wrapper(mpicc: str) -> Wrapper:
         )
     compiler = find_compiler()
     environment = {**os.environ, **dict.fromkeys(("MPICH_CC", "MPICH_CXX", "OMPI_CC", "I_MPI_CC"), compiler)}
-    macros, complaint = _ask(path, ["-E", "-dM", "-x", "c++", "-"], environment)
-    headers, _ = _ask(path, ["-E", "-x", "c++", "-"], environment)
+    headers, complaint = _ask(path, ["-E", "-dD", "-x", "c++", "-"], environment)  # with the macros
     links, _ = _ask(path, ["-show"], environment)
-    mpi, version = _library(path, macros, complaint)
-    found = re.findall(r'^# 1 "([^"]*mpi[^"]*)"', headers, re.MULTILINE)
-    identity = hashlib.sha256("\0".join((path, compiler, macros, links, *found)).encode()).hexdigest()
-    functions = frozenset(re.findall(r"\bP?MPI_\w+(?=\s*\()", headers))
-    return Wrapper(path, compiler, mpi, version, identity, functions, environment)
+    mpi, version = _library(path, headers, complaint)
+    identity = hashlib.sha256("\0".join((path, compiler, headers, links)).encode()).hexdigest()
+    return Wrapper(path, compiler, mpi, version, identity, headers, environment)
 
 
 def find_compiler() -> str:

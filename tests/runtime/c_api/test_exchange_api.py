@@ -22,10 +22,9 @@ Launch = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(mpi: Mpi) -> Path:
     """exchange_check, compiled and linked as `hocket config` says."""
-    out = tmp_path_factory.mktemp(mpi.family.value) / "exchange_check"
-    return compile_with_hocket(mpi, PROGRAMS / "exchange_check.c", out)
+    return compile_with_hocket(mpi, PROGRAMS / "exchange_check.c")
 
 
 @pytest.fixture

@@ -19,9 +19,8 @@ EVERYTHING = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_SENDERS": "1"}
 
 
 @pytest.fixture(scope="module")
-def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp(mpi.family.value) / "leave_alone"
-    return compile_with_hocket(mpi, PROGRAMS / "leave_alone.c", out)
+def program(mpi: Mpi) -> Path:
+    return compile_with_hocket(mpi, PROGRAMS / "leave_alone.c")
 
 
 def test_what_is_left_alone(launch: Launch, program: Path, tmp_path: Path) -> None:

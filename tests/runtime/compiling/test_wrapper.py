@@ -24,8 +24,7 @@ def fake_mpicc(folder: Path, macros: Mapping[str, str], show: str = "cc -lmpi", 
     defined = "".join(f"#define {name} {value}\\n" for name, value in macros.items())
     return script(
         folder / "mpicc",
-        f"case \"$*\" in *-dM*) printf '{defined}';; *-show*) echo '{show}';; "
-        f"*) echo '# 1 \"/x/{header}\"';; esac",
+        f"case \"$*\" in *-show*) echo '{show}';; *-dD*) printf '# 1 \"/x/{header}\"\\n{defined}';; esac",
     )
 
 

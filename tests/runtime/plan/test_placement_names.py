@@ -172,7 +172,7 @@ def test_a_torn_host_has_no_table(
     mpi: Mpi, launch: Launched, network: Callable[[str], str], names_library: Path, tmp_path: Path
 ) -> None:
     """What keeps ranks from a plan keeps them from hocket_schedule(), in the same words."""
-    program = compile_with_hocket(mpi, PROGRAMS / "exchange_check.c", tmp_path / "exchange_check")
+    program = compile_with_hocket(mpi, PROGRAMS / "exchange_check.c")
     named = {
         "LD_PRELOAD": f"$LD_PRELOAD:{names_library}",
         "HOCKET_TEST_NAME": by_rank(["n.east", "n.west", "b0"]),

@@ -2,12 +2,13 @@
 #ifndef CHECKS_H
 #define CHECKS_H
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
-static _Atomic long checks, errors; /* threads check, too */
+static _Atomic long checks, errors; /* threads check, too; their errors all count, of their checks most */
 
 static inline void check_at(int condition, const char* file, int line) {
-  ++checks;
+  atomic_store_explicit(&checks, atomic_load_explicit(&checks, memory_order_relaxed) + 1, memory_order_relaxed);
   if (condition || ++errors > 5) return;
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

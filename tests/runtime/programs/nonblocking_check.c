@@ -2,6 +2,7 @@
  * Usage: nonblocking_check case [threads] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,21 +135,22 @@ static void several_at_once(void) {
         MPI_Waitall(all, requests, statuses);
         break;
       case 1:
-        for (flag = 0; !flag;) MPI_Testall(all, requests, &flag, MPI_STATUSES_IGNORE);
+        for (flag = 0; !flag; sched_yield()) MPI_Testall(all, requests, &flag, MPI_STATUSES_IGNORE);
         break;
       case 2:
         for (index = 0; index != MPI_UNDEFINED;) MPI_Waitany(all, requests, &index, statuses);
         break;
       case 3:
-        for (index = 0, flag = 0; !flag || index != MPI_UNDEFINED;) MPI_Testany(all, requests, &index, &flag, statuses);
+        for (index = 0, flag = 0; !flag || index != MPI_UNDEFINED; sched_yield())
+          MPI_Testany(all, requests, &index, &flag, statuses);
         break;
       case 4:
         for (some = 0; some != MPI_UNDEFINED;) MPI_Waitsome(all, requests, &some, indices, statuses);
         break;
       default:
         for (int i = 0; i < all; ++i) {
-          for (flag = 0; !flag;) MPI_Request_get_status(requests[i], &flag, statuses);
-          for (flag = 0; !flag;) MPI_Test(&requests[i], &flag, statuses);
+          for (flag = 0; !flag; sched_yield()) MPI_Request_get_status(requests[i], &flag, statuses);
+          for (flag = 0; !flag; sched_yield()) MPI_Test(&requests[i], &flag, statuses);
         }
     }
     for (int i = 0; i < 2 * MANY; ++i) {

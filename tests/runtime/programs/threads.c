@@ -1,6 +1,7 @@
 /* Several threads at once, each on communicators of its own: first uses together, then rounds of calls, new
  * communicators and persistent requests. Usage: threads [threads] [rounds] [count] */
 #include <pthread.h>
+#include <sched.h>
 
 #include "exchanges.h"
 
@@ -25,7 +26,7 @@ static void persistent(MPI_Comm comm, int salt) {
     if (round == 0) {
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else {
-      for (int done = 0; !done;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      for (int done = 0; !done; sched_yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     }
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < count; ++i) check(in[j * count + i] == element(j, rank, i, salt + round));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,13 @@ def mpi() -> Mpi:
     if not Path(found.mpicc).exists():
         pytest.skip(f"this MPICH has no {found.mpicc}")
     return found
+
+
+@pytest.fixture(autouse=True)
+def compiled_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Handles and constants are what differs here. With MPICH and Open MPI all is tested as users have it."""
+    if "HOCKET_CXXFLAGS" not in os.environ:
+        monkeypatch.setenv("HOCKET_CXXFLAGS", "-O0")
 
 
 @pytest.mark.parametrize(

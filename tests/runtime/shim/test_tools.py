@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from builds import compile_once
 from hocket.mpi import Mpi
 
 Check = Callable[..., str]
@@ -19,16 +19,12 @@ SHARED = ("-shared", "-fPIC")
 
 
 @pytest.fixture(scope="session")
-def build(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def build(mpi: Mpi) -> Callable[..., Path]:
     """Compiles sources of tests/runtime/programs into one program or library."""
 
     def compile_all(name: str, *arguments: str) -> Path:
-        out = tmp_path_factory.mktemp(mpi.family.value) / name
         inputs = [str(PROGRAMS / given) if given.endswith(".c") else given for given in arguments]
-        subprocess.run(
-            [mpi.mpicc, "-O1", "-Wall", "-Werror", *inputs, "-o", str(out)], check=True, timeout=120
-        )
-        return out
+        return compile_once([mpi.mpicc, "-O1", "-Wall", "-Werror", *inputs], name)
 
     return compile_all
 

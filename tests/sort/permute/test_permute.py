@@ -47,9 +47,8 @@ def test_a_rank_without_memory_is_heard_of_on_all(mpi: Mpi, ranks: int, shared: 
 
 
 @pytest.fixture(scope="module")
-def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp(mpi.family.value)
-    return compile_with_hocket(mpi, PROGRAMS / "permute_check.c", folder / "permute_check")
+def program(mpi: Mpi) -> Path:
+    return compile_with_hocket(mpi, PROGRAMS / "permute_check.c")
 
 
 @pytest.mark.parametrize(("ranks", "shared"), [(1, 0), (2, 0), (4, 0), (3, 1), (4, 2)])

@@ -15,11 +15,18 @@ from mpi_programs import mpiexec, python_env
 SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"
 
 
-@pytest.mark.parametrize("shared", [0, 2])
-def test_random_cases(mpi: Mpi, shared: int) -> None:
+@pytest.mark.parametrize(
+    ("shared", "seed", "count"),
+    [
+        (0, 7, 60),
+        (2, 9, 60),
+        *(pytest.param(shared, 11 + shared, 300, marks=pytest.mark.slow) for shared in (0, 2)),
+    ],
+)
+def test_random_cases(mpi: Mpi, shared: int, seed: int, count: int) -> None:
     """``shared``: most ranks of a host; 0: all."""
     env = {**python_env(mpi), "HOCKET_SHARED_RANKS": str(shared)}
     build_runtime(mpi.mpicc)  # not by several groups of ranks at once
-    said = mpiexec(mpi, 9, [sys.executable, str(SCRIPT), "--seed", str(7 + shared), "--count", "150"], env)
+    said = mpiexec(mpi, 9, [sys.executable, str(SCRIPT), "--seed", str(seed), "--count", str(count)], env)
     counts = json.loads(said.splitlines()[-1])
-    assert sum(counts["ranks"].values()) == 150
+    assert sum(counts["ranks"].values()) == count

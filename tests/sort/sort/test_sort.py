@@ -43,8 +43,8 @@ def test_refusals_reach_all_ranks(mpi: Mpi) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_c(mpi: Mpi, ranks: int, tmp_path: Path) -> None:
-    program = compile_with_hocket(mpi, PROGRAMS / "sort_check.c", tmp_path / "sort_check")
+def test_c(mpi: Mpi, ranks: int) -> None:
+    program = compile_with_hocket(mpi, PROGRAMS / "sort_check.c")
     assert "ok 0 wrong" in mpiexec(mpi, ranks, [str(program)], {})
 
 

@@ -1,0 +1,38 @@
+"""What tests compile, compiled once for all processes of a run."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+_FOLDER = "HOCKET_TEST_BUILDS"  # of this run; pytest's workers inherit it
+
+
+def prepare(config: pytest.Config) -> None:
+    """Makes the folder of builds, which goes with the process that has made it."""
+    if _FOLDER not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="hocket-test-builds-")
+        os.environ[_FOLDER] = folder.name
+        config.add_cleanup(folder.cleanup)
+
+
+def compile_once(command: Sequence[str], name: str) -> Path:
+    """The file ``name`` that ``command`` makes when it gets ``-o FILE``; its sources do not change in a run."""
+    told = hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
+    folder = Path(os.environ[_FOLDER]) / told
+    folder.mkdir(exist_ok=True)
+    out = folder / name
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not out.exists():
+            made = folder / "unfinished"
+            subprocess.run([*command, "-o", str(made)], check=True, timeout=300)
+            made.rename(out)
+    return out
