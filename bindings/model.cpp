@@ -1,16 +1,22 @@
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
+#include "hocket/error.hpp"
 #include "hocket/model/channel_use.hpp"
 #include "hocket/model/simulate.hpp"
+#include "hocket/schedulers/library_calls.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -33,12 +39,35 @@ void bind_model(nb::module_& m) {
       .def(
           "__init__",
           [](ModelParameters* self, double startup, double token, double barrier, double overhead,
-             std::uint64_t early_release, double memory_rate, bool latency_weighted) {
-            new (self) ModelParameters{startup, token, barrier, overhead, early_release, memory_rate, latency_weighted};
+             std::uint64_t early_release, double memory_rate, bool latency_weighted, double receive,
+             std::uint64_t eager, double token_work, std::vector<double> latencies, SharedRate host_shared,
+             SharedRate trunk_shared) {
+            new (self) ModelParameters{.startup = startup,
+                                       .receive = receive,
+                                       .eager = eager,
+                                       .token = token,
+                                       .token_work = token_work,
+                                       .barrier = barrier,
+                                       .overhead = overhead,
+                                       .early_release = early_release,
+                                       .memory_rate = memory_rate,
+                                       .latency_weighted = latency_weighted,
+                                       .latencies = std::move(latencies),
+                                       .contention = {host_shared, trunk_shared}};
           },
           "startup"_a = 0.0, "token"_a = 0.0, "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
-          "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false)
+          "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false, "receive"_a = 0.0,
+          "eager"_a = ~std::uint64_t{0}, "token_work"_a = 0.0, "latencies"_a = std::vector<double>{},
+          "host_shared"_a = SharedRate{1, 1, 1, 1}, "trunk_shared"_a = SharedRate{1, 1, 1, 1})
       .def_rw("startup", &ModelParameters::startup, "seconds the sender spends on each message")
+      .def_rw("receive", &ModelParameters::receive, "seconds the receiver spends on each message")
+      .def_rw("eager", &ModelParameters::eager, "bytes up to which sends are over at once, under steps")
+      .def_rw("token_work", &ModelParameters::token_work, "seconds both ends spend on a token")
+      .def_rw("latencies", &ModelParameters::latencies,
+              "seconds by the channels of a route: none, one, and so on; empty: the network's")
+      .def_prop_ro(
+          "contention", [](const ModelParameters& p) { return std::pair(p.contention.host, p.contention.trunk); },
+          "the part of a channel's rate that 1, 2, 4, 8 flows carry together: of hosts, of trunks")
       .def_rw("token", &ModelParameters::token, "seconds for a token, on top of the latency of its route")
       .def_rw("barrier", &ModelParameters::barrier, "seconds between two phases")
       .def_rw("overhead", &ModelParameters::overhead, "bytes on the wire per byte of payload")
@@ -60,6 +89,25 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("phase_start", &view<&Simulation::phase_start>, "per phase: first post")
       .def_prop_ro("phase_end", &view<&Simulation::phase_end>, "per phase: last arrival");
 
+  nb::class_<LibraryCall>(m, "LibraryCall", "An algorithm of MPI libraries.")
+      .def_prop_ro("pattern", [](const LibraryCall& call) { return to_string(call.pattern); })
+      .def_ro("name", &LibraryCall::name)
+      .def_ro("source", &LibraryCall::source)
+      .def_prop_ro("flow", [](const LibraryCall& call) { return to_string(call.flow); })
+      .def(
+          "why_not", [](const LibraryCall& call, std::uint32_t ranks) { return call.why_not(ranks); }, "ranks"_a,
+          "empty if it serves so many, else the reason")
+      .def(
+          "make",
+          [](const LibraryCall& call, const Network& network, const Demand& demand) {
+            if (!call.why_not(demand.ranks).empty() || demand.pattern != call.pattern ||
+                demand.ranks != network.ranks())
+              throw InputError(std::string(call.name) + " does not serve this");
+            return call.make(network, demand);
+          },
+          "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(), "its messages, to be simulated");
+  m.def("library_calls", [] { return std::vector<LibraryCall>(library_calls().begin(), library_calls().end()); });
+
   m.def(
       "simulate",
       [](const Network& network, const Schedule& schedule, const Waits* waits, const std::string& flow,
@@ -68,7 +116,7 @@ void bind_model(nb::module_& m) {
       },
       "network"_a, "schedule"_a, "waits"_a.none() = nb::none(), "flow"_a = "token", "parameters"_a = ModelParameters{},
       nb::call_guard<nb::gil_scoped_release>(),
-      "The time of a schedule on a network. `flow`: barrier, token (= window:1), window:K or free.\n"
+      "The time of a schedule on a network. `flow`: barrier, token (= window:1), window:K, free or steps.\n"
       "`waits` serves token and window; None derives them.");
 
   m.def(

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { data_tag = 1, most_token_slots = 32 };
 
@@ -236,14 +237,22 @@ static void exchange_by_phases(void) {
   }
 }
 
+/* All ranks at once, by SimGrid's clock: they leave a barrier one after the other. */
+static double start_together(void) {
+  double now = MPI_Wtime(), last;
+  MPI_Allreduce(&now, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  const struct timespec left = {0, (long)((last + 0.5 - MPI_Wtime()) * 1e9)};
+  nanosleep(&left, NULL);
+  return MPI_Wtime();
+}
+
 static double run_program(const char* path) {
   read_program(path);
   MPI_Comm_dup(MPI_COMM_WORLD, &token_comm);
   make_slots();
   for (int slot = 0; slot < token_slots && !use_barrier; ++slot) post_token(slot);
   for (int i = 0; i < receive_slots; ++i) post_receive(i, i);
-  MPI_Barrier(MPI_COMM_WORLD);
-  double start = MPI_Wtime(), first;
+  double start = start_together(), first;
   if (use_barrier)
     exchange_by_phases();
   else
@@ -259,8 +268,7 @@ static double run_program(const char* path) {
 static double run_native(int bytes, int gather) {
   char *out = SMPI_SHARED_MALLOC((size_t)bytes * (gather ? 1 : (size_t)ranks)),
        *in = SMPI_SHARED_MALLOC((size_t)bytes * (size_t)ranks);
-  MPI_Barrier(MPI_COMM_WORLD);
-  double start = MPI_Wtime(), first;
+  double start = start_together(), first;
   if (gather)
     MPI_Allgather(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
   else

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "hocket/error.hpp"
 
@@ -80,6 +81,27 @@ Successors forwarded_after(const Schedule& schedule) {
         for (const std::uint32_t arrival : before) visit(arrival, static_cast<std::uint32_t>(i));
       }
     }
+  });
+}
+
+Successors sent_after(const Schedule& schedule) {
+  // Backwards, so that what a rank sends next is known when it receives.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  std::vector<std::vector<std::uint64_t>> next(schedule.ranks());  // sends of the first later phase
+  std::vector<std::uint64_t> phase_of_next(schedule.ranks(), ~std::uint64_t{0});
+  for (std::uint64_t phase = schedule.phases(); phase-- > 0;) {
+    const std::uint64_t first = schedule.phase_begin()[phase], end = schedule.phase_begin()[phase + 1];
+    for (std::uint64_t i = first; i < end; ++i)
+      for (const std::uint64_t after : next[schedule.hops()[i].dst]) pairs.emplace_back(i, after);
+    for (std::uint64_t i = first; i < end; ++i) {
+      const Rank src = schedule.hops()[i].src;
+      if (std::exchange(phase_of_next[src], phase) != phase) next[src].clear();
+      next[src].push_back(i);
+    }
+  }
+  return group(schedule.size(), [&](auto visit) {
+    for (const auto& [before, after] : pairs)
+      visit(static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(after));
   });
 }
 

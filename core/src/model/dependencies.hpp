@@ -26,4 +26,7 @@ struct Successors {
 /// A transfer that forwards a piece follows the earlier ones that brought any part of it.
 [[nodiscard]] Successors forwarded_after(const Schedule& schedule);
 
+/// What a rank sends in its next phase follows each transfer that it receives.
+[[nodiscard]] Successors sent_after(const Schedule& schedule);
+
 }  // namespace hocket::model

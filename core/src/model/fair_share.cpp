@@ -4,9 +4,16 @@
 
 namespace hocket {
 
-FairShare::FairShare(const Network& network)
-    : lines_(network.channels()), bytes_(network.channels(), 0), busy_(network.channels(), 0) {
+FairShare::FairShare(const Network& network, const Contention& contention)
+    : contention_(contention), lines_(network.channels()), bytes_(network.channels(), 0), busy_(network.channels(), 0) {
   for (Channel channel = 0; channel < network.channels(); ++channel) lines_[channel].rate = network.rate(channel);
+  if (contention == Contention{}) return;
+  const auto& links = network.spec().links;  // none where routes are explicit
+  for (Channel channel = 0; channel < network.channels(); ++channel) {
+    const bool host =
+        channel / 2 >= links.size() || network.is_host(links[channel / 2].a) || network.is_host(links[channel / 2].b);
+    lines_[channel].shared = host ? &contention_.host : &contention_.trunk;
+  }
 }
 
 void FairShare::start(double now, const FlowSpec& spec, std::span<const Channel> route) {
@@ -190,7 +197,7 @@ void FairShare::fill() {
   levels_.clear();
   for (const Channel channel : full_) {
     Line& line = lines_[channel];
-    line.free = line.rate;
+    line.free = capacity(line);
     line.weight = 0;
     for (const Use& use : line.flows) line.weight += flows_[use.flow].weight;
     levels_.push_back({line.free / line.weight, channel, true});

@@ -19,10 +19,14 @@ void check(const Network& network, const Schedule& schedule, const ModelParamete
     if (!(value >= 0 && value < infinity)) throw InputError(std::string(what) + " must be 0 or more seconds");
   };
   cost(p.startup, "the startup time");
+  cost(p.receive, "the time of a receive");
   cost(p.token, "the token time");
+  cost(p.token_work, "the work on a token");
   cost(p.barrier, "the barrier time");
   if (!(p.overhead >= 1 && p.overhead <= 100)) throw InputError("the overhead must be between 1 and 100");
   if (!(p.memory_rate > 0)) throw InputError("the memory rate must be positive");
+  for (const double latency : p.latencies) cost(latency, "a latency");
+  check_contention(p.contention);
   model::check_fits(network, schedule);
 }
 
@@ -32,14 +36,22 @@ struct Sender {
   std::uint32_t flying = 0;             ///< posted and not over
   std::uint32_t flying_in_phase = 0;    ///< of those, in `phase`
   std::uint32_t phase = 0;              ///< of the last one posted
-  double free_at = 0;                   ///< its processor is done with the startups so far
+  double free_at = 0;                   ///< its processor is done with its work so far
 };
 
-struct Departure {  ///< bytes of a transfer begin to flow
+struct Event {
+  enum Kind : std::uint8_t {
+    departure,  ///< bytes of the transfer begin to flow
+    received,   ///< the receiver's processor is done with it
+    token,      ///< that it waits for has reached its sender
+    release,    ///< and the processor there is done with the token
+  };
   double time;
   std::uint32_t transfer;
-  bool operator>(const Departure& other) const {
-    return time != other.time ? time > other.time : transfer > other.transfer;
+  Kind kind;
+  bool operator>(const Event& other) const {
+    if (time != other.time) return time > other.time;
+    return transfer != other.transfer ? transfer > other.transfer : kind > other.kind;
   }
 };
 
@@ -50,9 +62,8 @@ class Simulator {
         schedule_(schedule),
         flow_(flow),
         p_(parameters),
-        share_(network),
+        share_(network, parameters.contention),
         pending_(schedule.size(), 0),
-        ready_(schedule.size(), 0),
         sends_(schedule),
         senders_(network.ranks()),
         result_(model::unsent(schedule)) {
@@ -75,13 +86,13 @@ class Simulator {
     }
     while (true) {
       double time = share_.next(now_);
-      if (!departures_.empty()) time = std::min(time, departures_.top().time);
+      if (!events_.empty()) time = std::min(time, events_.top().time);
       if (time == infinity) break;
       if (share_.steps() > most_steps) return {};
       now_ = std::max(now_, time);
       // Transfers that end together, but for rounding, are handled together.
       const double horizon = now_ * (1 + 1e-11) + 1e-15;
-      while (depart(horizon) || arrive(horizon)) {
+      while (happen(horizon) || arrive(horizon)) {
       }
     }
     if (over_ != schedule_.size()) throw InputError("transfers of the schedule wait for each other for ever");
@@ -94,21 +105,34 @@ class Simulator {
  private:
   [[nodiscard]] bool barrier() const { return flow_.kind == FlowControl::Kind::barrier; }
 
+  [[nodiscard]] bool in_steps() const { return flow_.kind == FlowControl::Kind::steps; }
+
   double latency(Rank src, Rank dst) {
     route_.clear();
     network_.append_route(src, dst, route_);
+    if (!p_.latencies.empty()) return latency_of(route_.size());
     double sum = 0;
     for (const Channel channel : route_) sum += network_.latency(channel);
     return sum;
   }
 
+  [[nodiscard]] double latency_of(std::size_t channels) const {
+    const std::vector<double>& known = p_.latencies;
+    if (channels < known.size()) return known[channels];
+    const double step = known.size() < 2 ? 0 : std::max(known.back() - known[known.size() - 2], 0.0);
+    return known.back() + step * static_cast<double>(channels - known.size() + 1);
+  }
+
+  /// The rank's processor does something from `time` on; returns when it is done.
+  double work(Rank rank, double time, double seconds) {
+    double& free_at = senders_[rank].free_at;
+    return free_at = std::max(time, free_at) + seconds;
+  }
+
   void post(std::uint32_t transfer, double time) {
     const Hop hop = schedule_.hops()[transfer];
-    Sender& sender = senders_[hop.src];
-    time = std::max(time, sender.free_at);
-    result_.posted[transfer] = time;
-    sender.free_at = time + p_.startup;
-    departures_.push({sender.free_at + latency(hop.src, hop.dst), transfer});
+    result_.posted[transfer] = std::max(time, senders_[hop.src].free_at);
+    events_.push({work(hop.src, time, p_.startup) + latency(hop.src, hop.dst), transfer, Event::departure});
   }
 
   void open_phase(std::uint64_t phase) {
@@ -132,14 +156,40 @@ class Simulator {
       ++sender.flying;
       sender.flying_in_phase = companions + 1;
       sender.phase = phase;
-      post(transfer, std::max(now_, ready_[transfer]));
+      post(transfer, now_);
+      if (in_steps() && is_eager(transfer)) over_for_sender(transfer);
     }
   }
 
-  bool depart(double horizon) {
-    if (departures_.empty() || departures_.top().time > horizon) return false;
-    const std::uint32_t transfer = departures_.top().transfer;
-    departures_.pop();
+  [[nodiscard]] bool is_eager(std::uint32_t transfer) const { return schedule_.length(transfer) <= p_.eager; }
+
+  void over_for_sender(std::uint32_t transfer) {
+    Sender& sender = senders_[schedule_.hops()[transfer].src];
+    --sender.flying;
+    if (result_.phase[transfer] == sender.phase) --sender.flying_in_phase;
+  }
+
+  bool happen(double horizon) {
+    if (events_.empty() || events_.top().time > horizon) return false;
+    const Event event = events_.top();
+    events_.pop();
+    switch (event.kind) {
+      case Event::departure:
+        depart(event.transfer);
+        break;
+      case Event::received:
+        take(event.transfer);
+        break;
+      case Event::token:
+        token_came(event.transfer);
+        break;
+      case Event::release:
+        set_free(event.transfer);
+    }
+    return true;
+  }
+
+  void depart(std::uint32_t transfer) {
     result_.start[transfer] = std::max(now_, result_.posted[transfer]);
     const Hop hop = schedule_.hops()[transfer];
     const double delay = latency(hop.src, hop.dst);
@@ -150,7 +200,6 @@ class Simulator {
     if (p_.latency_weighted) flow.weight = 1 / std::max(delay, 1e-9);
     if (route_.empty()) flow.limit = p_.memory_rate;
     share_.start(now_, flow, route_);
-    return true;
   }
 
   bool arrive(double horizon) {
@@ -161,21 +210,27 @@ class Simulator {
       return true;
     }
     const std::uint32_t transfer = event.tag;
-    const Rank src = schedule_.hops()[transfer].src;
     result_.end[transfer] = std::max(now_, result_.start[transfer]);
+    if (p_.receive > 0)
+      events_.push({work(schedule_.hops()[transfer].dst, now_, p_.receive), transfer, Event::received});
+    else
+      take(transfer);
+    return true;
+  }
+
+  /// The receiver has it.
+  void take(std::uint32_t transfer) {
+    result_.end[transfer] = std::max(now_, result_.end[transfer]);
     ++over_;
     steps_.tick();
     if (p_.early_release == 0 || schedule_.length(transfer) == 0) release(transfer);
-    for (const std::uint32_t next : data_.of(transfer)) set_free(next, now_);
+    for (const std::uint32_t next : data_.of(transfer)) set_free(next);
     if (barrier()) {
       if (--left_in_phase_ == 0) open_phase(open_phase_ + 1);
-    } else {
-      Sender& sender = senders_[src];
-      --sender.flying;
-      if (result_.phase[transfer] == sender.phase) --sender.flying_in_phase;
-      post_next(src);
+      return;
     }
-    return true;
+    if (!in_steps() || !is_eager(transfer)) over_for_sender(transfer);
+    post_next(schedule_.hops()[transfer].src);
   }
 
   /// The receiver sends a token to every sender that waits for this transfer.
@@ -184,16 +239,23 @@ class Simulator {
     for (const std::uint32_t next : tokens_.of(transfer)) {
       const Rank waiting = schedule_.hops()[next].src;
       if (waiting == releaser) {
-        set_free(next, now_);
-      } else {
-        ++result_.tokens;
-        set_free(next, now_ + p_.token + latency(releaser, waiting));
+        set_free(next);
+        continue;
       }
+      ++result_.tokens;
+      const double sent = p_.token_work > 0 ? work(releaser, now_, p_.token_work) : now_;
+      events_.push({sent + p_.token + latency(releaser, waiting), next, Event::token});
     }
   }
 
-  void set_free(std::uint32_t transfer, double time) {
-    ready_[transfer] = std::max(ready_[transfer], time);
+  void token_came(std::uint32_t transfer) {
+    if (p_.token_work == 0)
+      set_free(transfer);
+    else
+      events_.push({work(schedule_.hops()[transfer].src, now_, p_.token_work), transfer, Event::release});
+  }
+
+  void set_free(std::uint32_t transfer) {
     if (--pending_[transfer] == 0 && !barrier()) post_next(schedule_.hops()[transfer].src);
   }
 
@@ -204,10 +266,9 @@ class Simulator {
   FairShare share_;
   Successors tokens_, data_;
   std::vector<std::uint32_t> pending_;  ///< per transfer: tokens and pieces still missing
-  std::vector<double> ready_;           ///< per transfer: when the last of them so far is there
   const model::Sends sends_;
   std::vector<Sender> senders_;
-  std::priority_queue<Departure, std::vector<Departure>, std::greater<>> departures_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Channel> route_;
   std::uint64_t open_phase_ = 0, left_in_phase_ = 0, over_ = 0;
   double now_ = 0;
@@ -231,7 +292,10 @@ std::optional<Simulation> simulate_within(std::uint64_t steps, const Network& ne
   if (flow.kind == FlowControl::Kind::window)
     tokens = model::released_by(schedule, waits != nullptr ? *waits : derive_waits(network, schedule, flow.window));
   Successors data;
-  if (flow.kind != FlowControl::Kind::barrier) data = model::forwarded_after(schedule);
+  if (flow.kind == FlowControl::Kind::steps)
+    data = model::sent_after(schedule);
+  else if (flow.kind != FlowControl::Kind::barrier)
+    data = model::forwarded_after(schedule);
   simulator.hold_back(std::move(tokens), std::move(data));
   return simulator.run(steps);
 }

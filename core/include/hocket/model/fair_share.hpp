@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "hocket/model/contention.hpp"
 #include "hocket/network/network.hpp"
 
 namespace hocket {
@@ -29,7 +30,7 @@ class FairShare {
     bool end;  ///< false: the mark was reached
   };
 
-  explicit FairShare(const Network& network);
+  explicit FairShare(const Network& network, const Contention& contention = {});
 
   void start(double now, const FlowSpec& flow, std::span<const Channel> route);
   /// When the next flow ends or reaches its mark; infinity if none is under way. Settles the rates.
@@ -61,8 +62,9 @@ class FairShare {
   struct Line {  ///< a channel and the flows on it
     std::vector<Use> flows;
     double rate = 0;
-    double wanted = 0;            ///< what its flows would take if nothing else held them up
-    double free = 0, weight = 0;  ///< while filling
+    const SharedRate* shared = nullptr;  ///< what its flows leave of it; null: all
+    double wanted = 0;                   ///< what its flows would take if nothing else held them up
+    double free = 0, weight = 0;         ///< while filling
     double busy_since = 0;
     std::uint32_t seen = 0;
     bool changed = false;
@@ -81,7 +83,10 @@ class FairShare {
     bool operator<(const Level& other) const { return level > other.level; }
   };
 
-  [[nodiscard]] static bool can_fill(const Line& line) { return line.wanted > line.rate * (1 + 1e-9); }
+  [[nodiscard]] static double capacity(const Line& line) {
+    return line.shared == nullptr ? line.rate : line.rate * shared_rate(*line.shared, line.wanted / line.rate);
+  }
+  [[nodiscard]] static bool can_fill(const Line& line) { return line.wanted > capacity(line) * (1 + 1e-9); }
   void end(double now, std::uint32_t id);
   void touch(std::uint32_t id);
   void settle(double now);
@@ -91,6 +96,7 @@ class FairShare {
   void set_rate(double now, std::uint32_t id, double rate);
   void schedule(std::uint32_t id);
 
+  const Contention contention_;
   std::vector<Line> lines_;
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> idle_;       ///< slots of flows that ended

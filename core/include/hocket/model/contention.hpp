@@ -1,0 +1,23 @@
+#pragma once
+/// What flows that share a wire leave of its rate.
+#include <array>
+#include <cstddef>
+
+namespace hocket {
+
+/// Of one kind of channel: the part of its rate that 1, 2, 4, 8 flows carry together, if each could fill it alone.
+using SharedRate = std::array<double, 4>;
+
+struct Contention {
+  SharedRate host{1, 1, 1, 1};   ///< channels from or to a host
+  SharedRate trunk{1, 1, 1, 1};  ///< channels between switches
+  bool operator==(const Contention&) const = default;
+};
+
+/// For any number of flows: in between on a straight line, beyond eight as there.
+[[nodiscard]] double shared_rate(const SharedRate& part, double flows);
+
+/// Throws InputError for parts that are not above 0 and at most 1.
+void check_contention(const Contention& contention);
+
+}  // namespace hocket
