@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket.cli.calibrate_network import network
 from hocket.cli.launching import check_ranks_here
 from hocket.cli.options import json_option, parse_size
-from hocket.cli.work import as_columns, check_writable, write_atomically
+from hocket.cli.work import as_columns, check_writable, progress_of, write_atomically
 
 if TYPE_CHECKING:
     from hocket import _core
-    from hocket.memory.calibrate import Report
 
 LEAST_MEMORY: Final = 1 << 20
 
@@ -24,6 +21,9 @@ LEAST_MEMORY: Final = 1 << 20
 @click.group()
 def calibrate() -> None:
     """Measure what this machine's parts cost, so that predictions are about it."""
+
+
+calibrate.add_command(network)
 
 
 @calibrate.command()
@@ -119,30 +119,10 @@ def _measure(
         raise UsageError(f"{memory} bytes per rank cannot be measured on",
                          remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave it out")  # fmt: skip
     path = output or str(kept_path())
-    with _progress(quiet) as report:
+    with progress_of(quiet) as report:
         profile = measure(find_mpi(mpi_name), ranks, memory, quick, report)
     write_atomically(path, [profile.text().encode()])
     return profile, path
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Report]:
-    if quiet or not sys.stderr.isatty():
-        yield lambda at, of, what: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description:<32}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-        yield lambda at, of, what: progress.update(task, completed=at, total=of, description=what)
 
 
 def _print_transfers(profile: _core.memory.Profile, figures: dict[str, float], width: int) -> None:

@@ -158,6 +158,13 @@ def startup_option(help: str) -> Decorator:
     return click.option("--startup", default="0", metavar="TIME", help=help)
 
 
+def calibration_option(function: F) -> F:
+    return click.option(
+        "--calibration", metavar="FILE",
+        help="Predict by this result of 'hocket calibrate network'. [that kept of the network]",
+    )(function)  # fmt: skip
+
+
 def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     # 'hocket plan all-gather' and 'hocket generate all-gather' know which collective they are about.
     collective = COLLECTIVES.get(ctx.info_name or "")

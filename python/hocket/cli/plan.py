@@ -11,6 +11,7 @@ import click
 from hocket.cli.irregular import demand_option, plan_traffic, seed_option
 from hocket.cli.options import (
     DEFAULT_BYTES,
+    calibration_option,
     defaults_options,
     json_option,
     load_islands,
@@ -34,12 +35,13 @@ from hocket.cli.plan_output import (
     tell_islands,
 )
 from hocket.cli.usage import Decorator
-from hocket.cli.work import write_atomically
+from hocket.cli.work import with_spinner, write_atomically
 from hocket.collectives import ALL_GATHER, ALL_TO_ALL, EQUAL, IRREGULAR
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
     from hocket import _core
+    from hocket.calibration.candidates import Forecast
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning import PlannedExchange
 
@@ -68,6 +70,7 @@ def _command(collective: _core.Collective) -> click.Command:
     @window_option(collective.pattern)
     @_dump_option
     @_rank_option(f"Only what rank R sends and receives{', at any size' if by_row else ''}.")
+    @calibration_option
     @defaults_options
     @json_option
     def command(
@@ -78,6 +81,7 @@ def _command(collective: _core.Collective) -> click.Command:
         window: int | None,
         dump: str | None,
         rank: int | None,
+        calibration: str | None,
         defaults: Defaults,
         as_json: bool,
         **more: Any,
@@ -86,7 +90,7 @@ def _command(collective: _core.Collective) -> click.Command:
         one = (output, dump, rank, more.get("contributions")) != (None, None, None, None)
         islands = _islands(source, defaults, as_json, one)
 
-        def planned(network: _core.Network) -> PlannedExchange:
+        def planned(network: _core.Network, window: int | None = window) -> PlannedExchange:
             return plan_equal(collective.name, network, size, scheduler, window, as_json, **more)
 
         if len(islands) > 1:
@@ -100,7 +104,8 @@ def _command(collective: _core.Collective) -> click.Command:
         if rank is not None:
             show_row(planned(known.network), known.uplinks, rank, dump, as_json)
         else:
-            finish(planned(known.network), known.uplinks, output, dump, as_json)
+            exchange, forecast = _by_calibration(planned, known, calibration, window, as_json)
+            finish(exchange, known.uplinks, output, dump, as_json, forecast)
 
     if collective.forwards:
         command = startup_option(
@@ -168,6 +173,25 @@ def irregular(
         show_row(planned, known.uplinks, rank, dump, as_json)
         return
     finish(planned, known.uplinks, output, dump, as_json)
+
+
+def _by_calibration(
+    plan: Callable[..., PlannedExchange],
+    known: KnownNetwork,
+    path: str | None,
+    window: int | None,
+    quiet: bool,
+) -> tuple[PlannedExchange, Forecast | None]:
+    """A plan with what its candidates will take. Where costs were measured these choose the window, if nobody else."""
+    from hocket.calibration.candidates import Exchange, best_window, forecast_of
+
+    planned = plan(known.network)
+    exchange = Exchange(planned.network, planned.demand, planned.schedule, planned.waits)
+    forecast = with_spinner("predicting", lambda: forecast_of(exchange, path, known.description), quiet)
+    if forecast is not None and forecast.costs.measured and window is None:
+        best = best_window(forecast, planned.waits.window)
+        planned = planned if best == planned.waits.window else plan(known.network, best)
+    return planned, forecast
 
 
 def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[KnownNetwork]:

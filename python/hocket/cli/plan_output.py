@@ -17,6 +17,7 @@ from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from hocket._core import Network, Schedule
+    from hocket.calibration.candidates import Forecast
     from hocket.network import KnownNetwork, Uplinks
     from hocket.planning import PlannedExchange
 
@@ -47,7 +48,12 @@ def check_rank(network: Network, rank: int | None) -> None:
 
 
 def finish(
-    planned: PlannedExchange, uplinks: Uplinks, output: str | None, dump: str | None, as_json: bool
+    planned: PlannedExchange,
+    uplinks: Uplinks,
+    output: str | None,
+    dump: str | None,
+    as_json: bool,
+    forecast: Forecast | None = None,
 ) -> None:
     """Writes what was asked for and says what was planned.
 
@@ -60,8 +66,13 @@ def finish(
     if dump is not None:
         lines = dump_lines(planned.schedule)
         with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
-    click.echo(json.dumps(_report(planned, uplinks)) if as_json else describe(planned, uplinks))
-    if not as_json:
+    if as_json:
+        more = {} if forecast is None else {"forecast": forecast.as_json()}
+        click.echo(json.dumps({**_report(planned, uplinks), **more}))
+    else:
+        click.echo(describe(planned, uplinks))
+        if forecast is not None:
+            click.echo("\n".join(forecast.lines()))
         for path in (None if refused else output, dump):
             if path is not None:
                 click.echo(f"wrote {path}")

@@ -17,6 +17,7 @@ from hocket.cli.irregular import demand_option, plan_traffic, seed_option, size_
 from hocket.cli.options import (
     Number,
     bytes_option,
+    calibration_option,
     defaults_options,
     flow_option,
     json_option,
@@ -70,6 +71,7 @@ PICTURES = (".svg", ".png", ".pdf")
 @click.option("--overhead", type=Number(min=1, max=100), default=1.0, show_default=True, metavar="X",
               help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
 @packet_options
+@calibration_option
 @click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")
 @click.option(
     "--throughput", metavar="FILE", help="Draw throughput of all messages and phases as histograms."
@@ -91,6 +93,7 @@ def simulate(
     barrier_cost: str,
     overhead: float,
     model: str,
+    calibration: str | None,
     picture: str | None,
     throughput: str | None,
     heat: str | None,
@@ -103,6 +106,7 @@ def simulate(
     Without PLAN, --pattern, --bytes or --demand, and --scheduler say what to plan.
     """
     from hocket import _core
+    from hocket.calibration.candidates import Exchange, forecast_of
     from hocket.figures import Figures, peak_rss_bytes
     from hocket.planning import flow_of, ports_of, simulation
     from hocket.same_network import check_same_network
@@ -155,6 +159,10 @@ def simulate(
     for file, draw in written:
         with_spinner("drawing", partial(_draw, file, draw), as_json)
     channels = _channels(network, result)
+    exchange = Exchange(network, demand, schedule, waits)
+    forecast = with_spinner(
+        "predicting", lambda: forecast_of(exchange, calibration, known.description), as_json
+    )
     if as_json:
         report = {
             **figures.as_json(),
@@ -164,10 +172,13 @@ def simulate(
             "channels": channels,
             "peak_rss_bytes": peak_rss_bytes(),
             "uplinks": known.uplinks.as_json(),
+            **({} if forecast is None else {"forecast": forecast.as_json()}),
         }
         click.echo(json.dumps(report))
         return
     _tell(figures, how, _size_text(demand), result.tokens, known.uplinks)
+    if forecast is not None:
+        click.echo("\n".join(forecast.lines()))
     _tell_channels(channels)
     for file, _ in written:
         click.echo(f"wrote {file}")

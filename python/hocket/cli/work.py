@@ -63,6 +63,27 @@ def with_spinner(text: str, work: Callable[[], T], quiet: bool = False) -> T:
     return outcome[0]
 
 
+@contextmanager
+def progress_of(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar that hears how much is measured, of how much, and what comes next; on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda at, of, what: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description:<32}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=None)
+        yield lambda at, of, what: progress.update(task, completed=at, total=of, description=what)
+
+
 def _show(text: str, done: threading.Event, progress: Progress) -> None:
     """A bar per step of the work with the time left, and the time gone."""
     from rich import progress as bars

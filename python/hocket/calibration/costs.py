@@ -1,0 +1,151 @@
+"""From figures to the simulator's costs: measured, or assumed from the network's rate."""
+
+from __future__ import annotations
+
+import functools
+import math
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from typing import Final
+
+from hocket import _core
+from hocket.calibration.figures import Calibration
+
+_LATENCY_COUNTS: Final = 0.25  # beside the rate, when a profile is chosen
+_LEAST_WIRE, _MOST_WIRE = 0.01, 100.0  # the core's limits
+SEGMENT: Final = 16384  # HOCKET_SEGMENT: bytes of an MPI message of a schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Costs by rule of thumb (profiles.toml)."""
+
+    name: str
+    rate: float
+    latency: float
+    send: float
+    receive: float
+    token: float
+    eager: int
+    wire: float
+    hosts: tuple[float, float, float, float]
+    trunks: tuple[float, float, float, float]
+
+
+@functools.cache
+def profiles() -> tuple[Profile, ...]:
+    """All built-in ones."""
+    text = resources.files("hocket.calibration").joinpath("profiles.toml").read_text("utf-8")
+    return tuple(
+        Profile(
+            **(values | {"name": name, "hosts": tuple(values["hosts"]), "trunks": tuple(values["trunks"])})
+        )
+        for name, values in tomllib.loads(text).items()
+    )
+
+
+def profile_for(network: _core.Network) -> Profile:
+    """By the rate of a host's link first of all, then by its latency; of a single host that of shared memory."""
+    if len(network.hosts) < 2:
+        return next(one for one in profiles() if one.name == "shared-memory")
+    far = network.route(0, network.ranks - 1)
+    latency = max(sum(network.latency(channel) for channel in far), 1e-9)
+
+    def strangeness(one: Profile) -> float:
+        rate = abs(math.log(network.host_rate / one.rate))
+        return rate + _LATENCY_COUNTS * abs(math.log(latency / one.latency))
+
+    return min((one for one in profiles() if one.name != "shared-memory"), key=strangeness)
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What predictions rest on: a calibration, or an assumed profile."""
+
+    calibration: Calibration | None
+    profile: Profile | None
+    source: str  # file of the calibration
+
+    @property
+    def measured(self) -> bool:
+        return self.calibration is not None
+
+    @property
+    def origin(self) -> str:
+        """In a few words, for every place that shows a prediction."""
+        if self.calibration is not None:
+            return f"measured {self.calibration.date}, {self.calibration.mpi} ({self.source})"
+        assert self.profile is not None
+        return f"assumed: {self.profile.name}"
+
+    def parameters(
+        self, network: _core.Network, bytes: int, *, segmented: bool, early_release: int = 0
+    ) -> _core.ModelParameters:
+        """For messages of about ``bytes``; ``segmented``: they are cut, as those of schedules are."""
+        if self.calibration is None:
+            assert self.profile is not None
+            return _assumed(self.profile, early_release)
+        return _measured(self.calibration, network, bytes, segmented, early_release)
+
+
+def costs_for(network: _core.Network, calibration: Calibration | None, source: str) -> Costs:
+    """Measured if there is a calibration, else assumed."""
+    return Costs(calibration, None if calibration is not None else profile_for(network), source)
+
+
+def _assumed(one: Profile, early_release: int) -> _core.ModelParameters:
+    return _core.ModelParameters(
+        startup=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
+        overhead=one.wire, host_shared=one.hosts, trunk_shared=one.trunks, early_release=early_release,
+    )  # fmt: skip
+
+
+def _measured(
+    one: Calibration, network: _core.Network, bytes: int, segmented: bool, early_release: int
+) -> _core.ModelParameters:
+    near = one.between_hosts
+    long = near.per_byte
+    wire = long * network.host_rate
+    send, receive = near.send.median, near.receive.median
+    token_work = min(send, receive)
+    loaded = one.token_loaded.median
+    apart = min(bytes, SEGMENT) if segmented else bytes  # what one MPI message carries
+    beyond = max(near.seconds(apart) - near.seconds(1) - long * apart, 0.0)  # rendezvous, windows of TCP
+    latencies = _latencies(one)
+    same_host = next((c for c in one.classes if c.links == 0), None)
+    return _core.ModelParameters(
+        startup=send,
+        receive=receive,
+        eager=one.eager,
+        token=max(loaded - near.latency - 2 * token_work, 0.0),
+        token_work=token_work,
+        overhead=min(max(wire, _LEAST_WIRE), _MOST_WIRE),
+        early_release=early_release,
+        memory_rate=math.inf if same_host is None else 1 / same_host.per_byte,
+        latencies=[latency + beyond for latency in latencies],
+        host_shared=one.flows("host", bytes),
+        trunk_shared=one.flows("trunk", bytes),
+    )
+
+
+def _latencies(one: Calibration) -> list[float]:
+    """By the links of a route. In between on straight lines; below the nearest one as there."""
+    known = {c.links: c.latency for c in one.classes if c.links is not None}
+    flat = next((c.latency for c in one.classes if c.links is None), None)
+    if flat is not None:
+        return [known.get(0, flat), flat]
+    most = max(known)
+    if most == 0:
+        return [known[0]]
+    found = []
+    for links in range(most + 1):
+        below = max((k for k in known if k <= links), default=min(known))
+        above = min(k for k in known if k >= links)
+        part = (links - below) / (above - below) if above > below else 0.0
+        found.append(known[below] + part * (known[above] - known[below]))
+    if 0 not in known or min(k for k in known if k > 0) > 1:
+        first = min(k for k in known if k > 0)
+        for links in range(1, first):
+            found[links] = known[first]
+    return found

@@ -1,0 +1,251 @@
+"""What every rank does under ``hocket calibrate network``. Needs mpi4py; every function is collective."""
+
+from __future__ import annotations
+
+import ctypes
+import datetime
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+from mpi4py import MPI
+
+from hocket.bench.bounds import nodes_of_ranks
+from hocket.calibration.figures import MOST_SECONDS, Calibration, Class, Figure, Flows, Transfer
+from hocket.calibration.work import LOADED, Places, Task, What, classes, tasks
+from hocket.errors import UsageError
+from hocket.memory.budget import Budget
+from hocket.memory.calibrate import cores
+from hocket.runtime.library import RuntimeLibrary, everywhere, load_library
+
+SECONDS: Final = 50.0  # of measuring
+QUICK_SECONDS: Final = 8.0
+_LEAST_REPEATS, _MOST_REPEATS = 3, 200
+_SHARE = 0.3  # seconds that one task takes at most, if three calls take no longer
+_PAUSE = 0.02  # of a receiver that is late; a send that takes less did not wait for it
+_LEAST_FLOW = 2e-4  # seconds: shorter ones are repeated within a measurement
+_MOST_COUNT = 64
+_LEAST_SECONDS = 1e-9
+
+Say = Callable[[int, int, str], None]  # measured so far, of how many, what comes next
+
+
+class Work(ctypes.Structure):
+    """``hocket_network_work``."""
+
+    _fields_ = [
+        ("what", ctypes.c_int),
+        ("to", ctypes.c_int),
+        ("source", ctypes.c_int),
+        ("count", ctypes.c_int),
+        ("expected", ctypes.c_int),
+        ("asleep", ctypes.c_int),
+        ("bytes", ctypes.c_int64),
+        ("pause", ctypes.c_double),
+    ]
+
+
+class Rank:
+    """One of the ranks that measure, on a communicator of their own."""
+
+    def __init__(self, comm: MPI.Intracomm, library: RuntimeLibrary, crowded: bool) -> None:
+        self.comm = comm.Dup()
+        self.library = library
+        self.crowded = crowded  # some host has more ranks than cores
+
+    def times(self, task: Task, repeat: int, count: int = 1) -> list[float]:
+        """Seconds of each time, of the slowest leader; on all ranks."""
+        rank = self.comm.Get_rank()
+        sources = [source for source, target in task.sends.items() if target == rank]
+        flow = task.what == What.FLOW
+        work = Work(
+            int(task.what), task.sends.get(rank, -1), sources[0] if sources else -1, count,
+            len(sources) * count if flow else 0, int(self.crowded), task.bytes, _PAUSE,
+        )  # fmt: skip
+        if task.what == What.RECEIVE:
+            work.pause = 2e-3
+        seconds = np.zeros(repeat)
+        self.library.check(
+            "hocket_measure_network", self.library.handle(self.comm), ctypes.byref(work), repeat,
+            ctypes.c_void_p(seconds.ctypes.data),
+        )  # fmt: skip
+        if rank not in task.leaders:
+            seconds[:] = 0
+        slowest = np.empty_like(seconds)
+        self.comm.Allreduce(seconds, slowest, MPI.MAX)
+        return [max(float(value), _LEAST_SECONDS) for value in slowest]
+
+    def repeated(self, task: Task, share: float) -> tuple[list[float], int]:
+        """As often as fits into ``share`` seconds; and how many messages each flow had."""
+        first = self.times(task, 1)[0]  # may set up connections
+        first = min(first, self.times(task, 1)[0])
+        count = 1
+        if task.what == What.FLOW and first < _LEAST_FLOW:
+            count = min(max(int(_LEAST_FLOW / first), 1), _MOST_COUNT)
+        if task.what == What.UNEXPECTED:
+            return [first], count
+        once = first * count + (2e-3 if task.what == What.RECEIVE else 0)
+        repeat = min(max(int(min(share, _SHARE) / once), _LEAST_REPEATS), _MOST_REPEATS)
+        return self.times(task, repeat, count), count
+
+
+def measure(
+    comm: MPI.Intracomm, source: str | None, placement: str, quick: bool, say: Say
+) -> Calibration | None:
+    """Everything; the calibration on rank 0. Raises HocketError on all ranks alike."""
+    library = load_library(comm)
+    began = time.monotonic()  # compiling does not count
+    if comm.Get_size() < 2:
+        raise UsageError("one rank sends no messages", remedy="start two or more")
+    known: list[Any] = [None, None]
+
+    def look() -> None:
+        known[:] = _network(source) if source is not None and comm.Get_rank() == 0 else [None, None]
+
+    everywhere(comm, look)
+    processors = comm.allgather(MPI.Get_processor_name())
+    nodes: list[int] | None = None
+    if comm.Get_rank() == 0:
+        nodes = _nodes(known[0], processors, placement)
+    nodes = comm.bcast(nodes)
+    if nodes is None:
+        raise UsageError(
+            f"the ranks are not on the hosts of {source}",
+            remedy="name the job's network, give --placement order, or leave --network out",
+        )
+    places = Places.of(nodes, known[0])
+    cores_here = comm.allreduce(cores(), MPI.MIN)
+    rank = Rank(comm, library, comm.bcast(places.most_ranks_on_a_host) > cores_here)
+    todo: list[Task] = comm.bcast(tasks(places, quick) if comm.Get_rank() == 0 else None)
+    budget = Budget(QUICK_SECONDS if quick else SECONDS, comm.bcast)
+    times: dict[Any, list[tuple[Task, list[float], int]]] = defaultdict(list)
+    done = 0
+    for done, task in enumerate(todo):
+        left = budget.left()
+        if left <= 0 and done > len(todo) // 8:
+            break
+        say(done, len(todo), task.kind)
+        values, count = rank.repeated(task, max(left, 0) / (len(todo) - done))
+        times[task.kind].append((task, values, count))
+    else:
+        done = len(todo)
+    if comm.Get_rank() != 0:
+        return None
+    return _calibration(
+        places, quick, known[1], times, cores_here, time.monotonic() - began, len(todo) - done
+    )
+
+
+def _network(source: str) -> list[Any]:
+    from hocket.network import read_known_network
+    from hocket.network.measured import wiring_digest
+
+    known = read_known_network(source)
+    return [known.network, wiring_digest(known.description)]
+
+
+def _nodes(network: Any, processors: list[str], placement: str) -> list[int] | None:
+    if network is None:
+        numbers: dict[str, int] = {}
+        return [numbers.setdefault(name, len(numbers)) for name in processors]
+    found = nodes_of_ranks(network, processors, placement)
+    return None if found is None else list(found)
+
+
+def _calibration(
+    places: Places, quick: bool, wiring: str | None, times: Any, cores: int, seconds: float, left_out: int
+) -> Calibration:
+    found = tuple(
+        _class(number, links, len(pairs), times)
+        for number, (links, pairs) in enumerate(classes(places, quick).items())
+        if any(task.number == number for task, *_ in times["ping"])
+    )
+    steps = {task.bytes: values for task, values, _ in times["step"]}
+    n = len(places.nodes)
+    of_steps = _class_of(places, found, n // 2)
+    memory, origin = _memory()
+    version = MPI.Get_library_version().splitlines()[0].strip("\0 ")[:60]
+    return Calibration(
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(), mpi=" ".join(version.split()),
+        ranks=n, hosts=len(places.first), cores=cores, ranks_per_host=places.most_ranks_on_a_host,
+        host_rate=None if places.network is None else places.network.host_rate, wiring=wiring,
+        classes=found, eager=_eager(times["eager"]),
+        token=_token(steps.get(1, []), of_steps, 1),
+        token_loaded=_token(steps.get(LOADED, steps.get(1, [])), of_steps, LOADED if LOADED in steps else 1),
+        token_bytes=LOADED, host_flows=_flows(times["host"], found), trunk_flows=_flows(times["trunk"], found),
+        memory=memory, memory_origin=origin, seconds=seconds, left_out=left_out,
+    )  # fmt: skip
+
+
+def _class(number: int, links: int | None, pairs: int, times: Any) -> Class:
+    def of(name: str) -> list[tuple[Task, list[float], int]]:
+        return [entry for entry in times[name] if entry[0].number == number]
+
+    by_size: dict[int, list[float]] = defaultdict(list)
+    for task, values, _ in of("ping"):
+        by_size[task.bytes] += [value / 2 for value in values]
+    send = Figure.of([v for _, values, _ in of("send") for v in values] or [0.0])
+    receive = Figure.of([v for _, values, _ in of("receive") for v in values] or [0.0])
+    transfers = tuple(Transfer(size, Figure.of(by_size[size])) for size in sorted(by_size))
+    # A receive by itself finds its caches cold: no more than all of a message.
+    short = transfers[0].seconds.median
+    receive = Figure(min(receive.median, max(short - send.median, 0.0)), receive.spread)
+    latency = max(short - send.median - receive.median, 0.0)
+    return Class(links, pairs, send, receive, latency, transfers)
+
+
+def _class_of(places: Places, found: tuple[Class, ...], shift: int) -> Class:
+    """The distance at which most steps were made."""
+    counts: dict[int | None, int] = defaultdict(int)
+    n = len(places.nodes)
+    for rank in range(n):
+        counts[places.links(rank, (rank + shift) % n)] += 1
+    links = max(counts, key=lambda one: counts[one])
+    return next((one for one in found if one.links == links), found[0])
+
+
+def _token(steps: list[float], of: Class, bytes: int) -> Figure:
+    """What a step takes longer than its message."""
+    rest = [min(max(value - of.seconds(bytes), 0.0), MOST_SECONDS) for value in steps]
+    return Figure.of(rest or [0.0])
+
+
+def _eager(entries: list[tuple[Task, list[float], int]]) -> int:
+    """The longest message that was sent before its receiver asked."""
+    eager = 0
+    for task, values, _ in sorted(entries, key=lambda entry: entry[0].bytes):
+        if min(values) >= _PAUSE / 2:
+            break
+        eager = task.bytes
+    return eager
+
+
+def _flows(entries: list[tuple[Task, list[float], int]], found: tuple[Class, ...]) -> tuple[Flows, ...]:
+    """Of k flows the time that k times the bytes would take alone, over the time they took."""
+    near = next((one for one in found if one.links != 0), found[0])
+    start = near.transfers[0].seconds.median
+    alone: dict[int, float] = {}
+    rows = []
+    for task, values, count in entries:
+        flows, size = task.number, task.bytes
+        each = [max(value - start, 0.1 * value) / count for value in values]
+        if flows == 1:
+            alone[size] = median(each)
+        if size not in alone:
+            continue
+        middle = Figure.of(each)
+        rows.append(
+            Flows(flows, size, min(max(flows * alone[size] / middle.median, 1e-6), 1.0), middle.spread)
+        )
+    return tuple(rows)
+
+
+def _memory() -> tuple[dict[str, float] | None, str]:
+    from hocket.memory.basic import transfers
+    from hocket.memory.files import read_profile
+
+    profile = read_profile()
+    return transfers(profile, 8), profile.origin
