@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cli.conftest import hocket  # noqa: F401 - a fixture
 from hocket.calibration.figures import Calibration, Class, Figure, Flows, Transfer
 
 

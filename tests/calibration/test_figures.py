@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibration.conftest import made
 from hocket.calibration import read_calibration, read_file_of
 from hocket.calibration.figures import Calibration, Figure, from_json
 from hocket.calibration.files import kept_path
 from hocket.errors import HocketError
 from hocket.network import read_network_description
-
-from .conftest import made
 
 
 def test_what_is_written_is_read(kept: Path, calibration: Calibration) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -109,6 +110,8 @@ def forecast_of(planned: Exchange, path: str | None, description: NetworkDescrip
     from hocket.calibration.files import read_calibration
 
     calibration, source = read_calibration(path, description, planned.network.host_rate)
+    if calibration is None and source:
+        print(f"hocket: {source}: costs are assumed", file=sys.stderr)
     few = len(planned.schedule) <= MOST_MESSAGES
     if planned.demand.pattern == IRREGULAR or not (path is not None or few):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import datetime
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from statistics import median
 from typing import Any, Final
@@ -15,7 +15,7 @@ from mpi4py import MPI
 
 from hocket.bench.bounds import nodes_of_ranks
 from hocket.calibration.figures import MOST_SECONDS, Calibration, Class, Figure, Flows, Transfer
-from hocket.calibration.work import LOADED, Places, Task, What, classes, tasks
+from hocket.calibration.work import LOADED, Places, Task, What, classes, in_turn, tasks
 from hocket.errors import UsageError
 from hocket.memory.budget import Budget
 from hocket.memory.calibrate import cores
@@ -75,7 +75,7 @@ class Rank:
         if rank not in task.leaders:
             seconds[:] = 0
         slowest = np.empty_like(seconds)
-        self.comm.Allreduce(seconds, slowest, MPI.MAX)
+        _rest(self.comm.Iallreduce(seconds, slowest, MPI.MAX))
         return [max(float(value), _LEAST_SECONDS) for value in slowest]
 
     def repeated(self, task: Task, share: float) -> tuple[list[float], int]:
@@ -120,7 +120,13 @@ def measure(
     cores_here = comm.allreduce(cores(), MPI.MIN)
     rank = Rank(comm, library, comm.bcast(places.most_ranks_on_a_host) > cores_here)
     todo: list[Task] = comm.bcast(tasks(places, quick) if comm.Get_rank() == 0 else None)
-    budget = Budget(QUICK_SECONDS if quick else SECONDS, comm.bcast)
+
+    def first_ranks(value: float) -> float:
+        told = np.array([value])
+        _rest(comm.Ibcast(told, 0))
+        return float(told[0])
+
+    budget = Budget(QUICK_SECONDS if quick else SECONDS, first_ranks)
     times: dict[Any, list[tuple[Task, list[float], int]]] = defaultdict(list)
     done = 0
     for done, task in enumerate(todo):
@@ -137,6 +143,12 @@ def measure(
     return _calibration(
         places, quick, known[1], times, cores_here, time.monotonic() - began, len(todo) - done
     )
+
+
+def _rest(request: MPI.Request) -> None:
+    """Waits without keeping a core from ranks that measure: blocking calls of MPI libraries poll."""
+    while not request.Test():
+        time.sleep(2e-4)
 
 
 def _network(source: str) -> list[Any]:
@@ -165,7 +177,7 @@ def _calibration(
     )
     steps = {task.bytes: values for task, values, _ in times["step"]}
     n = len(places.nodes)
-    of_steps = _class_of(places, found, n // 2)
+    of_steps = _class_of(places, found)
     memory, origin = _memory()
     version = MPI.Get_library_version().splitlines()[0].strip("\0 ")[:60]
     return Calibration(
@@ -197,12 +209,9 @@ def _class(number: int, links: int | None, pairs: int, times: Any) -> Class:
     return Class(links, pairs, send, receive, latency, transfers)
 
 
-def _class_of(places: Places, found: tuple[Class, ...], shift: int) -> Class:
+def _class_of(places: Places, found: tuple[Class, ...]) -> Class:
     """The distance at which most steps were made."""
-    counts: dict[int | None, int] = defaultdict(int)
-    n = len(places.nodes)
-    for rank in range(n):
-        counts[places.links(rank, (rank + shift) % n)] += 1
+    counts = Counter(places.links(rank, after) for rank, after in in_turn(places).items())
     links = max(counts, key=lambda one: counts[one])
     return next((one for one in found if one.links == links), found[0])
 

@@ -121,11 +121,16 @@ def tasks(places: Places, quick: bool) -> list[Task]:
     return todo
 
 
+def in_turn(places: Places) -> dict[int, int]:
+    """The rank that follows each one round the hosts in the network's order, so that few messages share a wire."""
+    order = sorted(range(len(places.nodes)), key=lambda rank: (places.place.get(places.nodes[rank], 0), rank))
+    return dict(zip(order, [*order[1:], order[0]], strict=True))
+
+
 def _steps(places: Places) -> list[Task]:
-    """All ranks at once, the partner half-way round."""
-    n = len(places.nodes)
-    everybody = {rank: (rank + n // 2) % n for rank in range(n)}
-    return [Task(What.STEP, size, everybody, tuple(range(n)), "step") for size in (1, LOADED)]
+    """All ranks at once, each with the next one."""
+    everybody = in_turn(places)
+    return [Task(What.STEP, size, everybody, tuple(everybody), "step") for size in (1, LOADED)]
 
 
 def _into_one_host(places: Places, quick: bool) -> list[Task]:

@@ -1,0 +1,106 @@
+"""From figures to predictions: measured and assumed."""
+
+from __future__ import annotations
+
+import pytest
+
+from calibration.conftest import made
+from hocket import _core
+from hocket.calibration.candidates import Exchange, best_window, forecast
+from hocket.calibration.costs import costs_for, profile_for, profiles
+from hocket.calibration.figures import Calibration, Figure
+from hocket.network import read_network
+from hocket.planning import plan_collective
+
+
+def exchange(form: str, bytes: int, pattern: str = "all-to-all") -> Exchange:
+    planned = plan_collective(pattern, read_network(form), bytes)
+    return Exchange(planned.network, planned.demand, planned.schedule, planned.waits)
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("star:4@1Gbit,10us", "ethernet-1g"),
+        ("star:4@10Gbit,5us", "ethernet-10g"),
+        ("star:4@25Gbit,5us", "ethernet-25g"),
+        ("star:4@200Gbit,0.3us", "ib-hdr"),
+        ("star:4@400Gbit,0.3us", "ib-ndr"),
+        ("star:4@50Mbit,5us", "ethernet-1g"),
+    ],
+)
+def test_profiles_by_rate(form: str, name: str) -> None:
+    network = read_network(form)
+    assert profile_for(network).name == name
+    assert costs_for(network, None, "").origin == f"assumed: {name}"
+
+
+def test_profiles_make_sense() -> None:
+    assert [one.name for one in profiles()] == [
+        "ethernet-1g", "ethernet-10g", "ethernet-25g", "ib-hdr", "ib-ndr", "shared-memory",
+    ]  # fmt: skip
+    for one in profiles():
+        assert one.hosts[0] == 1 and list(one.hosts) == sorted(one.hosts, reverse=True)
+        assert 0 < one.send < one.latency * 10 and one.wire >= 1
+
+
+def test_one_host_is_shared_memory() -> None:
+    network = _core.build_network(["a"], [4], [], [], [], [])
+    assert profile_for(network).name == "shared-memory"
+
+
+def test_measured_costs(calibration: Calibration) -> None:
+    network = read_network("chain:2,2,2@100Mbit")
+    costs = costs_for(network, calibration, "here.json")
+    assert costs.origin == "measured 2026-11-23, MPICH Version: 5.0.1 (here.json)"
+    found = costs.parameters(network, 65536, segmented=True)
+    assert found.startup == 2e-6 and found.receive == 3e-6 and found.overhead == pytest.approx(1.08)
+    assert found.latencies == pytest.approx([1e-5, 1e-5, 1e-5, 1.5e-5, 2e-5])
+    assert found.contention == ([1.0, 0.9, 0.8, 0.5], [1.0, 1.0, 1.0, 1.0])
+    # A token: two times 2 us of work, 10 us of latency, the rest as it comes: 50 us in all.
+    assert found.token == pytest.approx(36e-6) and found.token_work == 2e-6
+
+
+def test_one_message_takes_what_was_measured(calibration: Calibration) -> None:
+    """The simulator with a calibration's costs gives the calibration's times back."""
+    network = read_network("star:2@100Mbit")
+    costs = costs_for(network, calibration, "")
+    for bytes in (1, 4096, 65536):
+        schedule = _core.Schedule.from_rows(2, bytes, [(0, 0, 1, 0, 1, 0, bytes)])
+        found = _core.simulate(
+            network, schedule, None, "free", costs.parameters(network, bytes, segmented=False)
+        ).seconds
+        assert found == pytest.approx(calibration.between_hosts.seconds(bytes), rel=1e-3)
+
+
+def test_the_window_follows_from_the_costs(calibration: Calibration) -> None:
+    """Dear tokens ask for wider windows; crowds on a wire for narrow ones."""
+    small = exchange("chain:4,4@100Mbit", 1024)
+    dear = forecast(small, costs_for(small.network, calibration, ""))
+    assert best_window(dear, 1) == 8
+    assert dear.candidates[0].seconds <= min(one.seconds for one in dear.candidates)
+    large = exchange("chain:4,4@100Mbit", 1 << 18)
+    parts = tuple(type(f)(f.flows, f.bytes, 1.0 if f.flows == 1 else 0.3, 0) for f in calibration.host_flows)
+    crowded = made(host_flows=parts, trunk_flows=parts, token_loaded=Figure(1e-6))
+    assert best_window(forecast(large, costs_for(large.network, crowded, "")), 1) == 1
+
+
+def test_candidates_of_a_collective(calibration: Calibration) -> None:
+    for pattern, natives in (
+        ("all-to-all", {"all-at-once", "ring", "pairwise", "bruck"}),
+        ("all-gather", {"ring", "recursive-doubling", "bruck"}),
+    ):
+        here = exchange("star:8@100Mbit", 65536, pattern)
+        found = forecast(here, costs_for(here.network, calibration, ""))
+        names = [one.name for one in found.candidates]
+        assert set(names) == {f"window-{k}" for k in (1, 2, 4, 8)} | {f"native:{name}" for name in natives}
+        bound = _core.lower_bounds(here.network, here.demand).seconds
+        assert all(one.seconds >= bound for one in found.candidates)
+        assert found.settings is not None and found.settings.segment % 4096 == 0
+
+
+def test_nothing_is_settled_by_assumed_costs() -> None:
+    here = exchange("star:4@10Gbit", 65536)
+    found = forecast(here, costs_for(here.network, None, ""))
+    assert found.settings is None and found.lines()[0] == "costs       assumed: ethernet-10g"
+    assert found.as_json()["measured"] is False
