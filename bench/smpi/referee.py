@@ -67,13 +67,15 @@ class Referee:
         folder: Path,
         places: Sequence[int] | None = None,
         timeout: float | None = None,
+        settings: Sequence[str] = SETTINGS,
     ) -> None:
         """``places``: rank i runs where the network has rank ``places[i]``; in order without them.
 
-        ``timeout``: seconds that one simulation may take, by the clock on the wall.
+        ``timeout``: seconds that one simulation may take, by the clock on the wall. ``settings``: of SimGrid.
         """
         self.ranks = network.ranks
         self.timeout = timeout
+        self.settings = settings
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "platform.xml").write_text(platform_xml(network), encoding="utf-8")
@@ -104,7 +106,7 @@ class Referee:
         command = [
             "smpirun", "-np", str(self.ranks),
             "-platform", str(self.folder / "platform.xml"), "-hostfile", str(self.folder / "hosts"),
-            *[f"--cfg={setting}" for setting in SETTINGS], *options, str(self.binary), *arguments,
+            *[f"--cfg={setting}" for setting in self.settings], *options, str(self.binary), *arguments,
         ]  # fmt: skip
         # A session of its own: smpirun is a script, and what it starts must not outlive it.
         with subprocess.Popen(
