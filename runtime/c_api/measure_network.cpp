@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -17,13 +18,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int data_tag = 0, back_tag = 1;
 constexpr std::int64_t most_measured_bytes = std::int64_t{1} << 26;
+constexpr int most_count = 1024;  // messages of a flow
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 class NetworkWork {
  public:
   NetworkWork(MPI_Comm comm, const hocket_network_work& work)
-      : comm_(comm), w_(work), out_(bytes()), in_(bytes() * static_cast<std::size_t>(std::max(work.expected, 1))) {}
+      : comm_(comm),
+        w_(work),
+        out_(bytes()),
+        in_(bytes() * static_cast<std::size_t>(std::max(work.source_count * work.count, 1))) {}
 
   double once() {
     switch (w_.what) {
@@ -47,8 +52,9 @@ class NetworkWork {
       check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
   }
 
-  static void wait_as_schedules(MPI_Request& request) {
-    wait_for([&] { return all_done({&request, 1}) ? Progress::over : Progress::none; });
+  static void wait_as_schedules(MPI_Request& request) { wait_as_schedules(std::span(&request, 1)); }
+  static void wait_as_schedules(std::span<MPI_Request> requests) {
+    wait_for([&] { return all_done(requests) ? Progress::over : Progress::none; });
   }
 
   void send(int to, int length, int tag) {
@@ -95,16 +101,23 @@ class NetworkWork {
   }
 
   double flow() {
-    if (w_.to < 0 && w_.expected == 0) return 0;
-    const Clock::time_point begin = Clock::now();
     std::vector<MPI_Request> requests;
-    for (int i = 0; i < w_.expected; ++i)
-      check(PMPI_Irecv(in_.data() + bytes() * static_cast<std::size_t>(i), length(), MPI_BYTE, MPI_ANY_SOURCE, data_tag,
-                       comm_, &requests.emplace_back()));
-    for (int i = 0; w_.to >= 0 && i < w_.count; ++i)
-      check(PMPI_Isend(out_.data(), length(), MPI_BYTE, w_.to, data_tag, comm_, &requests.emplace_back()));
-    wait_for([&] { return all_done(requests) ? Progress::over : Progress::none; });
-    return seconds_since(begin);
+    if (w_.to >= 0) {
+      MPI_Request go = MPI_REQUEST_NULL;
+      check(PMPI_Irecv(nullptr, 0, MPI_BYTE, w_.to, back_tag, comm_, &go));
+      wait_as_schedules(go);
+      for (int i = 0; i < w_.count; ++i)
+        check(PMPI_Isend(out_.data(), length(), MPI_BYTE, w_.to, data_tag, comm_, &requests.emplace_back()));
+    }
+    const Clock::time_point begin = Clock::now();
+    std::byte* place = in_.data();
+    for (int source = 0; source < w_.source_count; ++source)
+      for (int i = 0; i < w_.count; ++i, place += w_.bytes)
+        check(PMPI_Irecv(place, length(), MPI_BYTE, w_.sources[source], data_tag, comm_, &requests.emplace_back()));
+    for (int source = 0; source < w_.source_count; ++source)
+      check(PMPI_Isend(nullptr, 0, MPI_BYTE, w_.sources[source], back_tag, comm_, &requests.emplace_back()));
+    wait_as_schedules(requests);
+    return w_.source_count > 0 ? seconds_since(begin) : 0;
   }
 
   double step() {
@@ -136,9 +149,14 @@ void check_work(MPI_Comm comm, const hocket_network_work* work, int repeat, cons
     throw ApiError{HOCKET_ERR_ARGUMENT, "there is nothing such to measure"};
   if (work->to < -1 || work->to >= size || work->from < -1 || work->from >= size)
     throw ApiError{HOCKET_ERR_ARGUMENT, "there is no such rank"};
-  if (work->bytes < 0 || work->bytes > most_measured_bytes || repeat < 0 || work->count < 0 || work->expected < 0 ||
-      work->expected > size * std::max(work->count, 1) || !(work->pause >= 0 && work->pause <= 1))
-    throw ApiError{HOCKET_ERR_ARGUMENT, "bytes (to 2^26), repeat, count, expected or pause (to 1 s) are out of range"};
+  if (work->bytes < 0 || work->bytes > most_measured_bytes || repeat < 0 || work->count < 0 ||
+      work->count > most_count || work->source_count < 0 || work->source_count > size ||
+      !(work->pause >= 0 && work->pause <= 1))
+    throw ApiError{HOCKET_ERR_ARGUMENT, "bytes (to 2^26), repeat, count (to 1024) or pause (to 1 s) are out of range"};
+  if (work->source_count > 0) need(work->sources, "sources");
+  for (int i = 0; i < work->source_count; ++i)
+    if (work->sources[i] < 0 || work->sources[i] >= size)
+      throw ApiError{HOCKET_ERR_ARGUMENT, "there is no such source"};
 }
 
 }  // namespace

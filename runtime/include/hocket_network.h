@@ -12,15 +12,17 @@ extern "C" {
  * HOCKET_SEND: a message to `to`: the time until MPI_Send returns, while its receiver is in MPI_Recv.
  * HOCKET_RECEIVE: a message from `to`: the time of MPI_Recv when it has come long before.
  * HOCKET_UNEXPECTED: a message to `to`: the time until MPI_Send returns, while its receiver sleeps for `pause` seconds.
- * HOCKET_FLOW: `count` messages at once to `to`, and `expected` from anybody: the time until all are over.
+ * HOCKET_FLOW: each of `sources` is told to begin, and sends `count` messages at once: the time until all have come.
  * HOCKET_STEP: a message to `to`, one from `from`, which a token answers: the time until the own token is there. */
 enum { HOCKET_PING = 0, HOCKET_SEND = 1, HOCKET_RECEIVE = 2, HOCKET_UNEXPECTED = 3, HOCKET_FLOW = 4, HOCKET_STEP = 5 };
 
 typedef struct {
-  int what, to, from, count, expected; /* ranks; -1: none. A rank with none waits, asleep, for the others. */
-  int asleep;                          /* waits give the processor away: ranks of a host outnumber its cores */
+  int what, to, from, count; /* ranks; -1: none. A rank with none waits, asleep, for the others. */
+  int source_count;
+  int asleep; /* waits give the processor away: ranks of a host outnumber its cores */
   int64_t bytes;
   double pause;
+  const int* sources;
 } hocket_network_work;
 
 /* Does it `repeat` times; seconds[i] is what the i-th time took this rank, 0 where it had no part. Collective:

@@ -7,7 +7,6 @@ import datetime
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from statistics import median
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +25,7 @@ QUICK_SECONDS: Final = 8.0
 _LEAST_REPEATS, _MOST_REPEATS = 3, 200
 _SHARE = 0.3  # seconds that one task takes at most, if three calls take no longer
 _PAUSE = 0.02  # of a receiver that is late; a send that takes less did not wait for it
+_ASIDE = 2e-3  # that a message gets to come before it is received
 _LEAST_FLOW = 2e-4  # seconds: shorter ones are repeated within a measurement
 _MOST_COUNT = 64
 _LEAST_SECONDS = 1e-9
@@ -41,10 +41,11 @@ class Work(ctypes.Structure):
         ("to", ctypes.c_int),
         ("source", ctypes.c_int),
         ("count", ctypes.c_int),
-        ("expected", ctypes.c_int),
+        ("source_count", ctypes.c_int),
         ("asleep", ctypes.c_int),
         ("bytes", ctypes.c_int64),
         ("pause", ctypes.c_double),
+        ("sources", ctypes.POINTER(ctypes.c_int)),
     ]
 
 
@@ -63,10 +64,9 @@ class Rank:
         flow = task.what == What.FLOW
         work = Work(
             int(task.what), task.sends.get(rank, -1), sources[0] if sources else -1, count,
-            len(sources) * count if flow else 0, int(self.crowded), task.bytes, _PAUSE,
+            len(sources) if flow else 0, int(self.crowded), task.bytes,
+            _ASIDE if task.what == What.RECEIVE else _PAUSE, (ctypes.c_int * max(len(sources), 1))(*sources),
         )  # fmt: skip
-        if task.what == What.RECEIVE:
-            work.pause = 2e-3
         seconds = np.zeros(repeat)
         self.library.check(
             "hocket_measure_network", self.library.handle(self.comm), ctypes.byref(work), repeat,
@@ -80,14 +80,15 @@ class Rank:
 
     def repeated(self, task: Task, share: float) -> tuple[list[float], int]:
         """As often as fits into ``share`` seconds; and how many messages each flow had."""
-        first = self.times(task, 1)[0]  # may set up connections
-        first = min(first, self.times(task, 1)[0])
-        count = 1
-        if task.what == What.FLOW and first < _LEAST_FLOW:
-            count = min(max(int(_LEAST_FLOW / first), 1), _MOST_COUNT)
+        self.times(task, 1)  # may set up connections
+        once, count = self.times(task, 1)[0], 1
         if task.what == What.UNEXPECTED:
-            return [first], count
-        once = first * count + (2e-3 if task.what == What.RECEIVE else 0)
+            return [once], count
+        if task.what == What.FLOW and once < _LEAST_FLOW:
+            count = min(max(int(_LEAST_FLOW / once), 1), _MOST_COUNT)
+            once = self.times(task, 1, count)[0]
+        if task.what == What.RECEIVE:
+            once += _ASIDE
         repeat = min(max(int(min(share, _SHARE) / once), _LEAST_REPEATS), _MOST_REPEATS)
         return self.times(task, repeat, count), count
 
@@ -233,22 +234,19 @@ def _eager(entries: list[tuple[Task, list[float], int]]) -> int:
 
 
 def _flows(entries: list[tuple[Task, list[float], int]], found: tuple[Class, ...]) -> tuple[Flows, ...]:
-    """Of k flows the time that k times the bytes would take alone, over the time they took."""
+    """The rate of all flows over that of a long message, or over one flow's if that is slower."""
     near = next((one for one in found if one.links != 0), found[0])
-    start = near.transfers[0].seconds.median
+    start = 2 * near.transfers[0].seconds.median  # told to begin; the first byte is there
     alone: dict[int, float] = {}
     rows = []
     for task, values, count in entries:
         flows, size = task.number, task.bytes
-        each = [max(value - start, 0.1 * value) / count for value in values]
+        taken = Figure.of([max(value - start, 0.1 * value) for value in values])
+        part = flows * count * size * near.per_byte / taken.median
         if flows == 1:
-            alone[size] = median(each)
-        if size not in alone:
-            continue
-        middle = Figure.of(each)
-        rows.append(
-            Flows(flows, size, min(max(flows * alone[size] / middle.median, 1e-6), 1.0), middle.spread)
-        )
+            alone[size] = min(part, 1.0)
+        part = min(max(part / alone.get(size, 1.0), 1e-6), 1.0)
+        rows.append(Flows(flows, size, part, taken.spread))
     return tuple(rows)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--placement", type=click.Choice(["names", "order"]), default="names", show_default=True,
               help="Ranks to hosts of the network: by names of processors, or rank i on place i.")  # fmt: skip
-@click.option("--quick", is_flag=True, help="Fewer figures in 10 s; less exact.")
+@click.option("--quick", is_flag=True, help="Fewer figures, in 8 s; less exact.")
 @click.option("-o", "--output", metavar="FILE", help="Where the calibration goes. [the user's cache]")
 @click.option("--show", metavar="FILE", is_flag=False, flag_value="",
               help="Measure nothing; show this calibration. [that kept of --network]")  # fmt: skip
