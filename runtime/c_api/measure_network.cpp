@@ -36,6 +36,8 @@ class NetworkWork {
         return flow();
       case HOCKET_STEP:
         return w_.to < 0 ? 0 : step();
+      case HOCKET_SENDRECV:
+        return w_.to < 0 ? 0 : both_ways();
       default:
         return w_.to >= 0 ? lead() : (w_.from >= 0 ? (follow(), 0) : 0);
     }
@@ -120,6 +122,13 @@ class NetworkWork {
     return w_.source_count > 0 ? seconds_since(begin) : 0;
   }
 
+  double both_ways() {
+    const Clock::time_point begin = Clock::now();
+    check(PMPI_Sendrecv(out_.data(), length(), MPI_BYTE, w_.to, data_tag, in_.data(), length(), MPI_BYTE, w_.from,
+                        data_tag, comm_, MPI_STATUS_IGNORE));
+    return seconds_since(begin);
+  }
+
   double step() {
     const Clock::time_point begin = Clock::now();
     MPI_Request in = MPI_REQUEST_NULL, out = MPI_REQUEST_NULL, token = MPI_REQUEST_NULL, answer = MPI_REQUEST_NULL;
@@ -145,7 +154,7 @@ void check_work(MPI_Comm comm, const hocket_network_work* work, int repeat, cons
   need(seconds, "seconds");
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
-  if (work->what < HOCKET_PING || work->what > HOCKET_STEP)
+  if (work->what < HOCKET_PING || work->what > HOCKET_SENDRECV)
     throw ApiError{HOCKET_ERR_ARGUMENT, "there is nothing such to measure"};
   if (work->to < -1 || work->to >= size || work->from < -1 || work->from >= size)
     throw ApiError{HOCKET_ERR_ARGUMENT, "there is no such rank"};

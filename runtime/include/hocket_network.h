@@ -13,8 +13,17 @@ extern "C" {
  * HOCKET_RECEIVE: a message from `to`: the time of MPI_Recv when it has come long before.
  * HOCKET_UNEXPECTED: a message to `to`: the time until MPI_Send returns, while its receiver sleeps for `pause` seconds.
  * HOCKET_FLOW: each of `sources` is told to begin, and sends `count` messages at once: the time until all have come.
- * HOCKET_STEP: a message to `to`, one from `from`, which a token answers: the time until the own token is there. */
-enum { HOCKET_PING = 0, HOCKET_SEND = 1, HOCKET_RECEIVE = 2, HOCKET_UNEXPECTED = 3, HOCKET_FLOW = 4, HOCKET_STEP = 5 };
+ * HOCKET_STEP: a message to `to`, one from `from`, which a token answers: the time until the own token is there.
+ * HOCKET_SENDRECV: MPI_Sendrecv with `to` and `from`. */
+enum {
+  HOCKET_PING = 0,
+  HOCKET_SEND = 1,
+  HOCKET_RECEIVE = 2,
+  HOCKET_UNEXPECTED = 3,
+  HOCKET_FLOW = 4,
+  HOCKET_STEP = 5,
+  HOCKET_SENDRECV = 6
+};
 
 typedef struct {
   int what, to, from, count; /* ranks; -1: none. A rank with none waits, asleep, for the others. */

@@ -46,7 +46,7 @@ def test_one_host() -> None:
     todo = tasks(Places.of([0] * 4, None), quick=False)
     for task in todo:
         check(task, 4)
-    assert {task.kind for task in todo} == {"ping", "send", "receive", "step", "host", "eager"}
+    assert {task.kind for task in todo} == {"ping", "send", "receive", "step", "sendrecv", "host", "eager"}
 
 
 def check(task: Task, ranks: int) -> None:

@@ -106,19 +106,26 @@ def _measured(
 ) -> _core.ModelParameters:
     near = one.between_hosts
     long = near.per_byte
-    wire = long * network.host_rate
+    wire = max(one.per_byte_loaded, long) * network.host_rate
     send, receive = near.send.median, near.receive.median
     token_work = min(send, receive)
-    loaded = one.token_loaded.median
+    # Bytes that take longer than a token are under way as those were under which it was measured.
+    part = min(max(bytes / max(one.token_bytes, 1), bytes * long / max(one.token.median, 1e-12)), 1.0)
+    token = one.token.median + part * (one.token_loaded.median - one.token.median)
     apart = min(bytes, SEGMENT) if segmented else bytes  # what one MPI message carries
     beyond = max(near.seconds(apart) - near.seconds(1) - long * apart, 0.0)  # rendezvous, windows of TCP
+    # A rank that waits as schedules do notices late, a message as well as a token: half of it each.
+    notice = token / 2 if segmented else 0.0
+    beyond += notice
+    if not segmented:  # all ranks wait in the library, as it waits
+        beyond += max(one.sendrecv.median - near.seconds(1), 0.0)
     latencies = _latencies(one)
     same_host = next((c for c in one.classes if c.links == 0), None)
     return _core.ModelParameters(
         startup=send,
         receive=receive,
         eager=one.eager,
-        token=max(loaded - near.latency - 2 * token_work, 0.0),
+        token=max(token - near.latency - beyond - 2 * token_work, 0.0),
         token_work=token_work,
         overhead=min(max(wire, _LEAST_WIRE), _MOST_WIRE),
         early_release=early_release,

@@ -100,6 +100,8 @@ class Calibration:
     token: Figure  # from a message's end until its sender knows, nothing else under way
     token_loaded: Figure  # the same while all ranks exchange messages of `token_bytes`
     token_bytes: int
+    per_byte_loaded: float  # seconds, while all ranks exchange
+    sendrecv: Figure  # MPI_Sendrecv of one byte, by all ranks at once
     host_flows: tuple[Flows, ...]  # into one host
     trunk_flows: tuple[Flows, ...]  # from one switch to another
     memory: dict[str, float] | None  # MB/s of the basic transfers of `hocket calibrate memory`
@@ -155,6 +157,7 @@ def from_json(found: Any) -> Calibration:
         classes=classes, eager=_count(whole, "eager", 0),
         token=_figure(whole, "token"), token_loaded=_figure(whole, "token_loaded"),
         token_bytes=_count(whole, "token_bytes", 0),
+        per_byte_loaded=_number(whole, "per_byte_loaded", 0, 1.0), sendrecv=_figure(whole, "sendrecv"),
         host_flows=_flows(whole, "host_flows"), trunk_flows=_flows(whole, "trunk_flows"),
         memory=None if memory is None else {str(k): _number(memory, k, 0, 1e12) for k in _object(memory)},
         memory_origin=_text(whole, "memory_origin"),

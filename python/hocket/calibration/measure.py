@@ -14,7 +14,7 @@ from mpi4py import MPI
 
 from hocket.bench.bounds import nodes_of_ranks
 from hocket.calibration.figures import MOST_SECONDS, Calibration, Class, Figure, Flows, Transfer
-from hocket.calibration.work import LOADED, Places, Task, What, classes, in_turn, tasks
+from hocket.calibration.work import Places, Task, What, classes, in_turn, tasks
 from hocket.errors import UsageError
 from hocket.memory.budget import Budget
 from hocket.memory.calibrate import cores
@@ -58,7 +58,7 @@ class Rank:
         self.crowded = crowded  # some host has more ranks than cores
 
     def times(self, task: Task, repeat: int, count: int = 1) -> list[float]:
-        """Seconds of each time, of the slowest leader; on all ranks."""
+        """Seconds of each time, of the slowest leader, or where all do the same of the mean; on all ranks."""
         rank = self.comm.Get_rank()
         sources = [source for source, target in task.sends.items() if target == rank]
         flow = task.what == What.FLOW
@@ -74,9 +74,10 @@ class Rank:
         )  # fmt: skip
         if rank not in task.leaders:
             seconds[:] = 0
-        slowest = np.empty_like(seconds)
-        _rest(self.comm.Iallreduce(seconds, slowest, MPI.MAX))
-        return [max(float(value), _LEAST_SECONDS) for value in slowest]
+        mean = task.what in (What.STEP, What.SENDRECV)  # no schedule waits for the slowest in every step
+        agreed = np.empty_like(seconds)
+        _rest(self.comm.Iallreduce(seconds, agreed, MPI.SUM if mean else MPI.MAX))
+        return [max(float(value) / (len(task.leaders) if mean else 1), _LEAST_SECONDS) for value in agreed]
 
     def repeated(self, task: Task, share: float) -> tuple[list[float], int]:
         """As often as fits into ``share`` seconds; and how many messages each flow had."""
@@ -179,6 +180,7 @@ def _calibration(
     steps = {task.bytes: values for task, values, _ in times["step"]}
     n = len(places.nodes)
     of_steps = _class_of(places, found)
+    loaded, per_byte = _loaded(steps, of_steps)
     memory, origin = _memory()
     version = MPI.Get_library_version().splitlines()[0].strip("\0 ")[:60]
     return Calibration(
@@ -186,9 +188,10 @@ def _calibration(
         ranks=n, hosts=len(places.first), cores=cores, ranks_per_host=places.most_ranks_on_a_host,
         host_rate=None if places.network is None else places.network.host_rate, wiring=wiring,
         classes=found, eager=_eager(times["eager"]),
-        token=_token(steps.get(1, []), of_steps, 1),
-        token_loaded=_token(steps.get(LOADED, steps.get(1, [])), of_steps, LOADED if LOADED in steps else 1),
-        token_bytes=LOADED, host_flows=_flows(times["host"], found), trunk_flows=_flows(times["trunk"], found),
+        token=_beyond(steps.get(1, []), of_steps.seconds(1)), token_loaded=loaded,
+        token_bytes=min((size for size in steps if size > 1), default=1), per_byte_loaded=per_byte,
+        sendrecv=Figure.of([v for _, values, _ in times["sendrecv"] for v in values] or [of_steps.seconds(1)]),
+        host_flows=_flows(times["host"], found), trunk_flows=_flows(times["trunk"], found),
         memory=memory, memory_origin=origin, seconds=seconds, left_out=left_out,
     )  # fmt: skip
 
@@ -217,10 +220,20 @@ def _class_of(places: Places, found: tuple[Class, ...]) -> Class:
     return next((one for one in found if one.links == links), found[0])
 
 
-def _token(steps: list[float], of: Class, bytes: int) -> Figure:
-    """What a step takes longer than its message."""
-    rest = [min(max(value - of.seconds(bytes), 0.0), MOST_SECONDS) for value in steps]
+def _beyond(steps: list[float], known: float) -> Figure:
+    """What a step takes longer than is known."""
+    rest = [min(max(value - known, 0.0), MOST_SECONDS) for value in steps]
     return Figure.of(rest or [0.0])
+
+
+def _loaded(steps: dict[int, list[float]], of: Class) -> tuple[Figure, float]:
+    """Of a line through two sizes of a step: what a token takes while all exchange, and what a byte takes."""
+    sizes = sorted(size for size in steps if size > 1)
+    if len(sizes) < 2:
+        return _beyond(steps.get(1, []), of.seconds(1)), of.per_byte
+    short, long = (Figure.of(steps[size]).median for size in (sizes[0], sizes[-1]))
+    per_byte = max((long - short) / (sizes[-1] - sizes[0]), of.per_byte)
+    return _beyond(steps[sizes[0]], of.seconds(1) + sizes[0] * per_byte), per_byte
 
 
 def _eager(entries: list[tuple[Task, list[float], int]]) -> int:

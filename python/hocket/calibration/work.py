@@ -16,7 +16,11 @@ QUICK_SIZES: Final = (1, 1 << 12, 1 << 16)
 FLOW_SIZES: Final = (1 << 13, 1 << 16, 1 << 18)
 QUICK_FLOW_SIZES: Final = (1 << 16,)
 EAGER_SIZES: Final = tuple(1 << power for power in range(9, 21))
-LOADED: Final = 1 << 16  # bytes of the messages under which a token's cost is measured
+LOADED: Final = (
+    1 << 16,
+    1 << 18,
+)  # bytes of the messages under which tokens are measured, and what a byte takes
+QUICK_LOADED: Final = (1 << 14, 1 << 16)
 MOST_HOSTS: Final = 64  # that are looked at for distances and trunks
 _PAIRS, _QUICK_PAIRS = 3, 1  # of a class
 
@@ -30,6 +34,7 @@ class What(IntEnum):
     UNEXPECTED = 3
     FLOW = 4
     STEP = 5
+    SENDRECV = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +109,16 @@ def tasks(places: Places, quick: bool) -> list[Task]:
     by_distance = classes(places, quick)
     for number, pairs in enumerate(by_distance.values()):
         for a, b in pairs:
-            todo += [Task(What.PING, size, {a: b}, (a,), "ping", number) for size in (1, LOADED)]
+            todo += [Task(What.PING, size, {a: b}, (a,), "ping", number) for size in (1, 1 << 16)]
             todo += [Task(what, 1, {a: b}, (a,), name, number)
                      for name, what in (("send", What.SEND), ("receive", What.RECEIVE))]  # fmt: skip
-    todo += _steps(places)
+    todo += _steps(places, quick)
     todo += _into_one_host(places, quick)
     todo += _over_a_trunk(places, quick)
     for number, pairs in enumerate(by_distance.values()):
         for a, b in pairs:
             todo += [Task(What.PING, size, {a: b}, (a,), "ping", number)
-                     for size in (QUICK_SIZES if quick else SIZES) if size not in (1, LOADED)]  # fmt: skip
+                     for size in (QUICK_SIZES if quick else SIZES) if size not in (1, 1 << 16)]  # fmt: skip
     a, b = next(
         (pairs[0] for links, pairs in by_distance.items() if links != 0), next(iter(by_distance.values()))[0]
     )
@@ -127,10 +132,12 @@ def in_turn(places: Places) -> dict[int, int]:
     return dict(zip(order, [*order[1:], order[0]], strict=True))
 
 
-def _steps(places: Places) -> list[Task]:
+def _steps(places: Places, quick: bool) -> list[Task]:
     """All ranks at once, each with the next one."""
     everybody = in_turn(places)
-    return [Task(What.STEP, size, everybody, tuple(everybody), "step") for size in (1, LOADED)]
+    sizes = (1, *(QUICK_LOADED if quick else LOADED))
+    steps = [Task(What.STEP, size, everybody, tuple(everybody), "step") for size in sizes]
+    return [*steps, Task(What.SENDRECV, 1, everybody, tuple(everybody), "sendrecv")]
 
 
 def _into_one_host(places: Places, quick: bool) -> list[Task]:

@@ -130,6 +130,10 @@ def _lines(found: Calibration) -> list[str]:
         f"a token: {_shown(found.token)}, while all exchange {format_bytes(found.token_bytes)} "
         f"{_shown(found.token_loaded)}"
     )
+    lines.append(
+        f"all at once: {format_rate(1 / max(found.per_byte_loaded, 1e-15), 3)} each; MPI_Sendrecv of a byte "
+        f"{_shown(found.sendrecv)}"
+    )
     for what, flows in (("into one host", found.host_flows), ("over one trunk", found.trunk_flows)):
         if flows:
             lines += ["", _flow_table(what, flows)]
