@@ -174,17 +174,17 @@ void check_work(MPI_Comm comm, const hocket_network_work* work, int repeat, cons
 using namespace hocket::runtime;
 
 HOCKET_API int hocket_measure_network(MPI_Comm comm, const hocket_network_work* work, int repeat, double seconds[]) {
-  return answer([&] {
+  return c_boundary([&] {
     need_intracommunicator(comm);
     Requests::instance().post_remaining();
     std::unique_ptr<NetworkWork> mine;
-    together(comm, HOCKET_ERR_ARGUMENT, [&] {
+    collective_try(comm, HOCKET_ERR_ARGUMENT, [&] {
       check_work(comm, work, repeat, seconds);
       mine = std::make_unique<NetworkWork>(comm, *work);
     });
-    const bool together_each_time = work->what == HOCKET_FLOW || work->what == HOCKET_STEP;
+    const bool each_time_anew = work->what == HOCKET_FLOW || work->what == HOCKET_STEP;
     for (int i = 0; i < repeat; ++i) {
-      if (together_each_time) agree(comm, {HOCKET_SUCCESS, {}});
+      if (each_time_anew) agree(comm, {HOCKET_SUCCESS, {}});
       seconds[i] = mine->once();
     }
   });

@@ -158,11 +158,10 @@ def startup_option(help: str) -> Decorator:
     return click.option("--startup", default="0", metavar="TIME", help=help)
 
 
-def calibration_option(function: F) -> F:
-    return click.option(
-        "--calibration", metavar="FILE",
-        help="Predict by this result of 'hocket calibrate network'. [that kept of the network]",
-    )(function)  # fmt: skip
+calibration_option = click.option(
+    "--calibration", metavar="FILE",
+    help="Predict by this result of 'hocket calibrate network'. [that kept of the network]",
+)  # fmt: skip
 
 
 def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
