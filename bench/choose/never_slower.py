@@ -6,7 +6,7 @@
 A place is shared memory or a lab, with options of `hocket lab run`, such as chain:4,4*2/rate=50Mbit/shuffle=1. Dense
 and sparse are MPI_Alltoallv with messages of half to one and a half times the size, and with one message in four.
 Each cell (place, collective, size, MPI) runs jobs in pairs, native and with `hocket run`, in turn; nothing is known
-from before (`first`), or the second job of a pair with Hocket uses what the first has kept (`again`). Labs need root.
+from before (`first`); --again: a second job with Hocket uses what the first has kept. Labs need root.
 Fewer calls are made where as many would take longer than --seconds natively, and more pairs where --pairs take less
 than --cell-seconds. Raw totals and medians of ratios go to
 bench/results/never-slower.{csv,md}, a heat map to docs/pictures/never-slower.png, or beside another --output.
@@ -32,7 +32,7 @@ from hocket.network import read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis
-from results_file import ROOT, Results, Row, alternating, begin, cells, grouped, provenance, spread
+from results_file import ROOT, Row, alternating, begin, cells, grouped, provenance, quartiles, read
 
 PROGRAM = Path(__file__).with_name("total_time.c")
 PICTURE = ROOT / "docs/pictures/never-slower.png"
@@ -98,7 +98,8 @@ def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argpars
         if pair >= arguments.pairs and time.monotonic() - began >= arguments.cell_seconds:
             return
         with tempfile.TemporaryDirectory(prefix="hocket-bench-") as directory:
-            for candidate in alternating(["native", "first", "again"], 0 if pair % 2 == 0 else 1):
+            candidates = ["native", "first", *(["again"] if arguments.again else [])]
+            for candidate in alternating(candidates, pair):
                 # What is known is kept by the run before; in backward turns that is made first, untimed.
                 kept = None if candidate == "native" else Path(directory) / candidate
                 if candidate == "again":
@@ -126,8 +127,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 *key,
                 of[0]["calls"],
                 len(first),
-                spread(first),
-                spread(again) if again else "",
+                quartiles(first),
+                quartiles(again) if again else "",
                 "" if median(first) <= 1.03 else "missed",
             ]
         )
@@ -154,7 +155,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             told,
         ),
         "",
-        "Total time of all calls of a job with Hocket over that of a native job, median (least–most) of alternating",
+        "Total time of all calls of a job with Hocket over that of a native job, median (quartiles) of alternating",
         "pairs. First job: nothing is known; what it takes to load the runtime, to meet, to plan and to try counts.",
         "Second job: with what the first has kept. Ranks in shared memory stand for hosts, more of them than cores.",
     ]
@@ -199,11 +200,17 @@ def main() -> None:
     parser.add_argument("--collective", action="append", choices=COLLECTIVES)
     parser.add_argument("--calls", type=int, default=200, help="in a job, at most")
     parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--append", action="store_true", help="keep the cells that the file has")
+    parser.add_argument(
+        "--again", action="store_true", help="also a second job, with what the first has kept"
+    )
     parser.add_argument("--cell-seconds", type=float, default=0, help="more pairs until this time is over")
     parser.add_argument("--seconds", type=float, default=20, help="of a native job, at most")
     parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
     arguments, results = begin(parser, "never-slower", summary)
-    results = Results(results.path, summary, results.heading | {"seconds": arguments.seconds})
+    if arguments.append and results.path.exists():
+        before, results.rows = read(results.path)
+        results.heading["command"] = f"{before['command']}; {results.heading['command']}"
     with tempfile.TemporaryDirectory(prefix="hocket-bench-") as work:
         for mpi in mpis(arguments):
             program = compiled(mpi, PROGRAM, Path(work))

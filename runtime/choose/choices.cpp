@@ -25,8 +25,8 @@ namespace {
 /// Ranks; with more, every window's waits would cost seconds to derive. Only the usual window is offered.
 constexpr int most_ranks_for_windows = 512;
 
-/// Of the library's own time so far, and calls: what may go into finding out. As GuardRules has it.
-constexpr double share = GuardRules{}.budget_share, calls_on_credit = GuardRules{}.budget_calls;
+/// Of the library's own time so far: what may go into finding out. As GuardRules has it.
+constexpr double share = GuardRules{}.budget_share;
 
 /// Seconds, on the slow side: for the ranks to agree on where they are; to draw up a schedule, its waits and a private
 /// communicator.
@@ -239,8 +239,16 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
     open(comm, choice);
 }
 
+/// Calls that may go into finding out about another size before they are earned. Where schedules have not been worth it
+/// they are fewer: a program of many sizes would spend them on each.
+double Choices::credit() const {
+  const auto in_vain = std::ranges::count_if(
+      choices_, [](const Choice& choice) { return choice.guard && choice.guard->incumbent() == 0; });
+  return GuardRules{}.budget_calls / static_cast<double>(1 + in_vain);
+}
+
 bool Choices::pays(const Choice& choice, double seconds) const {
-  return choice.native_seconds > 0 && share * spent_ + calls_on_credit * choice.native_seconds >= seconds;
+  return choice.native_seconds > 0 && share * spent_ + credit() * choice.native_seconds >= seconds;
 }
 
 /// Whether now is the time to try schedules.
@@ -278,6 +286,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   }
   GuardRules rules;
   rules.post_seconds = small_->agree_seconds;
+  rules.budget_calls = credit();
   std::vector<ArmEvidence> known;
   std::optional<std::size_t> winner;
   for (std::size_t i = 0; i < choice.offered.size(); ++i) {

@@ -62,6 +62,7 @@ class Choices {
  private:
   [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
   void watch(MPI_Comm comm, Choice& choice);
+  [[nodiscard]] double credit() const;
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
   [[nodiscard]] bool promises(const Choice& choice) const;
   void open(MPI_Comm comm, Choice& choice);

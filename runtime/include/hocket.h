@@ -149,7 +149,7 @@ HOCKET_API int hocket_exchange_wait(hocket_table* table);
  * left alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL and intercommunicators. */
 HOCKET_API int hocket_leave_alone(MPI_Comm comm);
 
-/* The arms that calls are chosen from, by number (docs/choosing.md): "native", "window-1", ...; null past the last. Not
+/* The arms that calls are chosen from, by number (hocket help choosing): "native", "window-1", ...; null past the last. Not
  * collective. */
 HOCKET_API const char* hocket_arm_name(int number);
 

@@ -80,6 +80,16 @@ def test_a_slower_schedule_costs_a_few_calls_at_most(calls: Callable[..., Told],
     assert "winner=native " in only_file(kept).read_text()
 
 
+def test_where_schedules_lose_other_sizes_are_tried_more_rarely(calls: Callable[..., Told]) -> None:
+    """Six sizes in turn, 20 calls each. Each by itself would be worth two calls."""
+    assert calls("20000", "60000", form="sizes", size=1 << 18, number=120).scheduled <= 6
+
+
+def test_a_gain_is_found_for_each_size(calls: Callable[..., Told]) -> None:
+    told = calls(SLOW, FAST, form="sizes", size=1 << 18, number=240)
+    assert told.scheduled >= 120 and told.last == 239
+
+
 def test_what_is_known_serves_as_soon_as_the_ranks_have_met(calls: Callable[..., Told], kept: Path) -> None:
     calls(SLOW, FAST)
     first = only_file(kept).read_text()

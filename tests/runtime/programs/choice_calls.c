@@ -1,8 +1,8 @@
 /* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US
- * FORM: blocking, all-gather, vector (MPI_Alltoallv), or both (persistent after blocking). The runtime sees this
- * program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it
- * finds out does not depend on the machine. Prints how many calls were scheduled, and which were the first and the
- * last. */
+ * FORM: blocking, all-gather, vector (MPI_Alltoallv), both (persistent after blocking), or sizes (blocking; BYTES in
+ * the first call, half of it in the next, down to a 32nd, and so on). The runtime sees this program's clock: a call
+ * that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not
+ * depend on the machine. Prints how many calls were scheduled, and which were the first and the last. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   b.in = malloc((size_t)(b.n * b.bytes));
   native_us = atol(argv[4]);
   scheduled_us = atol(argv[5]);
-  const int vector = strcmp(argv[1], "vector") == 0;
+  const int vector = strcmp(argv[1], "vector") == 0, sizes = strcmp(argv[1], "sizes") == 0, most = b.bytes;
   int* counts = malloc(2 * (size_t)b.n * sizeof(int));
   int* places = counts + b.n;
   for (int i = 0; i < b.n; ++i) {
@@ -95,6 +95,7 @@ int main(int argc, char** argv) {
   int scheduled = 0, first = -1, last = -1;
   for (int round = 0; round < calls; ++round) {
     scheduled_call = 0;
+    if (sizes) b.bytes = most >> round % 6;
     fill(&b, round);
     if (vector)
       MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
