@@ -17,11 +17,11 @@ from typing import Any, Final
 from testsets import demand, random_matrix
 
 from hocket import _core
+from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, provenance, table
 
-RATE: Final = 1.25e8  # bytes/s; ratios do not depend on it
 CASES: Final = (
     (64, 4),
     (64, 16),
@@ -52,16 +52,6 @@ TARGETS: Final = {  # scheduler: ranks, density, ms
 }
 MATRICES, LARGE = 3, 2**16  # matrices per case; one of so many messages or more
 RUNS, SECONDS = 20, 0.5  # per matrix; at least 3 runs, and no more once they have taken so long
-
-
-def star(ranks: int) -> _core.Network:
-    names = ["s", *(f"h{i}" for i in range(ranks))]
-    hosts = list(range(1, ranks + 1))
-    return _core.build_network(names, [0] + [1] * ranks, [0] * ranks, hosts, [RATE] * ranks, [0.0] * ranks)
-
-
-def torus(ranks: int) -> _core.Network:
-    return _core.build_grid("torus", [isqrt(ranks)] * 2, RATE, 0.0)
 
 
 def measure(name: str, network: _core.Network, demands: list[_core.Demand]) -> dict[str, Any]:
@@ -95,7 +85,10 @@ def rows_of(ranks: int, density: int) -> list[Row]:
         demand(random_matrix(ranks, density, "non-uniform", seed))
         for seed in range(1 if ranks * density >= LARGE else MATRICES)
     ]
-    networks = {"star": star(ranks), "torus": torus(ranks)}
+    networks = {
+        "star": read_network(f"star:{ranks}"),
+        "torus": read_network(f"torus:{isqrt(ranks)}x{isqrt(ranks)}"),
+    }
     return [
         {"ranks": ranks, "density": density, "scheduler": name, "network": kind}
         | measure(name, networks[kind], demands)

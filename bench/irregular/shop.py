@@ -15,11 +15,11 @@ from statistics import fmean, median
 from typing import Any, Final
 
 import numpy as np
-from cost import star
 from numpy.typing import NDArray
 from testsets import Matrix, demand, pattern
 
 from hocket import _core
+from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, provenance, table
@@ -86,7 +86,7 @@ def measure(network: _core.Network, bytes_: Matrix) -> dict[str, float]:
 
 
 def row(ranks: int, density: int, partners: str, sizes: str, matrices: int) -> Row:
-    network = star(ranks)
+    network = read_network(f"star:{ranks}")
     runs = [measure(network, matrix(ranks, density, partners, sizes, seed)) for seed in range(matrices)]
     ratios, splits = [run["over_bound"] for run in runs], [run["splits"] for run in runs]
     return {

@@ -16,41 +16,24 @@ from typing import Any
 from processes import answer_of
 
 from hocket import _core
+from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, provenance, table
 
 REPEATS = 3
-# name: (branching, limit in seconds, limit in MiB)
-CASES: dict[str, tuple[list[int], float, float]] = {
-    "1,024 hosts, 3 levels (4x16x16)": ([4, 16, 16], 2.0, 1024),
-    "4,096 hosts, 3 levels (16x16x16)": ([16, 16, 16], 60.0, 8192),
-    "one row of 100,000 hosts (100x10x100)": ([100, 10, 100], 1.0, 500 * 1e6 / 2**20),
+# name: (network, limit in seconds, limit in MiB)
+CASES: dict[str, tuple[str, float, float]] = {
+    "1,024 hosts, 3 levels (4x16x16)": ("tree:4x16x16", 2.0, 1024),
+    "4,096 hosts, 3 levels (16x16x16)": ("tree:16x16x16", 60.0, 8192),
+    "one row of 100,000 hosts (100x10x100)": ("tree:100x10x100", 1.0, 500 * 1e6 / 2**20),
 }
 
 
-def balanced(sizes: list[int]) -> _core.Network:
-    """A tree of switches with sizes[0] branches of sizes[1] branches …; the last are hosts."""
-    names, ranks, a, b = ["s0"], [0], list[int](), list[int]()
-    level = [0]
-    for depth, size in enumerate(sizes):
-        host = depth == len(sizes) - 1
-        below = []
-        for parent in level:
-            for _ in range(size):
-                below.append(len(names))
-                a.append(parent)
-                b.append(len(names))
-                names.append(f"{'n' if host else 's'}{len(names)}")
-                ranks.append(int(host))
-        level = below
-    return _core.build_network(names, ranks, a, b, [1.25e8] * len(a), [1e-6] * len(a))
-
-
-def measure(sizes: list[int], row_only: bool) -> dict[str, Any]:
+def measure(source: str, row_only: bool) -> dict[str, Any]:
     """One case, in this process."""
     began = time.perf_counter()
-    network = balanced(sizes)
+    network = read_network(source)
     built, cpu_built = time.perf_counter(), time.process_time()
     result: dict[str, Any] = {"hosts": network.ranks, "network_seconds": built - began}
     if row_only:
@@ -115,10 +98,10 @@ def main() -> None:
         print(json.dumps(measure(CASES[options.case][0], options.case.startswith("one row"))))
         return
     results.heading |= {"scheduler": "tree", "message_bytes": 65536, "window": 1, "repeats": REPEATS}
-    for name, (sizes, seconds, mib) in CASES.items():
+    for name, (network, seconds, mib) in CASES.items():
         runs = [answer_of(__file__, "--case", name) for _ in range(REPEATS)]
         runs.sort(key=lambda run: run["seconds"])
-        targets = {"branching": sizes, "target_seconds": seconds, "target_mib": mib}
+        targets = {"network": network, "target_seconds": seconds, "target_mib": mib}
         every = {"all_seconds": [run["seconds"] for run in runs]}
         results.add({"case": name} | runs[REPEATS // 2] | targets | every)
         print(name, *runs, flush=True)

@@ -9,7 +9,7 @@ import click
 
 from hocket.cli.options import Number, json_option, load_network, network_option, parse_size
 from hocket.cli.usage import named
-from hocket.cli.work import check_writable, with_spinner
+from hocket.cli.work import as_columns, check_writable, with_spinner
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -165,17 +165,13 @@ def _print(
     name: str,
 ) -> None:
     click.echo(f"{name}, r = {r:g}; bound {best.bound:.4g}")
-    rows = [("algorithm", "parameters", "steps", "volume", "time", "time/bound")]
+    rows = []
     for model, plans in models.items():
         for plan in plans:
             label = plan.name + (" (links shared)" if model == "shared" else "")
             figures = (f"{plan.volume:.2f}", f"{plan.time:.2f}", f"{plan.ratio:.2f}")
-            rows.append((label, parameters(plan), str(plan.steps), *figures))
-    widths = [max(len(row[i]) for row in rows) for i in range(6)]
-    for row in rows:
-        left = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
-        right = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
-        click.echo("  ".join(left + right).rstrip())
+            rows.append([label, parameters(plan), str(plan.steps), *figures])
+    click.echo(as_columns(["algorithm", "parameters", "steps", "volume", "time", "time/bound"], rows))
     if proof is not None:
         volume = proof["strict_volume"]
         agrees = (

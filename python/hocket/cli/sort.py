@@ -87,6 +87,7 @@ def sort(
     Equal keys stay in their order, NaN come last. All hosts must see the files.
     """
     from hocket.filesort.job import Job, run_job
+    from hocket.memory.calibrate import cores
     from hocket.mpi import find_mpi
     from hocket.runtime import RuntimeOptions
     from hocket.signals import as_exceptions
@@ -94,7 +95,7 @@ def sort(
     need_network(source, placement=placement, flow=flow_control, scheduler=scheduler)
     limit = named("--memory", parse_bytes, memory) if memory is not None else None
     check_ranks_here(ranks, hostfile)
-    ranks = ranks or _cores()
+    ranks = ranks or cores()
     files = _check(source_file, output, field, payload)
     mpi = find_mpi(mpi_name)
     environment = _environment(
@@ -121,10 +122,6 @@ def sort(
         click.echo(json.dumps(asdict(report), indent=2))
     else:
         click.echo(_summary(report, with_report))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _check(
@@ -238,11 +235,11 @@ def _summary(report: Report, with_steps: bool) -> str:
     rows = [
         [
             step.name,
-            f"{step.seconds:9.4f}",
-            f"{report.bytes / step.seconds / 1e6:8.0f}" if step.seconds > 0 else "",
-            f"{step.predicted:9.4f}" if step.predicted is not None else "",
+            f"{step.seconds:.4f}",
+            f"{report.bytes / step.seconds / 1e6:.0f}" if step.seconds > 0 else "",
+            f"{step.predicted:.4f}" if step.predicted is not None else "",
         ]
         for step in report.steps
     ]
-    header = ["step", "  seconds", "    MB/s", "predicted"]
+    header = ["step", "seconds", "MB/s", "predicted"]
     return f"{as_columns(header, rows)}\n{line}"

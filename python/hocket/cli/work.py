@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -198,13 +199,9 @@ def read_whole(path: str, what: str) -> bytes:
 def as_columns(header: list[str], rows: list[list[Any]]) -> str:
     """Plain columns, numbers to the right; the same on a terminal and in a pipe."""
     cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in [header, *cells]) for i in range(len(header))]
-    right = [all(not isinstance(row[i], str) for row in rows) for i in range(len(header))]
-    lines = []
-    for line in [header, *cells]:
-        padded = [
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(line, widths, right, strict=True)
-        ]
-        lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines)
+    padded = []
+    for title, *column in zip(header, *cells, strict=True):
+        width = max(map(len, (title, *column)))
+        numbers = all(re.fullmatch(r"-?[\d.,]*", cell) for cell in column)
+        padded.append([cell.rjust(width) if numbers else cell.ljust(width) for cell in (title, *column)])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))
