@@ -59,9 +59,24 @@ struct Run {
   Duel* duel = nullptr;               ///< to be told when the call is over
 };
 
+/// Whether the ranks are to meet for this call, which costs more than many short ones. Collective.
+bool worth_meeting(MPI_Comm comm, const Sides& sides, const Team& team) {
+  const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach);
+  std::optional<PeerBytes> peer_bytes;
+  if (neighbours && !neighbours->ambiguous) peer_bytes = sides.between(*neighbours, comm).peer_bytes();
+  return large_enough(comm, peer_bytes, team.size());
+}
+
 /// Runs the call by its plan if there is one.
 Run run_by_plan(MPI_Comm comm, const Sides& sides) {
-  Team* const team = Team::of_any(comm);
+  Team* const team = Team::known(comm);
+  if (team != nullptr && !team->met()) {
+    if (settings().choose != Choose::off && team->could_meet()) {
+      if (!team->looks_at_size()) return {FallbackReason::not_asked};
+      if (!worth_meeting(comm, sides, *team)) return {FallbackReason::small};
+    }
+    team->meet(comm);
+  }
   if (const std::optional<FallbackReason> why = why_native(team)) return {why};
   VectorExchanges& vectors = team->vectors();
   if (!vectors.asks()) return {FallbackReason::not_asked};

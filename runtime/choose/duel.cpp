@@ -1,28 +1,42 @@
 #include "runtime/choose/duel.hpp"
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace hocket::runtime {
 namespace {
 
-constexpr std::size_t native = 0, schedule = 1;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array<double, 2> predicted{unknown, unknown};
+constexpr std::size_t native = 0;
+/// Of the bound: what irregular exchanges take on wires (bench/results/lab-vector.md).
+constexpr double usual_time = 1.15;
 
 }  // namespace
 
-Duel::Duel() : guard_(predicted, {}, {}, schedule) {}
-
 bool Duel::scheduled(MPI_Comm comm) {
-  if (guard_.due()) guard_.tell(costs_.agree(comm));
-  turn_ = guard_.next();
-  if (turn_.timed) costs_.begin();
-  return turn_.arm != native;
+  if (!guard_ && !costs_.any()) {
+    timed_ = true;
+    costs_.begin();
+    return false;
+  }
+  if (!guard_) {
+    const double first = costs_.agree(comm).front();
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    const std::array predicted{std::isfinite(first) ? first : unknown, bound_ > 0 ? usual_time * bound_ : unknown};
+    GuardRules rules;
+    rules.calibrated = true;
+    guard_.emplace(predicted, rules);
+  } else if (guard_->due()) {
+    guard_->tell(costs_.agree(comm));
+  }
+  const Turn turn = guard_->next();
+  timed_ = turn.timed;
+  if (timed_) costs_.begin();
+  return turn.arm != native;
 }
 
 void Duel::over() {
-  if (turn_.timed) costs_.end();
+  if (timed_) costs_.end();
 }
 
 }  // namespace hocket::runtime

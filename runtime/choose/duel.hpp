@@ -2,16 +2,20 @@
 /// The MPI library's own call against one schedule, for an exchange that comes again and again.
 #include <mpi.h>
 
+#include <optional>
+
 #include "hocket/choose/guard.hpp"
 #include "runtime/choose/agreed_costs.hpp"
 
 namespace hocket::runtime {
 
-/// The schedule serves first: its limits promise a gain, and many programs call too seldom to find out. The library's
-/// call is tried soon, and stays if it has proven faster. All ranks of a communicator decide alike.
+/// The library serves the first call. If wires as described would let the schedule end a tenth earlier that serves from
+/// the next call on: many programs call too seldom to find out. Else it is a challenger like any other. All ranks of a
+/// communicator decide alike.
 class Duel {
  public:
-  Duel();
+  /// `bound`: seconds that no schedule is faster than; 0: not known.
+  explicit Duel(double bound) : bound_(bound) {}
 
   /// Who serves the next call. Collective.
   [[nodiscard]] bool scheduled(MPI_Comm comm);
@@ -19,9 +23,10 @@ class Duel {
   void over();
 
  private:
-  Guard guard_;
+  double bound_;
+  std::optional<Guard> guard_;  ///< from the second call on
   AgreedCosts costs_{AgreedCosts::Cost::mean};
-  Turn turn_{};
+  bool timed_ = false;
 };
 
 }  // namespace hocket::runtime

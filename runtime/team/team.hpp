@@ -3,6 +3,7 @@
 /// leave calls to the MPI library. Lives as an attribute of the communicator and dies with it.
 #include <mpi.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,6 +49,13 @@ class Team {
   /// The ranks agree on whether they can follow a plan together, which costs some collective calls. Collective.
   void meet(MPI_Comm comm);
   [[nodiscard]] bool met() const { return met_; }
+  /// Of irregular calls before the ranks have met, to be asked once per call: whether this one's size is looked at. The
+  /// first is, then every third of those before; never in step with a program that repeats itself.
+  [[nodiscard]] bool looks_at_size() {
+    if (++irregular_calls_ != next_look_) return false;
+    next_look_ = 3 * next_look_ + looks_++ % 3;
+    return true;
+  }
   /// False where nothing could come of it.
   [[nodiscard]] bool could_meet() const { return !left_alone_ && size_ >= 3; }
 
@@ -114,6 +122,7 @@ class Team {
   std::map<Way, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
   std::unique_ptr<VectorExchanges> vectors_;
   std::unique_ptr<Choices> choices_;
+  std::uint64_t irregular_calls_ = 0, next_look_ = 1, looks_ = 0;
 };
 
 }  // namespace hocket::runtime

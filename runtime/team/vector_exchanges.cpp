@@ -45,6 +45,10 @@ bool is_large(const Extent& all, int ranks) {
 
 }  // namespace
 
+bool large_enough(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks) {
+  return !too_small(extent_of(comm, peer_bytes.value_or(PeerBytes{}), ranks));
+}
+
 const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
   auto& known = neighbours_[static_cast<std::size_t>(reach)];
   if (!known) known = neighbours_of(comm, reach);
@@ -90,7 +94,8 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
     known->server = Server::schedule;
     known->large = true;
-    if (settings().choose == Choose::learn) known->duel = std::make_unique<Duel>();
+    if (settings().choose == Choose::learn)
+      known->duel = std::make_unique<Duel>(known->exchange->planned().figures.bound);
   }
   return known;
 }

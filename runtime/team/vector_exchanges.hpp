@@ -16,6 +16,10 @@
 
 namespace hocket::runtime {
 
+/// Whether the messages of a call are large enough, on average over the ranks, for a schedule to be worth a thought.
+/// Collective; nothing else needs to be agreed on. `peer_bytes`: nothing, if only the MPI library can serve the call.
+[[nodiscard]] bool large_enough(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks);
+
 class VectorExchanges {
  public:
   /// The communicator's ranks, and what makes its private communicator and its network on first use: see Team.
