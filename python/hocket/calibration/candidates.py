@@ -21,7 +21,7 @@ _STEPS: Final = 5_000_000  # of each simulation
 _MARGIN: Final = 0.02  # a gain that is worth another window than the usual one
 _SHARE: Final = 0.05  # of a segment's time that its processors may take
 _LEAST_SEGMENT, _MOST_SEGMENT = 4096, 1 << 20
-_AHEAD: Final = 32  # HOCKET_AHEAD: segments under way
+_OUTSTANDING: Final = 32  # HOCKET_MAX_OUTSTANDING_SEGMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Settings:
     """How a run should cut messages, and release the next sender; of measured costs."""
 
     segment: int
-    early: int
+    release_threshold: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Forecast:
         """For reports."""
         chosen = None
         if self.settings is not None:
-            chosen = {"segment": self.settings.segment, "early": self.settings.early}
+            chosen = {"segment": self.settings.segment, "release_threshold": self.settings.release_threshold}
         return {
             "costs": self.costs.origin,
             "measured": self.costs.measured,
@@ -75,14 +75,13 @@ class Forecast:
         """For people."""
         told = ", ".join(f"{one.name} {format_time(one.seconds, 3)}" for one in self.candidates)
         lines = [f"costs       {self.costs.origin}", f"candidates  {told}"]
-        if self.settings is not None:
-            early = (
-                f", the last {format_bytes(self.settings.early)} released early"
-                if self.settings.early
-                else ""
+        if (chosen := self.settings) is not None:
+            threshold = chosen.release_threshold
+            early = f", the last {format_bytes(threshold)} released early" if threshold else ""
+            lines.append(
+                f"run with    segments of {format_bytes(chosen.segment)}{early}: "
+                f"HOCKET_SEGMENT={chosen.segment} HOCKET_RELEASE_THRESHOLD={threshold}"
             )
-            lines.append(f"run with    segments of {format_bytes(self.settings.segment)}{early}: "
-                         f"HOCKET_SEGMENT={self.settings.segment} HOCKET_EARLY={self.settings.early}")  # fmt: skip
         return lines
 
 
@@ -163,7 +162,7 @@ def _settings(planned: Exchange, costs: Costs, found: list[Candidate]) -> Settin
     near = one.between_hosts
     rate = 1 / near.per_byte
     far = max(each.latency for each in one.classes)
-    wanted = max((near.send.median + near.receive.median) * rate / _SHARE, 2 * far * rate / _AHEAD)
+    wanted = max((near.send.median + near.receive.median) * rate / _SHARE, 2 * far * rate / _OUTSTANDING)
     segment = _LEAST_SEGMENT
     while segment < wanted and segment < _MOST_SEGMENT:
         segment *= 2
