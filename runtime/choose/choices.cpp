@@ -30,8 +30,8 @@ constexpr double share = GuardRules{}.budget_share;
 
 /// Seconds, on the slow side: for the ranks to agree on where they are; to draw up a schedule, its waits and a private
 /// communicator.
-constexpr double meeting_seconds = 2e-3;
-double planning_seconds(int ranks) { return 1e-3 + 4e-7 * ranks * ranks; }
+constexpr double meeting_seconds = 5e-3;
+double planning_seconds(int ranks) { return 2e-3 + 4e-7 * ranks * ranks; }
 
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 16384;
