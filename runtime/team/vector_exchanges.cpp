@@ -8,6 +8,7 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
 #include "runtime/team/agreement.hpp"
 
 namespace hocket::runtime {
@@ -26,7 +27,7 @@ Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
   for (const Volume& volume : peer_bytes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
   own.messages = peer_bytes.sends.size();
   Extent all;
-  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
+  check(wait_in_mpi(PMPI_Allreduce, &own, &all, 2, MPI_UINT64_T, MPI_SUM, comm));
   return all;
 }
 
@@ -71,7 +72,11 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
 ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
   const std::uint64_t own = schedule_cache_.candidates(peer_bytes);
   std::uint64_t common = 0;
-  reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
+  // Not a blocking reduction: MPICH's keeps processors from ranks that come late. It is waited for in the library, as
+  // in the call that follows: looking now and then takes longer.
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Iallreduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm, &request));
+  check(wait_in_mpi(PMPI_Wait, &request, MPI_STATUS_IGNORE));
   if ((common & ScheduleCache::well_formed) == 0) return nullptr;
   ScheduleCache::Known* known = schedule_cache_.find(common);
   if (known != nullptr && known->server != Server::undecided) return known;
