@@ -149,8 +149,8 @@ HOCKET_API int hocket_exchange_wait(hocket_table* table);
  * left alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL and intercommunicators. */
 HOCKET_API int hocket_leave_alone(MPI_Comm comm);
 
-/* The arms that calls are chosen from, by number (hocket help choosing): "native", "window-1", ...; null past the last. Not
- * collective. */
+/* The arms that calls are chosen from, by number (hocket help choosing): "native", "window-1", ...; null past the last.
+ * Not collective. */
 HOCKET_API const char* hocket_arm_name(int number);
 
 /* From here on this arm serves MPI_Alltoall, MPI_Allgather and MPI_Allgatherv on this communicator, whatever they send
