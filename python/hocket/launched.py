@@ -9,11 +9,17 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from hocket.errors import HocketError, MissingToolError
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+Tell = Callable[[dict[str, Any]], None]
 
 _GRACE: Final = 5.0  # seconds that a launcher gets to end its ranks
 
@@ -78,6 +84,34 @@ def messages(process: subprocess.Popen[str], mark: str, verbose: bool) -> Iterat
             yield json.loads(text)
         elif verbose:
             print(before, end="", file=sys.stderr)
+
+
+def run_as_rank(mark: str, ranks: int, work: Callable[[MPI.Intracomm, Tell], None]) -> None:
+    """In a rank that was started: ``work`` with a way to tell messages(). Errors are told, not raised.
+
+    A HocketError is the same on all ranks; anything else ends the job, for others may wait for this rank.
+    """
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+
+    def tell(message: dict[str, Any]) -> None:
+        print(f"{mark}{json.dumps(message)}", flush=True)
+
+    try:
+        if comm.Get_size() != ranks:
+            raise MissingToolError(
+                "mpi4py does not run on the MPI of the launcher",
+                remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
+            )
+        work(comm, tell)
+    except HocketError as error:
+        if comm.Get_rank() == 0:
+            tell({"error": str(error)})
+    except BaseException as error:
+        traceback.print_exc()
+        tell({"error": f"rank {comm.Get_rank()}: {error or type(error).__name__}"})
+        comm.Abort(1)
 
 
 def how_it_ended(code: int, said: IO[bytes], before: str) -> str:

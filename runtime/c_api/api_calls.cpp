@@ -11,10 +11,18 @@
 
 using namespace hocket::runtime;
 
+namespace {
+
+void check_intracommunicator(MPI_Comm comm) {
+  if (!plain_intracommunicator(comm))
+    throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket leaves all others alone"};
+}
+
+}  // namespace
+
 int hocket_leave_alone(MPI_Comm comm) {
   return c_boundary([&] {
-    if (!plain_intracommunicator(comm))
-      throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket leaves all others alone"};
+    check_intracommunicator(comm);
     Team::leave_alone(comm);
   });
 }
@@ -27,8 +35,7 @@ const char* hocket_arm_name(int number) {
 
 int hocket_serve_by(MPI_Comm comm, const char* arm) {
   return c_boundary([&] {
-    if (!plain_intracommunicator(comm))
-      throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket leaves all others alone"};
+    check_intracommunicator(comm);
     const auto found = std::ranges::find(arms, std::string_view(arm == nullptr ? "" : arm), &Arm::name);
     if (found == arms.end()) throw ApiError{HOCKET_ERR_ARGUMENT, "no arm is called so; hocket_arm_name() lists them"};
     Team::known(comm)->serve_by(*found);

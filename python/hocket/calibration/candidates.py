@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket import _core
-from hocket.calibration.costs import Costs, costs_for
+from hocket.calibration.costs import OUTSTANDING, Costs, costs_for
 from hocket.collectives import IRREGULAR
 from hocket.units import format_bytes, format_time
 
@@ -21,7 +21,6 @@ _STEPS: Final = 5_000_000  # of each simulation
 _MARGIN: Final = 0.02  # a gain that is worth another window than the usual one
 _SHARE: Final = 0.05  # of a segment's time that its processors may take
 _LEAST_SEGMENT, _MOST_SEGMENT = 4096, 1 << 20
-_OUTSTANDING: Final = 32  # HOCKET_MAX_OUTSTANDING_SEGMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ def _settings(planned: Exchange, costs: Costs, found: list[Candidate]) -> Settin
     near = one.between_hosts
     rate = 1 / near.per_byte
     far = max(each.latency for each in one.classes)
-    wanted = max((near.send.median + near.receive.median) * rate / _SHARE, 2 * far * rate / _OUTSTANDING)
+    wanted = max((near.send.median + near.receive.median) * rate / _SHARE, 2 * far * rate / OUTSTANDING)
     segment = _LEAST_SEGMENT
     while segment < wanted and segment < _MOST_SEGMENT:
         segment *= 2

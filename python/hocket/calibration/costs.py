@@ -14,7 +14,9 @@ from hocket.calibration.figures import Calibration
 
 _LATENCY_COUNTS: Final = 0.25  # beside the rate, when a profile is chosen
 _LEAST_WIRE, _MOST_WIRE = 0.01, 100.0  # the core's limits
-SEGMENT: Final = 16384  # HOCKET_SEGMENT: bytes of an MPI message of a schedule
+_FALLBACKS: Final = {variable.name: variable.fallback for variable in _core.variables()}
+SEGMENT: Final = _FALLBACKS["HOCKET_SEGMENT"]  # bytes of an MPI message of a schedule
+OUTSTANDING: Final = _FALLBACKS["HOCKET_MAX_OUTSTANDING_SEGMENTS"]
 
 
 @dataclass(frozen=True, slots=True)

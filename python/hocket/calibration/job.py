@@ -7,13 +7,16 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hocket.bench.job import need_mpi4py
 from hocket.calibration.figures import Calibration, from_json
-from hocket.errors import HocketError, MissingToolError, UsageError
-from hocket.launched import how_it_ended, messages, started
+from hocket.errors import HocketError, UsageError
+from hocket.launched import Tell, how_it_ended, messages, run_as_rank, started
 from hocket.mpi import Mpi, launch_command, mpi4py_environment
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 MARK: Final = "hocket-calibrate:"
 Say = Callable[[int, int, str], None]
@@ -68,36 +71,22 @@ def measured_by(
 
 def main() -> None:
     """A rank that measured_by() has started."""
-    from mpi4py import MPI
-
     from hocket.calibration.measure import measure
 
-    comm = MPI.COMM_WORLD
     what = json.loads(sys.argv[1])
-    first = comm.Get_rank() == 0
 
-    def tell(message: dict[str, Any]) -> None:
-        if first:
-            print(f"{MARK}{json.dumps(message)}", flush=True)
+    def work(comm: MPI.Intracomm, tell: Tell) -> None:
+        first = comm.Get_rank() == 0
 
-    try:
-        if comm.Get_size() != what["ranks"]:
-            raise MissingToolError(
-                "mpi4py does not run on the MPI of the launcher",
-                remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
-            )
-        found = measure(
-            comm, what["source"], what["placement"], what["quick"],
-            lambda at, of, work: tell({"at": at, "of": of, "work": work}),
-        )  # fmt: skip
+        def say(at: int, of: int, now: str) -> None:
+            if first:
+                tell({"at": at, "of": of, "work": now})
+
+        found = measure(comm, what["source"], what["placement"], what["quick"], say)
         if found is not None:
             tell({"calibration": found.as_json()})
-    except HocketError as error:  # the same on all ranks
-        tell({"error": str(error)})
-    except BaseException as error:  # others may wait for this rank
-        traceback.print_exc()
-        print(f"{MARK}{json.dumps({'error': f'rank {comm.Get_rank()}: {error!r}'})}", flush=True)
-        comm.Abort(1)
+
+    run_as_rank(MARK, what["ranks"], work)
 
 
 if __name__ == "__main__":

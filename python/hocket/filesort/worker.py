@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import mmap
 import socket
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from hocket.errors import HocketError, MissingToolError, UsageError
+from hocket.errors import HocketError, UsageError
 from hocket.filesort.files import Array, ArrayFile
 from hocket.filesort.job import MARK, Job, Report, Step
 from hocket.filesort.memory import available_memory
+from hocket.launched import Tell, run_as_rank
 from hocket.runtime.library import everywhere, load_library
 from hocket.sorting import memory_per_rank, sort_report
 from hocket.units import format_total
@@ -46,38 +45,27 @@ class _Files(NamedTuple):
 
 
 def main() -> None:
-    """One rank. Errors are told, not raised."""
-    from mpi4py import MPI
+    """One rank."""
+    job = Job.from_json(sys.argv[1])
 
-    comm = MPI.COMM_WORLD
-    try:
-        report = sort_files(comm, Job.from_json(sys.argv[1]))
+    def work(comm: MPI.Intracomm, tell: Tell) -> None:
+        report = sort_files(comm, job, tell)
         if comm.Get_rank() == 0:
-            _tell({"report": asdict(report)})
-    except HocketError as error:  # the same on all ranks
-        if comm.Get_rank() == 0:
-            _tell({"error": str(error)})
-    except BaseException as error:  # others may wait for this rank
-        traceback.print_exc()
-        _tell({"error": f"rank {comm.Get_rank()}: {error or type(error).__name__}"})
-        comm.Abort(1)
+            tell({"report": asdict(report)})
+
+    run_as_rank(MARK, job.ranks, work)
 
 
-def sort_files(comm: MPI.Comm, job: Job) -> Report:
+def sort_files(comm: MPI.Comm, job: Job, tell: Tell) -> Report:
     """Collective. HocketErrors are the same on all ranks."""
     rank, ranks = comm.Get_rank(), comm.Get_size()
-    if ranks != job.ranks:
-        raise MissingToolError(
-            "mpi4py does not run on the MPI of the launcher",
-            remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
-        )
     load_library(comm)  # before the clock starts
     files = _collective_try(comm, lambda: _open(job, rank, ranks))
     _refuse_too_much(comm, job, files)
 
     def progress(name: str, done: int, steps: int) -> None:
         if rank == 0:
-            _tell({"step": name, "done": done, "steps": steps})
+            tell({"step": name, "done": done, "steps": steps})
 
     began = time.perf_counter()
     progress(READING, 0, 0)
@@ -186,11 +174,6 @@ def _collective_try(comm: MPI.Comm, step: Callable[[], T]) -> T:
 
     everywhere(comm, run)
     return results[0]
-
-
-def _tell(message: dict[str, Any]) -> None:
-    """To whom has started the ranks."""
-    print(f"{MARK}{json.dumps(message)}", flush=True)
 
 
 if __name__ == "__main__":
