@@ -8,7 +8,7 @@
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 #include "runtime/team/concatenate.hpp"
 #include "runtime/team/irregular.hpp"
@@ -23,7 +23,7 @@ void check_pending_setup(const PendingSetup& pending_setup, const PrivateComm& c
   out.fixed(pending_setup.seed);
   const std::uint64_t digest = hocket::checksum(out.bytes()), mine[] = {digest, ~digest};
   std::uint64_t least[] = {0, 0};
-  check(wait_in_mpi(PMPI_Allreduce, mine, least, 2, MPI_UINT64_T, MPI_MIN, comm.get()));
+  run_collective(PMPI_Iallreduce, mine, least, 2, MPI_UINT64_T, MPI_MIN, comm.get());
   if (least[0] != ~least[1]) throw ApiError{HOCKET_ERR_ARGUMENT, "ranks differ in scheduler or seed"};
 }
 
@@ -65,7 +65,7 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
   collective_try(comm.get(), HOCKET_ERR_SCHEDULE, [&] { check_table(table); });
 
   const std::uint64_t part = part_digest(table);
-  check(wait_in_mpi(PMPI_Allreduce, &part, &table.whole, 1, MPI_UINT64_T, MPI_SUM, comm.get()));
+  run_collective(PMPI_Iallreduce, &part, &table.whole, 1, MPI_UINT64_T, MPI_SUM, comm.get());
   return table;
 }
 

@@ -9,7 +9,7 @@
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 
 using namespace hocket::runtime;
@@ -67,7 +67,7 @@ PhaseTable read_table(const std::string& path, const PrivateComm& comm, std::uin
 void check_mixture(const PhaseTable& table, const PrivateComm& comm, const char* prefix) {
   const std::uint64_t mine[] = {part_digest(table), comm.rank() == 0 ? table.whole : 0};
   std::uint64_t sums[] = {0, 0};
-  check(wait_in_mpi(PMPI_Allreduce, mine, sums, 2, MPI_UINT64_T, MPI_SUM, comm.get()));
+  run_collective(PMPI_Iallreduce, mine, sums, 2, MPI_UINT64_T, MPI_SUM, comm.get());
   if (sums[0] != sums[1])
     throw ApiError{HOCKET_ERR_MISMATCH, std::string("the files ") + prefix +
                                             ".* do not belong together: some were saved from another exchange; "

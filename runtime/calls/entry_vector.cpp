@@ -110,8 +110,7 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
 }
 
 /// `code`: what the MPI library said when it made the request.
-std::optional<FallbackReason> take_over(MPI_Comm comm, const Sides& sides, MPI_Request* request, int code) {
-  Team* const team = Team::of_any(comm);
+std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& sides, MPI_Request* request, int code) {
   if (const std::optional<FallbackReason> why = why_native(team)) return why;
   const Neighbours* const neighbours = team->vectors().neighbours(comm, sides.reach);
   if (neighbours == nullptr) return FallbackReason::topology;
@@ -128,8 +127,9 @@ std::optional<FallbackReason> take_over(MPI_Comm comm, const Sides& sides, MPI_R
 template <class Native>
 int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
   return guarded(comm, [&]() -> int {
+    Team* const team = Team::of_any(comm);
     const int code = wait_in_mpi(native);
-    if (const std::optional<FallbackReason> why = take_over(comm, sides, request, code))
+    if (const std::optional<FallbackReason> why = take_over(team, comm, sides, request, code))
       note_passed_on(comm, sides, *why);
     return code;
   });

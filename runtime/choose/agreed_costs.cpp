@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 
 namespace hocket::runtime {
 
@@ -17,7 +17,6 @@ void AgreedCosts::end() {
   own_.back() = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
 }
 
-// Not a nonblocking reduction: MPICH's first one takes as long as hundreds of short calls.
 std::vector<double> AgreedCosts::agree(MPI_Comm comm) {
   std::vector<double> own = std::exchange(own_, {}), all(own.size());
   if (cost_ == Cost::mean) {
@@ -25,8 +24,8 @@ std::vector<double> AgreedCosts::agree(MPI_Comm comm) {
     check(PMPI_Comm_size(comm, &ranks));
     for (double& seconds : own) seconds /= ranks;
   }
-  check(wait_in_mpi(PMPI_Allreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE,
-                    cost_ == Cost::mean ? MPI_SUM : MPI_MIN, comm));
+  run_collective(PMPI_Iallreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE,
+                 cost_ == Cost::mean ? MPI_SUM : MPI_MIN, comm);
   return all;
 }
 

@@ -16,7 +16,7 @@
 #include "hocket/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 #include "runtime/report/report_file.hpp"
 
 namespace hocket::runtime {
@@ -106,10 +106,10 @@ std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place) {
     if (!of_place.empty()) text = evidence_text(of_place);
   }
   std::uint64_t bytes = text.size();
-  check(wait_in_mpi(PMPI_Bcast, &bytes, 1, MPI_UINT64_T, 0, comm));
+  run_collective(PMPI_Ibcast, &bytes, 1, MPI_UINT64_T, 0, comm);
   if (bytes == 0) return {};
   text.resize(bytes);
-  check(wait_in_mpi(PMPI_Bcast, text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm));
+  run_collective(PMPI_Ibcast, text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm);
   return parse_evidence(text);
 }
 

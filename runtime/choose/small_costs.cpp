@@ -6,7 +6,6 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/idle.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -52,7 +51,7 @@ SmallCosts measure_small_costs(MPI_Comm own) {
   }
   const auto largest = [own](double here) {
     double of_all = 0;
-    check(wait_in_mpi(PMPI_Allreduce, &here, &of_all, 1, MPI_DOUBLE, MPI_MAX, own));
+    run_collective(PMPI_Iallreduce, &here, &of_all, 1, MPI_DOUBLE, MPI_MAX, own);
     return of_all;
   };
   SmallCosts costs;

@@ -116,12 +116,16 @@ inline void wait_until_done(MPI_Request& request) {
   check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
 }
 
-/// Begins a nonblocking collective of the runtime's own, and waits for it.
+/// A collective call of the runtime's own, begun by its nonblocking form: MPICH's blocking ones keep processors from
+/// ranks that come late. It waits in the MPI library, unless there is something to move meanwhile.
 template <class Call, class... Arguments>
 void run_collective(Call begin, Arguments... arguments) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(begin(arguments..., &request));
-  wait_until_done(request);
+  if (Requests::instance().any_active())
+    wait_until_done(request);
+  else
+    check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
 }  // namespace hocket::runtime

@@ -6,7 +6,6 @@
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
 
 namespace hocket::runtime {
 
@@ -19,10 +18,10 @@ void warn(MPI_Comm comm, int source, const std::string& text) {
   check(PMPI_Comm_rank(comm, &rank));
   char line[1024] = "";
   text.copy(line, sizeof line - 1);
-  check(wait_in_mpi(PMPI_Bcast, line, sizeof line, MPI_CHAR, source, comm));
+  run_collective(PMPI_Ibcast, line, sizeof line, MPI_CHAR, source, comm);
   const int known = heard(line) ? 1 : 0;
   int known_to_any = 0;
-  check(wait_in_mpi(PMPI_Allreduce, &known, &known_to_any, 1, MPI_INT, MPI_MAX, comm));
+  run_collective(PMPI_Iallreduce, &known, &known_to_any, 1, MPI_INT, MPI_MAX, comm);
   if (rank == 0 && !known_to_any) say(line);
 }
 
@@ -35,7 +34,7 @@ void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests)
   for (int source = 0; source < static_cast<int>(digests.size()); ++source) {
     if (!told.insert(digests[static_cast<std::size_t>(source)]).second) continue;
     int lines = static_cast<int>(own.size());
-    check(wait_in_mpi(PMPI_Bcast, &lines, 1, MPI_INT, source, comm));
+    run_collective(PMPI_Ibcast, &lines, 1, MPI_INT, source, comm);
     for (int i = 0; i < lines; ++i) warn(comm, source, rank == source ? own[static_cast<std::size_t>(i)] : "");
   }
 }

@@ -6,7 +6,7 @@
 
 #include "hocket/error.hpp"
 #include "runtime/mpi/bytes_type.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 
 namespace hocket::runtime {
@@ -18,7 +18,7 @@ TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
   for (const Volume& volume : sends) row.push_back({static_cast<Rank>(rank), volume.peer, volume.bytes});
   const int length = static_cast<int>(row.size());
   std::vector<int> lengths(static_cast<std::size_t>(size)), places;
-  check(wait_in_mpi(PMPI_Allgather, &length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
+  run_collective(PMPI_Iallgather, &length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm);
   std::int64_t total = 0;
   for (const int of_rank : lengths) {
     places.push_back(static_cast<int>(total));
@@ -33,8 +33,8 @@ TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
   reduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_MIN, comm);
   if (!fits_everywhere) throw InputError("no memory to say who sends how much to whom");
   const BytesType type(sizeof(Message));
-  check(wait_in_mpi(PMPI_Allgatherv, row.data(), length, type.get(), all.data(), lengths.data(), places.data(),
-                    type.get(), comm));
+  run_collective(PMPI_Iallgatherv, row.data(), length, type.get(), all.data(), lengths.data(), places.data(),
+                 type.get(), comm);
   return {static_cast<std::uint32_t>(size), std::move(all)};
 }
 

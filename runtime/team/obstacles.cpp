@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -48,7 +48,7 @@ std::string unmapped_ranks(MPI_Comm comm, const Placement& own) {
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
   std::vector<Line> lines(static_cast<std::size_t>(size));
-  check(wait_in_mpi(PMPI_Allgather, &mine, sizeof mine, MPI_BYTE, lines.data(), sizeof mine, MPI_BYTE, comm));
+  run_collective(PMPI_Iallgather, &mine, sizeof mine, MPI_BYTE, lines.data(), sizeof mine, MPI_BYTE, comm);
   std::set<std::string> unknown_hosts;
   for (const Line& line : lines) {
     if (line.problem[0] != 0) return line.problem;
@@ -61,8 +61,8 @@ std::string differing_settings(MPI_Comm comm) {
   const std::vector<std::uint64_t>& own = settings().must_match;
   std::vector<std::uint64_t> most(own.size()), least(own.size());
   const int count = static_cast<int>(own.size());
-  check(wait_in_mpi(PMPI_Allreduce, own.data(), most.data(), count, MPI_UINT64_T, MPI_MAX, comm));
-  check(wait_in_mpi(PMPI_Allreduce, own.data(), least.data(), count, MPI_UINT64_T, MPI_MIN, comm));
+  run_collective(PMPI_Iallreduce, own.data(), most.data(), count, MPI_UINT64_T, MPI_MAX, comm);
+  run_collective(PMPI_Iallreduce, own.data(), least.data(), count, MPI_UINT64_T, MPI_MIN, comm);
   const std::vector<std::string_view> names = must_match_variables();
   std::vector<std::string_view> differing;
   for (std::size_t i = 0; i < names.size(); ++i)

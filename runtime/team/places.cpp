@@ -7,7 +7,7 @@
 #include "hocket/error.hpp"
 #include "runtime/buffers/gpu.hpp"
 #include "runtime/plan/plan_store.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 #include "runtime/team/obstacles.hpp"
 
@@ -38,7 +38,7 @@ std::vector<RankInfo> exchange_votes(MPI_Comm comm) {
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
   std::vector<RankInfo> votes(static_cast<std::size_t>(size));
-  check(wait_in_mpi(PMPI_Allgather, &mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm));
+  run_collective(PMPI_Iallgather, &mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm);
   return votes;
 }
 

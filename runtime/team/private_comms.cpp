@@ -6,6 +6,7 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/requests.hpp"
 #include "runtime/progress/wait_in_mpi.hpp"
 
 namespace hocket::runtime {
@@ -58,8 +59,8 @@ std::optional<PrivateComms::Lease> PrivateComms::lease(MPI_Comm parent) {
   }
   free_here.push_back(live < most_live ? 1 : 0);
   std::vector<unsigned char> free_everywhere(free_here.size());
-  check(wait_in_mpi(PMPI_Allreduce, free_here.data(), free_everywhere.data(), static_cast<int>(free_here.size()),
-                    MPI_UNSIGNED_CHAR, MPI_MIN, parent));
+  run_collective(PMPI_Iallreduce, free_here.data(), free_everywhere.data(), static_cast<int>(free_here.size()),
+                 MPI_UNSIGNED_CHAR, MPI_MIN, parent);
   const auto found = std::find(free_everywhere.begin(), free_everywhere.end(), 1);
   if (found == free_everywhere.end()) return std::nullopt;
   const auto place = static_cast<std::size_t>(found - free_everywhere.begin());

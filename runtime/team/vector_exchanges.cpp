@@ -21,25 +21,13 @@ struct Extent {
   std::uint64_t bytes = 0, messages = 0;
 };
 
-/// Where a call begins a rank would soon wait for others in any case. So it waits in the MPI library, which is faster
-/// than looking now and then, unless there is something to move meanwhile. Not in a blocking reduction: MPICH's keeps
-/// processors from ranks that come late.
-void reduce_at_call(const void* own, void* all, int count, MPI_Op op, MPI_Comm comm) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(PMPI_Iallreduce(own, all, count, MPI_UINT64_T, op, comm, &request));
-  if (Requests::instance().any_active())
-    wait_until_done(request);
-  else
-    check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
-}
-
 Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
   Extent own;
   for (const Volume& volume : peer_bytes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
   own.messages = peer_bytes.sends.size();
   Extent all;
-  reduce_at_call(&own, &all, 2, MPI_SUM, comm);
+  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
   return all;
 }
 
@@ -84,7 +72,7 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
 ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
   const std::uint64_t own = schedule_cache_.candidates(peer_bytes);
   std::uint64_t common = 0;
-  reduce_at_call(&own, &common, 1, MPI_BAND, comm);
+  reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
   if ((common & ScheduleCache::well_formed) == 0) return nullptr;
   ScheduleCache::Known* known = schedule_cache_.find(common);
   if (known != nullptr && known->server != Server::undecided) return known;
