@@ -153,7 +153,7 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
 void bind_demand(nb::module_& m) {
   m.attr("EVERYONE") = everyone;
   nb::class_<Demand>(m, "Demand",
-                     "All-to-all of `bytes` bytes per message, all-gather of `bytes` bytes per rank, or irregular.")
+                     "All-to-all of `bytes` bytes per message, all-gather or reduction of `bytes` bytes per rank, or irregular.")
       .def(
           "__init__",
           [](Demand* self, std::uint32_t ranks, std::uint64_t bytes, const std::string& pattern,
@@ -161,11 +161,11 @@ void bind_demand(nb::module_& m) {
             new (self) Demand{parse_pattern(pattern), ranks, bytes, std::move(contributions)};
             if (self->by_matrix()) throw InputError("Demand.irregular makes irregular demands");
             if (self->contributions.empty()) return;
-            if (!self->to_everyone() || self->contributions.size() != ranks)
-              throw InputError("contributions belong to an all-gather, one to each rank");
+            if (!self->by_blocks() || self->contributions.size() != ranks)
+              throw InputError("contributions belong to an all-gather or a reduction, one to each rank");
           },
           "ranks"_a, "bytes"_a, "pattern"_a = "all-to-all", "contributions"_a = std::vector<std::uint64_t>{},
-          "`contributions`: bytes of each rank's part in an all-gather; empty: `bytes` each.")
+          "`contributions`: bytes of each rank's block of an all-gather or reduction; empty: `bytes` each.")
       .def_static(
           "irregular",
           [](std::uint32_t ranks, const std::vector<Rank>& src, const std::vector<Rank>& dst,
@@ -187,6 +187,7 @@ void bind_demand(nb::module_& m) {
             return messages;
           },
           "(src, dst, bytes) of an irregular demand, by sender and receiver")
+      .def_prop_ro("by_blocks", &Demand::by_blocks, "a block for every rank: all-gathers and reductions")
       .def("size", &Demand::size, "origin"_a, "target"_a, "bytes that target must get from origin")
       .def_prop_ro(
           "total_bytes", [](const Demand& d) { return d.matrix.total_bytes(); }, "of an irregular demand")

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hocket import _core
-from hocket.collectives import ALL_GATHER, find
+from hocket.collectives import find, takes_contributions
 from hocket.demand.arrays import traffic_of
 from hocket.errors import HocketError, NetworkError, PlanError, UsageError
 from hocket.figures import Figures
@@ -302,8 +302,8 @@ def plan(
     window = None if window is None else _whole(window, "window", 1, 1024)
     seconds = _seconds(startup, "startup")
     collective = find(demand) if isinstance(demand, str) else None
-    if contributions is not None and demand != ALL_GATHER:
-        raise UsageError("contributions belong to an all-gather", remedy="leave them out")
+    if contributions is not None and not (collective is not None and takes_contributions(collective)):
+        raise UsageError("contributions belong to an all-gather or a reduce-scatter", remedy="leave them out")
     if bytes is not None and (collective is None or contributions is not None):
         raise UsageError("the demand says all sizes already", remedy="leave bytes out")
     with _typed():

@@ -14,12 +14,14 @@ from hocket.errors import UsageError
 ALL_TO_ALL: Final = "all-to-all"
 ALL_GATHER: Final = "all-gather"
 IRREGULAR: Final = "irregular"
+REDUCE_SCATTER: Final = "reduce-scatter"
+ALL_REDUCE: Final = "all-reduce"
 
 COLLECTIVES: Final[dict[str, _core.Collective]] = {entry.name: entry for entry in _core.collectives()}
 # Those of which a name and a size say everything.
 EQUAL: Final = tuple(entry for entry in COLLECTIVES.values() if not entry.by_matrix)
-# Plan files of a job, one for each pattern; calls with a root are planned by the ranks.
-PLANNED_FOR_JOBS: Final = tuple(entry.name for entry in EQUAL if not entry.rooted)
+# Plan files that a launcher makes; other collectives are planned by the ranks when they are first called.
+PLANNED_FOR_JOBS: Final = (ALL_TO_ALL, ALL_GATHER)
 
 
 def find(name: str) -> _core.Collective:
@@ -29,3 +31,13 @@ def find(name: str) -> _core.Collective:
         known = ", ".join(f"'{equal.name}'" for equal in EQUAL)
         raise UsageError(f"there is no demand '{name}'", remedy=f"give {known} or a matrix of bytes")
     return entry
+
+
+def takes_contributions(entry: _core.Collective) -> bool:
+    """Whether every rank's block may have a size of its own."""
+    return entry.forwards and entry.name == entry.pattern and entry.name != ALL_REDUCE
+
+
+def scheduled_as(entry: _core.Collective) -> str:
+    """The pattern whose schedulers serve it: reductions are all-gathers turned round."""
+    return ALL_GATHER if entry.forwards else str(entry.pattern)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hocket import _core
-from hocket.collectives import ALL_GATHER, IRREGULAR
+from hocket.collectives import IRREGULAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +30,9 @@ class Figures:
     """A schedule of a demand on a network in plain numbers: sizes in bytes, times in seconds.
 
     ``ratio`` is what the schedule takes over the least possible; 1.0 is optimal. An all-to-all counts phases;
-    those of an all-gather may differ in length, so it counts predicted seconds; an irregular exchange counts
-    the seconds of its phases one after the other. ``time_ratio`` is predicted seconds over the least: it also
-    counts latencies. None: not known, where one rank's row stands for a schedule.
+    those of blocks (all-gathers, reductions) may differ in length, so it counts predicted seconds; an irregular
+    exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted seconds over the
+    least: it also counts latencies. None: not known, where one rank's row stands for a schedule.
     """
 
     pattern: str
@@ -82,7 +82,7 @@ class Figures:
             )
             over = ratio(lockstep, bounds.seconds)
         else:
-            over = time_ratio if demand.pattern == ALL_GATHER else ratio(schedule.phases, bound_phases)
+            over = time_ratio if demand.by_blocks else ratio(schedule.phases, bound_phases)
         return cls(
             pattern=str(demand.pattern),
             scheduler=scheduler,

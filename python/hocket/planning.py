@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from hocket import _core
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR, find
+from hocket.collectives import ALL_TO_ALL, IRREGULAR, find
 from hocket.errors import PlanError, UsageError
 from hocket.figures import Figures, peak_rss_bytes
 
@@ -42,6 +42,7 @@ class PlannedExchange:
     prediction: str = SIMULATED  # what kind
     startup: float = 0.0  # seconds that a message costs its sender
     seed: int = 1  # of schedulers that draw lots
+    collective: str = ""
 
     @cached_property
     def figures(self) -> Figures:
@@ -115,14 +116,16 @@ def plan_collective(
     """Schedules a collective of ``bytes`` per message or contribution, derives its waits and verifies both.
 
     ``startup`` is what a message costs its sender, in seconds: schedulers may trade phases for bytes by it.
-    ``contributions``: of an all-gather, the bytes of each rank in place of ``bytes``.
+    ``contributions``: the bytes of each rank's block in place of ``bytes``, where :func:`takes_contributions`.
     """
     if contributions is None:
         demand = find(name).demand(network.ranks, bytes, root)
     else:
         most = max(contributions, default=0)
-        demand = _core.Demand(network.ranks, most, ALL_GATHER, contributions=list(contributions))
-    return _plan(network, demand, scheduler, window, startup)
+        demand = _core.Demand(network.ranks, most, find(name).pattern, contributions=list(contributions))
+    planned = _plan(network, demand, scheduler, window, startup)
+    planned.collective = name
+    return planned
 
 
 def plan_irregular(

@@ -28,7 +28,7 @@ def check_same_network(
 def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core.Bounds, where: str) -> None:
     """Refuses a plan whose header states other bounds than its demand has on the plan's own ``network``, or a
     time that is less. Messages that go whole have no size in the rows, so that nothing else tells of a changed
-    one. What is 0 is not stated; what startup an all-gather was planned for is not known.
+    one. What is 0 is not stated; what startup blocks were planned for is not known.
     """
     from hocket.units import format_time
 
@@ -36,7 +36,7 @@ def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core
     size = f"{where}: the header says {demand.bytes} bytes"
     remedy = "make it again with 'hocket plan'"
     same = math.isclose(stated, least, rel_tol=_ROUNDING)
-    if stated > 0 and not (same or (demand.pattern == ALL_GATHER and stated > least)):
+    if stated > 0 and not (same or (demand.by_blocks and stated > least)):
         raise PlanError(
             f"{size} and a bound of {format_time(stated, 9)}; the bound of so many bytes is {format_time(least, 9)}",
             remedy=remedy,
@@ -57,11 +57,12 @@ def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core
 def _least_phases(header: _core.PlanHeader, network: _core.Network, bounds: _core.Bounds) -> int | None:
     """None where it depends on what a scheduler lets ranks do at once, and this version does not know the
     scheduler."""
-    pattern = header.demand.pattern
+    demand = header.demand
+    pattern = ALL_GATHER if demand.by_blocks else demand.pattern
     known = any(s.name == header.scheduler and s.pattern == pattern for s in _core.schedulers())
-    if pattern == ALL_GATHER and not known:
+    if demand.by_blocks and not known:
         return None
-    least: int = _core.least_phases(network, header.demand, bounds, ports_of(header.scheduler, pattern))
+    least: int = _core.least_phases(network, demand, bounds, ports_of(header.scheduler, pattern))
     return least
 
 

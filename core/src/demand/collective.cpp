@@ -13,6 +13,23 @@ Demand equal(std::uint32_t ranks, std::uint64_t bytes, Rank) {
   return {pattern, ranks, bytes};
 }
 
+/// All bytes in the block of the root.
+template <Pattern pattern>
+Demand at_root(std::uint32_t ranks, std::uint64_t bytes, Rank root) {
+  Demand demand{pattern, ranks, bytes, std::vector<std::uint64_t>(ranks, 0)};
+  if (root < ranks) demand.contributions[root] = bytes;
+  return demand;
+}
+
+/// A vector of `bytes`, a block of it for every rank.
+Demand shared_out(std::uint32_t ranks, std::uint64_t bytes, Rank) {
+  Demand demand{Pattern::all_reduce, ranks, ranks > 0 ? (bytes + ranks - 1) / ranks : 0};
+  if (ranks == 0 || bytes % ranks == 0) return demand;
+  for (std::uint64_t rank = 0; rank < ranks; ++rank)
+    demand.contributions.push_back(bytes * (rank + 1) / ranks - bytes * rank / ranks);
+  return demand;
+}
+
 constexpr std::array table{
     Collective{"all-to-all", "MPI_Alltoall", "Every rank has a different message of SIZE for every other rank.",
                Pattern::all_to_all, false, equal<Pattern::all_to_all>},
@@ -23,6 +40,15 @@ constexpr std::array table{
                "MPI_Alltoallv, MPI_Alltoallw, MPI_Neighbor_allgather, MPI_Neighbor_allgatherv, MPI_Neighbor_alltoall, "
                "MPI_Neighbor_alltoallv, MPI_Neighbor_alltoallw",
                "Every rank sends to some others what a traffic matrix says.", Pattern::irregular, false, nullptr},
+    Collective{"reduce-scatter", "MPI_Reduce_scatter_block, MPI_Reduce_scatter",
+               "Every rank has a vector with a block of SIZE for every rank, which gets the sum of its blocks.",
+               Pattern::reduce_scatter, false, equal<Pattern::reduce_scatter>},
+    Collective{"all-reduce", "MPI_Allreduce", "Every rank has a vector of SIZE, and every rank gets the sum of all.",
+               Pattern::all_reduce, false, shared_out},
+    Collective{"broadcast", "MPI_Bcast", "Every rank gets the SIZE that the root has.", Pattern::all_gather, true,
+               at_root<Pattern::all_gather>},
+    Collective{"reduce", "MPI_Reduce", "Every rank has a vector of SIZE, and the root gets the sum of all.",
+               Pattern::reduce_scatter, true, at_root<Pattern::reduce_scatter>},
 };
 
 }  // namespace

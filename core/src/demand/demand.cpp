@@ -15,20 +15,34 @@ std::string_view to_string(Pattern pattern) {
       return "all-gather";
     case Pattern::irregular:
       return "irregular";
+    case Pattern::reduce_scatter:
+      return "reduce-scatter";
+    case Pattern::all_reduce:
+      return "all-reduce";
   }
   return "?";
 }
 
 Pattern parse_pattern(std::string_view text) {
-  for (std::uint8_t i = 0; i < pattern_kinds; ++i)
-    if (to_string(static_cast<Pattern>(i)) == text) return static_cast<Pattern>(i);
-  throw InputError("no pattern is called '" + std::string(text) + "'; there are all-to-all, all-gather and irregular");
+  std::string known;
+  for (std::uint8_t i = 0; i < pattern_kinds; ++i) {
+    const auto pattern = static_cast<Pattern>(i);
+    if (to_string(pattern) == text) return pattern;
+    known += (known.empty() ? "" : ", ") + std::string(to_string(pattern));
+  }
+  throw InputError("no pattern is called '" + std::string(text) + "'; there are " + known);
 }
 
 Demand irregular(TrafficMatrix matrix) {
   Demand demand{Pattern::irregular, matrix.ranks(), matrix.largest()};
   demand.matrix = std::move(matrix);
   return demand;
+}
+
+Demand gather_of(const Demand& reduction) {
+  Demand gather = reduction;
+  gather.pattern = Pattern::all_gather;
+  return gather;
 }
 
 }  // namespace hocket

@@ -67,7 +67,6 @@ Successors forwarded_after(const Schedule& schedule) {
         before.clear();
         for (const Piece& piece : schedule.pieces(i)) {
           const auto key = std::tuple(schedule.hops()[i].src, piece.origin, piece.target);
-          if (piece.origin == schedule.hops()[i].src) continue;
           auto arrival = std::lower_bound(arrivals.begin(), arrivals.end(), key,
                                           [](const Arrival& a, const auto& k) { return a.key() < k; });
           for (; arrival != arrivals.end() && arrival->key() == key; ++arrival)

@@ -74,8 +74,8 @@ DecodedHeader decode_header(ByteView bytes, ByteView matrix) {
   for (std::uint64_t& contribution : header.demand.contributions) contribution = in.number();
   if (!header.demand.contributions.empty() && header.demand.contributions.size() != header.demand.ranks)
     throw PlanProblem("contributions for another number of ranks");
-  if (!header.demand.contributions.empty() && !header.demand.to_everyone())
-    throw PlanProblem("contributions, but the pattern is not all-gather");
+  if (!header.demand.contributions.empty() && !header.demand.by_blocks())
+    throw PlanProblem("contributions, but the pattern has no blocks");
   if (!header.demand.contributions.empty() && std::ranges::max(header.demand.contributions) != header.demand.bytes)
     throw PlanProblem("the bytes in the header are not those of the largest contribution");
   header.phases = in.number();

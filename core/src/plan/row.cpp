@@ -25,7 +25,7 @@ std::vector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
     piece.target = in.number32(demand.ranks) - 1;
     piece.offset = in.number();
     piece.length = in.number();
-    if ((piece.target == everyone) != demand.to_everyone())
+    if ((piece.target == everyone) != demand.by_blocks())
       throw PlanProblem("the pattern in the header is " + std::string(to_string(demand.pattern)) +
                         ", the rows have messages of another");
     const std::uint64_t whole = demand.contribution(piece.origin);
@@ -39,9 +39,9 @@ std::vector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
 
 /// A direct transfer carries as many bytes as the header says.
 void check_direct(const Demand& demand) {
-  if (demand.to_everyone())
+  if (demand.by_blocks())
     throw PlanProblem("the pattern in the header is " + std::string(to_string(demand.pattern)) +
-                      ", the rows have no pieces of contributions");
+                      ", the rows have no pieces of blocks");
   if (demand.bytes == 0) throw PlanProblem("the header says 0 bytes, the rows have messages");
 }
 

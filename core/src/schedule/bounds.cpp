@@ -1,6 +1,8 @@
 #include "hocket/schedule/bounds.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "hocket/error.hpp"
 #include "hocket/schedule/gather_bounds.hpp"
@@ -116,7 +118,48 @@ Bounds irregular_bounds(const Network& network, const Demand& demand) {
   return bounds;
 }
 
-/// Whether an all-gather has a byte to send.
+/// Bytes a second into all hosts together; infinite where only routes are known.
+double rate_into_hosts(const Network& network) {
+  if (network.shape() == Shape::routed) return std::numeric_limits<double>::infinity();
+  double rate = 0;
+  std::vector<bool> is_host(network.nodes(), false);
+  for (const Node host : network.hosts()) is_host[host] = true;
+  for (Channel channel = 0; channel < network.channels(); ++channel) {
+    const LinkSpec& link = network.spec().links[channel / 2];
+    if (is_host[channel % 2 == 0 ? link.b : link.a]) rate += network.rate(channel);
+  }
+  return rate;
+}
+
+/// What an all-gather must bring over a channel, a reduce-scatter must bring back.
+Bounds reduce_scatter_bounds(const Network& network, const Demand& demand) {
+  Bounds bounds = all_gather_bounds(network, demand);
+  for (Channel up = 0; up + 1 < network.channels(); up += 2) std::swap(bounds.load[up], bounds.load[up + 1]);
+  bounds.bottleneck ^= 1;
+  return bounds;
+}
+
+/// Every side of a cut must hear of the other's sum: the whole vector crosses it. No switch adds, so the vector goes
+/// into hosts 2 (N - 1) times in all (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+/// workstations", JPDC 2009).
+Bounds all_reduce_bounds(const Network& network, const Demand& demand) {
+  std::uint64_t vector = 0;
+  for (Rank rank = 0; rank < demand.ranks; ++rank) vector += demand.contribution(rank);
+  Demand from_first{Pattern::all_gather, demand.ranks, vector, std::vector<std::uint64_t>(demand.ranks, 0)};
+  if (demand.ranks > 0) from_first.contributions[0] = vector;
+  Bounds bounds = all_gather_bounds(network, gather_of(demand));
+  const Bounds across = all_gather_bounds(network, from_first);
+  for (Channel up = 0; up + 1 < network.channels(); up += 2)
+    bounds.load[up] = bounds.load[up + 1] = bounds.load[up] + bounds.load[up + 1];
+  if (network.hosts().size() < 2) return bounds;
+  const double rounds = 2 * static_cast<double>(network.hosts().size() - 1);
+  const double hosts = rounds * static_cast<double>(vector) / rate_into_hosts(network);
+  bounds.seconds = std::max(across.seconds, hosts);
+  if (across.seconds >= hosts) bounds.bottleneck = across.bottleneck;
+  return bounds;
+}
+
+/// Whether there is a byte to send.
 bool sends_anything(const Demand& demand) {
   if (demand.contributions.empty()) return demand.bytes > 0;
   return std::ranges::any_of(demand.contributions, [](std::uint64_t bytes) { return bytes > 0; });
@@ -132,18 +175,21 @@ Bounds lower_bounds(const Network& network, const Demand& demand) {
       return all_gather_bounds(network, demand);
     case Pattern::irregular:
       return irregular_bounds(network, demand);
+    case Pattern::reduce_scatter:
+      return reduce_scatter_bounds(network, demand);
+    case Pattern::all_reduce:
+      return all_reduce_bounds(network, demand);
   }
   throw InputError("no such pattern");
 }
 
 std::uint64_t least_phases(const Network& network, const Demand& demand, const Bounds& bounds, PortModel ports) {
-  if (demand.pattern != Pattern::all_gather) return bounds.phases;
+  if (!demand.by_blocks()) return bounds.phases;
   return sends_anything(demand) ? fewest_phases(network, ports) : 0;
 }
 
 double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double startup) {
-  if (demand.pattern != Pattern::all_gather || startup == 0 || network.ranks() < 2 || !sends_anything(demand))
-    return bounds.seconds;
+  if (!demand.by_blocks() || startup == 0 || network.ranks() < 2 || !sends_anything(demand)) return bounds.seconds;
   const auto phases = static_cast<double>(fewest_phases(network, PortModel::all_port));
   return std::max(startup * phases, startup + bounds.seconds);
 }

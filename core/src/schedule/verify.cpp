@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "hocket/progress.hpp"
 #include "hocket/schedule/ranges.hpp"
+#include "hocket/schedule/verify_sums.hpp"
 
 namespace hocket {
 namespace {
-
-constexpr std::size_t findings_per_kind = 3;
-
-void report(Certificate& certificate, Violation kind, std::uint64_t phase, const std::string& text) {
-  if (certificate.counts[static_cast<std::size_t>(kind)]++ < findings_per_kind)
-    certificate.findings.push_back({kind, phase, text});
-}
 
 std::string pair_name(Rank src, Rank dst) { return std::to_string(src) + "->" + std::to_string(dst); }
 
@@ -43,11 +38,11 @@ class PhaseCheck {
   void add(std::uint64_t phase, Hop hop) {
     if (one_port_) {
       if (count(sends_[hop.src], phase, hop) == 2)
-        report(certificate_, Violation::send_port, phase,
-               "rank " + std::to_string(hop.src) + " sends " + others(sends_[hop.src], hop));
+        certificate_.add(Violation::send_port, phase,
+                         "rank " + std::to_string(hop.src) + " sends " + others(sends_[hop.src], hop));
       if (count(receives_[hop.dst], phase, hop) == 2)
-        report(certificate_, Violation::receive_port, phase,
-               "rank " + std::to_string(hop.dst) + " receives " + others(receives_[hop.dst], hop));
+        certificate_.add(Violation::receive_port, phase,
+                         "rank " + std::to_string(hop.dst) + " receives " + others(receives_[hop.dst], hop));
     }
     route_.clear();
     network_.append_route(hop.src, hop.dst, route_);
@@ -55,9 +50,9 @@ class PhaseCheck {
       const std::uint32_t use = count(uses_[channel], phase, hop);
       certificate_.worst_channel_use = std::max<std::uint64_t>(certificate_.worst_channel_use, use);
       if (use == network_.capacity(channel) + 1)
-        report(certificate_, Violation::contention, phase,
-               "channel " + network_.channel_name(channel) + " (capacity " +
-                   std::to_string(network_.capacity(channel)) + ") carries " + others(uses_[channel], hop));
+        certificate_.add(Violation::contention, phase,
+                         "channel " + network_.channel_name(channel) + " (capacity " +
+                             std::to_string(network_.capacity(channel)) + ") carries " + others(uses_[channel], hop));
     }
   }
 
@@ -92,7 +87,7 @@ class DirectDelivery {
 
   void add(std::uint64_t phase, Hop hop) {
     auto seen = seen_[std::uint64_t{hop.src} * demand_.ranks + hop.dst];
-    if (seen) report(certificate_, Violation::delivered_twice, phase, "message " + pair_name(hop.src, hop.dst));
+    if (seen) certificate_.add(Violation::delivered_twice, phase, "message " + pair_name(hop.src, hop.dst));
     seen = true;
   }
 
@@ -100,7 +95,7 @@ class DirectDelivery {
     for (Rank origin = 0; origin < demand_.ranks; ++origin)
       for (Rank target = 0; target < demand_.ranks; ++target)
         if (demand_.size(origin, target) > 0 && !seen_[std::uint64_t{origin} * demand_.ranks + target])
-          report(certificate_, Violation::missing, phases, "message " + pair_name(origin, target));
+          certificate_.add(Violation::missing, phases, "message " + pair_name(origin, target));
   }
 
  private:
@@ -123,16 +118,15 @@ class PieceDelivery {
       return;
     const bool known_target = gather() ? piece.target == everyone : piece.target < demand_.ranks;
     if (piece.origin >= demand_.ranks || !known_target || demand_.size(piece.origin, piece.target) == 0) {
-      report(certificate_, Violation::not_demanded, phase, piece_name(piece) + " sent " + pair_name(hop.src, hop.dst));
+      certificate_.add(Violation::not_demanded, phase, piece_name(piece) + " sent " + pair_name(hop.src, hop.dst));
       return;
     }
     if (end < piece.offset || end > demand_.size(piece.origin, piece.target)) {
-      report(certificate_, Violation::beyond_message, phase, piece_name(piece));
+      certificate_.add(Violation::beyond_message, phase, piece_name(piece));
       return;
     }
     if (hop.src != piece.origin && !holds(hop.src, piece, end))
-      report(certificate_, Violation::not_held, phase,
-             "rank " + std::to_string(hop.src) + " sends " + piece_name(piece));
+      certificate_.add(Violation::not_held, phase, "rank " + std::to_string(hop.src) + " sends " + piece_name(piece));
     arrivals_.push_back({hop.dst, piece});
   }
 
@@ -140,8 +134,8 @@ class PieceDelivery {
     for (const auto& [rank, piece] : arrivals_) {
       const bool at_target = gather() || rank == piece.target;
       if (receive(rank, piece) && at_target)
-        report(certificate_, Violation::delivered_twice, phase,
-               piece_name(piece) + (gather() ? " to rank " + std::to_string(rank) : std::string()));
+        certificate_.add(Violation::delivered_twice, phase,
+                         piece_name(piece) + (gather() ? " to rank " + std::to_string(rank) : std::string()));
     }
     arrivals_.clear();
   }
@@ -150,7 +144,7 @@ class PieceDelivery {
     if (demand_.by_matrix()) {
       demand_.matrix.each([&](Rank origin, Rank target, std::uint64_t bytes) {
         if (!holds(target, {origin, target, 0, bytes}, bytes))
-          report(certificate_, Violation::missing, phases, "part of " + message_name(origin, target));
+          certificate_.add(Violation::missing, phases, "part of " + message_name(origin, target));
       });
       return;
     }
@@ -158,9 +152,9 @@ class PieceDelivery {
       for (Rank target = 0; target < demand_.ranks; ++target) {
         const Piece all{origin, gather() ? everyone : target, 0, demand_.size(origin, gather() ? everyone : target)};
         if (origin == target || all.length == 0 || holds(target, all, all.length)) continue;
-        report(certificate_, Violation::missing, phases,
-               "part of " + message_name(origin, all.target) +
-                   (gather() ? " at rank " + std::to_string(target) : std::string()));
+        certificate_.add(Violation::missing, phases,
+                         "part of " + message_name(origin, all.target) +
+                             (gather() ? " at rank " + std::to_string(target) : std::string()));
       }
   }
 
@@ -181,7 +175,7 @@ class PieceDelivery {
     Piece piece;
   };
 
-  [[nodiscard]] bool gather() const { return demand_.to_everyone(); }
+  [[nodiscard]] bool gather() const { return demand_.by_blocks(); }
   [[nodiscard]] std::uint64_t slot(Rank holder, Rank origin) const {
     return std::uint64_t{holder} * demand_.ranks + origin;
   }
@@ -242,7 +236,7 @@ class PieceDelivery {
 
 /// A transfer of no bytes is in order where there is nothing to send.
 bool may_be_empty(const Demand& demand, const Schedule& schedule, std::uint64_t transfer) {
-  if (!demand.to_everyone()) return !demand.by_matrix() && demand.bytes == 0;
+  if (!demand.by_blocks()) return !demand.by_matrix() && demand.bytes == 0;
   bool nothing = true;
   schedule.each_piece(transfer, [&](const Piece& piece) {
     nothing = nothing && piece.origin < demand.ranks && demand.contribution(piece.origin) == 0;
@@ -252,11 +246,11 @@ bool may_be_empty(const Demand& demand, const Schedule& schedule, std::uint64_t 
 
 bool well_formed(const Network& network, std::uint64_t phase, Hop hop, bool empty, Certificate& certificate) {
   if (hop.src >= network.ranks() || hop.dst >= network.ranks())
-    report(certificate, Violation::rank_out_of_range, phase, pair_name(hop.src, hop.dst));
+    certificate.add(Violation::rank_out_of_range, phase, pair_name(hop.src, hop.dst));
   else if (hop.src == hop.dst)
-    report(certificate, Violation::self_transfer, phase, "rank " + std::to_string(hop.src));
+    certificate.add(Violation::self_transfer, phase, "rank " + std::to_string(hop.src));
   else if (empty)
-    report(certificate, Violation::empty_transfer, phase, pair_name(hop.src, hop.dst));
+    certificate.add(Violation::empty_transfer, phase, pair_name(hop.src, hop.dst));
   else
     return true;
   return false;
@@ -298,6 +292,11 @@ std::string_view to_string(Violation kind) {
   return "?";
 }
 
+void Certificate::add(Violation kind, std::uint64_t phase, std::string text) {
+  constexpr std::size_t findings_per_kind = 3;
+  if (counts[static_cast<std::size_t>(kind)]++ < findings_per_kind) findings.push_back({kind, phase, std::move(text)});
+}
+
 bool Certificate::contention_free() const {
   return count(Violation::send_port) == 0 && count(Violation::receive_port) == 0 && count(Violation::contention) == 0 &&
          count(Violation::wrong_ranks) == 0;
@@ -320,9 +319,9 @@ Certificate verify(const Network& network, const Demand& demand, const Schedule&
   certificate.transfers = schedule.size();
   certificate.phases = schedule.phases();
   if (schedule.ranks() != network.ranks() || demand.ranks != network.ranks()) {
-    report(certificate, Violation::wrong_ranks, 0,
-           "the network has " + std::to_string(network.ranks()) + " ranks, the demand " + std::to_string(demand.ranks) +
-               ", the schedule " + std::to_string(schedule.ranks()));
+    certificate.add(Violation::wrong_ranks, 0,
+                    "the network has " + std::to_string(network.ranks()) + " ranks, the demand " +
+                        std::to_string(demand.ranks) + ", the schedule " + std::to_string(schedule.ranks()));
     return certificate;
   }
   Steps steps("verifying the schedule", schedule.size());
@@ -341,10 +340,13 @@ Certificate verify(const Network& network, const Demand& demand, const Schedule&
       end_phase(phase);
     }
   };
-  if (!demand.to_everyone() && !demand.by_matrix() && schedule.direct() && schedule.message_bytes() == demand.bytes) {
+  if (!demand.by_blocks() && !demand.by_matrix() && schedule.direct() && schedule.message_bytes() == demand.bytes) {
     DirectDelivery delivery(demand, certificate);
     walk([&](std::uint64_t phase, std::uint64_t, Hop hop) { delivery.add(phase, hop); }, [](std::uint64_t) {});
     delivery.finish(schedule.phases());
+  } else if (demand.reduces()) {
+    walk([](std::uint64_t, std::uint64_t, Hop) {}, [](std::uint64_t) {});
+    verify_sums(demand, schedule, certificate);
   } else {
     PieceDelivery delivery(demand, certificate);
     const auto add = [&](std::uint64_t phase, std::uint64_t i, Hop hop) {

@@ -88,11 +88,8 @@ class Order {
 }  // namespace
 
 void verify_waits(const Network& network, const Schedule& schedule, const Waits& waits, Certificate& certificate) {
-  const auto report = [&](Violation kind, std::uint64_t phase, const std::string& text) {
-    if (certificate.counts[static_cast<std::size_t>(kind)]++ < 3) certificate.findings.push_back({kind, phase, text});
-  };
   if (waits.begin.size() != schedule.size() + 1) {
-    report(Violation::unordered, 0, "there are waits for another number of transfers");
+    certificate.add(Violation::unordered, 0, "there are waits for another number of transfers");
     return;
   }
   // Users of each channel in order, as a chain of one list per channel.
@@ -111,8 +108,8 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
       bool circular = false;
       for (const std::uint32_t earlier : waits.of(transfer)) circular = circular || earlier >= first;
       if (circular)
-        report(Violation::circular_wait, phase,
-               transfer_name(schedule, i) + " waits for a transfer that is not earlier");
+        certificate.add(Violation::circular_wait, phase,
+                        transfer_name(schedule, i) + " waits for a transfer that is not earlier");
       route.clear();
       network.append_route(hop.src, hop.dst, route);
       for (const Channel channel : route) {
@@ -121,9 +118,9 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
         if (chain.size() >= apart) {
           const std::uint32_t earlier = chain[chain.size() - apart];
           if (earlier < first && !circular && !order.holds(earlier, transfer)) {
-            report(Violation::unordered, phase,
-                   transfer_name(schedule, i) + " may start before " + transfer_name(schedule, earlier) +
-                       " is over on " + network.channel_name(channel));
+            certificate.add(Violation::unordered, phase,
+                            transfer_name(schedule, i) + " may start before " + transfer_name(schedule, earlier) +
+                                " is over on " + network.channel_name(channel));
             if (certificate.count(Violation::unordered) >= enough_findings) return;
           }
         }

@@ -7,6 +7,7 @@
 #include "hocket/error.hpp"
 #include "hocket/limits.hpp"
 #include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedule/turned.hpp"
 #include "hocket/schedulers/gather_streams.hpp"
 #include "hocket/schedulers/irregular/list.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
@@ -78,6 +79,9 @@ const Scheduler& first_choice(const Network& network, const Demand& demand, cons
       return first_all_gather(network, demand, bounds);
     case Pattern::irregular:
       return first_irregular(network, demand, bounds);
+    case Pattern::reduce_scatter:
+    case Pattern::all_reduce:
+      break;  // chosen as all-gathers
   }
   throw InputError("no such pattern");
 }
@@ -118,9 +122,21 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
   return a.schedule.phases() < b.schedule.phases();
 }
 
+/// What is best for the all-gather is best for it turned round.
+ChosenSchedule choose_reduction(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+  ChosenSchedule chosen = choose_schedule(network, gather_of(demand), options);
+  chosen.schedule = turned(network, demand.pattern, chosen.schedule);
+  chosen.bounds = lower_bounds(network, demand);
+  chosen.bound_phases = least_phases(network, demand, chosen.bounds, chosen.scheduler->ports);
+  chosen.bound_seconds = least_seconds(network, demand, chosen.bounds, options.for_scheduler.startup);
+  chosen.prediction.reset();
+  return chosen;
+}
+
 }  // namespace
 
 ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+  if (demand.reduces()) return choose_reduction(network, demand, options);
   const SchedulerOptions& for_scheduler = options.for_scheduler;
   const Bounds bounds = lower_bounds(network, demand);
   if (!options.scheduler.empty())

@@ -109,6 +109,7 @@ std::string_view algorithms::irregular_why_not(const Network& network, const Dem
 std::span<const Scheduler> schedulers() { return table; }
 
 const Scheduler& find_scheduler(std::string_view name, Pattern pattern) {
+  if (reduces(pattern)) return find_scheduler(name, Pattern::all_gather);
   std::string known;
   for (const Scheduler& scheduler : table) {
     if (scheduler.pattern != pattern) continue;

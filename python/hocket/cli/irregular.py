@@ -8,10 +8,10 @@ import click
 
 from hocket.cli.usage import Decorator, named
 from hocket.cli.work import with_spinner
-from hocket.units import format_bytes, format_time, format_total
+from hocket.units import format_time, format_total
 
 if TYPE_CHECKING:
-    from hocket._core import Demand, Network
+    from hocket._core import Network
     from hocket.figures import Figures
     from hocket.planning import PlannedExchange
 
@@ -54,12 +54,6 @@ def plan_traffic(
     if traffic.kept_bytes and not quiet:
         click.echo(f"{format_total(traffic.kept_bytes)} stay where they are: no message", err=True)
     return planned
-
-
-def size_text(demand: Demand) -> str:
-    if demand.messages == 0:
-        return "nothing"
-    return f"at most {format_bytes(demand.bytes)}, {format_total(demand.total_bytes)} in all"
 
 
 def time_in_turn(figures: Figures) -> str:

@@ -12,7 +12,7 @@ import click
 from hocket import _core
 from hocket.cli.usage import Decorator, named, options
 from hocket.cli.work import read_whole, with_spinner
-from hocket.collectives import COLLECTIVES, find
+from hocket.collectives import COLLECTIVES, find, scheduled_as
 from hocket.errors import PlanError, UsageError
 from hocket.units import format_bytes
 
@@ -167,7 +167,9 @@ calibration_option = click.option(
 def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     # 'hocket plan all-gather' and 'hocket generate all-gather' know which collective they are about.
     collective = COLLECTIVES.get(ctx.info_name or "")
-    names = [s.name for s in _core.schedulers() if collective is None or s.pattern == collective.pattern]
+    names = [
+        s.name for s in _core.schedulers() if collective is None or s.pattern == scheduled_as(collective)
+    ]
     return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
 
 

@@ -37,7 +37,7 @@ from hocket.cli.plan_output import (
 )
 from hocket.cli.usage import Decorator
 from hocket.cli.work import with_spinner, write_atomically
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, EQUAL, IRREGULAR
+from hocket.collectives import ALL_TO_ALL, EQUAL, IRREGULAR, takes_contributions
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _command(collective: _core.Collective) -> click.Command:
         command = startup_option(
             "What a message costs its sender; schedules trade messages for bytes by it. [0]"
         )(command)
-    if collective.name == ALL_GATHER:
+    if takes_contributions(collective):
         command = click.option(
             "--contributions", metavar="FILE",
             help="What each rank contributes: a size per line, or with commas between them.",

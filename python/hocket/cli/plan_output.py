@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.irregular import size_text, time_in_turn
+from hocket.cli.irregular import time_in_turn
 from hocket.cli.options import island_line, loud
+from hocket.cli.sizes import size_text
 from hocket.cli.work import check_writable, with_spinner, write_atomically
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR
+from hocket.collectives import ALL_TO_ALL, IRREGULAR
 from hocket.errors import UsageError
-from hocket.units import format_bytes, format_time
+from hocket.units import format_time
 
 if TYPE_CHECKING:
     from hocket._core import Network, Schedule
@@ -163,17 +164,14 @@ def _headline(planned: PlannedExchange) -> str:
             f"irregular exchange of {planned.network.ranks} ranks, {demand.messages} messages of "
             f"{size_text(demand)}, by '{planned.scheduler}', seed {planned.seed}"
         )
-    if demand.pattern != ALL_GATHER:
+    if not demand.by_blocks:
         return (
             f"all-to-all of {planned.network.ranks} ranks, {demand.messages} messages of "
-            f"{format_bytes(demand.bytes)}, by '{planned.scheduler}'"
+            f"{size_text(demand)}, by '{planned.scheduler}'"
         )
-    what = f"{format_bytes(demand.bytes)} from each"
-    if demand.contributions:
-        what = f"{format_bytes(sum(demand.contributions))} in all"
     return (
-        f"all-gather of {planned.network.ranks} ranks, {what}, {len(planned.schedule)} messages, "
-        f"by '{planned.scheduler}'"
+        f"{planned.collective} of {planned.network.ranks} ranks, {size_text(demand)}, "
+        f"{len(planned.schedule)} messages, by '{planned.scheduler}'"
     )
 
 

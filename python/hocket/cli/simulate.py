@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from hocket.cli.irregular import demand_option, plan_traffic, seed_option, size_text
+from hocket.cli.irregular import demand_option, plan_traffic, seed_option
 from hocket.cli.options import (
     Number,
     bytes_option,
@@ -30,11 +30,12 @@ from hocket.cli.options import (
     startup_option,
 )
 from hocket.cli.packets import packet_options, packet_parameters, refuse_packet_options
+from hocket.cli.sizes import size_text
 from hocket.cli.usage import named
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, COLLECTIVES, IRREGULAR
+from hocket.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR
 from hocket.errors import MissingToolError, UsageError
-from hocket.units import format_bytes, format_time, parse_time
+from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
     from hocket._core import Demand, Network, Schedule, Simulation
@@ -257,11 +258,7 @@ def _refuse(options: list[str], why: str, instead: str) -> None:
 def _size_text(demand: Demand) -> str:
     if demand.pattern == IRREGULAR:
         return f"{demand.messages} of {size_text(demand)}"
-    if demand.pattern != ALL_GATHER:
-        return format_bytes(demand.bytes)
-    if demand.contributions:
-        return f"{format_bytes(sum(demand.contributions))} in all"
-    return f"{format_bytes(demand.bytes)} from each rank"
+    return size_text(demand)
 
 
 def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:

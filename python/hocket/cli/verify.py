@@ -11,7 +11,7 @@ import click
 from hocket.cli.irregular import time_in_turn
 from hocket.cli.options import defaults_options, json_option, load_network, load_plan, loud, network_option
 from hocket.cli.work import with_spinner
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL
+from hocket.collectives import ALL_TO_ALL
 from hocket.units import format_time
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def verify(
     )
     seconds = time.perf_counter() - begun
     bounds = _core.lower_bounds(network, demand)
-    # The startup that an all-gather was planned for is known to the plan alone.
-    bound_seconds = header.bound_seconds if demand.pattern == ALL_GATHER else bounds.seconds
+    # The startup that blocks were planned for is known to the plan alone.
+    bound_seconds = header.bound_seconds if demand.by_blocks else bounds.seconds
     figures = Figures.of(
         network, demand, header.scheduler, plan.schedule, plan.waits, bounds,
         _core.least_phases(network, demand, bounds, ports), bound_seconds, header.predicted_seconds,

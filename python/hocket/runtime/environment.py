@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import _core
-from hocket.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, PLANNED_FOR_JOBS
+from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, PLANNED_FOR_JOBS
 from hocket.errors import PlanError, UsageError
 from hocket.runtime.cache import choices_dir, keep
 from hocket.runtime.placement import hosts_by_coordinates
@@ -211,9 +211,9 @@ def _given_plans(
         plan = read_plan(path)
         if (pattern := plan.header.demand.pattern) in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
-        if pattern not in PLANNED_FOR_JOBS:
+        if pattern == IRREGULAR:
             raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
-                            remedy=f"give plans of {' or '.join(PLANNED_FOR_JOBS)}")  # fmt: skip
+                            remedy=f"give plans of {' or '.join(entry.name for entry in EQUAL)}")  # fmt: skip
         check_same_network(plan, network, str(path), given, measured)
         _check_holds(plan, network, path)
         paths[pattern] = path

@@ -20,7 +20,7 @@ struct Collective {
   Demand (*demand)(std::uint32_t ranks, std::uint64_t bytes, Rank root);
 
   /// Ranks pass on what they get.
-  [[nodiscard]] bool forwards() const { return pattern == Pattern::all_gather; }
+  [[nodiscard]] bool forwards() const { return by_blocks(pattern); }
 };
 
 [[nodiscard]] std::span<const Collective> collectives();

@@ -48,6 +48,8 @@ struct Certificate {
   std::array<std::uint64_t, violation_kinds> counts{};
   std::vector<Finding> findings;        ///< the first few of each kind
   std::uint64_t worst_channel_use = 0;  ///< most messages seen on one channel in one phase
+
+  void add(Violation kind, std::uint64_t phase, std::string text);
   [[nodiscard]] std::uint64_t count(Violation kind) const { return counts[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] bool contention_free() const;  ///< no port and no channel overfull
   [[nodiscard]] bool complete() const;         ///< every byte delivered exactly once, legally

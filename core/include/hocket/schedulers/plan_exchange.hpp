@@ -34,6 +34,8 @@ struct ChosenSchedule {
 ///   Where links differ in rate, fewest phases need not be fastest: the least predicted time.
 /// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
 ///   spreading, whichever is faster phase by phase; then the least predicted time.
+/// - Reduce-scatter, all-reduce: the all-gather of the same blocks, turned round (schedule/turned.hpp); `scheduler` is
+///   that one's.
 /// - Irregular: list, which cuts nothing, where it comes near the bound or cutting would take long, else critical.
 ///
 /// What comes near the bound is taken without looking further; all limits are in limits.hpp. Throws InputError if no
@@ -44,7 +46,7 @@ struct ChosenSchedule {
 /// Messages that a rank may have unacknowledged, and that a plan's waits allow on a channel, unless the user says
 /// otherwise.
 [[nodiscard]] constexpr std::uint32_t run_window(Pattern pattern) {
-  return pattern == Pattern::all_gather ? limits::gather_window : limits::window;
+  return by_blocks(pattern) ? limits::gather_window : limits::window;
 }
 
 struct PlannedExchange {

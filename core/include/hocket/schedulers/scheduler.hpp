@@ -33,7 +33,7 @@ struct Scheduler {
 
 [[nodiscard]] std::span<const Scheduler> schedulers();
 
-/// Throws InputError that lists the known names.
+/// Throws InputError that lists the known names. Reductions are scheduled as all-gathers.
 [[nodiscard]] const Scheduler& find_scheduler(std::string_view name, Pattern pattern = Pattern::all_to_all);
 
 }  // namespace hocket

@@ -1,0 +1,101 @@
+#include "hocket/schedule/turned.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace hocket {
+namespace {
+
+/// Phases under construction, as a schedule keeps them.
+struct Phases {
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  PieceLists pieces;
+
+  void add(Hop hop, std::span<const Piece> carried) {
+    hops.push_back(hop);
+    pieces.pieces.insert(pieces.pieces.end(), carried.begin(), carried.end());
+    pieces.end_transfer();
+  }
+  void end_phase() { begin.push_back(hops.size()); }
+};
+
+/// Which transfers of a phase may go together: the first place in which every channel of the route is free.
+class SubPhases {
+ public:
+  explicit SubPhases(const Network& network) : network_(network) {}
+
+  std::size_t of(Hop hop) {
+    route_.clear();
+    network_.append_route(hop.src, hop.dst, route_);
+    std::size_t place = 0;
+    while (place < used_.size() && !fits(place)) ++place;
+    if (place == used_.size()) used_.emplace_back(network_.channels(), 0);
+    for (const Channel channel : route_) ++used_[place][channel];
+    return place;
+  }
+  void end_phase() {
+    for (auto& used : used_) std::ranges::fill(used, 0);
+  }
+
+ private:
+  [[nodiscard]] bool fits(std::size_t place) const {
+    return std::ranges::all_of(route_,
+                               [&](Channel channel) { return used_[place][channel] < network_.capacity(channel); });
+  }
+
+  const Network& network_;
+  std::vector<std::vector<std::uint32_t>> used_;  ///< per place and channel
+  std::vector<Channel> route_;
+};
+
+Phases reduce_scatter_of(const Network& network, const Schedule& gather) {
+  Phases turned;
+  SubPhases sub_phases(network);
+  const bool same_way_back = network.tree() != nullptr;
+  std::vector<std::vector<std::uint64_t>> together;
+  for (std::uint64_t phase = gather.phases(); phase-- > 0;) {
+    together.assign(1, {});
+    for (std::uint64_t i = gather.phase_begin()[phase]; i < gather.phase_begin()[phase + 1]; ++i) {
+      const Hop hop = gather.hops()[i];
+      const std::size_t place = same_way_back ? 0 : sub_phases.of({hop.dst, hop.src});
+      if (place >= together.size()) together.resize(place + 1);
+      together[place].push_back(i);
+    }
+    sub_phases.end_phase();
+    for (const auto& transfers : together) {
+      for (const std::uint64_t i : transfers) {
+        const Hop hop = gather.hops()[i];
+        turned.add({hop.dst, hop.src}, gather.pieces(i));
+      }
+      turned.end_phase();
+    }
+  }
+  return turned;
+}
+
+/// Once more, backwards.
+void mirror(Phases& phases) {
+  const std::vector<std::uint64_t> begin = phases.begin;
+  const PieceLists carried = phases.pieces;
+  for (std::size_t phase = begin.size() - 1; phase-- > 0;) {
+    for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i) {
+      const Hop hop = phases.hops[i];
+      phases.add({hop.dst, hop.src},
+                 {carried.pieces.data() + carried.begin[i], carried.pieces.data() + carried.begin[i + 1]});
+    }
+    phases.end_phase();
+  }
+}
+
+}  // namespace
+
+Schedule turned(const Network& network, Pattern reduction, const Schedule& gather) {
+  Phases phases = reduce_scatter_of(network, gather);
+  if (reduction == Pattern::all_reduce) mirror(phases);
+  return {gather.ranks(), gather.message_bytes(), std::move(phases.begin), std::move(phases.hops),
+          std::move(phases.pieces)};
+}
+
+}  // namespace hocket
