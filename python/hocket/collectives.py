@@ -35,7 +35,7 @@ def find(name: str) -> _core.Collective:
 
 def takes_contributions(entry: _core.Collective) -> bool:
     """Whether every rank's block may have a size of its own."""
-    return entry.forwards and entry.name == entry.pattern and entry.name != ALL_REDUCE
+    return bool(entry.forwards and entry.name == entry.pattern) and entry.name != ALL_REDUCE
 
 
 def scheduled_as(entry: _core.Collective) -> str:

@@ -191,7 +191,7 @@ DISAGREEING = [
     (planned, {"pattern": 2}, "the pattern in the header is irregular, the file has no traffic matrix"),
     (planned, {"ranks": 2}, "2 ranks, the network has 3"),
     (planned, {"ranks": 4}, "4 ranks, the network has 3"),
-    (planned, {"contributions": [1, 2, 3]}, "contributions, but the pattern is not all-gather"),
+    (planned, {"contributions": [1, 2, 3]}, "contributions, but the pattern has no blocks"),
     (planned, {"phases": 1}, "a phase is out of range"),
     (planned, {"phases": 3}, "3 phases, the rows have fewer"),
     (planned, {"phases": 7}, "more phases or transfers than the file can hold"),

@@ -1,6 +1,8 @@
 #pragma once
 /// What the sums of a reduction hold.
-#include "hocket/schedule/verify.hpp"
+#include "hocket/demand/demand.hpp"
+#include "hocket/schedule/certificate.hpp"
+#include "hocket/schedule/schedule.hpp"
 
 namespace hocket {
 
