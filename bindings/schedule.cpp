@@ -188,6 +188,9 @@ void bind_demand(nb::module_& m) {
           },
           "(src, dst, bytes) of an irregular demand, by sender and receiver")
       .def_prop_ro("by_blocks", &Demand::by_blocks, "a block for every rank: all-gathers and reductions")
+      .def_prop_ro(
+          "scheduled_as", [](const Demand& d) { return d.reduces() ? gather_of(d) : d; },
+          "the demand that schedulers serve: of a reduction the all-gather of the same blocks")
       .def("size", &Demand::size, "origin"_a, "target"_a, "bytes that target must get from origin")
       .def_prop_ro(
           "total_bytes", [](const Demand& d) { return d.matrix.total_bytes(); }, "of an irregular demand")

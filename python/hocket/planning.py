@@ -183,11 +183,12 @@ def _check_size(demand: _core.Demand) -> None:
 
 def _check_serves(scheduler: str, network: _core.Network, demand: _core.Demand) -> None:
     """Raises UsageError, which names those that can, for a scheduler that cannot."""
-    if why_not := _core.find_scheduler(scheduler, demand.pattern).why_not(network, demand):
+    served = demand.scheduled_as
+    if why_not := _core.find_scheduler(scheduler, demand.pattern).why_not(network, served):
         able = [
             s.name
             for s in _core.schedulers()
-            if s.pattern == demand.pattern and not s.why_not(network, demand)
+            if s.pattern == served.pattern and not s.why_not(network, served)
         ]
         raise UsageError(
             f"--scheduler {scheduler} cannot serve this: {why_not}",

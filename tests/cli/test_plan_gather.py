@@ -56,7 +56,7 @@ def test_plans_hold_and_are_simulated(hocket, tmp_path: Path, network: str) -> N
     simulated = hocket(*simulate, "--json").object()
     assert simulated["pattern"] == "all-gather" and simulated["bound_seconds"] == planned["bound_seconds"]
     assert simulated["predicted_seconds"] == pytest.approx(planned["predicted_seconds"])
-    assert "1 MiB from each," in hocket(*simulate).out
+    assert "1 MiB from each in" in hocket(*simulate).out
 
 
 @pytest.mark.parametrize("scheduler", [s.name for s in _core.schedulers() if s.pattern == "all-gather"])

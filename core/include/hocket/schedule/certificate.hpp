@@ -1,0 +1,50 @@
+#pragma once
+/// What the verifier has found.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hocket {
+
+enum class Violation : std::uint8_t {
+  rank_out_of_range,  ///< a transfer names a rank that the network does not have
+  self_transfer,      ///< a rank sends to itself
+  empty_transfer,     ///< a transfer of no bytes
+  send_port,          ///< a rank sends more than its port model allows in one phase
+  receive_port,       ///< a rank receives more than its port model allows in one phase
+  contention,         ///< a channel carries more messages than its capacity in one phase
+  not_demanded,       ///< a piece of a message that the demand does not have
+  beyond_message,     ///< a piece that reaches past the end of its message
+  not_held,           ///< a rank sends what it does not hold yet
+  delivered_twice,    ///< bytes that arrive at their target more than once
+  missing,            ///< bytes of the demand that never arrive
+  wrong_ranks,        ///< schedule, demand and network disagree on the number of ranks
+  unordered,          ///< two transfers share a channel and no wait orders them
+  circular_wait,      ///< a transfer waits for one of its own or a later phase
+};
+inline constexpr std::size_t violation_kinds = 14;
+
+[[nodiscard]] std::string_view to_string(Violation kind);
+
+struct Finding {
+  Violation kind;
+  std::uint64_t phase;
+  std::string text;  ///< what, between whom, on which channel
+};
+
+struct Certificate {
+  std::uint64_t transfers = 0, phases = 0;
+  std::array<std::uint64_t, violation_kinds> counts{};
+  std::vector<Finding> findings;        ///< the first few of each kind
+  std::uint64_t worst_channel_use = 0;  ///< most messages seen on one channel in one phase
+
+  void add(Violation kind, std::uint64_t phase, std::string text);
+  [[nodiscard]] std::uint64_t count(Violation kind) const { return counts[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] bool contention_free() const;  ///< no port and no channel overfull
+  [[nodiscard]] bool complete() const;         ///< every byte delivered exactly once, legally
+  [[nodiscard]] bool ok() const;
+};
+
+}  // namespace hocket

@@ -1,0 +1,132 @@
+"""Reductions on networks of all kinds: what they add up is right, and they take what the all-gather takes."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hocket import _core
+from hocket.network import read_network
+from hocket.planning import check, plan_collective
+from strategies import NetworkPlan, few_ranks, random_graph, tree_plans, unequal
+
+EVERYONE = _core.EVERYONE
+REDUCTIONS = ["reduce-scatter", "all-reduce", "reduce"]
+GRIDS = ["torus:4x4", "torus:3x5", "torus:2x3x4", "mesh:3x4", "hypercube:4", "torus:7", "torus:4x4*2"]
+CLUSTERS = ["fat-tree:k=4", "fat-tree:4x4x2", "dragonfly:4x2x2", "star:6*3", "chain:5,3,2"]
+
+
+def demand_of(name: str, ranks: int, size: int, root: int = 0) -> _core.Demand:
+    collective = next(one for one in _core.collectives() if one.name == name)
+    return collective.demand(ranks, size, root)
+
+
+def added_up(demand: _core.Demand, schedule: _core.Schedule) -> list[list[list[int]]]:
+    """By rank, block and byte: what is there in the end, if rank r's part of every byte is 2^r."""
+    blocks = [demand.contributions[b] if demand.contributions else demand.bytes for b in range(demand.ranks)]
+    held = [[[1 << rank] * size for size in blocks] for rank in range(demand.ranks)]
+    adds = schedule.phases // 2 if demand.pattern == "all-reduce" else schedule.phases
+    rows = schedule.rows()
+    for phase in range(schedule.phases):
+        now = [row for row in rows if row[0] == phase]
+        carried = [held[src][block][offset : offset + length] for _, src, _, block, _, offset, length in now]
+        for (_, _, dst, block, target, offset, length), bytes in zip(now, carried, strict=True):
+            assert target == EVERYONE
+            there = held[dst][block]
+            for i in range(length):
+                there[offset + i] = there[offset + i] + bytes[i] if phase < adds else bytes[i]
+    return held
+
+
+def check_sums(network: _core.Network, demand: _core.Demand) -> None:
+    planned = _core.plan_exchange(network, demand, None, "", 0.0, 1)
+    certificate = check(network, demand, planned.schedule, planned.waits, planned.scheduler.ports)
+    assert certificate.ok, certificate.findings
+    held, full = added_up(demand, planned.schedule), (1 << demand.ranks) - 1
+    for rank in range(demand.ranks):
+        for block in range(demand.ranks):
+            if demand.pattern == "all-reduce" or rank == block:
+                assert all(value == full for value in held[rank][block]), (rank, block)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@settings(max_examples=25, deadline=None)
+@given(tree_plans(1, 9, ranks=few_ranks, trunk=unequal), st.integers(0, 40), st.integers(0, 99))
+def test_sums_on_trees(name: str, plan: NetworkPlan, size: int, root: int) -> None:
+    network = plan.build()
+    check_sums(network, demand_of(name, network.ranks, size, root % network.ranks))
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("source", GRIDS + CLUSTERS)
+def test_sums_on_grids_and_clusters(name: str, source: str) -> None:
+    network = read_network(source)
+    check_sums(network, demand_of(name, network.ranks, 37, network.ranks // 2))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_where_the_way_back_is_another(seed: int) -> None:
+    network = random_graph(Random(seed), 7).build("graph")
+    check_sums(network, demand_of("all-reduce", network.ranks, 20))
+    parts = [Random(seed).randrange(9) for _ in range(network.ranks)]
+    check_sums(network, _core.Demand(network.ranks, max(parts), "reduce-scatter", parts))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tree_plans(2, 14, ranks=lambda _: 1))
+def test_on_trees_of_equal_links_they_meet_the_bound(plan: NetworkPlan) -> None:
+    network = plan.build()
+    size = 1000 * network.ranks
+    for name in ("reduce-scatter", "all-reduce"):
+        demand = demand_of(name, network.ranks, size)
+        planned = _core.plan_exchange(network, demand, None, "", 0.0, 1)
+        seconds = _core.lockstep_seconds(network, planned.schedule)
+        assert seconds == pytest.approx(planned.bound_seconds, rel=1e-9), name
+
+
+@pytest.mark.parametrize("source", [*GRIDS, *CLUSTERS])
+def test_a_reduce_scatter_takes_what_the_all_gather_takes(source: str) -> None:
+    network = read_network(source)
+    gather = plan_collective("all-gather", network, 1 << 16)
+    scatter = plan_collective("reduce-scatter", network, 1 << 16)
+    assert scatter.bound_seconds == pytest.approx(gather.bound_seconds)
+    least = _core.lockstep_seconds(network, gather.schedule)
+    assert _core.lockstep_seconds(network, scatter.schedule) == pytest.approx(least)
+
+
+def test_bounds_of_an_all_reduce() -> None:
+    """2 M (N - 1) / N over a host's link; over a slow trunk M each way."""
+    size, rate = 1 << 20, 1.25e8
+    star = read_network("star:8")
+    assert _core.lower_bounds(star, demand_of("all-reduce", 8, size)).seconds == pytest.approx(
+        2 * size * 7 / 8 / rate
+    )
+    slow = _core.build_network(
+        ["a", "b", "s", "t"], [1, 1, 0, 0], [0, 1, 2], [2, 3, 3], [rate, rate, rate / 10], [1e-6] * 3
+    )
+    assert _core.lower_bounds(slow, demand_of("all-reduce", 2, size)).seconds == pytest.approx(
+        size / (rate / 10)
+    )
+
+
+@pytest.mark.parametrize("root", [0, 3, 7])
+def test_broadcast_and_reduce_are_mirror_images(root: int) -> None:
+    network = read_network("chain:3,3,2")
+    broadcast = plan_collective("broadcast", network, 4096, root=root)
+    reduce = plan_collective("reduce", network, 4096, root=root)
+    assert broadcast.certificate.ok and reduce.certificate.ok
+    last = broadcast.schedule.phases - 1
+    turned = sorted(
+        (last - p, dst, src, o, t, at, n) for p, src, dst, o, t, at, n in broadcast.schedule.rows()
+    )
+    assert turned == sorted(reduce.schedule.rows())
+
+
+def test_schedulers_are_those_of_the_all_gather() -> None:
+    network = read_network("star:5")
+    assert plan_collective("all-reduce", network, 1000, "bruck").scheduler == "bruck"
+    with pytest.raises(Exception, match="switch-ring"):
+        plan_collective("reduce-scatter", network, 1000, "nonsense")
