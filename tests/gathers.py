@@ -1,4 +1,4 @@
-"""All-gather schedules by hand and at random: the rows of ``_core.Schedule.from_rows``."""
+"""Schedules of all-gathers and reductions by hand and at random: the rows of ``_core.Schedule.from_rows``."""
 
 from __future__ import annotations
 
@@ -66,12 +66,25 @@ def random_gossip(rng: Random, sizes: list[int]) -> list[Row]:
     return sorted(rows, key=lambda row: row[:2])
 
 
+def turned(rows: list[Row]) -> list[Row]:
+    """The reduce-scatter: the last phase first, and everything the other way."""
+    last = max(row[0] for row in rows)
+    return sorted(((last - t, b, a, *piece) for t, a, b, *piece in rows), key=lambda row: row[:2])
+
+
+def all_reduce(rows: list[Row]) -> list[Row]:
+    """The reduce-scatter, then the all-gather."""
+    phases = 1 + max(row[0] for row in rows)
+    return turned(rows) + [(phases + t, *rest) for t, *rest in rows]
+
+
 def plan_of(
-    network: _core.Network, rows: list[Row], size: int, sizes: list[int] | None = None, window: int = 2
-) -> _core.Plan:
+    network: _core.Network, rows: list[Row], size: int, sizes: list[int] | None = None, window: int = 2,
+    pattern: str = "all-gather",
+) -> _core.Plan:  # fmt: skip
     """A plan whose schedule the verifier finds complete (it may well be contended)."""
     schedule = _core.Schedule.from_rows(network.ranks, size, rows)
-    demand = _core.Demand(network.ranks, size, "all-gather", sizes or [])
+    demand = _core.Demand(network.ranks, size, pattern, sizes or [])
     certificate = _core.verify(network, demand, schedule)
     assert certificate.complete, certificate.findings
     waits = _core.derive_waits(network, schedule, window)

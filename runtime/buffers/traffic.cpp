@@ -1,5 +1,9 @@
 #include "runtime/buffers/traffic.hpp"
 
+#include <utility>
+
+#include "hocket/schedule/turned.hpp"
+
 namespace hocket::runtime {
 namespace {
 
@@ -10,6 +14,24 @@ __extension__ using Wide = unsigned __int128;
 std::size_t scaled(std::uint64_t offset, std::size_t actual, std::uint64_t planned) {
   if (offset == planned) return actual;
   return static_cast<std::size_t>(Wide{offset} * actual / planned);
+}
+
+/// The pieces of every message where they lie in the blocks, in whole elements.
+Traffic pieces_in(const Planned& planned, const std::vector<Span>& blocks, std::size_t element) {
+  Traffic traffic;
+  const auto add = [&](Messages& messages, const std::vector<Piece>& pieces) {
+    for (const Piece& piece : pieces) {
+      const Span& block = blocks[piece.origin];
+      const std::uint64_t whole = planned.demand.contribution(piece.origin);
+      const std::size_t elements = block.length / element, begin = scaled(piece.offset, elements, whole);
+      const std::size_t end = scaled(piece.offset + piece.length, elements, whole);
+      messages.add(block.at + begin * element, (end - begin) * element);
+    }
+    messages.end_message();
+  };
+  for (const auto& send : planned.program.sends) add(traffic.sends, send.pieces);
+  for (const auto& receive : planned.program.receives) add(traffic.receives, receive.pieces);
+  return traffic;
 }
 
 }  // namespace
@@ -28,19 +50,22 @@ Traffic all_to_all_traffic(const RankProgram& program, const std::byte* send, st
 }
 
 Traffic all_gather_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t rank) {
-  Traffic traffic;
-  const auto add = [&](Messages& messages, const std::vector<Piece>& pieces) {
-    for (const Piece& piece : pieces) {
-      const Span& block = blocks[piece.origin];
-      const std::uint64_t whole = planned.demand.contribution(piece.origin);
-      const std::size_t begin = scaled(piece.offset, block.length, whole);
-      messages.add(block.at + begin, scaled(piece.offset + piece.length, block.length, whole) - begin);
-    }
-    messages.end_message();
-  };
-  for (const auto& send : planned.program.sends) add(traffic.sends, send.pieces);
-  for (const auto& receive : planned.program.receives) add(traffic.receives, receive.pieces);
+  Traffic traffic = pieces_in(planned, blocks, 1);
   hold(traffic.held.emplace(), blocks[rank]);
+  return traffic;
+}
+
+Traffic reduction_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t element,
+                          Combine combine) {
+  Traffic traffic = pieces_in(planned, blocks, element);
+  Combining& combining = traffic.combining.emplace();
+  combining.phases = combining_phases(planned.demand.pattern, planned.phases);
+  combining.element = element;
+  combining.combine = std::move(combine);
+  // What is sent in these phases is of foreign blocks: the later phases bring it once.
+  combining.replacing = combining.phases < planned.phases ? 1 : 0;
+  for (std::size_t receive = 0; receive < traffic.receives.size(); ++receive)
+    for (const Span& span : traffic.receives.spans(receive)) combining.arrivals.expect(span);
   return traffic;
 }
 

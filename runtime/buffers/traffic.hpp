@@ -1,20 +1,38 @@
 #pragma once
 /// Where the messages of a program lie in the memory of one call.
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include "runtime/buffers/arrivals.hpp"
 #include "runtime/buffers/messages.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {
 
+/// inout = in op inout, for so many bytes of whole elements. May throw MpiFailure.
+using Combine = std::function<void(const std::byte* in, std::byte* inout, std::size_t bytes)>;
+
+/// Messages that carry partial results (hocket/schedule/turned.hpp).
+struct Combining {
+  std::uint64_t phases = 0;  ///< what comes in earlier than in this one is combined with what is there
+  std::size_t element = 1;   ///< bytes; no segment is cut within one
+  Combine combine;
+  Arrivals arrivals;  ///< what the receives of all phases bring
+  /// Of the messages for a byte, those that replace its partial result: a partial result is complete when only they
+  /// are still to come.
+  int replacing = 0;
+};
+
 /// One message per send and receive of the program, in its order.
 struct Traffic {
   Messages sends, receives;
   /// Memory whose bytes are there when the call begins; a send waits until what it reads has come
-  /// in. None: everything that is sent is there from the beginning.
+  /// in. None: everything that is sent is there from the beginning, or the traffic combines.
   std::optional<Ranges> held;
+  std::optional<Combining> combining;
 };
 
 /// Block i of `send` goes to rank i, block i of `receive` comes from rank i; `bytes` each.
@@ -24,5 +42,10 @@ struct Traffic {
 /// The contribution of rank i lies, or is to lie, in blocks[i]; that of `rank` is there. All ranks
 /// must give the same lengths.
 [[nodiscard]] Traffic all_gather_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t rank);
+
+/// What this rank contributes to the result of rank i lies in blocks[i], in elements of `element` bytes. There the
+/// result of this rank comes to lie, and in an all-reduce all results. All ranks must give the same lengths.
+[[nodiscard]] Traffic reduction_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t element,
+                                        Combine combine);
 
 }  // namespace hocket::runtime

@@ -1,9 +1,11 @@
-/// All-to-alls and all-gathers, as the preloaded shim hands them over: blocking, nonblocking and persistent ones, with
-/// counts of either size.
+/// Calls in which all ranks know all sizes, as the preloaded shim hands them over: blocking, nonblocking and persistent
+/// ones, with counts of either size.
 #include <mpi.h>
 
 #include "runtime/calls/all_to_all.hpp"
+#include "runtime/calls/broadcast.hpp"
 #include "runtime/calls/gather.hpp"
+#include "runtime/calls/reduce.hpp"
 #include "runtime/calls/serve.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/mpi/globally_sized.h"
@@ -11,29 +13,40 @@
 #include "runtime/plan/settings.hpp"
 #include "runtime/record/record.hpp"
 
-#define BLOCKING(Name, name, Call, shape, Count, Place)                                               \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                       \
-    using namespace hocket::runtime;                                                                  \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                               \
-    if (recording && only_recorded("MPI_" #Name, comm, Reach::everybody, shape##_SIDES)) [[unlikely]] \
-      return native();                                                                                \
-    return blocking(Call{shape##_ARGUMENTS}, native);                                                 \
+/// Who sends what to whom. Of a vector that is added up or passed on from rank to rank nobody can say that: such calls
+/// are not recorded, and there may be no plan to follow.
+#define RECORDED(operation, ...) only_recorded(operation, comm, Reach::everybody, __VA_ARGS__)
+#define EQUAL_EACH_RECORDED(operation) RECORDED(operation, EQUAL_EACH_SIDES)
+#define SAME_TO_ALL_RECORDED(operation) RECORDED(operation, SAME_TO_ALL_SIDES)
+#define SAME_TO_ALL_UNEQUAL_RECORDED(operation) RECORDED(operation, SAME_TO_ALL_UNEQUAL_SIDES)
+#define FROM_ROOT_RECORDED(operation) settings().plan_paths.empty()
+#define COMBINED_RECORDED(operation) settings().plan_paths.empty()
+#define COMBINED_UNEQUAL_RECORDED(operation) settings().plan_paths.empty()
+#define COMBINED_AT_ROOT_RECORDED(operation) settings().plan_paths.empty()
+
+#define BLOCKING(Name, name, Call, shape, Count, Place)                 \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {         \
+    using namespace hocket::runtime;                                    \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); }; \
+    if (recording && shape##_RECORDED("MPI_" #Name)) [[unlikely]]       \
+      return native();                                                  \
+    return blocking(Call{shape##_ARGUMENTS}, native);                   \
   }
-#define NONBLOCKING(Name, name, Call, shape, Count, Place)                                            \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {                 \
-    using namespace hocket::runtime;                                                                  \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                      \
-    if (recording && only_recorded("MPI_" #Name, comm, Reach::everybody, shape##_SIDES)) [[unlikely]] \
-      return native();                                                                                \
-    return nonblocking(Call{shape##_ARGUMENTS}, request, native);                                     \
+#define NONBLOCKING(Name, name, Call, shape, Count, Place)                            \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) { \
+    using namespace hocket::runtime;                                                  \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };      \
+    if (recording && shape##_RECORDED("MPI_" #Name)) [[unlikely]]                     \
+      return native();                                                                \
+    return nonblocking(Call{shape##_ARGUMENTS}, request, native);                     \
   }
-#define PERSISTENT(Name, name, Call, shape, Count, Place)                                             \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) {  \
-    using namespace hocket::runtime;                                                                  \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };                \
-    if (recording && only_recorded("MPI_" #Name, comm, Reach::everybody, shape##_SIDES)) [[unlikely]] \
-      return native();                                                                                \
-    return persistent(Call{shape##_ARGUMENTS}, request, native);                                      \
+#define PERSISTENT(Name, name, Call, shape, Count, Place)                                            \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) { \
+    using namespace hocket::runtime;                                                                 \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };               \
+    if (recording && shape##_RECORDED("MPI_" #Name)) [[unlikely]]                                    \
+      return native();                                                                               \
+    return persistent(Call{shape##_ARGUMENTS}, request, native);                                     \
   }
 #define EVERY_FORM(Name, name, Call, shape)                               \
   BLOCKING(Name, name, Call, shape, int, int)                             \

@@ -2,13 +2,15 @@
 /// The three ways in which a call with sizes that all ranks know is served: by an exchange, or by the MPI library, on
 /// all ranks alike.
 ///
-/// `Call` describes one: AllToAllCall, GatherCall. `native` calls the MPI library with the very same arguments.
+/// `Call` describes one: AllToAllCall, GatherCall, ReductionCall, BroadcastCall. `native` calls the MPI library with
+/// the very same arguments.
 #include <mpi.h>
 
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "runtime/calls/form.hpp"
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/persistent.hpp"
 #include "runtime/mpi/entry.hpp"
@@ -21,27 +23,44 @@ namespace hocket::runtime {
 /// Why the MPI library is to serve a call, whatever its buffers and types and whatever may be planned. Depends only on
 /// what all ranks of the team know alike. A few nanoseconds.
 template <class Call>
-[[nodiscard]] std::optional<FallbackReason> why_at_once(const Team* team, const Call& call, std::size_t least) {
+[[nodiscard]] std::optional<FallbackReason> why_at_once(const Team* team, const Call& call, std::size_t least,
+                                                        Form form) {
   if (team == nullptr) return FallbackReason::intercommunicator;
   if (team->met() ? !team->could_collide() : !team->could_meet()) return team->why_native();
   if (!call.well_formed(*team)) return FallbackReason::erroneous;
   const std::size_t bytes = call.message_bytes(*team);
   if (bytes == 0 || bytes < least) return FallbackReason::small;
+  if constexpr (requires { call.refused(form); }) return call.refused(form);
   return std::nullopt;
 }
 
 /// Why it is to serve a call, whatever may be planned; nothing if an exchange may.
 template <class Call>
-[[nodiscard]] std::optional<FallbackReason> why_native(const Team* team, const Call& call, std::size_t least) {
-  if (const std::optional<FallbackReason> why = why_at_once(team, call, least)) return why;
+[[nodiscard]] std::optional<FallbackReason> why_native(const Team* team, const Call& call, std::size_t least,
+                                                       Form form) {
+  if (const std::optional<FallbackReason> why = why_at_once(team, call, least, form)) return why;
   if (!call.usable(*team)) return FallbackReason::erroneous;
   return std::nullopt;
 }
 
-/// Whether calls are timed to find out who serves them: the user has set no limit.
+/// Whether the result of a call depends on who serves it.
 template <class Call>
-[[nodiscard]] bool is_chosen() {
-  return Call::limit() == 0 && settings().choose != Choose::off;
+[[nodiscard]] bool is_settled(const Call& call) {
+  if constexpr (requires { call.settled(); }) return call.settled();
+  return false;
+}
+
+/// Whether calls are timed to find out who serves them: the user has set no limit, and it makes no other difference.
+template <class Call>
+[[nodiscard]] bool is_chosen(const Call& call) {
+  return Call::limit() == 0 && settings().choose != Choose::off && !is_settled(call);
+}
+
+/// Whether the MPI library serves a call wherever its ranks are: they need not meet for that.
+template <class Call>
+[[nodiscard]] bool is_small_anywhere(const Team* team, const Call& call) {
+  if (!is_settled(call) || team == nullptr || team->fixed_arm() != nullptr || !call.well_formed(*team)) return false;
+  return call.message_bytes(*team) < (Call::limit() > 0 ? Call::limit() : least_gather_bytes_colliding);
 }
 
 /// Of calls that cannot be timed: the size of a message from which on they are scheduled.
@@ -56,15 +75,15 @@ template <class Call>
 template <class Call>
 [[nodiscard]] const Arm* known_arm(Team* team, const Call& call) {
   if (team != nullptr && team->fixed_arm() != nullptr) return team->fixed_arm();
-  if (!is_chosen<Call>() || team == nullptr || !team->could_collide() || !call.well_formed(*team)) return nullptr;
+  if (!is_chosen(call) || team == nullptr || !team->could_collide() || !call.well_formed(*team)) return nullptr;
   return team->choices().fastest(call.kind(), call.message_bytes(*team));
 }
 
 /// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
 template <class Call>
-[[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call) {
+[[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call, Form form) {
   const Arm* const arm = known_arm(team, call);
-  if (const std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team)))
+  if (const std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team), form))
     return {nullptr, *why};
   if (arm == &arms[0]) return {nullptr, FallbackReason::faster};
   Exchange* const exchange = team->exchange(call.comm, call.kind(), arm != nullptr ? *arm : as_planned);
@@ -88,7 +107,7 @@ int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why,
   typename Call::Operation operation(*exchange, call);
   operation.begin();
   finish(operation);
-  note_scheduled(*exchange, call.sent_bytes(*team));
+  note_scheduled(*exchange, call.sent_bytes(*team), call.message_bytes(*team));
   return MPI_SUCCESS;
 }
 
@@ -97,12 +116,13 @@ int blocking(const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
     complete_pending_setups(call.comm);
     Team* const team = Team::known(call.comm);
-    if (!is_chosen<Call>() || (team != nullptr && team->fixed_arm() != nullptr)) {
+    if (!is_chosen(call) || (team != nullptr && team->fixed_arm() != nullptr)) {
+      if (is_small_anywhere(team, call)) return served(team, call, nullptr, FallbackReason::small, native);
       if (team != nullptr && !team->met()) team->meet(call.comm);
-      const auto [exchange, why] = untimed(team, call);
+      const auto [exchange, why] = untimed(team, call, Form::blocking);
       return served(team, call, exchange, why, native);
     }
-    if (const std::optional<FallbackReason> why = why_at_once(team, call, 0))
+    if (const std::optional<FallbackReason> why = why_at_once(team, call, 0, Form::blocking))
       return served(team, call, nullptr, *why, native);
     Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
     Exchange* exchange = chosen.exchange();
@@ -134,7 +154,8 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
   return guarded(call.comm, [&]() -> int {
     Team* const team = local_team(call.comm);
     const Arm* const arm = known_arm(team, call);
-    std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team));
+    std::optional<FallbackReason> why =
+        why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team), Form::lasting);
     if (!why && arm == &arms[0]) why = FallbackReason::faster;
     std::shared_ptr<PrivateChannel> channel;
     if (team == nullptr && plain_intracommunicator(call.comm)) {
@@ -155,7 +176,7 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
     }
     const Exchange& exchange = channel->exchange(call.kind());
     Requests::instance().begin(std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, *team), request);
-    note_scheduled(exchange, call.sent_bytes(*team));
+    note_scheduled(exchange, call.sent_bytes(*team), call.message_bytes(*team));
     return MPI_SUCCESS;
   });
 }
@@ -171,7 +192,7 @@ int persistent(const Call& call, MPI_Request* request, Native native) {
     }
     complete_pending_setups(call.comm);
     Team* const team = Team::of_any(call.comm);
-    auto [exchange, why] = untimed(team, call);
+    auto [exchange, why] = untimed(team, call, Form::lasting);
     if (exchange != nullptr && call.kind().collective->forwards() && !all_may_forward(call.comm)) {
       exchange = nullptr;
       why = FallbackReason::forwards;
@@ -181,7 +202,7 @@ int persistent(const Call& call, MPI_Request* request, Native native) {
       note_passed_on(team, call, why);
       return code;
     }
-    note_scheduled(*exchange, call.sent_bytes(*team));
+    note_scheduled(*exchange, call.sent_bytes(*team), call.message_bytes(*team));
     using Managed = Persistent<typename Call::Operation, typename Call::Own>;
     Requests::instance().serve(*request, std::make_unique<Managed>(std::move(*lease), exchange->planned(), call, *team),
                                call.comm);

@@ -25,6 +25,9 @@
          "all-to-alls are scheduled from this size of a message on, smaller ones never; 0: by HOCKET_CHOOSE")         \
   NUMBER(min_gather_bytes, "HOCKET_MIN_GATHER_BYTES", 0, 0, most_bytes, true,                                         \
          "all-gathers are scheduled from this mean contribution on, smaller ones never; 0: by HOCKET_CHOOSE")         \
+  WORD(reproducible, Reproducible, "HOCKET_REPRODUCIBLE", true,                                                       \
+       "which sums of floating-point numbers stay the same: those of one placement, or all, by the MPI library",      \
+       "placement", "rank-order")                                                                                     \
   NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", WorthLimits{}.message_bytes, 1, most_bytes, true,               \
          "irregular exchanges of smaller messages, on average, go to the MPI library")                                \
   NUMBER(min_flows, "HOCKET_MIN_FLOWS", WorthLimits{}.flows, 1, most_bytes, true,                                     \

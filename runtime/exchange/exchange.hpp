@@ -28,6 +28,7 @@ class Exchange {
   Exchange(MPI_Comm comm, Planned planned, const Settings& settings);
 
   [[nodiscard]] const Planned& planned() const { return planned_; }
+  [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(rank_); }
 
  private:
   friend class ExchangeRun;

@@ -11,6 +11,11 @@ namespace {
 constexpr std::size_t most_lanes = 32;  ///< sends under way at once
 constexpr std::uint64_t no_phase = ~std::uint64_t{0};
 
+/// As many as the settings say, in whole elements.
+std::size_t segment_bytes(const Settings& settings, const Traffic& traffic) {
+  return settings.segment - (traffic.combining ? settings.segment % traffic.combining->element : 0);
+}
+
 }  // namespace
 
 ExchangeRun::ExchangeRun(const Exchange& owner, const Traffic& traffic)
@@ -18,6 +23,7 @@ ExchangeRun::ExchangeRun(const Exchange& owner, const Traffic& traffic)
       program_(owner.planned_.program),
       settings_(owner.settings_),
       traffic_(traffic),
+      segment_(segment_bytes(settings_, traffic)),
       held_(traffic.held),
       send_slots_(std::min(2 * owner.widest_, most_lanes)),
       handed_(program_.sends.size(), false),
@@ -35,17 +41,19 @@ ExchangeRun::ExchangeRun(const Exchange& owner, const Traffic& traffic)
     receive_missing_.push_back(segments_of(traffic_.receives.bytes(r)));
     signals += program_.receives[r].releases.size() + 1;
   }
+  if (traffic_.combining) missing_ = traffic_.combining->arrivals;
+  for (const RankProgram::Send& send : program_.sends) partial_sends_left_ += combines(send.phase) ? 1 : 0;
   signals_.reserve(signals);
 }
 
 /// A message of no bytes travels as one empty segment: others may be waiting for its place in the
 /// order.
 std::size_t ExchangeRun::segments_of(std::size_t bytes) const {
-  return bytes == 0 ? 1 : (bytes + settings_.segment - 1) / settings_.segment;
+  return bytes == 0 ? 1 : (bytes + segment_ - 1) / segment_;
 }
 
 std::size_t ExchangeRun::length_of(const Messages& messages, std::size_t message, std::size_t segment) const {
-  return std::min(settings_.segment, messages.bytes(message) - segment * settings_.segment);
+  return std::min(segment_, messages.bytes(message) - segment * segment_);
 }
 
 void ExchangeRun::begin() {
@@ -129,7 +137,7 @@ void ExchangeRun::post_barriers(std::uint64_t number) {
 }
 
 void ExchangeRun::post_remaining() {
-  if (remaining_posted_ || held_ || stage_ == Stage::over) return;
+  if (remaining_posted_ || held_ || missing_ || stage_ == Stage::over) return;
   if (settings_.flow_control == Flow::barrier) {
     const std::uint64_t begun = last_phase_ + (stage_ == Stage::barrier ? 1 : 0);
     std::vector<MPI_Request> begun_barrier = std::move(barriers_);

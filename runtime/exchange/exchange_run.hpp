@@ -26,7 +26,7 @@ class ExchangeRun {
   [[nodiscard]] bool advance();
   [[nodiscard]] std::uint64_t moves() const { return moves_; }  ///< grows when advance() moved something
   /// Gives up the order and hands MPI all that is left, so that nobody waits for this rank's next step
-  /// while it waits inside the MPI library. Not for exchanges that forward.
+  /// while it waits inside the MPI library. Not for exchanges that forward or combine.
   void post_remaining();
   /// Everything is with MPI: nobody waits for this rank's next step, and another pass may begin on the same
   /// communicator.
@@ -38,6 +38,7 @@ class ExchangeRun {
   /// A segment on its way, and its bytes side by side where they are not so in memory.
   struct Slot {
     bool sends = false;
+    bool in = false;  ///< a partial result that has come in
     std::size_t message = 0, segment = 0;
     std::uint64_t sequence = 0;  ///< order of posting
     std::vector<Span> spans;
@@ -63,6 +64,10 @@ class ExchangeRun {
   [[nodiscard]] bool signals() const { return settings_.flow_control != Flow::barrier; }
   [[nodiscard]] bool tokens() const { return settings_.flow_control == Flow::token; }
   [[nodiscard]] bool is_self(Rank rank) const { return static_cast<int>(rank) == owner_.rank_; }
+  /// Whether the messages of a phase carry partial results.
+  [[nodiscard]] bool combines(std::uint64_t phase) const {
+    return traffic_.combining && phase < traffic_.combining->phases;
+  }
 
   [[nodiscard]] bool stage_done();
   void begin_next_stage();
@@ -80,11 +85,14 @@ class ExchangeRun {
   void poll_acknowledgements();
   [[nodiscard]] bool may_start(SendSlot& send_slot);
   [[nodiscard]] bool holds_next(SendSlot& send_slot) const;
+  [[nodiscard]] bool is_there(const Span& span, const RankProgram::Send& send) const;
   void prepare_next(SendSlot& send_slot);
   [[nodiscard]] Push push(std::size_t send_slot);
 
   bool collect_completions();
   void collect_received(std::size_t slot);
+  void combine_received();
+  [[nodiscard]] bool comes_after_another(std::size_t waiting) const;
   void collect_sent(std::size_t slot);
   [[nodiscard]] std::size_t missing_at_release(std::size_t receive) const;
   void release(std::size_t receive);
@@ -99,7 +107,9 @@ class ExchangeRun {
   const RankProgram& program_;
   const Settings& settings_;
   const Traffic& traffic_;
-  std::optional<Ranges> held_;  ///< what has come in so far, and what was there
+  std::size_t segment_;              ///< bytes of one
+  std::optional<Ranges> held_;       ///< what has come in so far, and what was there
+  std::optional<Arrivals> missing_;  ///< what is still to come, where partial results do
   Stage stage_ = Stage::messages;
   std::uint64_t moves_ = 0;
   std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
@@ -116,10 +126,12 @@ class ExchangeRun {
   std::vector<Cursor> receive_at_;                             ///< per receive
   std::vector<std::size_t> receive_posted_, receive_missing_;  ///< per receive: segments
   std::size_t group_ = 0, turn_ = 0, round_ = 0, receives_done_ = 0;
+  std::vector<std::size_t> to_combine_;  ///< slots for partial results, in the order of posting
 
   std::vector<SendSlot> send_slots_;
   std::vector<std::size_t> free_send_slots_, active_;  ///< active: in the order of the program
   std::size_t next_send_ = 0, started_ = 0, sends_done_ = 0;
+  std::size_t partial_sends_left_ = 0;     ///< of partial results, not complete
   std::vector<bool> handed_;               ///< per send: all of it is with MPI
   std::vector<std::uint32_t> own_tokens_;  ///< per send: given so far by this rank
   std::vector<MPI_Request> acks_;          ///< per send

@@ -17,11 +17,22 @@ constexpr int acknowledgement_tag = 1;
 
 int tag_of_token(std::size_t send) { return Exchange::first_token_tag + static_cast<int>(send); }
 
+std::byte* staged(std::vector<std::byte>& staging, std::size_t length) {
+  if (staging.size() < length) staging.resize(length);
+  return staging.data();
+}
+
 /// Where MPI finds the bytes of a segment: in place if they lie side by side.
 std::byte* buffer_of(const std::vector<Span>& spans, std::vector<std::byte>& staging, std::size_t length) {
   if (spans.size() <= 1) return spans.empty() ? nullptr : spans.front().at;
-  if (staging.size() < length) staging.resize(length);
-  return staging.data();
+  return staged(staging, length);
+}
+
+bool overlap(const std::vector<Span>& some, const std::vector<Span>& others) {
+  for (const Span& a : some)
+    for (const Span& b : others)
+      if (a.at < b.at + b.length && b.at < a.at + a.length) return true;
+  return false;
 }
 
 }  // namespace
@@ -40,7 +51,10 @@ void ExchangeRun::post_receives() {
 bool ExchangeRun::next_receive(std::size_t& message) {
   for (; group_ + 1 < owner_.group_begin_.size(); ++group_, round_ = 0, turn_ = 0) {
     const std::size_t begin = owner_.group_begin_[group_], end = owner_.group_begin_[group_ + 1];
-    if (program_.receives[begin].phase > last_phase_) return false;
+    const std::uint64_t phase = program_.receives[begin].phase;
+    if (phase > last_phase_) return false;
+    // Results take the place of partial results: MPI must have read those.
+    if (partial_sends_left_ > 0 && !combines(phase)) return false;
     for (bool more = true; more; ++round_, turn_ = 0) {
       more = turn_ > 0;
       for (; begin + turn_ < end; ++turn_) {
@@ -62,28 +76,64 @@ void ExchangeRun::post_receive(std::size_t index, std::size_t message) {
   slot.sequence = posted_++;
   const std::size_t length = length_of(traffic_.receives, message, slot.segment);
   receive_at_[message].take(length, slot.spans);
-  check(PMPI_Irecv(buffer_of(slot.spans, slot.staging, length), static_cast<int>(length), MPI_BYTE,
-                   static_cast<int>(program_.receives[message].src), data_tag, owner_.comm_, &requests_[index]));
+  const bool partial = combines(program_.receives[message].phase);
+  if (partial) to_combine_.push_back(index);
+  std::byte* const to = partial ? staged(slot.staging, length) : buffer_of(slot.spans, slot.staging, length);
+  check(PMPI_Irecv(to, static_cast<int>(length), MPI_BYTE, static_cast<int>(program_.receives[message].src), data_tag,
+                   owner_.comm_, &requests_[index]));
 }
 
 void ExchangeRun::collect_received(std::size_t index) {
   Slot& slot = slots_[index];
-  const std::byte* from = slot.staging.data();
-  for (const Span& span : slot.spans) {
-    if (slot.spans.size() > 1) std::memcpy(span.at, from, span.length);
-    from += slot.spans.size() > 1 ? span.length : 0;
-    if (held_) hold(*held_, span);
+  slot.in = combines(program_.receives[slot.message].phase);
+  if (!slot.in) {
+    const std::byte* from = slot.staging.data();
+    for (const Span& span : slot.spans) {
+      if (slot.spans.size() > 1) std::memcpy(span.at, from, span.length);
+      from += slot.spans.size() > 1 ? span.length : 0;
+      if (held_) hold(*held_, span);
+      if (missing_) missing_->arrived(span);
+    }
+    free_receives_.push_back(index);
   }
   trace("received", slot.message, slot.segment);
   const std::size_t message = slot.message, missing = --receive_missing_[message];
   if (signals() && !remaining_posted_ && missing == missing_at_release(message)) release(message);
   if (missing == 0) ++receives_done_;
-  free_receives_.push_back(index);
+}
+
+/// Partial results for the same bytes are combined in the order in which their receives were posted, so that a sum does
+/// not depend on which came in first.
+void ExchangeRun::combine_received() {
+  for (std::size_t waiting = 0; waiting < to_combine_.size();) {
+    const std::size_t index = to_combine_[waiting];
+    Slot& slot = slots_[index];
+    if (!slot.in || comes_after_another(waiting)) {
+      ++waiting;
+      continue;
+    }
+    const std::byte* from = slot.staging.data();
+    for (const Span& span : slot.spans) {
+      traffic_.combining->combine(from, span.at, span.length);
+      missing_->arrived(span);
+      from += span.length;
+    }
+    slot.in = false;
+    free_receives_.push_back(index);
+    to_combine_.erase(to_combine_.begin() + static_cast<std::ptrdiff_t>(waiting));
+  }
+}
+
+/// For some of its bytes.
+bool ExchangeRun::comes_after_another(std::size_t waiting) const {
+  const std::vector<Span>& spans = slots_[to_combine_[waiting]].spans;
+  return std::any_of(to_combine_.begin(), to_combine_.begin() + static_cast<std::ptrdiff_t>(waiting),
+                     [&](std::size_t before) { return overlap(spans, slots_[before].spans); });
 }
 
 /// Segments; all of them are never missing.
 std::size_t ExchangeRun::missing_at_release(std::size_t receive) const {
-  return std::min(settings_.release_threshold / settings_.segment, segments_of(traffic_.receives.bytes(receive)) - 1);
+  return std::min(settings_.release_threshold / segment_, segments_of(traffic_.receives.bytes(receive)) - 1);
 }
 
 void ExchangeRun::release(std::size_t receive) {
@@ -175,9 +225,15 @@ void ExchangeRun::prepare_next(SendSlot& send_slot) {
 }
 
 bool ExchangeRun::holds_next(SendSlot& send_slot) const {
-  if (!held_) return true;
-  while (send_slot.held < send_slot.next.size() && holds(*held_, send_slot.next[send_slot.held])) ++send_slot.held;
+  if (!held_ && !missing_) return true;
+  const RankProgram::Send& send = program_.sends[send_slot.send];
+  while (send_slot.held < send_slot.next.size() && is_there(send_slot.next[send_slot.held], send)) ++send_slot.held;
   return send_slot.held == send_slot.next.size();
+}
+
+bool ExchangeRun::is_there(const Span& span, const RankProgram::Send& send) const {
+  if (held_) return holds(*held_, span);
+  return missing_->lack_at_most(span, combines(send.phase) ? traffic_.combining->replacing : 0);
 }
 
 ExchangeRun::Push ExchangeRun::push(std::size_t index) {
@@ -236,8 +292,10 @@ bool ExchangeRun::push_sends() {
 
 void ExchangeRun::collect_sent(std::size_t index) {
   const std::size_t send_slot = slots_[index].message;
-  if (++send_slots_[send_slot].done < segments_of(traffic_.sends.bytes(send_slots_[send_slot].send))) return;
+  const std::size_t send = send_slots_[send_slot].send;
+  if (++send_slots_[send_slot].done < segments_of(traffic_.sends.bytes(send))) return;
   ++sends_done_;
+  if (combines(program_.sends[send].phase)) --partial_sends_left_;
   active_.erase(std::find(active_.begin(), active_.end(), send_slot));
   free_send_slots_.push_back(send_slot);
 }
@@ -258,6 +316,7 @@ bool ExchangeRun::collect_completions() {
     else
       collect_received(slot);
   }
+  combine_received();  // after all acknowledgements
   post_receives();
   return true;
 }

@@ -1,10 +1,13 @@
 #include "runtime/plan/planned.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <vector>
 
 #include "hocket/error.hpp"
 #include "hocket/schedule/ranges.hpp"
+#include "hocket/schedule/turned.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -92,6 +95,39 @@ class DirectCheck {
   std::uint64_t bytes_ = 0;
 };
 
+/// What happens in phases `begin` to `end` − 1.
+RankProgram of_phases(const RankProgram& program, std::uint64_t begin, std::uint64_t end) {
+  const auto within = [&](const auto& message) { return message.phase >= begin && message.phase < end; };
+  RankProgram part;
+  std::ranges::copy_if(program.sends, std::back_inserter(part.sends), within);
+  std::ranges::copy_if(program.receives, std::back_inserter(part.receives), within);
+  return part;
+}
+
+/// The last phase first, and all messages the other way: of a reduce-scatter, an all-gather.
+RankProgram mirrored(const RankProgram& program, std::uint64_t phases) {
+  RankProgram mirror;
+  for (const auto& receive : program.receives)
+    mirror.sends.push_back({receive.src, phases - 1 - receive.phase, receive.pieces, {}});
+  for (const auto& send : program.sends)
+    mirror.receives.push_back({send.dst, phases - 1 - send.phase, send.pieces, {}});
+  std::ranges::reverse(mirror.sends);
+  std::ranges::reverse(mirror.receives);
+  return mirror;
+}
+
+/// What arrives in a phase can be sent on in the next.
+void check_all_gather(const RankProgram& program, const Demand& demand, Rank rank) {
+  GatherCheck check(demand, rank);
+  auto receive = program.receives.begin();
+  for (const auto& send : program.sends) {
+    for (; receive != program.receives.end() && receive->phase < send.phase; ++receive) check.receive(receive->pieces);
+    check.send(send.pieces);
+  }
+  for (; receive != program.receives.end(); ++receive) check.receive(receive->pieces);
+  check.finish();
+}
+
 }  // namespace
 
 void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank) {
@@ -107,23 +143,13 @@ void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Ra
 
 void check_program(const Planned& planned, Rank rank) {
   const RankProgram& program = planned.program;
-  if (planned.demand.pattern == Pattern::all_to_all) {
-    check_all_to_all(program, planned.demand.ranks, rank);
-    return;
-  }
-  if (planned.demand.pattern == Pattern::irregular) {
-    check_irregular(program, planned.demand.matrix, rank);
-    return;
-  }
-  // What arrives in a phase can be sent on in the next.
-  GatherCheck check(planned.demand, rank);
-  auto receive = program.receives.begin();
-  for (const auto& send : program.sends) {
-    for (; receive != program.receives.end() && receive->phase < send.phase; ++receive) check.receive(receive->pieces);
-    check.send(send.pieces);
-  }
-  for (; receive != program.receives.end(); ++receive) check.receive(receive->pieces);
-  check.finish();
+  const Demand& demand = planned.demand;
+  if (demand.pattern == Pattern::all_to_all) return check_all_to_all(program, demand.ranks, rank);
+  if (demand.pattern == Pattern::irregular) return check_irregular(program, demand.matrix, rank);
+  const std::uint64_t combining = combining_phases(demand.pattern, planned.phases);
+  if (combining > 0) check_all_gather(mirrored(of_phases(program, 0, combining), combining), demand, rank);
+  if (demand.pattern != Pattern::reduce_scatter)
+    check_all_gather(of_phases(program, combining, planned.phases), demand, rank);
 }
 
 }  // namespace hocket::runtime

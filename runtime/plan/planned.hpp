@@ -24,9 +24,9 @@ struct Planned {
 };
 
 /// Throws InputError unless `rank` by this program sends only what it holds and gets everything
-/// exactly once. A program that does not would hang or leave bytes undefined.
+/// exactly once; of a reduction, that it sends what it has for a block once, when all that comes in for it is there. A
+/// program that does not would hang or leave bytes undefined.
 void check_program(const Planned& planned, Rank rank);
 /// The same check of an irregular exchange. Of the matrix only the messages from and to `rank` count.
 void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank);
-
 }  // namespace hocket::runtime

@@ -13,6 +13,7 @@ namespace hocket::runtime {
 
 enum class Flow : std::uint8_t { token, barrier, free };
 enum class Choose : std::uint8_t { learn, predict, off };
+enum class Reproducible : std::uint8_t { placement, rank_order };
 
 /// Where sizes decide: all-to-alls with smaller messages go to the MPI library.
 inline constexpr std::size_t least_bytes_scheduled = 16384;

@@ -21,6 +21,7 @@ enum class FallbackReason : std::uint8_t {
   forwards,           ///< a rank must forward while the program is elsewhere, and MPI is not there for several threads
   topology,           ///< a neighbourhood that is left to the MPI library
   left_alone,         ///< the program wants it so: hocket_leave_alone
+  operation,          ///< a reduction whose elements are not to be combined in any order, or whose types are not served
   faster,             ///< the MPI library's own call is faster here, or nothing has proven to be faster than it yet
 };
 

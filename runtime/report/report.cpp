@@ -214,10 +214,9 @@ void Report::log(const CurrentCall& call, const CallSite& site, std::uint64_t me
 }
 
 /// Seconds of the plan for messages of other sizes than it was made for.
-Figures scaled(const Planned& planned, double bytes) {
-  const Demand& demand = planned.demand;
-  if (demand.pattern == Pattern::irregular) return planned.figures;  // made for exactly these sizes
-  const double times = bytes / static_cast<double>(demand.bytes) / (demand.ranks - 1);
+Figures scaled(const Planned& planned, double message) {
+  if (planned.demand.pattern == Pattern::irregular) return planned.figures;  // made for exactly these sizes
+  const double times = message / static_cast<double>(planned.demand.bytes);
   return {planned.figures.predicted * times, planned.figures.bound * times};
 }
 
@@ -228,9 +227,9 @@ void detail::note_native(FallbackReason why, std::uint64_t bytes) {
   current.exchanged = {bytes, {}};
 }
 
-void detail::note_scheduled(const Exchange& exchange, std::uint64_t bytes) {
+void detail::note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message) {
   current.kind.outcome = {Outcome::Kind::scheduled, {}};
-  current.exchanged = {bytes, scaled(exchange.planned(), static_cast<double>(bytes))};
+  current.exchanged = {bytes, scaled(exchange.planned(), static_cast<double>(message))};
 }
 
 void note_choice(ChoiceRow row) {

@@ -2,10 +2,15 @@
 /* Every MPI call that is intercepted: name in MPI, name in the runtime, number of arguments. */
 
 /* They may follow schedules. */
-#define COLLECTIVE_CALLS(X)                       \
-  EVERY_FORM(X, Alltoall, alltoall, 7, 8, 9)      \
-  EVERY_FORM(X, Allgather, allgather, 7, 8, 9)    \
-  EVERY_FORM(X, Allgatherv, allgatherv, 8, 9, 10) \
+#define COLLECTIVE_CALLS(X)                                          \
+  EVERY_FORM(X, Alltoall, alltoall, 7, 8, 9)                         \
+  EVERY_FORM(X, Allgather, allgather, 7, 8, 9)                       \
+  EVERY_FORM(X, Allgatherv, allgatherv, 8, 9, 10)                    \
+  EVERY_FORM(X, Bcast, bcast, 5, 6, 7)                               \
+  EVERY_FORM(X, Reduce, reduce, 7, 8, 9)                             \
+  EVERY_FORM(X, Allreduce, allreduce, 6, 7, 8)                       \
+  EVERY_FORM(X, Reduce_scatter_block, reduce_scatter_block, 6, 7, 8) \
+  EVERY_FORM(X, Reduce_scatter, reduce_scatter, 6, 7, 8)             \
   IRREGULAR_CALLS(BLOCKING_AND_PERSISTENT, X)
 #define EVERY_FORM(X, Name, name, n, n_nonblocking, n_persistent)        \
   BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
@@ -78,44 +83,30 @@
   X(Sendrecv_replace, post_remaining, 9)                           \
   X(Sendrecv_replace_c, post_remaining, 9)                         \
   /* collectives */                                                \
-  X(Bcast, post_remaining, 5)                                      \
   X(Gather, post_remaining, 8)                                     \
   X(Gatherv, post_remaining, 9)                                    \
   X(Scatter, post_remaining, 8)                                    \
   X(Scatterv, post_remaining, 9)                                   \
-  X(Reduce, post_remaining, 7)                                     \
   X(Scan, post_remaining, 6)                                       \
   X(Exscan, post_remaining, 6)                                     \
-  X(Bcast_c, post_remaining, 5)                                    \
   X(Gather_c, post_remaining, 8)                                   \
   X(Gatherv_c, post_remaining, 9)                                  \
   X(Scatter_c, post_remaining, 8)                                  \
   X(Scatterv_c, post_remaining, 9)                                 \
-  X(Reduce_c, post_remaining, 7)                                   \
   X(Scan_c, post_remaining, 6)                                     \
   X(Exscan_c, post_remaining, 6)                                   \
   /* persistent ones may wait for each other when they are made */ \
   X(Barrier_init, post_remaining, 3)                               \
-  X(Bcast_init, post_remaining, 7)                                 \
   X(Gather_init, post_remaining, 10)                               \
   X(Gatherv_init, post_remaining, 11)                              \
   X(Scatter_init, post_remaining, 10)                              \
   X(Scatterv_init, post_remaining, 11)                             \
-  X(Reduce_init, post_remaining, 9)                                \
-  X(Allreduce_init, post_remaining, 8)                             \
-  X(Reduce_scatter_init, post_remaining, 8)                        \
-  X(Reduce_scatter_block_init, post_remaining, 8)                  \
   X(Scan_init, post_remaining, 8)                                  \
   X(Exscan_init, post_remaining, 8)                                \
-  X(Bcast_init_c, post_remaining, 7)                               \
   X(Gather_init_c, post_remaining, 10)                             \
   X(Gatherv_init_c, post_remaining, 11)                            \
   X(Scatter_init_c, post_remaining, 10)                            \
   X(Scatterv_init_c, post_remaining, 11)                           \
-  X(Reduce_init_c, post_remaining, 9)                              \
-  X(Allreduce_init_c, post_remaining, 8)                           \
-  X(Reduce_scatter_init_c, post_remaining, 8)                      \
-  X(Reduce_scatter_block_init_c, post_remaining, 8)                \
   X(Scan_init_c, post_remaining, 8)                                \
   X(Exscan_init_c, post_remaining, 8)                              \
   /* communicators */                                              \
@@ -225,14 +216,7 @@
   X(Parrived, progress, 3)
 /* In these all ranks of the communicator, which is the last argument, wait for each other: here its ranks can set up
  * what its nonblocking calls lack. The runtime is told, and then the MPI library serves the call. */
-#define JOINING_CALLS(X)           \
-  X(Barrier, join, 1)              \
-  X(Allreduce, join, 6)            \
-  X(Allreduce_c, join, 6)          \
-  X(Reduce_scatter, join, 6)       \
-  X(Reduce_scatter_c, join, 6)     \
-  X(Reduce_scatter_block, join, 6) \
-  X(Reduce_scatter_block_c, join, 6)
+#define JOINING_CALLS(X) X(Barrier, join, 1)
 #define CALLS(X)      \
   COLLECTIVE_CALLS(X) \
   NOTED_CALLS(X)      \

@@ -27,6 +27,7 @@ REASONS: Final = {
     "forwards": "single-threaded MPI",
     "topology": "topology",
     "left_alone": "left alone",
+    "operation": "the operation",
     "faster": "the library's is faster",
     "untold": "unknown",
 }

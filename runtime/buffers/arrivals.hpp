@@ -1,0 +1,28 @@
+#pragma once
+/// How much is still to come for the bytes of a call.
+#include <cstdint>
+#include <map>
+
+#include "runtime/buffers/messages.hpp"
+
+namespace hocket::runtime {
+
+/// For each address: how many messages that bring something for it are still to come.
+class Arrivals {
+ public:
+  void expect(const Span& span) { add(span, 1); }
+  void arrived(const Span& span) { add(span, -1); }
+  /// Whether no byte of the span waits for more than `missing` messages.
+  [[nodiscard]] bool lack_at_most(const Span& span, int missing) const;
+
+ private:
+  using Steps = std::map<std::uintptr_t, int>;
+
+  void add(const Span& span, int change);
+  Steps::iterator cut(std::uintptr_t at);
+  void join(Steps::iterator step);
+
+  Steps missing_from_{{0, 0}};  ///< up to the next address
+};
+
+}  // namespace hocket::runtime

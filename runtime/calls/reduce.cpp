@@ -1,0 +1,152 @@
+#include "runtime/calls/reduce.hpp"
+
+#include <cstring>
+#include <numeric>
+
+#include "runtime/buffers/blocks.hpp"
+#include "runtime/mpi/element_bytes.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/team/team.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// False of the addresses for which MPI has another meaning.
+bool is_memory(const void* buffer) { return buffer != nullptr && buffer != MPI_BOTTOM && buffer != MPI_IN_PLACE; }
+
+std::byte* bytes_at(void* buffer) { return static_cast<std::byte*>(buffer); }
+
+std::uint64_t ranks_of(const Team& team) { return static_cast<std::uint64_t>(team.size()); }
+
+/// A vector that only one rank gets, or of equal blocks, has no part for which nothing is planned.
+bool plans_for_all(const Planned& planned, const Team& team) {
+  for (Rank rank = 0; rank < ranks_of(team); ++rank)
+    if (planned.demand.contribution(rank) == 0) return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<FallbackReason> ReductionCall::refused(Form form) const {
+  const Reducible can = reducible(op, type);
+  if (form == Form::blocking ? can.at_all : can.later) return std::nullopt;
+  return FallbackReason::operation;
+}
+
+bool ReductionCall::settled() const { return !reducible(op, type).exactly; }
+
+std::uint64_t ReductionCall::limit() { return settings().min_gather_bytes; }
+
+std::size_t ReductionCall::usual_limit(const Team& team) { return team.least_gather_bytes(); }
+
+bool ReductionCall::well_formed() const { return type != MPI_DATATYPE_NULL && op != MPI_OP_NULL; }
+
+bool ReductionCall::usable() const {
+  if (!is_memory(recvbuf)) return false;
+  return sendbuf == MPI_IN_PLACE || (is_memory(sendbuf) && !forbidden_alias(sendbuf, recvbuf));
+}
+
+const std::byte* ReductionCall::contribution() const {
+  return static_cast<const std::byte*>(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
+}
+
+std::size_t AllReduceCall::message_bytes(const Team& team) const {
+  return count < team.size() ? 0 : quick_bytes_of(count, type) / ranks_of(team);
+}
+
+bool AllReduceCall::suits(const Planned& planned, const Team& team) const { return plans_for_all(planned, team); }
+
+std::uint64_t AllReduceCall::sent_bytes(const Team& team) const {
+  return 2 * quick_bytes_of(count, type) / ranks_of(team) * (ranks_of(team) - 1);
+}
+
+ReductionBuffers AllReduceCall::buffers(std::size_t, std::size_t ranks) const {
+  std::vector<std::int64_t> elements(ranks, count / static_cast<std::int64_t>(ranks));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count) % ranks; ++i) ++elements[i];
+  return {contribution(), bytes_at(recvbuf), nullptr, std::move(elements)};
+}
+
+std::size_t ReduceScatterCall::different_counts(const Team& team) const { return equal_ ? 1 : ranks_of(team); }
+
+bool ReduceScatterCall::well_formed(const Team& team) const {
+  if (!counts.given() || !ReductionCall::well_formed()) return false;
+  for (std::size_t i = 0; i < different_counts(team); ++i)
+    if (counts[i] < 0) return false;
+  return true;
+}
+
+std::size_t ReduceScatterCall::message_bytes(const Team& team) const {
+  MPI_Count elements = 0;
+  for (std::size_t i = 0; i < different_counts(team); ++i) elements += counts[i];
+  return quick_bytes_of(elements, type) / different_counts(team);
+}
+
+bool ReduceScatterCall::suits(const Planned& planned, const Team& team) const {
+  for (Rank rank = 0; rank < ranks_of(team); ++rank)
+    if (planned.demand.contribution(rank) == 0 && counts[rank] > 0) return false;
+  return true;
+}
+
+std::uint64_t ReduceScatterCall::sent_bytes(const Team& team) const {
+  return message_bytes(team) * (ranks_of(team) - 1);
+}
+
+ReductionBuffers ReduceScatterCall::buffers(std::size_t, std::size_t ranks) const {
+  std::vector<std::int64_t> elements;
+  for (std::size_t i = 0; i < ranks; ++i) elements.push_back(counts[i]);
+  return {contribution(), nullptr, bytes_at(recvbuf), std::move(elements)};
+}
+
+OwnCounts::OwnCounts(const ReduceScatterCall& call, const Team& team) {
+  for (std::size_t i = 0; i < ranks_of(team); ++i) counts_.push_back(call.counts[i]);
+}
+
+bool ReduceCall::well_formed(const Team& team) const {
+  return count >= 0 && root >= 0 && root < team.size() && ReductionCall::well_formed();
+}
+
+bool ReduceCall::usable(const Team& team) const {
+  return team.rank() == root ? ReductionCall::usable() : is_memory(sendbuf);
+}
+
+std::size_t ReduceCall::message_bytes(const Team&) const { return quick_bytes_of(count, type); }
+
+bool ReduceCall::suits(const Planned& planned, const Team&) const {
+  return planned.demand.contribution(static_cast<Rank>(root)) > 0;
+}
+
+std::uint64_t ReduceCall::sent_bytes(const Team& team) const {
+  return team.rank() == root ? 0 : quick_bytes_of(count, type);
+}
+
+ReductionBuffers ReduceCall::buffers(std::size_t rank, std::size_t ranks) const {
+  const auto of_root = static_cast<std::size_t>(root);
+  std::vector<std::int64_t> elements(ranks, 0);
+  elements[of_root] = count;
+  return {contribution(), rank == of_root ? bytes_at(recvbuf) : nullptr, nullptr, std::move(elements)};
+}
+
+Traffic Reduce::pack() {
+  const std::size_t element = reduction_.element();
+  std::byte* at = buffers_.in;
+  const auto elements = std::accumulate(buffers_.elements.begin(), buffers_.elements.end(), std::int64_t{0});
+  const std::size_t bytes = static_cast<std::size_t>(elements) * element;
+  if (at == nullptr) {
+    if (!copy_) copy_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    at = copy_.get();
+  }
+  if (at != buffers_.from) std::memcpy(at, buffers_.from, bytes);
+  blocks_.clear();
+  for (const std::int64_t count : buffers_.elements) {
+    blocks_.push_back({at, static_cast<std::size_t>(count) * element});
+    at += blocks_.back().length;
+  }
+  return reduction_traffic(planned(), blocks_, element, reduction_);
+}
+
+void Reduce::unpack() {
+  const Span& own = blocks_[exchange().rank()];
+  if (buffers_.result != nullptr) std::memcpy(buffers_.result, own.at, own.length);
+}
+
+}  // namespace hocket::runtime

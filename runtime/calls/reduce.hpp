@@ -1,0 +1,188 @@
+#pragma once
+/// MPI_Allreduce, MPI_Reduce_scatter_block, MPI_Reduce_scatter and MPI_Reduce, blocking, nonblocking and persistent, as
+/// an operation.
+#include <mpi.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/buffers/vector_call.hpp"
+#include "runtime/calls/form.hpp"
+#include "runtime/plan/call_kind.hpp"
+#include "runtime/progress/scheduled_operation.hpp"
+#include "runtime/reduce/reduction.hpp"
+#include "runtime/report/outcome.hpp"
+
+namespace hocket::runtime {
+
+class Reduce;
+class Team;
+
+/// Where a reduction happens: the vector of this rank, as a block for the result of each rank.
+struct ReductionBuffers {
+  const std::byte* from;               ///< what this rank contributes
+  std::byte* in;                       ///< where it is worked on; null: in memory of the runtime's own
+  std::byte* result;                   ///< where the own block goes from there; null: nowhere
+  std::vector<std::int64_t> elements;  ///< of each block
+};
+
+/// What reductions have in common. All ranks give the same counts, type and operation.
+struct ReductionCall {
+  using Operation = Reduce;
+
+  const void* sendbuf;
+  void* recvbuf;
+  MPI_Datatype type;
+  MPI_Op op;
+  MPI_Comm comm;
+
+  /// Why the MPI library is to serve the call for its operation's sake.
+  [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
+  /// Whether the result depends on who serves the call: then that must not change while the program runs.
+  [[nodiscard]] bool settled() const;
+  /// As GatherCall: of blocks.
+  [[nodiscard]] static std::uint64_t limit();
+  [[nodiscard]] static std::size_t usual_limit(const Team& team);
+
+ protected:
+  ReductionCall(const void* from, void* to, MPI_Datatype elements, MPI_Op operation, MPI_Comm communicator)
+      : sendbuf(from), recvbuf(to), type(elements), op(operation), comm(communicator) {}
+  /// As far as arguments that all calls have can tell.
+  [[nodiscard]] bool well_formed() const;
+  /// Of calls that have a result on this rank.
+  [[nodiscard]] bool usable() const;
+  [[nodiscard]] const std::byte* contribution() const;
+};
+
+/// What such a call needs is the program's only while it is called, but nothing can be freed: types and operations of
+/// the program's own are not served then.
+struct NothingOwned {
+  template <class Call>
+  NothingOwned(const Call&, const Team&) {}
+  template <class Call>
+  [[nodiscard]] Call instead_of(const Call& call) const {
+    return call;
+  }
+};
+
+struct AllReduceCall : ReductionCall {
+  using Own = NothingOwned;
+
+  MPI_Count count;
+
+  AllReduceCall(const void* from, void* to, MPI_Count elements, MPI_Datatype datatype, MPI_Op operation,
+                MPI_Comm communicator)
+      : ReductionCall(from, to, datatype, operation, communicator), count(elements) {}
+
+  [[nodiscard]] static CallKind kind() {
+    static const Collective& collective = find_collective("all-reduce");
+    return {&collective};
+  }
+  [[nodiscard]] bool well_formed(const Team&) const { return count >= 0 && ReductionCall::well_formed(); }
+  [[nodiscard]] bool usable(const Team&) const { return ReductionCall::usable(); }
+  /// Of the block of a rank; 0 where some have none.
+  [[nodiscard]] std::size_t message_bytes(const Team& team) const;
+  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
+  /// The part of every other rank to the one that adds it up, the own sum to every other rank.
+  [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
+};
+
+class OwnCounts;
+
+struct ReduceScatterCall : ReductionCall {
+  using Own = OwnCounts;
+
+  Numbers counts;  ///< of every rank's block, elements
+
+  /// MPI_Reduce_scatter_block: all blocks are as large.
+  template <std::integral Count>
+  ReduceScatterCall(const void* from, void* to, Count each, MPI_Datatype datatype, MPI_Op operation,
+                    MPI_Comm communicator)
+      : ReductionCall(from, to, datatype, operation, communicator), counts(Numbers::all(each)), equal_(true) {}
+  /// MPI_Reduce_scatter.
+  template <std::integral Count>
+  ReduceScatterCall(const void* from, void* to, const Count* of_each, MPI_Datatype datatype, MPI_Op operation,
+                    MPI_Comm communicator)
+      : ReductionCall(from, to, datatype, operation, communicator), counts(of_each) {}
+
+  [[nodiscard]] static CallKind kind() {
+    static const Collective& collective = find_collective("reduce-scatter");
+    return {&collective};
+  }
+  [[nodiscard]] bool well_formed(const Team& team) const;
+  [[nodiscard]] bool usable(const Team&) const { return ReductionCall::usable(); }
+  /// Of a block, on average.
+  [[nodiscard]] std::size_t message_bytes(const Team& team) const;
+  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
+  [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
+
+ private:
+  /// How many of the counts there are to look at: one speaks for all of MPI_Reduce_scatter_block.
+  [[nodiscard]] std::size_t different_counts(const Team& team) const;
+
+  bool equal_ = false;
+};
+
+/// The counts of a call, which the program may change while it is under way.
+class OwnCounts {
+ public:
+  OwnCounts(const ReduceScatterCall& call, const Team& team);
+
+  [[nodiscard]] ReduceScatterCall instead_of(ReduceScatterCall call) const {
+    call.counts = Numbers(counts_.data());
+    return call;
+  }
+
+ private:
+  std::vector<std::int64_t> counts_;
+};
+
+struct ReduceCall : ReductionCall {
+  using Own = NothingOwned;
+
+  MPI_Count count;
+  int root;
+
+  ReduceCall(const void* from, void* to, MPI_Count elements, MPI_Datatype datatype, MPI_Op operation, int to_rank,
+             MPI_Comm communicator)
+      : ReductionCall(from, to, datatype, operation, communicator), count(elements), root(to_rank) {}
+
+  [[nodiscard]] CallKind kind() const {
+    static const Collective& collective = find_collective("reduce");
+    return {&collective, static_cast<Rank>(root)};
+  }
+  [[nodiscard]] bool well_formed(const Team& team) const;
+  [[nodiscard]] bool usable(const Team& team) const;
+  /// Of the whole vector: the root has the only block.
+  [[nodiscard]] std::size_t message_bytes(const Team& team) const;
+  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
+  [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
+};
+
+/// All of these calls.
+class Reduce : public ScheduledOperation {
+ public:
+  template <class Call>
+  Reduce(const Exchange& exchange, const Call& call)
+      : ScheduledOperation(exchange),
+        reduction_(call.op, call.type),
+        buffers_(call.buffers(exchange.rank(), planned().demand.ranks)) {}
+
+ private:
+  [[nodiscard]] Traffic pack() final;
+  void unpack() final;
+
+  Reduction reduction_;
+  ReductionBuffers buffers_;
+  std::unique_ptr<std::byte[]> copy_;  ///< of the vector, where it must stay as it is; of persistent calls for good
+  std::vector<Span> blocks_;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,199 @@
+#include "runtime/reduce/reduction.hpp"
+
+#include <map>
+#include <optional>
+
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/packing.hpp"
+#include "runtime/plan/settings.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// Settings::segment is at least as large.
+constexpr std::size_t largest_element = 1024;
+
+/// Classes of types. `other_integer`: of Fortran, and addresses, which are not true or false.
+enum class Class : std::uint8_t {
+  signed_integer,
+  unsigned_integer,
+  other_integer,
+  floating,
+  complex,
+  logical,
+  byte,
+  pair
+};
+/// Classes of operations.
+enum class Allows : std::uint8_t { order, arithmetic, logic, bits, place };
+
+struct Predefined {
+  Allows allows;
+  std::optional<Operator> operation;  ///< none: the MPI library combines
+};
+
+const Predefined* find_operation(MPI_Op op) {
+  static const std::map<MPI_Op, Predefined> known{
+      {MPI_MAX, {Allows::order, Operator::maximum}},
+      {MPI_MIN, {Allows::order, Operator::minimum}},
+      {MPI_SUM, {Allows::arithmetic, Operator::sum}},
+      {MPI_PROD, {Allows::arithmetic, Operator::product}},
+      {MPI_BAND, {Allows::bits, Operator::bits_and}},
+      {MPI_BOR, {Allows::bits, Operator::bits_or}},
+      {MPI_BXOR, {Allows::bits, Operator::bits_xor}},
+      {MPI_LAND, {Allows::logic, {}}},
+      {MPI_LOR, {Allows::logic, {}}},
+      {MPI_LXOR, {Allows::logic, {}}},
+      {MPI_MAXLOC, {Allows::place, {}}},
+      {MPI_MINLOC, {Allows::place, {}}},
+  };
+  const auto found = known.find(op);
+  return found != known.end() ? &found->second : nullptr;
+}
+
+/// Of those that an MPI lacks the handle is MPI_DATATYPE_NULL.
+const Class* find_class(MPI_Datatype type) {
+  static const std::map<MPI_Datatype, Class> known{
+      {MPI_SIGNED_CHAR, Class::signed_integer},
+      {MPI_SHORT, Class::signed_integer},
+      {MPI_INT, Class::signed_integer},
+      {MPI_LONG, Class::signed_integer},
+      {MPI_LONG_LONG, Class::signed_integer},
+      {MPI_INT8_T, Class::signed_integer},
+      {MPI_INT16_T, Class::signed_integer},
+      {MPI_INT32_T, Class::signed_integer},
+      {MPI_INT64_T, Class::signed_integer},
+      {MPI_UNSIGNED_CHAR, Class::unsigned_integer},
+      {MPI_UNSIGNED_SHORT, Class::unsigned_integer},
+      {MPI_UNSIGNED, Class::unsigned_integer},
+      {MPI_UNSIGNED_LONG, Class::unsigned_integer},
+      {MPI_UNSIGNED_LONG_LONG, Class::unsigned_integer},
+      {MPI_UINT8_T, Class::unsigned_integer},
+      {MPI_UINT16_T, Class::unsigned_integer},
+      {MPI_UINT32_T, Class::unsigned_integer},
+      {MPI_UINT64_T, Class::unsigned_integer},
+      {MPI_AINT, Class::other_integer},
+      {MPI_OFFSET, Class::other_integer},
+      {MPI_COUNT, Class::other_integer},
+      {MPI_INTEGER, Class::other_integer},
+      {MPI_FLOAT, Class::floating},
+      {MPI_DOUBLE, Class::floating},
+      {MPI_LONG_DOUBLE, Class::floating},
+      {MPI_REAL, Class::floating},
+      {MPI_DOUBLE_PRECISION, Class::floating},
+      {MPI_C_FLOAT_COMPLEX, Class::complex},
+      {MPI_C_DOUBLE_COMPLEX, Class::complex},
+      {MPI_C_LONG_DOUBLE_COMPLEX, Class::complex},
+      {MPI_COMPLEX, Class::complex},
+      {MPI_DOUBLE_COMPLEX, Class::complex},
+      {MPI_C_BOOL, Class::logical},
+      {MPI_LOGICAL, Class::logical},
+      {MPI_BYTE, Class::byte},
+      {MPI_FLOAT_INT, Class::pair},
+      {MPI_DOUBLE_INT, Class::pair},
+      {MPI_LONG_INT, Class::pair},
+      {MPI_2INT, Class::pair},
+      {MPI_SHORT_INT, Class::pair},
+      {MPI_LONG_DOUBLE_INT, Class::pair},
+      {MPI_2INTEGER, Class::pair},
+      {MPI_2REAL, Class::pair},
+      {MPI_2DOUBLE_PRECISION, Class::pair},
+  };
+  const auto found = type != MPI_DATATYPE_NULL ? known.find(type) : known.end();
+  return found != known.end() ? &found->second : nullptr;
+}
+
+bool is_number(Class elements) { return elements <= Class::floating; }
+bool is_integer(Class elements) { return elements <= Class::other_integer; }
+
+bool allowed(Allows operation, Class elements) {
+  switch (operation) {
+    case Allows::order:
+      return is_number(elements);
+    case Allows::arithmetic:
+      return is_number(elements) || elements == Class::complex;
+    case Allows::logic:
+      return elements <= Class::unsigned_integer || elements == Class::logical;
+    case Allows::bits:
+      return is_integer(elements) || elements == Class::byte;
+    case Allows::place:
+      return elements == Class::pair;
+  }
+  return false;
+}
+
+/// Results that depend on the order in which elements are combined.
+bool rounds(Allows operation, Class elements) {
+  return operation == Allows::arithmetic && (elements == Class::floating || elements == Class::complex);
+}
+
+NumberKind kind_of(Class elements) {
+  if (elements == Class::floating) return NumberKind::floating;
+  return elements == Class::signed_integer || elements == Class::other_integer ? NumberKind::signed_integer
+                                                                               : NumberKind::unsigned_integer;
+}
+
+std::size_t extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  check(PMPI_Type_get_extent(type, &lower, &extent));
+  return static_cast<std::size_t>(extent);
+}
+
+bool keeps_order() { return settings().reproducible == Reproducible::rank_order; }
+
+/// Elements that can be cut and copied as bytes, side by side.
+bool solid(MPI_Datatype type) {
+  if (!committed(type)) return false;
+  const Layout layout = layout_of(type);
+  return layout.size > 0 && layout.size <= largest_element && layout.true_lower == 0 && layout.runs(2);
+}
+
+Reducible of_program(MPI_Op op, MPI_Datatype type) {
+  int commutes = 0;
+  check(PMPI_Op_commutative(op, &commutes));
+  return {.at_all = commutes && !keeps_order() && solid(type)};
+}
+
+Reducible of_mpi(const Predefined& predefined, Class elements) {
+  const bool exactly = !rounds(predefined.allows, elements);
+  if (!allowed(predefined.allows, elements) || (keeps_order() && !exactly)) return {};
+  return {.at_all = true, .later = true, .exactly = exactly};
+}
+
+}  // namespace
+
+Reducible reducible(MPI_Op op, MPI_Datatype type) {
+  // What MPI defines stays as it is: this thread's last answer holds.
+  struct Last {
+    bool known = false;
+    MPI_Op op{};
+    MPI_Datatype type{};
+    Reducible answer{};
+  };
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit Last last;
+  if (last.known && last.op == op && last.type == type) return last.answer;
+  if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL) return {};
+  const Predefined* const predefined = find_operation(op);
+  if (predefined == nullptr) return of_program(op, type);
+  const Class* const elements = find_class(type);
+  if (elements == nullptr) return {};
+  last = {true, op, type, of_mpi(*predefined, *elements)};
+  return last.answer;
+}
+
+Reduction::Reduction(MPI_Op op, MPI_Datatype type) : op_(op), type_(type), element_(extent_of(type)), kernel_(nullptr) {
+  const Predefined* const predefined = find_operation(op);
+  const Class* const elements = predefined != nullptr ? find_class(type) : nullptr;
+  if (elements == nullptr || !predefined->operation) return;
+  if (*elements != Class::complex) kernel_ = find_kernel(*predefined->operation, kind_of(*elements), element_);
+}
+
+void Reduction::operator()(const std::byte* in, std::byte* inout, std::size_t bytes) const {
+  const std::size_t elements = bytes / element_;
+  if (kernel_ != nullptr)
+    kernel_(in, inout, elements);
+  else if (elements > 0)
+    check(PMPI_Reduce_local(in, inout, static_cast<int>(elements), type_, op_));
+}
+
+}  // namespace hocket::runtime

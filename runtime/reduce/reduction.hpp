@@ -1,0 +1,40 @@
+#pragma once
+/// Which reductions ranks can do among themselves, and how two partial results become one.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/reduce/kernels.hpp"
+
+namespace hocket::runtime {
+
+/// Of an operation and a datatype, by the classes of the standard (MPI-4.1, section 6.9.2).
+struct Reducible {
+  bool at_all =
+      false;  ///< no: not commutative, of elements with gaps, in the order of ranks by the user's wish, or wrong
+  bool later = false;    ///< also when the call has returned; not an operation of the program, which it may free then
+  bool exactly = false;  ///< in any order of elements the result is the same
+};
+
+/// Of arguments that all ranks give alike, and their answer is the same.
+[[nodiscard]] Reducible reducible(MPI_Op op, MPI_Datatype type);
+
+/// Of an operation and a type that are reducible at all.
+class Reduction {
+ public:
+  Reduction(MPI_Op op, MPI_Datatype type);
+
+  /// From one element to the next, bytes. The gaps of predefined pairs travel with them.
+  [[nodiscard]] std::size_t element() const { return element_; }
+  /// inout = in op inout, for so many bytes of whole elements. Throws MpiFailure.
+  void operator()(const std::byte* in, std::byte* inout, std::size_t bytes) const;
+
+ private:
+  MPI_Op op_;
+  MPI_Datatype type_;
+  std::size_t element_;
+  Kernel kernel_;  ///< null: the MPI library combines
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,120 @@
+"""Reductions by plan: every element checked, under both MPI families."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from subprocess import CompletedProcess
+
+import pytest
+
+from gathers import Row, all_reduce, both_ways, doubling, plan_of, random_gossip, ring, turned
+from hocket.network import read_network
+
+Check = Callable[..., str]
+Launch = Callable[..., CompletedProcess[str]]
+
+ALL = {"HOCKET_MIN_GATHER_BYTES": "1"}
+SMALL_SEGMENTS = ALL | {"HOCKET_SEGMENT": "1031"}
+ROUNDS = 2  # of reduce_forms_check
+
+
+def scheduled(trace: Path, rank: int = 0) -> Counter[str]:
+    """What a rank recorded, by the first word."""
+    lines = trace.with_name(f"{trace.name}.{rank}").read_text().splitlines()
+    return Counter(line.split()[0] for line in lines)
+
+
+@pytest.fixture
+def planned(check: Check, tmp_path: Path) -> Callable[..., None]:
+    """Runs reduce_check by the given rows of an all-gather, turned."""
+
+    def run(
+        network: str, rows: list[Row], size: int, *options: str, sizes: list[int] | None = None,
+        window: int = 2, program: str = "reduce_check", env: dict[str, str] = ALL,
+    ) -> None:  # fmt: skip
+        built = read_network(network)
+        paths = [tmp_path / "scatter.hkt", tmp_path / "reduce.hkt"]
+        plans = [(turned(rows), "reduce-scatter"), (all_reduce(rows), "all-reduce")]
+        for path, (turned_rows, pattern) in zip(paths, plans, strict=True):
+            path.write_bytes(plan_of(built, turned_rows, size, sizes, window, pattern).encode())
+        # Past the launcher, which refuses plans whose messages collide: the ranks' part is tested here.
+        given = {"HOCKET_PLAN": ":".join(map(str, paths))}
+        said = check(program, network, built.ranks, *options, env=env, exports=given)
+        assert f"hocket: all-reduce of {built.ranks} ranks" in said
+        assert f"hocket: reduce-scatter of {built.ranks} ranks" in said
+
+    return run
+
+
+@pytest.mark.parametrize("network", ["chain:3,3", "torus:2x2x2"])
+def test_what_hocket_plans(check: Check, network: str, tmp_path: Path) -> None:
+    ranks = read_network(network).ranks
+    said = check("reduce_check", network, ranks, env=ALL | {"HOCKET_TRACE": str(tmp_path / "trace")})
+    for collective in ("all-reduce", "reduce-scatter"):
+        assert said.count(f"hocket: {collective} of {ranks} ranks on {ranks} hosts") == 2  # and in reverse order
+        assert said.count(f"hocket: {collective} of {ranks // 2} ranks on {ranks // 2} hosts") == 2
+    assert f"hocket: reduce of {ranks} ranks" in said
+    assert scheduled(tmp_path / "trace")["all-reduce"] > 100
+
+
+def test_several_ranks_a_host(check: Check) -> None:
+    said = check("reduce_check 1 1000 50001", "torus:2x2*2", 8, env=ALL)
+    assert "hocket: all-reduce of 8 ranks on 4 hosts" in said
+
+
+@pytest.mark.parametrize("window", [1, 2, 64])
+def test_a_ring_with_any_window(planned: Callable[..., None], window: int) -> None:
+    planned("chain:2,2,2", ring(6, 100), 100, window=window, program="reduce_check 5003 100003")
+
+
+@pytest.mark.parametrize("env", [ALL, SMALL_SEGMENTS], ids=["usual", "small segments"])
+def test_bundles(planned: Callable[..., None], env: dict[str, str]) -> None:
+    planned("chain:4,4", doubling(8, 64), 64, program="reduce_check 1 16385 50001", env=env)
+
+
+@pytest.mark.parametrize("flow", ["barrier", "free"])
+def test_every_flow_control(planned: Callable[..., None], flow: str) -> None:
+    planned("chain:2,2", both_ways(4, 10), 10, "--flow", flow, program="reduce_check 1 40000")
+    planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program="reduce_check 1 40000")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_schedules(planned: Callable[..., None], seed: int) -> None:
+    """Parts of any size, several messages of a rank in a phase, any window, few segments in hand."""
+    rng = Random(seed)
+    sizes = [rng.choice([1, 7, 1000]) for _ in range(6)]
+    env = {**(SMALL_SEGMENTS if seed % 2 else ALL), "HOCKET_MAX_OUTSTANDING_SEGMENTS": str(1 + seed)}
+    rows = random_gossip(rng, sizes)
+    planned("chain:3,3", rows, 1000, sizes=sizes, window=1 + seed, program="reduce_check 3 30011", env=env)
+
+
+@pytest.mark.parametrize("threads", ["", " threads"])
+def test_every_form_is_scheduled(launch: Launch, tmp_path: Path, threads: str) -> None:
+    """Those that go on beside the program only where all ranks have MPI_THREAD_MULTIPLE."""
+    trace = tmp_path / "trace"
+    done = launch(f"reduce_forms_check{threads}", "chain:2,2", 4, env={"HOCKET_TRACE": str(trace)})
+    assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
+    times = (2 if "large counts: 1" in done.stdout else 1) * (3 if threads else 1) * ROUNDS
+    for rank in range(4):
+        events = scheduled(trace, rank)
+        assert events["all-reduce"] == times
+        assert events["reduce-scatter"] == 3 * times  # two calls, and the reduction to a root
+        assert events["all-gather"] == times  # the broadcast
+
+
+def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path) -> None:
+    from hocket import _core
+
+    network = read_network("chain:2,2")
+    rows = turned(ring(4, 10))
+    del rows[6]
+    schedule = _core.Schedule.from_rows(4, 10, rows)
+    waits = _core.derive_waits(network, schedule)
+    path = tmp_path / "incomplete.hkt"
+    demand = _core.Demand(4, 10, "reduce-scatter")
+    path.write_bytes(_core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0).encode())
+    said = check("reduce_check 20000", "chain:2,2", 4, env=ALL, exports={"HOCKET_PLAN": str(path)})
+    assert "the plan" in said and "the MPI library serves this communicator" in said

@@ -1,0 +1,39 @@
+"""Which reductions ranks do among themselves, and which the MPI library does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+Launch = Callable[..., CompletedProcess[str]]
+
+
+def served(launch: Launch, trace: Path, case: str, **env: str) -> bool:
+    done = launch(f"reduce_case {case}", "chain:2,2", 4, env={"HOCKET_TRACE": str(trace)} | env)
+    assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
+    first = trace.with_name(trace.name + ".0")
+    words = Counter(line.split()[0] for line in first.read_text().splitlines()) if first.exists() else Counter()
+    return words["all-reduce"] > 0
+
+
+@pytest.mark.parametrize("case", ["sum-int", "sum-double", "minloc", "land", "complex", "commutative"])
+def test_what_is_scheduled(launch: Launch, tmp_path: Path, case: str) -> None:
+    assert served(launch, tmp_path / "trace", case)
+
+
+@pytest.mark.parametrize("case", ["ordered", "later", "count"])
+def test_what_the_library_does(launch: Launch, tmp_path: Path, case: str) -> None:
+    """Operations that do not commute, the program's own in a call that lasts, and a block of less than an element."""
+    assert not served(launch, tmp_path / "trace", case, HOCKET_MIN_GATHER_BYTES="1")
+
+
+@pytest.mark.parametrize(
+    ("case", "kept"),
+    [("sum-double", True), ("complex", True), ("commutative", True), ("sum-int", False), ("minloc", False)],
+)
+def test_the_order_of_ranks(launch: Launch, tmp_path: Path, case: str, kept: bool) -> None:
+    assert served(launch, tmp_path / "trace", case, HOCKET_REPRODUCIBLE="rank-order") != kept
