@@ -1,7 +1,6 @@
-/* Times MPI_Alltoall or MPI_Allgather for several message sizes and checks every byte. An ordinary
- * MPI program.
- * Usage: collective_times alltoall|allgather SIZE:REPETITIONS... ; "SIZE SECONDS" per repetition
- * from rank 0. */
+/* Times a collective call for several sizes and checks every byte. An ordinary MPI program.
+ * Usage: collective_times CALL SIZE:REPETITIONS... ; "SIZE SECONDS" per repetition from rank 0. SIZE: bytes of a message
+ * or block, of the whole vector for allreduce, bcast and reduce. Sums are of integers. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,36 +10,89 @@
 
 #define WARM_UP_BYTES 65536
 
+static int rank, n;
+
+static void alltoall(void* out, void* in, int bytes) {
+  MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void allgather(void* out, void* in, int bytes) {
+  MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void reduce_scatter(void* out, void* in, int bytes) {
+  MPI_Reduce_scatter_block(out, in, bytes / (int)sizeof(int), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+static void allreduce(void* out, void* in, int bytes) {
+  MPI_Allreduce(out, in, bytes / (int)sizeof(int), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+static void reduce(void* out, void* in, int bytes) {
+  MPI_Reduce(out, in, bytes / (int)sizeof(int), MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+static void bcast(void* out, void* in, int bytes) {
+  if (rank == 0) memcpy(in, out, (size_t)bytes);
+  MPI_Bcast(in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static const struct call {
+  const char* name;
+  void (*run)(void* out, void* in, int bytes);
+  int sends, gets; /* blocks: 0 for one, 1 for one of each rank */
+  int sums;
+} calls[] = {{"alltoall", alltoall, 1, 1, 0},           {"allgather", allgather, 0, 1, 0},
+             {"reducescatter", reduce_scatter, 1, 0, 1}, {"allreduce", allreduce, 0, 0, 1},
+             {"reduce", reduce, 0, 0, 1},                {"broadcast", bcast, 0, 0, 0}};
+
+static int summand(int from, int i, int round) { return (from + 1) * (i % 997 + round); }
+
+static void fill(const struct call* call, char* out, int bytes, int round) {
+  const int blocks = call->sends ? n : 1;
+  if (call->sums)
+    for (int i = 0; i < blocks * (bytes / (int)sizeof(int)); ++i) ((int*)out)[i] = summand(rank, i, round);
+  else
+    for (int p = 0; p < blocks; ++p)
+      for (int i = 0; i < bytes; ++i) out[(size_t)p * bytes + i] = pattern(rank, p, i, round);
+}
+
+static int is_wrong(const struct call* call, const char* in, int bytes, int round) {
+  int wrong = 0;
+  if (call->sums) {
+    const int count = bytes / (int)sizeof(int), first = call->sends ? rank * count : 0;
+    if (call->run == reduce && rank != 0) return 0;
+    for (int i = 0; i < count; ++i) wrong |= ((const int*)in)[i] != n * (n + 1) / 2 * summand(0, first + i, round);
+    return wrong;
+  }
+  for (int p = 0; p < (call->gets ? n : 1); ++p)
+    for (int i = 0; i < bytes; ++i)
+      wrong |= in[(size_t)p * bytes + i] != pattern(call->gets ? p : 0, call->sends ? rank : 0, i, round);
+  return wrong;
+}
+
 int main(int argc, char** argv) {
-  int rank, n, wrong = 0, any_wrong;
+  int wrong = 0, any_wrong;
+  const struct call* call = NULL;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  int gather = argc > 1 && !strcmp(argv[1], "allgather");
-  if (argc < 3 || (!gather && strcmp(argv[1], "alltoall"))) {
-    if (rank == 0) fprintf(stderr, "usage: collective_times alltoall|allgather SIZE:REPETITIONS...\n");
+  for (size_t i = 0; argc > 2 && i < sizeof calls / sizeof *calls; ++i)
+    if (!strcmp(argv[1], calls[i].name)) call = &calls[i];
+  if (call == NULL) {
+    if (rank == 0) fprintf(stderr, "usage: collective_times alltoall|allgather|... SIZE:REPETITIONS...\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  int blocks = gather ? 1 : n; /* that a rank sends; an all-gather sends one block to everyone */
   for (int arg = 2; arg < argc; ++arg) {
     int size = atoi(argv[arg]), repetitions = 1;
     if (strchr(argv[arg], ':')) repetitions = atoi(strchr(argv[arg], ':') + 1);
-    char *out = malloc((size_t)size * blocks), *in = malloc((size_t)size * n);
+    char* out = malloc((size_t)size * (size_t)(call->sends ? n : 1));
+    char* in = malloc((size_t)size * (size_t)(call->gets ? n : 1));
     for (int round = 0; round <= repetitions; ++round) { /* round 0 opens connections and is not reported */
       int bytes = round == 0 && size > WARM_UP_BYTES ? WARM_UP_BYTES : size;
-      for (int p = 0; p < blocks; ++p)
-        for (int i = 0; i < bytes; ++i) out[(size_t)p * bytes + i] = pattern(rank, p, i, round);
-      memset(in, 1, (size_t)bytes * n);
+      fill(call, out, bytes, round);
+      memset(in, 1, (size_t)bytes * (size_t)(call->gets ? n : 1));
       settle();
       double start = MPI_Wtime(), seconds, slowest;
-      if (gather)
-        MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
-      else
-        MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+      call->run(out, in, bytes);
       seconds = MPI_Wtime() - start;
       settle();
-      for (int p = 0; p < n; ++p)
-        for (int i = 0; i < bytes; ++i) wrong |= in[(size_t)p * bytes + i] != pattern(p, gather ? 0 : rank, i, round);
+      wrong |= is_wrong(call, in, bytes, round);
       MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
       if (rank == 0 && round > 0) {
         printf("%d %.6f\n", size, slowest);

@@ -1,4 +1,4 @@
-"""Scheduled against native all-to-all or all-gather on the emulated cluster (needs root).
+"""Scheduled against native collective calls on the emulated cluster (needs root).
 
     python bench/lab/run.py [all-gather] [--mpi mpich --mpi PATH/mpirun] [--topology b] [--sizes 262144:1]
         [--shuffle 1 --shuffle 2]
@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from hocket import _core
+from hocket.collectives import COLLECTIVES
 from hocket.lab import Lab, LabOptions
 from hocket.mpi import Mpi
 from hocket.network import NetworkDescription, read_network_description
@@ -31,6 +32,7 @@ from results_file import ROOT, Row, alternating, begin, cells, grouped, provenan
 NETWORKS = ROOT / "examples/networks"
 TOPOLOGIES = {"b": NETWORKS / "paper-b.toml", "c": NETWORKS / "paper-c.toml"}
 PROGRAM = Path(__file__).with_name("collective_times.c")
+CALLS = [name for name, entry in COLLECTIVES.items() if not entry.by_matrix]
 SETTINGS = ("pattern", "rate", "buffer", "cc", "flow", "env", "together", "repetitions")
 
 
@@ -79,8 +81,6 @@ def measure(
     description = read_network_description(str(TOPOLOGIES[topology]))
     rate = arguments.rate * 1e6 / 8
     network = description.build()
-    demand = _core.Demand(network.ranks, 1, arguments.pattern)
-    load = max(_core.lower_bounds(network, demand).load)
     environments = environments_of(arguments, mpi, network, arguments.flow)
     rows: list[Row] = []
     with lab_up(description, arguments) as lab:
@@ -90,13 +90,19 @@ def measure(
                     row = {"topology": topology, "mpi": mpi.family.value, "bytes": int(size), "job": number}
                     row |= {"placement": "in order" if shuffle is None else f"random, seed {shuffle}"}
                     row |= {"candidate": candidate, "seconds": float(seconds)}
-                    rows.append(row | {"bound": load * int(size) / rate})
+                    rows.append(row | {"bound": bound(network, arguments.pattern, int(size), rate)})
             where = "" if shuffle is None else f", placement {shuffle}"
             print(
                 f"{topology} {mpi.family.value}{where}: {number + 1} of {arguments.jobs} pairs",
                 file=sys.stderr,
             )
     return rows
+
+
+def bound(network: _core.Network, collective: str, size: int, rate: float) -> float:
+    """Seconds, if all links were of this rate."""
+    demand = COLLECTIVES[collective].demand(network.ranks, size, 0)
+    return float(_core.lower_bounds(network, demand).seconds) * network.host_rate / rate
 
 
 def settings_of(arguments: argparse.Namespace) -> Row:
@@ -131,14 +137,14 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         *cells([*columns, "native / scheduled", "repetitions"], told),
         "",
         "Median (minimum–maximum) of time / bound; jobs of both candidates alternate. The bound is",
-        "load × bytes / rate, without packet headers (5 %).",
+        "what the wires must carry / rate, without packet headers (5 %).",
     ]
 
 
 def main() -> None:
     """Measures what the command line asks for and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pattern", nargs="?", default="all-to-all", choices=["all-to-all", "all-gather"])
+    parser.add_argument("pattern", nargs="?", default="all-to-all", choices=CALLS)
     parser.add_argument("--shuffle", action="append", type=int, metavar="SEED", help="random placements")
     parser.add_argument("--in-order", action="store_true", help="besides --shuffle, ranks in order")
     parser.add_argument("--topology", action="append", choices=sorted(TOPOLOGIES))

@@ -310,11 +310,11 @@ std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails
     largest = std::max(largest, bytes);
   }
   const double n = demand.ranks;
-  // A ring of n is filled after n chunks: an eighth of the mean costs 1/8 more than the bound. With
-  // startup α, (all / c + n)·(α + c / rate) is least at c = √(all·α·rate / n).
+  // A ring of n is filled after n chunks: of 32 n they cost 1/32 more than the bound. With startup α,
+  // (all / c + n)·(α + c / rate) is least at c = √(all·α·rate / n).
   double chunk = largest / rails + 1;
   if (largest > 1.1 * all / n) {
-    const double pipelined = std::max({all / (8 * n), std::sqrt(all * costs.startup * rate / n), smallest_chunk});
+    const double pipelined = std::max({all / (32 * n), std::sqrt(all * costs.startup * rate / n), smallest_chunk});
     const double affordable = n * all / std::max(1.0, static_cast<double>(most_chunk_sends) - n * n * rails);
     chunk = std::min(chunk, std::max(pipelined, affordable) / rails);
   }

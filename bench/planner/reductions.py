@@ -1,0 +1,124 @@
+"""Schedules of reductions and broadcasts on networks of all kinds: verified, and their time over the bound.
+
+    python bench/planner/reductions.py [--trees 500] [--most-ranks 128]
+
+Run by `make bench-reductions`; writes bench/results/reductions.{csv,md}. Everything is computed: the same on every
+machine. Time is that of the phases one after the other, without latencies and startups.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from statistics import median
+
+from general import build
+
+from hocket import _core
+from hocket.planning import plan_collective
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, grouped, provenance
+
+BYTES = 4 << 20  # the vector
+COLLECTIVES = ["reduce-scatter", "all-reduce", "broadcast", "reduce"]
+MOST_RANKS_FROM_ONE = 64  # broadcasts and reduces on grids: cut into many pieces, planning takes long
+CLUSTERS = {
+    "fat trees": [
+        "fat-tree:k=4",
+        "fat-tree:4x4x4",
+        "fat-tree:4x4x2",
+        "fat-tree:8x8x4",
+        "fat-tree:8x8x8",
+        "fat-tree:k=8",
+    ],
+    "dragonflies": ["dragonfly:4x2x2", "dragonfly:9x4x2", "dragonfly:5x4x4"],
+}
+
+
+def tori(most: int) -> Iterator[str]:
+    """Of two and three dimensions, sides in ascending order."""
+    for a in range(2, math.isqrt(most) + 1):
+        for b in range(a, most // a + 1):
+            yield f"torus:{a}x{b}"
+            yield from (f"torus:{a}x{b}x{c}" for c in range(b, most // (a * b) + 1))
+
+
+def networks(trees: int, most: int) -> Iterator[tuple[str, str]]:
+    for seed in range(1, trees + 1):
+        rng = Random(seed)
+        yield "random trees, equal links", f"random:{seed},{rng.randint(3, 40)},{rng.randint(1, 10)},1"
+    for section, names in CLUSTERS.items():
+        yield from ((section, name) for name in names)
+    yield from (("tori", name) for name in tori(most))
+
+
+def measure(section: str, name: str) -> Iterator[Row]:
+    network = build(name)
+    for collective in COLLECTIVES:
+        one = collective in ("broadcast", "reduce")
+        if one and section == "tori" and network.ranks > MOST_RANKS_FROM_ONE:
+            continue
+        size = BYTES // network.ranks if collective == "reduce-scatter" else BYTES
+        planned = plan_collective(collective, network, size)
+        if not planned.certificate.ok:
+            raise SystemExit(
+                f"{name}: the verifier refuses the {collective}: {planned.certificate.findings[0]}"
+            )
+        seconds = _core.lockstep_seconds(network, planned.schedule)
+        yield {
+            "section": section,
+            "network": name,
+            "ranks": network.ranks,
+            "collective": collective,
+            "scheduler": planned.scheduler,
+            "phases": planned.schedule.phases,
+            "seconds": f"{seconds:.9g}",
+            "bound": f"{planned.bound_seconds:.9g}",
+            "ratio": round(seconds / planned.bound_seconds, 4),
+        }
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    lines = [
+        "# Reductions and broadcasts: time over the bound",
+        "",
+        f"{provenance(heading)}.",
+        "",
+        f"Vectors of {BYTES >> 20} MiB, one rank a host, no latencies, no startups; every schedule passed the",
+        "verifier, which follows whose parts each sum holds. Bounds: cuts of the network; of an all-reduce also",
+        f"2 (N - 1) vectors into all hosts. Broadcasts and reduces on tori: up to {MOST_RANKS_FROM_ONE} ranks.",
+        "",
+        "| networks | collective | cases | median | at most 1.02 | worst | where |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for (section, collective), cases in grouped(rows, "section", "collective").items():
+        ratios = [float(case["ratio"]) for case in cases]
+        worst = max(cases, key=lambda case: float(case["ratio"]))
+        lines.append(
+            f"| {section} | {collective} | {len(cases)} | {median(ratios):.3f} | {sum(r <= 1.02 for r in ratios)} "
+            f"| {max(ratios):.3f} | {worst['network']} |"
+        )
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trees", type=int, default=500)
+    parser.add_argument("--most-ranks", type=int, default=128, help="of a torus")
+    arguments, results = begin(parser, "reductions", summary)
+    for section, cases in itertools.groupby(
+        networks(arguments.trees, arguments.most_ranks), lambda case: case[0]
+    ):
+        print(section, flush=True)
+        for _, name in cases:
+            results.add(*measure(section, name))
+
+
+if __name__ == "__main__":
+    main()
