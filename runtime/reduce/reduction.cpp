@@ -1,5 +1,7 @@
 #include "runtime/reduce/reduction.hpp"
 
+#include <array>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -163,14 +165,16 @@ Reducible of_mpi(const Predefined& predefined, Class elements) {
 }  // namespace
 
 Reducible reducible(MPI_Op op, MPI_Datatype type) {
-  // What MPI defines stays as it is: this thread's last answer holds.
+  // What MPI defines stays as it is: this thread's last answers hold.
   struct Last {
     bool known = false;
     MPI_Op op{};
     MPI_Datatype type{};
     Reducible answer{};
   };
-  [[gnu::tls_model("initial-exec")]] static thread_local constinit Last last;
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit std::array<Last, 8> lasts;
+  const std::size_t both = 3 * std::hash<MPI_Op>{}(op) + std::hash<MPI_Datatype>{}(type);
+  Last& last = lasts[(both ^ both >> 5 ^ both >> 9) % lasts.size()];  // handles are numbers, or addresses
   if (last.known && last.op == op && last.type == type) return last.answer;
   if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL) return {};
   const Predefined* const predefined = find_operation(op);
