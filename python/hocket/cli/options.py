@@ -150,7 +150,7 @@ def size_option(collective: _core.Collective) -> Decorator:
         return bytes_option
     return click.option(
         "--bytes", "size", default=None, metavar="SIZE",
-        help=f"What each rank contributes, e.g. 4096, 64KiB or 1MB.  [default: {DEFAULT_BYTES}]",
+        help=f"SIZE as above, e.g. 4096, 64KiB or 1MB.  [default: {DEFAULT_BYTES}]",
     )  # fmt: skip
 
 

@@ -123,7 +123,7 @@ def _command(collective: _core.Collective) -> click.Command:
     row = (
         "With --rank R nothing but the row of that rank is computed, which takes a second for 100,000 hosts."
         if by_row
-        else "A message may carry the contributions of several ranks, and ranks forward what has reached them. "
+        else "A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. "
         "With --rank R the row of that rank is shown."
     )
     return click.command(
