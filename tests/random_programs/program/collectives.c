@@ -20,17 +20,21 @@ typedef enum {
 /* The arguments of all of them; counts and places of each rank's part. */
 typedef struct {
   void *in, *out;
-  int count, root;
+  int count, root, in_place;
   int *counts, *places;
+  MPI_Datatype type;
   MPI_Op op;
   MPI_Comm comm;
 } Arguments;
 
 static Arguments draw_arguments(Program* p, Work* w, const Slot* s) {
-  const MPI_Op ops[] = {MPI_SUM, MPI_MAX, MPI_BXOR, MPI_PROD};
+  const MPI_Op ops[] = {MPI_SUM, MPI_MAX, MPI_BXOR, MPI_PROD, MPI_MIN, MPI_BAND, MPI_LXOR};
+  const MPI_Datatype types[] = {MPI_UINT64_T, MPI_INT64_T, MPI_UNSIGNED, MPI_INT};
   Draw d = p->draw;
   Arguments a = {.count = chance(&d, 10) ? 0 : between(&d, 1, chance(&d, 10) ? 5000 : 60)};
-  a.op = ops[below(&d, 4)];
+  a.op = ops[below(&d, 7)];
+  a.type = types[below(&d, 4)];
+  a.in_place = chance(&d, 20) && !s->inter;
   a.root = below(&d, s->n);
   a.comm = s->comm;
   a.counts = keep(w, sizeof(int) * (size_t)s->n), a.places = keep(w, sizeof(int) * (size_t)s->n);
@@ -48,12 +52,13 @@ static Arguments draw_arguments(Program* p, Work* w, const Slot* s) {
 }
 
 static int call_blocking(Name name, const Arguments* a, int me) {
-  const MPI_Datatype type = MPI_UINT64_T;
+  const MPI_Datatype type = a->type;
+  const void* from = a->in_place ? MPI_IN_PLACE : a->in; /* of calls that say what all of the memory holds then */
   switch (name) {
     case BARRIER:
       return MPI_Barrier(a->comm);
     case ALLREDUCE:
-      return MPI_Allreduce(a->in, a->out, a->count, type, a->op, a->comm);
+      return MPI_Allreduce(from, a->out, a->count, type, a->op, a->comm);
     case BCAST:
       return MPI_Bcast(a->out, a->count, type, a->root, a->comm);
     case REDUCE:
@@ -78,12 +83,13 @@ static int call_blocking(Name name, const Arguments* a, int me) {
 }
 
 static int call_nonblocking(Name name, const Arguments* a, int me, MPI_Request* r) {
-  const MPI_Datatype type = MPI_UINT64_T;
+  const MPI_Datatype type = a->type;
+  const void* from = a->in_place ? MPI_IN_PLACE : a->in; /* of calls that say what all of the memory holds then */
   switch (name) {
     case BARRIER:
       return MPI_Ibarrier(a->comm, r);
     case ALLREDUCE:
-      return MPI_Iallreduce(a->in, a->out, a->count, type, a->op, a->comm, r);
+      return MPI_Iallreduce(from, a->out, a->count, type, a->op, a->comm, r);
     case BCAST:
       return MPI_Ibcast(a->out, a->count, type, a->root, a->comm, r);
     case REDUCE:
