@@ -16,7 +16,9 @@ def served(launch: Launch, trace: Path, case: str, **env: str) -> bool:
     done = launch(f"reduce_case {case}", "chain:2,2", 4, env={"HOCKET_TRACE": str(trace)} | env)
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
     first = trace.with_name(trace.name + ".0")
-    words = Counter(line.split()[0] for line in first.read_text().splitlines()) if first.exists() else Counter()
+    words = (
+        Counter(line.split()[0] for line in first.read_text().splitlines()) if first.exists() else Counter()
+    )
     return words["all-reduce"] > 0
 
 
