@@ -15,9 +15,8 @@ Check = Callable[..., str]
 def test_every_root(check: Check, network: str) -> None:
     ranks = read_network(network).ranks
     said = check("broadcast_check", network, ranks, env={"HOCKET_MIN_GATHER_BYTES": "1"})
-    assert (
-        said.count(f"hocket: broadcast of {ranks} ranks on {ranks} hosts") == 2 * ranks
-    )  # and in reverse order
+    # The world, and in reverse order.
+    assert said.count(f"hocket: broadcast of {ranks} ranks on {ranks} hosts") == 2 * ranks
     assert said.count(f"hocket: broadcast of {ranks // 2} ranks") == ranks
 
 

@@ -56,9 +56,8 @@ def test_what_hocket_plans(check: Check, network: str, tmp_path: Path) -> None:
     ranks = read_network(network).ranks
     said = check("reduce_check", network, ranks, env=ALL | {"HOCKET_TRACE": str(tmp_path / "trace")})
     for collective in ("all-reduce", "reduce-scatter"):
-        assert (
-            said.count(f"hocket: {collective} of {ranks} ranks on {ranks} hosts") == 2
-        )  # and in reverse order
+        # The world, and in reverse order; its halves.
+        assert said.count(f"hocket: {collective} of {ranks} ranks on {ranks} hosts") == 2
         assert said.count(f"hocket: {collective} of {ranks // 2} ranks on {ranks // 2} hosts") == 2
     assert f"hocket: reduce of {ranks} ranks" in said
     assert scheduled(tmp_path / "trace")["all-reduce"] > 100
