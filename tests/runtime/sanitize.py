@@ -29,6 +29,8 @@ RUNS = (
     "persistent_check threads",
     "nonblocking_check several threads",
     "nonblocking_check threads threads",
+    "reduce_check 5003",
+    "reduce_forms_check threads",
     "alltoallw_check transpose place bottom part alone",
     "irregular_forms_check blocking alltoallv neighbor_allgatherv:ring neighbor_alltoallw:grid",
     "irregular_forms_check persistent alltoallw neighbor_alltoallv:ring neighbor_allgather:edges",

@@ -46,11 +46,14 @@ _REMEDIES: Final = {
 }
 
 
+_BY_BLOCKS: Final = ("allgather", "reduce", "bcast")
+
+
 def _limit_option(line: Line) -> str:
     name = line.call.lower().removesuffix("_c").removesuffix("_init")
     if "neighbor" in name or name.endswith(("alltoallv", "alltoallw")):
         return "--min-vector-bytes"
-    return "--min-gather-bytes" if "allgather" in name else "--min-bytes"
+    return "--min-gather-bytes" if any(part in name for part in _BY_BLOCKS) else "--min-bytes"
 
 
 def _group(line: Line) -> tuple[str, str]:
