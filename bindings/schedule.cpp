@@ -152,8 +152,9 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
 
 void bind_demand(nb::module_& m) {
   m.attr("EVERYONE") = everyone;
-  nb::class_<Demand>(m, "Demand",
-                     "All-to-all of `bytes` bytes per message, all-gather or reduction of `bytes` bytes per rank, or irregular.")
+  nb::class_<Demand>(
+      m, "Demand",
+      "All-to-all of `bytes` bytes per message, all-gather or reduction of `bytes` bytes per rank, or irregular.")
       .def(
           "__init__",
           [](Demand* self, std::uint32_t ranks, std::uint64_t bytes, const std::string& pattern,

@@ -27,7 +27,7 @@ from results_file import Row, begin, grouped, provenance
 
 BYTES = 4 << 20  # the vector
 COLLECTIVES = ["reduce-scatter", "all-reduce", "broadcast", "reduce"]
-MOST_RANKS_FROM_ONE = 64  # broadcasts and reduces on grids: cut into many pieces, planning takes long
+MOST_RANKS_FROM_ONE = 16  # broadcasts and reduces on grids: cut into many pieces, planning takes long
 CLUSTERS = {
     "fat trees": [
         "fat-tree:k=4",

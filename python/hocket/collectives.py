@@ -16,6 +16,9 @@ ALL_GATHER: Final = "all-gather"
 IRREGULAR: Final = "irregular"
 REDUCE_SCATTER: Final = "reduce-scatter"
 ALL_REDUCE: Final = "all-reduce"
+# Collectives with a root.
+BROADCAST: Final = "broadcast"
+REDUCE: Final = "reduce"
 
 COLLECTIVES: Final[dict[str, _core.Collective]] = {entry.name: entry for entry in _core.collectives()}
 # Those of which a name and a size say everything.

@@ -124,7 +124,9 @@ def test_as_the_program_of_hocket_run(mpi: Mpi) -> None:
     assert found[65536]["bound"] == pytest.approx(65536 * 4 * 8e-9)  # of the job's plan
 
 
-@pytest.mark.parametrize(("pattern", "crossing"), [("all-to-all", 4), ("all-gather", 3), ("alltoallv", None)])
+@pytest.mark.parametrize(("pattern", "crossing"), [("all-to-all", 4), ("all-gather", 3), ("alltoallv", None),
+                                                     ("reduce-scatter", 3), ("all-reduce", 1.5), ("broadcast", 1),
+                                                     ("reduce", 1)])  # fmt: skip
 def test_in_a_prepared_shell(mpi: Mpi, pattern: str, crossing: int | None) -> None:
     """``hocket env`` and the launcher as it is: a job of the shell schedules, and so does one that bench starts."""
     env = python_env(mpi)
@@ -171,7 +173,9 @@ from hocket.bench import measure
 from hocket.cli import main
 
 arguments = sys.argv[1:]
-for kind, pattern in ("AllToAll", "all-to-all"), ("AllGather", "all-gather"), ("AllToAllV", "alltoallv"):
+kinds = {"AllToAll": "all-to-all", "AllGather": "all-gather", "AllToAllV": "alltoallv",
+         "ReduceScatter": "reduce-scatter", "AllReduce": "all-reduce", "Broadcast": "broadcast"}
+for kind, pattern in kinds.items():
     original = getattr(measure, kind).call
     for damage in "flipped", "lost", "none":
 
@@ -201,7 +205,7 @@ def test_a_wrong_byte_is_found(mpi: Mpi, tmp_path: Path) -> None:
     done = run(*launch_command(mpi, 3, [], env, [sys.executable, str(script), *arguments]))
     assert done.returncode == 0, done.stderr
     told = done.stdout
-    for pattern in "all-to-all", "all-gather", "alltoallv":
+    for pattern in "all-to-all", "all-gather", "alltoallv", "reduce-scatter", "all-reduce", "broadcast":
         for damage in "flipped", "lost", "none":
             case = f"{pattern} {damage}"
             answer, end = json.JSONDecoder().raw_decode(told)
@@ -213,6 +217,8 @@ def test_a_wrong_byte_is_found(mpi: Mpi, tmp_path: Path) -> None:
             assert code == "1", case
             assert f"hocket: wrong data with messages of 64 bytes: {wrong}\n" in done.stderr
             source, target, byte = (0, 2, 5) if damage == "flipped" else (0, 0, 0)
+            if pattern == "reduce-scatter":
+                source = target  # whose block it is
             assert wrong.startswith(f"native call: byte {byte} of the "), case
             assert f" from rank {source} to rank {target} is 0x" in wrong, case
 

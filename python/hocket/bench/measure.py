@@ -21,7 +21,7 @@ from hocket.bench.bounds import bound_seconds, nodes_of_ranks
 from hocket.bench.request import ALLTOALLV, Request
 from hocket.bench.sizes import irregular_sizes
 from hocket.bench.statistics import Row, Times, paired_ratio, served_by
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL
+from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE, REDUCE_SCATTER
 from hocket.errors import UsageError
 from hocket.filesort.memory import available_memory
 from hocket.runtime.library import RuntimeLibrary, everywhere, load_library
@@ -29,6 +29,13 @@ from hocket.units import format_total
 
 Bytes = npt.NDArray[np.uint8]
 
+_SIZES: Final = {
+    ALL_GATHER: "a contribution",
+    REDUCE_SCATTER: "a rank's block",
+    ALL_REDUCE: "the vector",
+    BROADCAST: "the vector",
+    REDUCE: "the vector",
+}
 WARM_UP: Final = 3  # calls; an irregular exchange is planned in the second
 LEAST_CALLS, MOST_CALLS = 3, 1000  # of a block
 _LIBRARY_SHARE: Final = 2  # MPI libraries may need as much again as the buffers
@@ -59,18 +66,22 @@ class Exchange(ABC):
         """Of what comes in, as its sender names it."""
         return self.rank
 
+    def expected(self, source: int, size: int) -> Bytes:
+        """What must come in of a block."""
+        return message(source, self.target(), 0, size)
+
     def poison(self) -> None:
         """Makes every byte wrong, so that what does not arrive is noticed."""
         at = 0
         for source, size in self.blocks:
-            np.invert(message(source, self.target(), 0, size), out=self.receive[at : at + size])
+            np.invert(self.expected(source, size), out=self.receive[at : at + size])
             at += size
 
     def wrong(self) -> str:
         """The first byte that is not what its sender sent; empty if there is none."""
         at = 0
         for source, size in self.blocks:
-            expected, got = message(source, self.target(), 0, size), self.receive[at : at + size]
+            expected, got = self.expected(source, size), self.receive[at : at + size]
             if not np.array_equal(expected, got):
                 byte = int(np.flatnonzero(expected != got)[0])
                 return (
@@ -117,7 +128,70 @@ class AllToAllV(Exchange):
         comm.Alltoallv([self.send, self._out, MPI.BYTE], [self.receive, self._into, MPI.BYTE])
 
 
-EXCHANGES: Final[dict[str, type[AllToAll | AllGather]]] = {ALL_TO_ALL: AllToAll, ALL_GATHER: AllGather}
+class Broadcast(Exchange):
+    """From rank 0, whose buffer is filled again before each call."""
+
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        super().__init__(comm.Get_rank(), [(0, size if comm.Get_rank() == 0 else 0)], [(0, size)])
+
+    def target(self) -> int:
+        return 0
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        if self.rank == 0:
+            self.receive[:] = self.send
+        comm.Bcast([self.receive, MPI.BYTE])
+
+
+class Sum(Exchange):
+    """Of bytes without carry: what must come out does not depend on the order."""
+
+    def __init__(
+        self, comm: MPI.Intracomm, sent: list[tuple[int, int]], received: list[tuple[int, int]]
+    ) -> None:
+        super().__init__(comm.Get_rank(), sent, received)
+        self._sums = {block: np.zeros(size, np.uint8) for block, size in received}
+        for block, size in received:
+            for rank in range(comm.Get_size()):
+                self._sums[block] ^= message(rank, block, 0, size)
+
+    def expected(self, source: int, size: int) -> Bytes:
+        return self._sums[source]
+
+
+class AllReduce(Sum):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        super().__init__(comm, [(0, size)], [(0, size)])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Allreduce([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
+
+
+class Reduce(Sum):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        super().__init__(comm, [(0, size)], [(0, size)] if comm.Get_rank() == 0 else [])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Reduce([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
+
+
+class ReduceScatter(Sum):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        blocks = [(other, size) for other in range(comm.Get_size())]
+        super().__init__(comm, blocks, [(comm.Get_rank(), size)])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Reduce_scatter_block([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
+
+
+EXCHANGES: Final[dict[str, Callable[[MPI.Intracomm, int], Exchange]]] = {
+    ALL_TO_ALL: AllToAll,
+    ALL_GATHER: AllGather,
+    REDUCE_SCATTER: ReduceScatter,
+    ALL_REDUCE: AllReduce,
+    BROADCAST: Broadcast,
+    REDUCE: Reduce,
+}
 
 
 class Measurement:
@@ -318,7 +392,12 @@ def _refuse_too_much(comm: MPI.Intracomm, request: Request) -> None:
     """Before anything is sent. Ranks of a host add up what they need; one of them compares."""
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     most, ranks = max(request.sizes), comm.Get_size()
-    blocks = ranks + (1 if request.pattern == ALL_GATHER else ranks)
+    blocks = {
+        ALL_TO_ALL: 2 * ranks,
+        ALLTOALLV: 2 * ranks,
+        ALL_GATHER: ranks + 1,
+        REDUCE_SCATTER: ranks + 1,
+    }.get(request.pattern, 2)
     need = _LIBRARY_SHARE * blocks * most * (3 if request.pattern == ALLTOALLV else 2) // 2 * host.Get_size()
 
     def refuse() -> None:
@@ -350,7 +429,7 @@ def _header(
         "Bound": "of its links; the ranks share one machine and do not use them" if shared else None,
         "Placement": placement or "names",
         "Scheduled": "in the same job" if scheduled else "no: the ranks run without Hocket's runtime",
-        "Size": f"bytes of {'a contribution' if request.pattern == ALL_GATHER else sizes}",
+        "Size": f"bytes of {_SIZES.get(request.pattern, sizes)}",
         "Demand": f"density {request.density:g}, seed {request.seed}" if irregular else None,
         "Time": "of the slowest rank, after a barrier; median over all calls",
         "Ratio": "median of native / scheduled, call by call; in turn: native, scheduled, scheduled, native",

@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL
+from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE, REDUCE_SCATTER
 
 ALLTOALLV: Final = "alltoallv"
 # Collectives that are measured, and the call; what is called is in measure.py.
-EQUAL_CALLS: Final = {ALL_TO_ALL: "MPI_Alltoall", ALL_GATHER: "MPI_Allgather"}
+EQUAL_CALLS: Final = {
+    ALL_TO_ALL: "MPI_Alltoall",
+    ALL_GATHER: "MPI_Allgather",
+    REDUCE_SCATTER: "MPI_Reduce_scatter_block",
+    ALL_REDUCE: "MPI_Allreduce",
+    BROADCAST: "MPI_Bcast",
+    REDUCE: "MPI_Reduce",
+}
 
 
 @dataclass(frozen=True, slots=True)
