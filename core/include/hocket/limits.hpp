@@ -30,4 +30,7 @@ inline constexpr std::uint64_t most_simulation_steps = 100'000'000;
 /// forwards needs the next one for the same wire at once (bench/results/lab-gather-window.md).
 inline constexpr std::uint32_t window = 1, gather_window = 2;
 
+/// Seconds that a message of a pipeline costs its sender in a run: MPI over TCP, on the slow side.
+inline constexpr double run_startup = 5e-5;
+
 }  // namespace hocket::limits
