@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import Final
 
@@ -46,14 +47,14 @@ _REMEDIES: Final = {
 }
 
 
-_BY_BLOCKS: Final = ("allgather", "reduce", "bcast")
+_BY_BLOCKS: Final = re.compile("allgather|reduce|bcast")
 
 
 def _limit_option(line: Line) -> str:
     name = line.call.lower().removesuffix("_c").removesuffix("_init")
     if "neighbor" in name or name.endswith(("alltoallv", "alltoallw")):
         return "--min-vector-bytes"
-    return "--min-gather-bytes" if any(part in name for part in _BY_BLOCKS) else "--min-bytes"
+    return "--min-gather-bytes" if _BY_BLOCKS.search(name) else "--min-bytes"
 
 
 def _group(line: Line) -> tuple[str, str]:
