@@ -6,6 +6,7 @@
 /// the very same arguments.
 #include <mpi.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -63,11 +64,14 @@ template <class Call>
   return call.message_bytes(*team) < (Call::limit() > 0 ? Call::limit() : least_gather_bytes_colliding);
 }
 
-/// Of calls that cannot be timed: the size of a message from which on they are scheduled.
+/// Of calls that are not timed: the size of a message from which on they are scheduled.
 template <class Call>
-[[nodiscard]] std::size_t limit_of(const Team* team) {
+[[nodiscard]] std::size_t limit_of(const Team* team, const Call& call) {
   if (team == nullptr || !team->could_collide()) return 0;
-  return Call::limit() > 0 ? Call::limit() : Call::usual_limit(*team);
+  if (Call::limit() > 0) return Call::limit();
+  const std::size_t usual = Call::usual_limit(*team);
+  const bool nobody_finds_out = is_settled(call) && settings().choose != Choose::off;
+  return nobody_finds_out ? std::max(usual, Team::long_message_bytes()) : usual;
 }
 
 /// The arm that the program asks for, or that blocking calls like this one have shown to be fastest; null: nothing
@@ -83,7 +87,7 @@ template <class Call>
 template <class Call>
 [[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call, Form form) {
   const Arm* const arm = known_arm(team, call);
-  if (const std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team), form))
+  if (const std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of(team, call), form))
     return {nullptr, *why};
   if (arm == &arms[0]) return {nullptr, FallbackReason::faster};
   Exchange* const exchange = team->exchange(call.comm, call.kind(), arm != nullptr ? *arm : as_planned);
@@ -155,7 +159,7 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
     Team* const team = local_team(call.comm);
     const Arm* const arm = known_arm(team, call);
     std::optional<FallbackReason> why =
-        why_native(team, call, arm != nullptr ? 0 : limit_of<Call>(team), Form::lasting);
+        why_native(team, call, arm != nullptr ? 0 : limit_of(team, call), Form::lasting);
     if (!why && arm == &arms[0]) why = FallbackReason::faster;
     std::shared_ptr<PrivateChannel> channel;
     if (team == nullptr && plain_intracommunicator(call.comm)) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "hocket/limits.hpp"
 #include "runtime/choose/evidence_file.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/entry.hpp"
@@ -116,6 +117,12 @@ void Team::meet(MPI_Comm comm) {
 
 std::size_t Team::least_gather_bytes() const {
   return neighbours_collide_ ? least_gather_bytes_colliding : least_gather_bytes_in_order;
+}
+
+std::size_t Team::long_message_bytes() {
+  constexpr double times_the_startup = 10;
+  return static_cast<std::size_t>(times_the_startup * limits::run_startup *
+                                  PlanStore::instance().network().host_rate());
 }
 
 Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {

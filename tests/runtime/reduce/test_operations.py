@@ -11,8 +11,8 @@ import pytest
 Launch = Callable[..., CompletedProcess[str]]
 
 
-def served(launch: Launch, trace: Path, case: str, **env: str) -> bool:
-    done = launch(f"reduce_case {case}", "chain:2,2", 4, env={"HOCKET_TRACE": str(trace)} | env)
+def served(launch: Launch, trace: Path, case: str, *options: str, **env: str) -> bool:
+    done = launch(f"reduce_case {case}", "chain:2,2", 4, *options, env={"HOCKET_TRACE": str(trace)} | env)
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
     first = trace.with_name(trace.name + ".0")
     return first.exists() and "\nall-reduce " in "\n" + first.read_text()
@@ -35,3 +35,12 @@ def test_what_the_library_does(launch: Launch, tmp_path: Path, case: str) -> Non
 )
 def test_the_order_of_ranks(launch: Launch, tmp_path: Path, case: str, kept: bool) -> None:
     assert served(launch, tmp_path / "trace", case, HOCKET_REPRODUCIBLE="rank-order") != kept
+
+
+@pytest.mark.parametrize(("rate", "is_long"), [("1Gbit", True), ("10Gbit", False)])
+def test_rounding_sums_are_scheduled_where_wires_take_long(
+    launch: Launch, tmp_path: Path, rate: str, is_long: bool
+) -> None:
+    """Who serves them is not found out: blocks of 100 KB take 0.8 ms or 0.08 ms on a wire."""
+    options = ("--choose", "learn", "--rate", rate)
+    assert served(launch, tmp_path / "trace", "sum-double", *options) == is_long
