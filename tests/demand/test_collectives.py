@@ -6,7 +6,19 @@ from hocket import _core
 from hocket.bench.measure import EXCHANGES
 from hocket.bench.request import EQUAL_CALLS
 from hocket.cli.plan import plan
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR
+from hocket.collectives import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    BROADCAST,
+    COLLECTIVES,
+    EQUAL,
+    IRREGULAR,
+    REDUCE,
+    REDUCE_SCATTER,
+)
+
+PATTERNS = {ALL_TO_ALL, ALL_GATHER, IRREGULAR, REDUCE_SCATTER, ALL_REDUCE}
 
 
 def test_names_are_unique_and_each_names_its_calls() -> None:
@@ -16,9 +28,7 @@ def test_names_are_unique_and_each_names_its_calls() -> None:
 
 
 def test_patterns_are_collectives_and_commands_follow_from_the_table() -> None:
-    assert (
-        {ALL_TO_ALL, ALL_GATHER, IRREGULAR} == {c.pattern for c in COLLECTIVES.values()} <= COLLECTIVES.keys()
-    )
+    assert PATTERNS == {c.pattern for c in COLLECTIVES.values()} <= COLLECTIVES.keys()
     assert plan.commands.keys() == COLLECTIVES.keys()
     for collective in EQUAL:
         assert (plan.commands[collective.name].help or "").startswith(collective.asks)
@@ -34,9 +44,14 @@ def test_what_is_measured_has_a_name_and_a_call() -> None:
 def test_a_demand_has_the_pattern_and_the_sizes(name: str, root: int) -> None:
     collective = COLLECTIVES[name]
     demand = collective.demand(4, 100, root)
-    assert (demand.pattern, demand.ranks, demand.bytes) == (collective.pattern, 4, 100)
-    target = _core.EVERYONE if collective.pattern == "all-gather" else (root + 1) % 4
-    assert demand.size(root, target) == 100
+    size = (
+        25 if name == ALL_REDUCE else 100
+    )  # of a rank's block; the size that an all-reduce is given is its vector's
+    assert (demand.pattern, demand.ranks, demand.bytes) == (collective.pattern, 4, size)
+    target = (root + 1) % 4 if collective.pattern == ALL_TO_ALL else _core.EVERYONE
+    assert demand.size(root, target) == size
+    if name in (BROADCAST, REDUCE):
+        assert demand.size((root + 1) % 4, target) == 0
 
 
 def test_a_matrix_must_be_given_where_sizes_are_the_programs() -> None:
