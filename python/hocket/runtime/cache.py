@@ -127,7 +127,8 @@ def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], No
         moment = work / "moment"
         moment.mkdir(mode=0o700)
         build(made, moment)
-        if home.exists():  # damaged, or made meanwhile by a process that this one did not see
+        # Where file systems have no locks another process may have made it meanwhile, and look at it now.
+        if home.exists() and not _whole(home, files):
             with contextlib.suppress(OSError):
                 home.rename(work / "replaced")
         try:
