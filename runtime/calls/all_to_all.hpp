@@ -15,11 +15,13 @@
 namespace hocket::runtime {
 
 class AllToAll;
+class BundledAllToAll;
 class OwnTypes;
 class Team;
 
 struct AllToAllCall {
   using Operation = AllToAll;
+  using Bundled = BundledAllToAll;
   using Own = OwnTypes;
 
   const void* sendbuf;

@@ -4,6 +4,9 @@
 
 #include "runtime/calls/all_to_all.hpp"
 #include "runtime/calls/broadcast.hpp"
+#include "runtime/calls/bundled_all_to_all.hpp"
+#include "runtime/calls/bundled_gather.hpp"
+#include "runtime/calls/bundled_reduce.hpp"
 #include "runtime/calls/gather.hpp"
 #include "runtime/calls/reduce.hpp"
 #include "runtime/calls/serve.hpp"

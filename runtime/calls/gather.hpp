@@ -17,11 +17,13 @@
 namespace hocket::runtime {
 
 class Gather;
+class BundledGather;
 class OwnGather;
 class Team;
 
 struct GatherCall {
   using Operation = Gather;
+  using Bundled = BundledGather;
   using Own = OwnGather;
 
   const void* sendbuf;

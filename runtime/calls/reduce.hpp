@@ -19,6 +19,7 @@
 
 namespace hocket::runtime {
 
+class BundledReduce;
 class Reduce;
 class Team;
 
@@ -70,6 +71,7 @@ struct NothingOwned {
 };
 
 struct AllReduceCall : ReductionCall {
+  using Bundled = BundledReduce;
   using Own = NothingOwned;
 
   MPI_Count count;

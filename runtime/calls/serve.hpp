@@ -83,6 +83,18 @@ template <class Call>
   return team->choices().fastest(call.kind(), call.message_bytes(*team));
 }
 
+/// Of a call that is not timed and for which nobody has named an arm. Sums that must not change go by bundles wherever
+/// they can: fewer messages carry the same bytes. Collective.
+template <class Call>
+[[nodiscard]] const Arm& unnamed_arm(Team& team, const Call& call, Form form) {
+  if constexpr (requires { typename Call::Bundled; })
+    if (form == Form::blocking && is_settled(call) && settings().choose != Choose::off &&
+        team.exchange(call.comm, call.kind(), bundled_sums) != nullptr &&
+        team.bundles(call.kind(), call.message_bytes(team) + 1))
+      return bundled_sums;
+  return as_planned;
+}
+
 /// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
 template <class Call>
 [[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call, Form form) {
@@ -90,8 +102,11 @@ template <class Call>
   if (const std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of(team, call), form))
     return {nullptr, *why};
   if (arm == &arms[0]) return {nullptr, FallbackReason::faster};
-  Exchange* const exchange = team->exchange(call.comm, call.kind(), arm != nullptr ? *arm : as_planned);
-  const bool serves = exchange != nullptr && call.suits(exchange->planned(), *team);
+  if (arm != nullptr && arm->bundled && form == Form::lasting) return {nullptr, FallbackReason::bundled};
+  const Arm& way = arm != nullptr ? *arm : unnamed_arm(*team, call, form);
+  Exchange* const exchange = team->exchange(call.comm, call.kind(), way);
+  const bool fits = !way.bundled || (exchange != nullptr && team->bundles(call.kind(), call.message_bytes(*team) + 1));
+  const bool serves = exchange != nullptr && fits && call.suits(exchange->planned(), *team);
   return {serves ? exchange : nullptr, FallbackReason::no_plan};
 }
 
@@ -108,9 +123,15 @@ int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why,
     note_passed_on(team, call, why);
     return wait_in_mpi(native);
   }
-  typename Call::Operation operation(*exchange, call);
-  operation.begin();
-  finish(operation);
+  const auto run = [](Operation&& operation) {
+    operation.begin();
+    finish(operation);
+  };
+  if constexpr (requires { typename Call::Bundled; })
+    exchange->host_team() != nullptr ? run(typename Call::Bundled(*exchange, call))
+                                     : run(typename Call::Operation(*exchange, call));
+  else
+    run(typename Call::Operation(*exchange, call));
   note_scheduled(*exchange, call.sent_bytes(*team), call.message_bytes(*team));
   return MPI_SUCCESS;
 }
@@ -161,6 +182,7 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
     std::optional<FallbackReason> why =
         why_native(team, call, arm != nullptr ? 0 : limit_of(team, call), Form::lasting);
     if (!why && arm == &arms[0]) why = FallbackReason::faster;
+    if (!why && arm != nullptr && arm->bundled) why = FallbackReason::bundled;
     std::shared_ptr<PrivateChannel> channel;
     if (team == nullptr && plain_intracommunicator(call.comm)) {
       Nonblocking::of(call.comm).request_team_setup();

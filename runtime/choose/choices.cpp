@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "hocket/choose/forecast.hpp"
+#include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/evidence_file.hpp"
 #include "runtime/environment/variables.hpp"
 #include "runtime/mpi/attached.hpp"
@@ -258,27 +259,42 @@ bool Choices::promises(const Choice& choice) const {
   return !lost_before || choice.calls >= GuardRules{}.retest_after;
 }
 
+bool Choices::offers_bundles(MPI_Comm comm, const Choice& choice, const Arm& arm) const {
+  const std::size_t most = (choice.bytes + 1) * 3 / 2;  // a class spans half an octave
+  return members_.exchange(comm, choice.kind, arm) != nullptr && members_.bundles(choice.kind, most);
+}
+
+double Choices::predicted(const Exchange& exchange, const Choice& choice, const Arm& arm) const {
+  const Planned& planned = exchange.planned();
+  const HostTeam* const together = exchange.host_team();
+  const std::size_t bytes =
+      together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
+  const std::size_t segment = arm.large ? large_segment : settings().segment;
+  const double wire = planned.figures.bound * static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
+  ScheduleCost cost{planned.phases, wire, arm.window, (bytes + segment - 1) / segment, arm.large};
+  if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
+  return forecast(cost, {small_->step_seconds, choice.native_seconds});
+}
+
 void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.stage = Choice::Stage::fixed;
   const Arm& usual = arms[choice.kind.collective->forwards() ? 2 : 1];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
   if (exchange == nullptr) return;
   if (!small_) small_ = measure_small_costs(members_.private_comm(comm));
-  const Planned& planned = exchange->planned();
-  const double wire =
-      planned.figures.bound * static_cast<double>(choice.bytes) / static_cast<double>(planned.demand.bytes);
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const Arm& arm = arms[i];
     if (arm.flow == Flow::free && settings().flow_control != Flow::token) continue;
     if (arm.large && (choice.bytes <= settings().segment || settings().segment != usual_segment)) continue;
-    const std::size_t segment = arm.large ? large_segment : settings().segment;
-    const std::size_t segments = (choice.bytes + segment - 1) / segment;
-    if (i > 0 && members_.size > most_ranks_for_windows && arm.name != usual.name) continue;
+    if (i > 0 && !arm.bundled && members_.size > most_ranks_for_windows && arm.name != usual.name) continue;
+    if (arm.bundled && !offers_bundles(comm, choice, arm)) continue;
     choice.offered.push_back(i);
-    choice.predicted.push_back(
-        i == 0 ? (choice.native_seconds > 0 ? choice.native_seconds : std::numeric_limits<double>::quiet_NaN())
-               : forecast({planned.phases, wire, arm.window, segments, arm.large},
-                          {small_->step_seconds, choice.native_seconds}));
+    if (i == 0)
+      choice.predicted.push_back(choice.native_seconds > 0 ? choice.native_seconds
+                                                           : std::numeric_limits<double>::quiet_NaN());
+    else
+      choice.predicted.push_back(
+          predicted(*members_.exchange(comm, choice.kind, arm.bundled ? arm : usual), choice, arm));
   }
   if (settings().choose == Choose::predict) {
     choice.arm = choice.offered[best_predicted(choice)];

@@ -29,7 +29,9 @@ class Choices {
     /// The ranks agree on where they are. Nothing of a place: nothing can be scheduled.
     std::function<Place(MPI_Comm)> meet;
     std::function<Exchange*(MPI_Comm, CallKind, const Arm&)> exchange;  ///< null: cannot be scheduled
-    std::function<MPI_Comm(MPI_Comm)> private_comm;                     ///< MPI_COMM_NULL: there are too many
+    /// Whether an exchange by a bundled arm takes messages of so many bytes.
+    std::function<bool(CallKind, std::size_t)> bundles;
+    std::function<MPI_Comm(MPI_Comm)> private_comm;  ///< MPI_COMM_NULL: there are too many
   };
   explicit Choices(Members members);
   Choices(const Choices&) = delete;
@@ -66,6 +68,9 @@ class Choices {
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
   [[nodiscard]] bool promises(const Choice& choice) const;
   void open(MPI_Comm comm, Choice& choice);
+  /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.
+  [[nodiscard]] bool offers_bundles(MPI_Comm comm, const Choice& choice, const Arm& arm) const;
+  [[nodiscard]] double predicted(const Exchange& exchange, const Choice& choice, const Arm& arm) const;
   void meet(MPI_Comm comm);
   void recall(Choice& choice) const;
   void tell(const Choice& choice) const;

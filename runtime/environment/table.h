@@ -20,6 +20,7 @@
   WORD(choose, Choose, "HOCKET_CHOOSE", true,                                                                         \
        "who serves a call: what has proven faster; what is predicted to be; or the schedule above fixed sizes",       \
        "learn", "predict", "off")                                                                                     \
+  TEXT(arm, "HOCKET_ARM", true, "for measurements: the arm that serves calls of known sizes; empty: chosen")           \
   TEXT(choices, "HOCKET_CHOICES", false, "the directory in which is kept what was learned; empty: nothing is kept")   \
   NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_bytes, true,                                                       \
          "all-to-alls are scheduled from this size of a message on, smaller ones never; 0: by HOCKET_CHOOSE")         \
@@ -45,6 +46,8 @@
   NUMBER(spin_us, "HOCKET_SPIN_US", 20, 0, 1000000, false,                                                            \
          "how long a waiting rank polls before it sleeps, microseconds")                                              \
   NUMBER(sleep_us, "HOCKET_SLEEP_US", 200, 0, 100000, false, "longest sleep of a waiting rank, microseconds")         \
+  NUMBER(host_memory, "HOCKET_HOST_MEMORY", 64 << 20, 0, most_bytes, true,                                            \
+         "bytes that the ranks of a host share for a communicator, to bundle their messages; 0: none")                \
   NUMBER(shared_ranks, "HOCKET_SHARED_RANKS", 0, 0, 1 << 20, false,                                                   \
          "most ranks that share memory to permute and sort; 0: all of a host")                                        \
   NUMBER(log, "HOCKET_LOG", 0, 0, 2, false,                                                                           \

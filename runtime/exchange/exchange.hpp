@@ -12,6 +12,8 @@
 
 namespace hocket::runtime {
 
+struct HostTeam;
+
 /// Runs a rank program as often as it is asked to. Messages travel in segments small enough to be
 /// sent eagerly, so that no rendezvous delays them. When a message is in (or Settings::release_threshold bytes
 /// before), its receiver lets the sender go on and releases the senders that wait for it. Source of
@@ -25,10 +27,13 @@ class Exchange {
   static constexpr int first_token_tag = 2;  ///< tokens for a rank's k-th send have this tag + k
 
   /// The program names ranks of `comm`, which must be used by nobody else.
-  Exchange(MPI_Comm comm, Planned planned, const Settings& settings);
+  /// `host_team`: the ranks of each host act together, and the program is their leader's; it must outlive this.
+  Exchange(MPI_Comm comm, Planned planned, const Settings& settings, const HostTeam* host_team = nullptr);
 
   [[nodiscard]] const Planned& planned() const { return planned_; }
   [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(rank_); }
+  /// Null: every rank carries its own messages.
+  [[nodiscard]] const HostTeam* host_team() const { return host_team_; }
 
  private:
   friend class ExchangeRun;
@@ -39,6 +44,7 @@ class Exchange {
   MPI_Comm comm_;
   Planned planned_;
   Settings settings_;
+  const HostTeam* host_team_;
   Trace* trace_;
   int rank_ = 0;
   std::vector<std::size_t> acks_before_;     ///< per send: of the first so many sends, before it may start

@@ -37,8 +37,9 @@ void translate(Planned& planned, const Numbering& numbering) {
     translate_pieces(receive.pieces);
     for (Release& release : receive.releases) release.rank = to_comm(release.rank);
   }
-  std::vector<std::uint64_t> contributions(planned.demand.contributions.size());
-  for (Rank rank = 0; rank < contributions.size(); ++rank)
+  if (planned.demand.contributions.empty()) return;
+  std::vector<std::uint64_t> contributions(numbering.network_rank.size());
+  for (Rank rank = 0; rank < planned.demand.contributions.size(); ++rank)
     contributions[to_comm(rank)] = planned.demand.contributions[rank];
   planned.demand.contributions = std::move(contributions);
 }

@@ -22,6 +22,7 @@ enum class FallbackReason : std::uint8_t {
   topology,           ///< a neighbourhood that is left to the MPI library
   left_alone,         ///< the program wants it so: hocket_leave_alone
   operation,          ///< a reduction whose elements are not to be combined in any order, or whose types are not served
+  bundled,            ///< blocking calls like it are bundled host by host, which this form cannot be
   faster,             ///< the MPI library's own call is faster here, or nothing has proven to be faster than it yet
 };
 

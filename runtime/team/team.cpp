@@ -13,6 +13,7 @@
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
+#include "runtime/team/form_host_team.hpp"
 #include "runtime/team/obstacles.hpp"
 #include "runtime/team/places.hpp"
 #include "runtime/team/trunk_widths.hpp"
@@ -86,6 +87,11 @@ Team::~Team() { ++ended; }
 Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
+  const auto wanted = std::ranges::find(arms, settings().arm, &Arm::name);
+  if (wanted != arms.end())
+    fixed_ = &*wanted;
+  else if (!settings().arm.empty())
+    say_once("HOCKET_ARM: no arm is called '" + shown(settings().arm) + "'; arms are chosen");
 }
 
 void Team::meet(MPI_Comm comm) {
@@ -127,7 +133,7 @@ std::size_t Team::long_message_bytes() {
 
 Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
   if (!could_collide()) return nullptr;
-  const Way way{kind, arm.window, arm.flow, arm.large};
+  const Way way{kind, arm.window, arm.flow, arm.large, arm.bundled};
   auto found = exchanges_.find(way);
   if (found == exchanges_.end()) found = exchanges_.emplace(way, make_exchange(comm, kind, arm)).first;
   return found->second.get();
@@ -145,6 +151,7 @@ Choices& Team::choices() {
               return Choices::Place{hosts_, place_digest(PlanStore::instance().network_digest(), numbering_)};
             },
         .exchange = [this](MPI_Comm comm, CallKind kind, const Arm& arm) { return exchange(comm, kind, arm); },
+        .bundles = [this](CallKind kind, std::size_t bytes) { return bundles(kind, bytes); },
         .private_comm = [this](MPI_Comm comm) { return private_comm(comm); }});
   return *choices_;
 }
@@ -153,16 +160,20 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   Requests::instance().post_remaining();  // planning takes time
   const bool rests_on_widths = !kind.collective->forwards();
   if (rests_on_widths && network(comm) == nullptr) return nullptr;
+  const HostTeam* const together = arm.bundled && is_bundled(*kind.collective) ? host_team(comm) : nullptr;
+  if (arm.bundled && together == nullptr) return nullptr;
+  const Numbering& numbering = together != nullptr ? together->leaders : numbering_;
   std::string problem;
   Planned planned;
   try_local(problem, [&] {
-    const auto in_network = [&](std::size_t rank) { return numbering_.network_rank[rank]; };
+    const auto in_network = [&](std::size_t rank) { return numbering.network_rank[rank]; };
     const CallKind placed{kind.collective, kind.collective->rooted ? in_network(kind.root) : 0};
     planned =
-        PlanStore::instance().program(placed, numbering_.ranks_per_node, in_network(static_cast<std::size_t>(rank_)),
+        PlanStore::instance().program(placed, numbering.ranks_per_node, in_network(static_cast<std::size_t>(rank_)),
                                       arm.window, rests_on_widths && measured_ ? &*measured_ : nullptr);
     check_tags(planned, comm);
-    translate(planned, numbering_);
+    translate(planned, numbering);
+    if (together != nullptr && !together->hosts.leads()) planned.program = {};
   });
   // A damaged row concerns one rank only: all must hear of it.
   if (!all_ok(comm, problem, consequence)) return nullptr;
@@ -170,11 +181,24 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   if (own == MPI_COMM_NULL) return nullptr;
   if (rank_ == 0 && settings().log > 0)
     say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
-        " hosts: " + std::to_string(planned.phases) + " phases by '" + planned.scheduler + "'");
+        " hosts" + (together != nullptr ? ", bundled" : "") + ": " + std::to_string(planned.phases) + " phases by '" +
+        planned.scheduler + "'");
   Settings own_settings = settings();
   if (arm.flow != Flow::token) own_settings.flow_control = arm.flow;
   if (arm.large) own_settings.segment = large_segment;
-  return std::make_unique<Exchange>(own, std::move(planned), own_settings);
+  return std::make_unique<Exchange>(own, std::move(planned), own_settings, together);
+}
+
+const HostTeam* Team::host_team(MPI_Comm comm) {
+  if (std::exchange(host_team_asked_, true)) return host_team_.get();
+  if (size_ == hosts_ || settings().host_memory == 0) return nullptr;
+  const MPI_Comm own = private_comm(comm);
+  if (own != MPI_COMM_NULL) host_team_ = form_host_team(own, numbering_);
+  return host_team_.get();
+}
+
+bool Team::bundles(CallKind kind, std::size_t bytes) const {
+  return host_team_ != nullptr && host_team_->fits(*kind.collective, bytes);
 }
 
 const Network* Team::network(MPI_Comm comm) {

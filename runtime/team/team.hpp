@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/arm.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
@@ -73,6 +74,8 @@ class Team {
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Arm& arm = as_planned);
+  /// Whether an exchange made by a bundled arm takes messages of so many bytes. There must be one.
+  [[nodiscard]] bool bundles(CallKind kind, std::size_t bytes) const;
   /// Who serves the calls whose size is known, where no limit decides.
   [[nodiscard]] Choices& choices();
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
@@ -100,6 +103,8 @@ class Team {
   explicit Team(MPI_Comm comm);
   [[nodiscard]] static Team* find_any(MPI_Comm comm);
   [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Arm& arm);
+  /// Made on first use, collectively. Null, on all ranks alike, where nothing is won or hosts cannot share memory.
+  [[nodiscard]] const HostTeam* host_team(MPI_Comm comm);
 
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                ///< 0: the ranks cannot follow a plan together
@@ -119,9 +124,11 @@ class Team {
     CallKind kind;
     std::uint32_t window;
     Flow flow;
-    bool large;
+    bool large, bundled;
     auto operator<=>(const Way&) const = default;
   };
+  bool host_team_asked_ = false;
+  std::unique_ptr<HostTeam> host_team_;
   std::map<Way, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
   std::unique_ptr<VectorExchanges> vectors_;
   std::unique_ptr<Choices> choices_;

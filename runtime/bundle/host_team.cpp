@@ -1,0 +1,39 @@
+#include "runtime/bundle/host_team.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+/// What a collective takes of the shared memory, by its pattern.
+std::size_t places(const Hosts& hosts, Pattern pattern) {
+  switch (pattern) {
+    case Pattern::all_to_all:
+      return 2 * hosts.most * hosts.together;  // what goes out, and what comes in
+    case Pattern::all_gather:
+      return hosts.together;
+    case Pattern::all_reduce:
+      return (hosts.most + 1) * hosts.together;  // vectors of as many blocks as there are ranks, and their sum
+    case Pattern::irregular:
+    case Pattern::reduce_scatter:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool is_bundled(const Collective& collective) {
+  return !collective.rooted && places({.ranks = {}, .host_of = {}, .most = 1, .together = 1}, collective.pattern) > 0;
+}
+
+std::size_t HostTeam::needed(const Collective& collective, std::size_t bytes) const {
+  constexpr std::size_t alignment = 64 * 4;  // a cache line before each part
+  return places(hosts, collective.pattern) * bytes + (hosts.most + 4) * alignment;
+}
+
+std::size_t HostTeam::bundle_bytes(const Collective& collective, std::size_t bytes) const {
+  if (collective.pattern == Pattern::all_to_all) return hosts.most * hosts.most * bytes;
+  if (collective.pattern == Pattern::all_gather) return hosts.most * bytes;
+  return bytes * hosts.together / hosts.count();
+}
+
+}  // namespace hocket::runtime

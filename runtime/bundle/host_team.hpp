@@ -1,0 +1,30 @@
+#pragma once
+/// The ranks of each host act together: one of them, the leader, carries for all.
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "hocket/demand/collective.hpp"
+#include "runtime/bundle/host_memory.hpp"
+#include "runtime/bundle/hosts.hpp"
+
+namespace hocket::runtime {
+
+struct HostTeam {
+  Hosts hosts;
+  Numbering leaders;
+  std::unique_ptr<HostMemory> memory;
+
+  /// Bytes that a call with messages of `bytes` bytes needs on the fullest host; it grows with `bytes`.
+  [[nodiscard]] std::size_t needed(const Collective& collective, std::size_t bytes) const;
+  /// Of the message from one fullest host to another, or of what one contributes, or of its part of a sum.
+  [[nodiscard]] std::size_t bundle_bytes(const Collective& collective, std::size_t bytes) const;
+  [[nodiscard]] bool fits(const Collective& collective, std::size_t bytes) const {
+    return needed(collective, bytes) <= memory->bytes() / 2;  // two calls may be there at once
+  }
+};
+
+/// Whether there are operations that bundle its messages.
+[[nodiscard]] bool is_bundled(const Collective& collective);
+
+}  // namespace hocket::runtime

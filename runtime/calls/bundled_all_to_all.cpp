@@ -1,0 +1,69 @@
+#include "runtime/calls/bundled_all_to_all.hpp"
+
+#include <cstring>
+
+#include "runtime/mpi/element_bytes.hpp"
+
+namespace hocket::runtime {
+
+BundledAllToAll::BundledAllToAll(const Exchange& exchange, const AllToAllCall& call)
+    : BundledOperation(exchange),
+      call_(call),
+      bytes_(call.sendbuf == MPI_IN_PLACE ? bytes_of(call.recvcount, call.recvtype)
+                                          : bytes_of(call.sendcount, call.sendtype)) {
+  for (std::size_t host = 0; host < hosts().count(); ++host) {
+    begins_.push_back(all_);
+    all_ += bundle_bytes(host);
+  }
+}
+
+std::byte* BundledAllToAll::going_to(std::size_t host) const { return area() + begins_[host]; }
+
+std::byte* BundledAllToAll::coming_from(std::size_t host) const {
+  return host == hosts().host ? going_to(host) : area() + all_ + begins_[host];
+}
+
+void BundledAllToAll::put() {
+  const auto size = static_cast<MPI_Count>(hosts().together);
+  const bool in_place = call_.sendbuf == MPI_IN_PLACE;
+  const SendBlocks send(in_place ? call_.recvbuf : call_.sendbuf, size * (in_place ? call_.recvcount : call_.sendcount),
+                        in_place ? call_.recvtype : call_.sendtype, call_.comm);
+  receive_.emplace(call_.recvbuf, size * call_.recvcount, call_.recvtype, call_.comm);
+  for (std::size_t host = 0; host < hosts().count(); ++host) {
+    const std::vector<Rank>& there = hosts().ranks[host];
+    std::byte* to = going_to(host) + hosts().local * there.size() * bytes_;
+    for (const Rank rank : there) {
+      std::memcpy(to, send.data() + rank * bytes_, bytes_);
+      to += bytes_;
+    }
+  }
+}
+
+Traffic BundledAllToAll::traffic() {
+  Traffic traffic;
+  for (const auto& send : planned().program.sends) {
+    const std::size_t host = hosts().host_of[send.dst];
+    traffic.sends.add(going_to(host), bundle_bytes(host));
+    traffic.sends.end_message();
+  }
+  for (const auto& receive : planned().program.receives) {
+    const std::size_t host = hosts().host_of[receive.src];
+    traffic.receives.add(coming_from(host), bundle_bytes(host));
+    traffic.receives.end_message();
+  }
+  return traffic;
+}
+
+void BundledAllToAll::take() {
+  const std::size_t row = hosts().here().size() * bytes_;
+  for (std::size_t host = 0; host < hosts().count(); ++host) {
+    const std::byte* from = coming_from(host) + hosts().local * bytes_;
+    for (const Rank rank : hosts().ranks[host]) {
+      std::memcpy(receive_->data() + rank * bytes_, from, bytes_);
+      from += row;
+    }
+  }
+  receive_->finish();
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,37 @@
+#pragma once
+/// MPI_Alltoall with one message between two hosts: p · q · m bytes, of the p ranks of one and the q of the other.
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "runtime/buffers/blocks.hpp"
+#include "runtime/bundle/bundled_operation.hpp"
+#include "runtime/calls/all_to_all.hpp"
+
+namespace hocket::runtime {
+
+/// A bundle has a row for each rank that sends, in the order of the ranks that get it.
+class BundledAllToAll : public BundledOperation {
+ public:
+  BundledAllToAll(const Exchange& exchange, const AllToAllCall& call);
+
+ private:
+  void put() final;
+  [[nodiscard]] Traffic traffic() final;
+  void take() final;
+
+  /// The bundle of this host for another one, or from it: they are as long.
+  [[nodiscard]] std::byte* going_to(std::size_t host) const;
+  [[nodiscard]] std::byte* coming_from(std::size_t host) const;
+  [[nodiscard]] std::size_t bundle_bytes(std::size_t host) const {
+    return hosts().here().size() * hosts().ranks[host].size() * bytes_;
+  }
+
+  AllToAllCall call_;
+  std::size_t bytes_;                ///< of a message
+  std::vector<std::size_t> begins_;  ///< of each host's bundle
+  std::size_t all_ = 0;              ///< bytes of all bundles
+  std::optional<ReceiveBlocks> receive_;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,35 @@
+#include "runtime/calls/bundled_gather.hpp"
+
+#include <cstring>
+
+namespace hocket::runtime {
+
+void BundledGather::put() {
+  const std::size_t own = hosts().here()[hosts().local];
+  receive_.emplace(call_.contributions(hosts().together), call_.comm);
+  receive_->contribute(own, call_.sendbuf, call_.sendcount, call_.sendtype);
+  const std::vector<Span>& blocks = receive_->blocks();
+  at_.resize(blocks.size());
+  of_host_.assign(blocks.size(), {});
+  std::byte* at = area();
+  for (const std::vector<Rank>& ranks : hosts().ranks) {
+    Span& together = of_host_[ranks.front()] = {at, 0};
+    for (const Rank rank : ranks) {
+      at_[rank] = at;
+      at += blocks[rank].length;
+      together.length += blocks[rank].length;
+    }
+  }
+  std::memcpy(at_[own], blocks[own].at, blocks[own].length);
+}
+
+Traffic BundledGather::traffic() { return all_gather_traffic(planned(), of_host_, exchange().rank()); }
+
+void BundledGather::take() {
+  const std::size_t own = hosts().here()[hosts().local];
+  for (std::size_t rank = 0; rank < at_.size(); ++rank)
+    if (rank != own) std::memcpy(receive_->blocks()[rank].at, at_[rank], receive_->blocks()[rank].length);
+  receive_->finish();
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,28 @@
+#pragma once
+/// MPI_Allgather(v) with one contribution for each host: those of its ranks.
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "runtime/buffers/blocks.hpp"
+#include "runtime/bundle/bundled_operation.hpp"
+#include "runtime/calls/gather.hpp"
+
+namespace hocket::runtime {
+
+class BundledGather : public BundledOperation {
+ public:
+  BundledGather(const Exchange& exchange, const GatherCall& call) : BundledOperation(exchange), call_(call) {}
+
+ private:
+  void put() final;
+  [[nodiscard]] Traffic traffic() final;
+  void take() final;
+
+  GatherCall call_;
+  std::vector<std::byte*> at_;  ///< of each rank's contribution, in the shared memory
+  std::vector<Span> of_host_;   ///< what a host contributes, for its leader
+  std::optional<GatherBlocks> receive_;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,33 @@
+#pragma once
+/// MPI_Allreduce with one vector for each host: the sum of its ranks'.
+#include <cstddef>
+#include <vector>
+
+#include "runtime/bundle/bundled_operation.hpp"
+#include "runtime/calls/reduce.hpp"
+
+namespace hocket::runtime {
+
+/// The ranks of a host add up a part of the vector each, in the order of the ranks: the result does not depend on who
+/// comes first.
+class BundledReduce : public BundledOperation {
+ public:
+  BundledReduce(const Exchange& exchange, const AllReduceCall& call);
+
+ private:
+  void put() final;
+  void work() final;
+  [[nodiscard]] Traffic traffic() final;
+  void take() final;
+
+  /// Of rank `local` of this host; after the last one, the sum.
+  [[nodiscard]] std::byte* vector_of(std::size_t local) const {
+    return area() + local * stride_;
+  }
+
+  Reduction reduction_;
+  ReductionBuffers buffers_;
+  std::size_t count_ = 0, stride_ = 0;  ///< elements of the vector; bytes from one to the next
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,40 @@
+#include "runtime/team/form_host_team.hpp"
+
+#include <string>
+#include <vector>
+
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/team/agreement.hpp"
+
+namespace hocket::runtime {
+
+std::unique_ptr<HostTeam> form_host_team(MPI_Comm own, const Numbering& numbering) {
+  int rank = 0;
+  check(PMPI_Comm_rank(own, &rank));
+  auto team = std::make_unique<HostTeam>();
+  std::string problem;
+  const std::size_t bytes = settings().host_memory;
+  HostMemory::Handle mine;
+  try_local(problem, [&] {
+    team->hosts = hosts_of(numbering, static_cast<std::size_t>(rank));
+    team->leaders = leaders_of(numbering);
+    if (!team->hosts.leads()) return;
+    team->memory = std::make_unique<HostMemory>(team->hosts.here().size(), bytes);
+    mine = team->memory->handle();
+  });
+  std::vector<HostMemory::Handle> handles(numbering.comm_rank.size());
+  run_collective(PMPI_Iallgather, &mine, sizeof mine, MPI_BYTE, handles.data(), sizeof mine, MPI_BYTE, own);
+  try_local(problem, [&] {
+    if (team->hosts.leads()) return;
+    const HostMemory::Handle& leaders = handles[team->hosts.here().front()];
+    if (leaders.descriptor < 0) return;  // the leader tells why
+    team->memory = std::make_unique<HostMemory>(leaders, team->hosts.here().size(), bytes);
+  });
+  if (!all_ok(own, problem, "messages of a host's ranks are not bundled")) return nullptr;
+  if (team->hosts.leads()) team->memory->seal();
+  return team;
+}
+
+}  // namespace hocket::runtime
