@@ -1,5 +1,7 @@
 #include "runtime/bundle/bundled_operation.hpp"
 
+#include "runtime/mpi/mpi_call.hpp"
+
 namespace hocket::runtime {
 
 BundledOperation::BundledOperation(const Exchange& exchange) : exchange_(exchange), team_(*exchange.host_team()) {}
@@ -7,34 +9,64 @@ BundledOperation::BundledOperation(const Exchange& exchange) : exchange_(exchang
 void BundledOperation::begin() {
   call_ = memory().next_call();
   put();
-  memory().arrive(hosts().local, 2 * call_);
-  stage_ = Stage::gathering;
+  memory().arrive();
+  stage_ = works() || hosts().leads() ? Stage::gathering : Stage::carrying;
 }
 
 bool BundledOperation::advance() {
-  if (stage_ == Stage::gathering && memory().all_at(2 * call_)) {
-    work();
-    memory().arrive(hosts().local, 2 * call_ + 1);
+  if (stage_ == Stage::gathering && memory().all_here()) {
+    if (works()) {
+      work();
+      memory().arrive();
+    }
     stage_ = Stage::working;
     ++moves_;
   }
-  if (stage_ == Stage::working && (!hosts().leads() || memory().all_at(2 * call_ + 1))) {
-    if (hosts().leads()) {
-      traffic_ = traffic();
-      run_.emplace(exchange_, traffic_);
-      run_->begin();
-    }
+  if (stage_ == Stage::working && (!hosts().leads() || memory().all_here())) {
+    if (hosts().leads()) begin_carrying();
     stage_ = Stage::carrying;
     ++moves_;
   }
   if (stage_ == Stage::carrying) {
-    if (hosts().leads() ? !run_->advance() : !memory().completed(call_)) return false;
-    run_.reset();
+    if (hosts().leads() ? !carried() : !memory().completed(call_)) return false;
     if (hosts().leads()) memory().complete(call_);
     take();
     stage_ = Stage::over;
   }
   return stage_ == Stage::over;
+}
+
+void BundledOperation::begin_carrying() {
+  if (planned().window == 0) {
+    carry(team_.between_leaders, &request_);
+    return;
+  }
+  traffic_ = traffic();
+  run_.emplace(exchange_, traffic_);
+  run_->begin();
+}
+
+bool BundledOperation::carried() {
+  if (run_) {
+    if (!run_->advance()) return false;
+    run_.reset();
+    return true;
+  }
+  int done = 0;
+  check(PMPI_Test(&request_, &done, MPI_STATUS_IGNORE));
+  return done != 0;
+}
+
+bool BundledOperation::wait() {
+  if (stage_ == Stage::gathering || stage_ == Stage::working)
+    memory().await_all();
+  else if (!hosts().leads())
+    memory().await_completion(call_);
+  else if (!run_)
+    check(PMPI_Wait(&request_, MPI_STATUS_IGNORE));
+  else
+    return false;
+  return true;
 }
 
 }  // namespace hocket::runtime

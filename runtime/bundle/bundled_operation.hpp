@@ -12,7 +12,8 @@
 namespace hocket::runtime {
 
 /// Every rank puts what it has into the memory of its host. When all have, the leader carries it to the other hosts,
-/// and what they have here, by an exchange between leaders. When that is over every rank takes out what is its own.
+/// and what they have here, by an exchange between leaders or a call of the MPI library. When that is over every rank
+/// takes out what is its own.
 ///
 /// Of two calls that follow each other each has a half of the memory. So nobody waits until the others have taken out
 /// theirs: who begins the second call after this one knows that all have begun the one between.
@@ -25,6 +26,7 @@ class BundledOperation : public Operation {
 
   void begin() final;
   [[nodiscard]] bool advance() final;
+  [[nodiscard]] bool wait() final;
   [[nodiscard]] const Exchange& exchange() const { return exchange_; }
   [[nodiscard]] std::uint64_t moves() const final { return moves_ + (run_ ? run_->moves() : 0); }
   /// Nothing: a rank that waits elsewhere keeps the others of its host waiting. So such operations only block.
@@ -33,6 +35,8 @@ class BundledOperation : public Operation {
 
  protected:
   [[nodiscard]] const Hosts& hosts() const { return team_.hosts; }
+  /// In the order in which the MPI library knows their leaders.
+  [[nodiscard]] const std::vector<std::size_t>& hosts_by_leader() const { return team_.by_leader; }
   [[nodiscard]] HostMemory& memory() const { return *team_.memory; }
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }
   /// The memory of this call.
@@ -41,19 +45,28 @@ class BundledOperation : public Operation {
  private:
   enum class Stage : std::uint8_t { gathering, working, carrying, over };
 
+  /// As the plan says, or by the MPI library.
+  void begin_carrying();
+  [[nodiscard]] bool carried();
+
   virtual void put() = 0;
-  /// When all have put in theirs: what every rank does before the leader carries.
+  /// Whether there is something that every rank does, when all have put in theirs, before the leader carries.
+  [[nodiscard]] virtual bool works() const { return false; }
   virtual void work() {}
-  /// What the leader carries.
+  /// What the leader carries, by schedule.
   [[nodiscard]] virtual Traffic traffic() = 0;
+  /// The same by the MPI library's nonblocking call.
+  virtual void carry(MPI_Comm leaders, MPI_Request* request) = 0;
   virtual void take() = 0;
 
   const Exchange& exchange_;
   const HostTeam& team_;
-  std::uint64_t call_ = 0, moves_ = 0;
+  std::uint32_t call_ = 0;
+  std::uint64_t moves_ = 0;
   Stage stage_ = Stage::over;
   Traffic traffic_;
   std::optional<ExchangeRun> run_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace hocket::runtime

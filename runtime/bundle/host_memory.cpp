@@ -1,11 +1,15 @@
 #include "runtime/bundle/host_memory.hpp"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <limits>
 #include <random>
 #include <string>
 
@@ -16,6 +20,24 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) {
   throw InputError("the ranks of a host cannot share memory: " + what + ": " + std::strerror(errno));
+}
+
+/// Counters wrap around.
+bool has_reached(std::uint32_t counter, std::uint32_t wanted) {
+  return static_cast<std::int32_t>(counter - wanted) >= 0;
+}
+
+/// Of processes, not threads: std::atomic::wait serves only one.
+long futex(std::atomic<std::uint32_t>& word, int what, std::uint32_t value, const timespec* longest) {
+  static_assert(sizeof word == sizeof(std::uint32_t) && std::atomic<std::uint32_t>::is_always_lock_free);
+  return syscall(SYS_futex, &word, what, value, longest, nullptr, 0);
+}
+
+void wake_all(std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr); }
+
+void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+  constexpr timespec longest{0, 10'000'000};  // another thread's requests may need this rank meanwhile
+  futex(word, FUTEX_WAIT, value, &longest);
 }
 
 std::uint64_t random_token() {
@@ -35,18 +57,19 @@ HostMemory::HostMemory(std::size_t ranks, std::size_t bytes) : ranks_(ranks), by
     seal();
     throw;
   }
-  lines_[token_line].value.store(handle_.token, std::memory_order_release);
+  header_->token.store(handle_.token, std::memory_order_release);
 }
 
 HostMemory::HostMemory(const Handle& handle, std::size_t ranks, std::size_t bytes) : ranks_(ranks), bytes_(bytes) {
   const std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.descriptor);
+  const std::string what = "opening what one of them has made";  // the same text on all hosts
   const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) fail(path);
+  if (descriptor < 0) fail(what);
   handle_ = {handle.process, descriptor, handle.token};
   try {
-    if (lseek(descriptor, 0, SEEK_END) < static_cast<off_t>((first_rank_line + ranks) * sizeof(Line) + bytes)) {
+    if (lseek(descriptor, 0, SEEK_END) < static_cast<off_t>(mapped(bytes))) {
       errno = ESTALE;
-      fail(path);
+      fail(what);
     }
     map();
   } catch (...) {
@@ -54,16 +77,16 @@ HostMemory::HostMemory(const Handle& handle, std::size_t ranks, std::size_t byte
     throw;
   }
   seal();
-  if (lines_[token_line].value.load(std::memory_order_acquire) != handle.token) {
-    munmap(lines_, mapped_);
+  if (header_->token.load(std::memory_order_acquire) != handle.token) {
+    munmap(header_, mapped(bytes_));
     errno = ESTALE;
-    fail(path + " is something else");
+    fail(what);
   }
 }
 
 HostMemory::~HostMemory() {
   seal();
-  munmap(lines_, mapped_);
+  munmap(header_, mapped(bytes_));
 }
 
 void HostMemory::seal() {
@@ -72,30 +95,42 @@ void HostMemory::seal() {
 }
 
 void HostMemory::map() {
-  const std::size_t before = (first_rank_line + ranks_) * sizeof(Line);
-  mapped_ = before + bytes_;
   const int descriptor = static_cast<int>(handle_.descriptor);
-  if (handle_.process == getpid() && ftruncate(descriptor, static_cast<off_t>(mapped_)) != 0) fail("ftruncate");
-  void* const at = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  const std::size_t bytes = mapped(bytes_);
+  if (handle_.process == getpid() && ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) fail("ftruncate");
+  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (at == MAP_FAILED) fail("mmap");
-  lines_ = static_cast<Line*>(at);
-  data_ = static_cast<std::byte*>(at) + before;
+  header_ = static_cast<Header*>(at);
+  data_ = static_cast<std::byte*>(at) + sizeof(Header);
 }
 
-void HostMemory::arrive(std::size_t local, std::uint64_t stage) {
-  lines_[first_rank_line + local].value.store(stage, std::memory_order_release);
+void HostMemory::arrive() {
+  const auto all = static_cast<std::uint32_t>(++places_ * ranks_);
+  if (header_->arrivals.fetch_add(1, std::memory_order_acq_rel) + 1 == all) wake_all(header_->arrivals);
 }
 
-bool HostMemory::all_at(std::uint64_t stage) const {
-  for (std::size_t local = 0; local < ranks_; ++local)
-    if (lines_[first_rank_line + local].value.load(std::memory_order_acquire) < stage) return false;
-  return true;
+bool HostMemory::all_here() const {
+  const auto all = static_cast<std::uint32_t>(places_ * ranks_);
+  return has_reached(header_->arrivals.load(std::memory_order_acquire), all);
 }
 
-void HostMemory::complete(std::uint64_t call) { lines_[completed_line].value.store(call, std::memory_order_release); }
+void HostMemory::complete(std::uint32_t call) {
+  header_->last_completed.store(call, std::memory_order_release);
+  wake_all(header_->last_completed);
+}
 
-bool HostMemory::completed(std::uint64_t call) const {
-  return lines_[completed_line].value.load(std::memory_order_acquire) >= call;
+bool HostMemory::completed(std::uint32_t call) const {
+  return has_reached(header_->last_completed.load(std::memory_order_acquire), call);
+}
+
+void HostMemory::await_all() const {
+  const std::uint32_t seen = header_->arrivals.load(std::memory_order_acquire);
+  if (!has_reached(seen, static_cast<std::uint32_t>(places_ * ranks_))) sleep_while(header_->arrivals, seen);
+}
+
+void HostMemory::await_completion(std::uint32_t call) const {
+  const std::uint32_t seen = header_->last_completed.load(std::memory_order_acquire);
+  if (!has_reached(seen, call)) sleep_while(header_->last_completed, seen);
 }
 
 }  // namespace hocket::runtime

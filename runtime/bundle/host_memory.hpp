@@ -37,28 +37,31 @@ class HostMemory {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
   /// Numbers the calls that use it, from 1 on. All ranks of the host make the same ones.
-  [[nodiscard]] std::uint64_t next_call() { return ++calls_; }
-  /// Rank `local` of the host has come to `stage`; stages grow.
-  void arrive(std::size_t local, std::uint64_t stage);
-  [[nodiscard]] bool all_at(std::uint64_t stage) const;
+  [[nodiscard]] std::uint32_t next_call() { return ++calls_; }
+  /// This rank has come to where all ranks of the host must come before any of them goes on.
+  void arrive();
+  [[nodiscard]] bool all_here() const;
   /// The leader has finished a call.
-  void complete(std::uint64_t call);
-  [[nodiscard]] bool completed(std::uint64_t call) const;
+  void complete(std::uint32_t call);
+  [[nodiscard]] bool completed(std::uint32_t call) const;
+  /// Sleep until all are here, or the call is completed; for some milliseconds at most.
+  void await_all() const;
+  void await_completion(std::uint32_t call) const;
 
  private:
-  /// A cache line for each: ranks that wait look at others' often.
-  struct alignas(64) Line {
-    std::atomic<std::uint64_t> value;
+  struct Header {
+    std::atomic<std::uint64_t> token;
+    alignas(64) std::atomic<std::uint32_t> arrivals;  ///< of all ranks, at all places
+    alignas(64) std::atomic<std::uint32_t> last_completed;
   };
-  enum : std::size_t { token_line, completed_line, first_rank_line };
 
+  [[nodiscard]] static std::size_t mapped(std::size_t bytes) { return sizeof(Header) + bytes; }
   void map();
 
   Handle handle_;
   std::size_t ranks_, bytes_;
-  std::uint64_t calls_ = 0;
-  std::size_t mapped_ = 0;
-  Line* lines_ = nullptr;
+  std::uint32_t calls_ = 0, places_ = 0;  ///< calls so far, and places where all had to come; they may wrap around
+  Header* header_ = nullptr;
   std::byte* data_ = nullptr;
 };
 

@@ -1,8 +1,10 @@
 #pragma once
 /// The ranks of each host act together: one of them, the leader, carries for all.
+#include <mpi.h>
+
 #include <cstddef>
 #include <memory>
-#include <utility>
+#include <vector>
 
 #include "hocket/demand/collective.hpp"
 #include "runtime/bundle/host_memory.hpp"
@@ -14,6 +16,8 @@ struct HostTeam {
   Hosts hosts;
   Numbering leaders;
   std::unique_ptr<HostMemory> memory;
+  MPI_Comm between_leaders = MPI_COMM_NULL;  ///< the runtime's alone; on other ranks nothing
+  std::vector<std::size_t> by_leader;        ///< the hosts, in the order of their leaders in that communicator
 
   /// Bytes that a call with messages of `bytes` bytes needs on the fullest host; it grows with `bytes`.
   [[nodiscard]] std::size_t needed(const Collective& collective, std::size_t bytes) const;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/mpi/element_bytes.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
 
@@ -11,8 +12,9 @@ BundledAllToAll::BundledAllToAll(const Exchange& exchange, const AllToAllCall& c
       call_(call),
       bytes_(call.sendbuf == MPI_IN_PLACE ? bytes_of(call.recvcount, call.recvtype)
                                           : bytes_of(call.sendcount, call.sendtype)) {
-  for (std::size_t host = 0; host < hosts().count(); ++host) {
-    begins_.push_back(all_);
+  begins_.resize(hosts().count());
+  for (const std::size_t host : hosts_by_leader()) {
+    begins_[host] = all_;
     all_ += bundle_bytes(host);
   }
 }
@@ -52,6 +54,22 @@ Traffic BundledAllToAll::traffic() {
     traffic.receives.end_message();
   }
   return traffic;
+}
+
+void BundledAllToAll::carry(MPI_Comm leaders, MPI_Request* request) {
+  std::byte* const out = area();
+  std::byte* const in = area() + all_;
+  counts_.clear(), places_.clear();
+  for (const std::size_t host : hosts_by_leader()) {
+    counts_.push_back(static_cast<int>(bundle_bytes(host)));
+    places_.push_back(static_cast<int>(begins_[host]));
+  }
+  // Equal ones have algorithms of their own, for short messages above all.
+  if (hosts().together == hosts().most * hosts().count())
+    check(PMPI_Ialltoall(out, counts_[0], MPI_BYTE, in, counts_[0], MPI_BYTE, leaders, request));
+  else
+    check(PMPI_Ialltoallv(out, counts_.data(), places_.data(), MPI_BYTE, in, counts_.data(), places_.data(), MPI_BYTE,
+                          leaders, request));
 }
 
 void BundledAllToAll::take() {

@@ -18,6 +18,7 @@ class BundledAllToAll : public BundledOperation {
  private:
   void put() final;
   [[nodiscard]] Traffic traffic() final;
+  void carry(MPI_Comm leaders, MPI_Request* request) final;
   void take() final;
 
   /// The bundle of this host for another one, or from it: they are as long.
@@ -28,9 +29,10 @@ class BundledAllToAll : public BundledOperation {
   }
 
   AllToAllCall call_;
-  std::size_t bytes_;                ///< of a message
-  std::vector<std::size_t> begins_;  ///< of each host's bundle
-  std::size_t all_ = 0;              ///< bytes of all bundles
+  std::size_t bytes_;                 ///< of a message
+  std::vector<std::size_t> begins_;   ///< of each host's bundle; bundles lie in the order of leaders
+  std::size_t all_ = 0;               ///< bytes of all bundles
+  std::vector<int> counts_, places_;  ///< of bundles, for the MPI library
   std::optional<ReceiveBlocks> receive_;
 };
 

@@ -1,6 +1,10 @@
 #include "runtime/calls/bundled_gather.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+
+#include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
 
@@ -12,7 +16,8 @@ void BundledGather::put() {
   at_.resize(blocks.size());
   of_host_.assign(blocks.size(), {});
   std::byte* at = area();
-  for (const std::vector<Rank>& ranks : hosts().ranks) {
+  for (const std::size_t host : hosts_by_leader()) {
+    const std::vector<Rank>& ranks = hosts().ranks[host];
     Span& together = of_host_[ranks.front()] = {at, 0};
     for (const Rank rank : ranks) {
       at_[rank] = at;
@@ -24,6 +29,20 @@ void BundledGather::put() {
 }
 
 Traffic BundledGather::traffic() { return all_gather_traffic(planned(), of_host_, exchange().rank()); }
+
+void BundledGather::carry(MPI_Comm leaders, MPI_Request* request) {
+  counts_.clear(), places_.clear();
+  for (const std::size_t host : hosts_by_leader()) {
+    const Span& together = of_host_[hosts().ranks[host].front()];
+    counts_.push_back(static_cast<int>(together.length));
+    places_.push_back(static_cast<int>(together.at - area()));
+  }
+  if (std::ranges::count(counts_, counts_[0]) == std::ssize(counts_))
+    check(PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, area(), counts_[0], MPI_BYTE, leaders, request));
+  else
+    check(PMPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, area(), counts_.data(), places_.data(), MPI_BYTE, leaders,
+                           request));
+}
 
 void BundledGather::take() {
   const std::size_t own = hosts().here()[hosts().local];

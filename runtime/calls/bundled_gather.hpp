@@ -17,11 +17,13 @@ class BundledGather : public BundledOperation {
  private:
   void put() final;
   [[nodiscard]] Traffic traffic() final;
+  void carry(MPI_Comm leaders, MPI_Request* request) final;
   void take() final;
 
   GatherCall call_;
-  std::vector<std::byte*> at_;  ///< of each rank's contribution, in the shared memory
-  std::vector<Span> of_host_;   ///< what a host contributes, for its leader
+  std::vector<std::byte*> at_;        ///< of each rank's contribution, in the shared memory
+  std::vector<Span> of_host_;         ///< what a host contributes, for its leader
+  std::vector<int> counts_, places_;  ///< of hosts' contributions, for the MPI library
   std::optional<GatherBlocks> receive_;
 };
 

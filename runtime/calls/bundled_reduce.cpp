@@ -3,10 +3,13 @@
 #include <cstring>
 #include <numeric>
 
+#include "runtime/mpi/mpi_call.hpp"
+
 namespace hocket::runtime {
 
 BundledReduce::BundledReduce(const Exchange& exchange, const AllReduceCall& call)
     : BundledOperation(exchange),
+      call_(call),
       reduction_(call.op, call.type),
       buffers_(call.buffers(exchange.rank(), hosts().together)) {
   count_ =
@@ -35,6 +38,11 @@ Traffic BundledReduce::traffic() {
     blocks[hosts().ranks[host].front()] = {sum + begin * element, (end - begin) * element};
   }
   return reduction_traffic(planned(), blocks, element, reduction_);
+}
+
+void BundledReduce::carry(MPI_Comm leaders, MPI_Request* request) {
+  check(PMPI_Iallreduce(MPI_IN_PLACE, vector_of(hosts().here().size()), static_cast<int>(count_), call_.type, call_.op,
+                        leaders, request));
 }
 
 void BundledReduce::take() {

@@ -16,15 +16,16 @@ class BundledReduce : public BundledOperation {
 
  private:
   void put() final;
+  [[nodiscard]] bool works() const final { return true; }
   void work() final;
   [[nodiscard]] Traffic traffic() final;
+  void carry(MPI_Comm leaders, MPI_Request* request) final;
   void take() final;
 
   /// Of rank `local` of this host; after the last one, the sum.
-  [[nodiscard]] std::byte* vector_of(std::size_t local) const {
-    return area() + local * stride_;
-  }
+  [[nodiscard]] std::byte* vector_of(std::size_t local) const { return area() + local * stride_; }
 
+  AllReduceCall call_;
   Reduction reduction_;
   ReductionBuffers buffers_;
   std::size_t count_ = 0, stride_ = 0;  ///< elements of the vector; bytes from one to the next

@@ -13,8 +13,9 @@ struct Arm {
   std::string_view name;
   std::uint32_t window = 0;  ///< messages of a rank that may be unacknowledged; of arms: 0 for the library's own call
   Flow flow = Flow::token;
-  bool large = false;    ///< segments of `large_segment` bytes
-  bool bundled = false;  ///< one message between two hosts, for all their ranks (runtime/bundle/)
+  bool large = false;  ///< segments of `large_segment` bytes
+  /// One message between two hosts, for all their ranks (runtime/bundle/); window 0: the library carries them.
+  bool bundled = false;
 };
 
 /// Small segments leave at once and overlap. On shared memory and fast fabrics they cost more than the wait for the
@@ -25,7 +26,7 @@ inline constexpr std::size_t large_segment = std::size_t{1} << 20;
 inline constexpr Arm as_planned{"as planned", 0};
 
 /// The first is the library's own. Evidence of earlier runs names them, so names stay.
-inline constexpr std::array<Arm, 12> arms{{{"native"},
+inline constexpr std::array<Arm, 13> arms{{{"native"},
                                            {"window-1", 1},
                                            {"window-2", 2},
                                            {"window-4", 4},
@@ -36,7 +37,8 @@ inline constexpr std::array<Arm, 12> arms{{{"native"},
                                            {"order-large", 8, Flow::free, true},
                                            {"bundle-1", 1, Flow::token, false, true},
                                            {"bundle-2", 2, Flow::token, false, true},
-                                           {"bundle-order", 8, Flow::free, false, true}}};
+                                           {"bundle-order", 8, Flow::free, false, true},
+                                           {"bundle-native", 0, Flow::token, false, true}}};
 
 /// Of sums that are not timed, on hosts with several ranks.
 inline constexpr const Arm& bundled_sums = arms[10];

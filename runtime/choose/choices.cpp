@@ -273,6 +273,10 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
   const double wire = planned.figures.bound * static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
   ScheduleCost cost{planned.phases, wire, arm.window, (bytes + segment - 1) / segment, arm.large};
   if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
+  if (together != nullptr && arm.window == 0) {
+    cost.window = 1;
+    cost.phases = std::bit_width(together->hosts.count() - 1);  // as short messages go
+  }
   return forecast(cost, {small_->step_seconds, choice.native_seconds});
 }
 

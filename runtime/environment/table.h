@@ -46,7 +46,7 @@
   NUMBER(spin_us, "HOCKET_SPIN_US", 20, 0, 1000000, false,                                                            \
          "how long a waiting rank polls before it sleeps, microseconds")                                              \
   NUMBER(sleep_us, "HOCKET_SLEEP_US", 200, 0, 100000, false, "longest sleep of a waiting rank, microseconds")         \
-  NUMBER(host_memory, "HOCKET_HOST_MEMORY", 64 << 20, 0, most_bytes, true,                                            \
+  NUMBER(host_memory, "HOCKET_HOST_MEMORY", 64 << 20, 0, 1 << 30, true,                                               \
          "bytes that the ranks of a host share for a communicator, to bundle their messages; 0: none")                \
   NUMBER(shared_ranks, "HOCKET_SHARED_RANKS", 0, 0, 1 << 20, false,                                                   \
          "most ranks that share memory to permute and sort; 0: all of a host")                                        \

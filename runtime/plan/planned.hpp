@@ -18,7 +18,7 @@ struct Planned {
   RankProgram program;
   Demand demand;  ///< what was planned for; actual sizes may differ
   std::uint64_t phases = 0;
-  std::uint32_t window = 1;  ///< messages of a rank that may be unacknowledged
+  std::uint32_t window = 1;  ///< messages of a rank that may be unacknowledged; 0: the MPI library carries them
   std::string scheduler = {};
   Figures figures = {};  ///< for the report
 };

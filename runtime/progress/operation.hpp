@@ -13,6 +13,9 @@ class Operation {
   [[nodiscard]] virtual bool advance() = 0;
   /// Grows when advance() moved something: who waits then tries again before he sleeps.
   [[nodiscard]] virtual std::uint64_t moves() const { return 0; }
+  /// Waits until advance() may have something to do, or for some milliseconds, without taking the processor; false: it
+  /// knows no better way than to look now and then. There is nothing else to move.
+  [[nodiscard]] virtual bool wait() { return false; }
   /// The rank is about to wait inside the MPI library, where nobody advances this: hands over all that
   /// is left, so that the other ranks can finish. advance() goes on afterwards.
   virtual void post_remaining() = 0;

@@ -92,7 +92,10 @@ void finish(Work& work) {
   wait_for([&] {
     const Progress progress = step(work);
     if (progress == Progress::over) return progress;
-    return Requests::instance().progress() ? Progress::some : progress;
+    if (Requests::instance().progress()) return Progress::some;
+    if constexpr (requires { work.wait(); })
+      if (progress == Progress::none && !Requests::instance().any_active() && work.wait()) return Progress::some;
+    return progress;
   });
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/team/form_host_team.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,9 @@ std::unique_ptr<HostTeam> form_host_team(MPI_Comm own, const Numbering& numberin
   try_local(problem, [&] {
     team->hosts = hosts_of(numbering, static_cast<std::size_t>(rank));
     team->leaders = leaders_of(numbering);
+    team->by_leader.resize(team->hosts.count());
+    std::iota(team->by_leader.begin(), team->by_leader.end(), std::size_t{0});
+    std::ranges::sort(team->by_leader, {}, [&](std::size_t host) { return team->hosts.ranks[host].front(); });
     if (!team->hosts.leads()) return;
     team->memory = std::make_unique<HostMemory>(team->hosts.here().size(), bytes);
     mine = team->memory->handle();

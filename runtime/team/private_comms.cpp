@@ -34,6 +34,7 @@ PrivateComm::PrivateComm(MPI_Comm parent, int colour) {
   check(PMPI_Comm_rank(parent, &rank_));
   // Not a duplicate: that would copy the program's attributes.
   check(wait_in_mpi(PMPI_Comm_split, parent, colour, rank_, &comm_));
+  if (comm_ == MPI_COMM_NULL) return;
   check(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
   check(PMPI_Comm_rank(comm_, &rank_));
   check(PMPI_Comm_size(comm_, &size_));

@@ -14,7 +14,7 @@ namespace hocket::runtime {
 /// A communicator that nobody else uses. Errors on it come back as codes.
 class PrivateComm {
  public:
-  /// Of the ranks of `parent` that give the same colour, in their order. Collective.
+  /// Of the ranks of `parent` that give the same colour, in their order; MPI_UNDEFINED: of none. Collective.
   explicit PrivateComm(MPI_Comm parent, int colour = 0);
   PrivateComm(PrivateComm&& other) noexcept
       : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}

@@ -173,7 +173,9 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
                                       arm.window, rests_on_widths && measured_ ? &*measured_ : nullptr);
     check_tags(planned, comm);
     translate(planned, numbering);
-    if (together != nullptr && !together->hosts.leads()) planned.program = {};
+    if (together == nullptr) return;
+    planned.window = arm.window;
+    if (arm.window == 0 || !together->hosts.leads()) planned.program = {};
   });
   // A damaged row concerns one rank only: all must hear of it.
   if (!all_ok(comm, problem, consequence)) return nullptr;
@@ -193,7 +195,11 @@ const HostTeam* Team::host_team(MPI_Comm comm) {
   if (std::exchange(host_team_asked_, true)) return host_team_.get();
   if (size_ == hosts_ || settings().host_memory == 0) return nullptr;
   const MPI_Comm own = private_comm(comm);
-  if (own != MPI_COMM_NULL) host_team_ = form_host_team(own, numbering_);
+  if (own == MPI_COMM_NULL) return nullptr;
+  host_team_ = form_host_team(own, numbering_);
+  if (!host_team_) return nullptr;
+  between_leaders_.emplace(own, host_team_->hosts.leads() ? 0 : MPI_UNDEFINED);
+  host_team_->between_leaders = between_leaders_->get();
   return host_team_.get();
 }
 

@@ -128,6 +128,7 @@ class Team {
     auto operator<=>(const Way&) const = default;
   };
   bool host_team_asked_ = false;
+  std::optional<PrivateComm> between_leaders_;
   std::unique_ptr<HostTeam> host_team_;
   std::map<Way, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
   std::unique_ptr<VectorExchanges> vectors_;

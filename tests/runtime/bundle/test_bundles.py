@@ -8,19 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from hocket.network import read_network
+from builds import compile_once
 
 Check = Callable[..., str]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
+PROGRAMS = Path(__file__).parents[1] / "programs"
 NETWORK = "chain:2,1*3"  # three hosts
-# Ranks of a host side by side; one on each host in turn; hosts that are not full, in no order.
+# Ranks of a host side by side; one on each host in turn; hosts that are not full, in no order. Not 9 ranks: there Open
+# MPI's own Reduce_scatter_block and Reduce_local disagree.
 PLACEMENTS = {
     "block": [0, 0, 0, 1, 1, 1, 2, 2, 2],
-    "cyclic": [0, 1, 2, 0, 1, 2, 0, 1, 2],
+    "cyclic": [0, 1, 2, 0, 1, 2, 0, 1],
     "unequal": [2, 0, 2, 1, 0, 2],
 }
-PROGRAMS = {
+CALLS = {
     "alltoall_check 20": "all-to-all",
     "allgather_check 1000 100003": "all-gather",
     "reduce_check 1 1000 50001": "all-reduce",
@@ -32,9 +34,8 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., str]:
     """Runs a check on the hosts of a placement; returns what Hocket said."""
 
     def run(program: str, placement: str, arm: str, **env: str) -> str:
-        hosts = [read_network(NETWORK).name(host) for host in (0, 1, 2)]
         places = tmp_path / "places"
-        places.write_text("".join(f"{hosts[host]}\n" for host in PLACEMENTS[placement]))
+        places.write_text("".join(f"n{host}\n" for host in PLACEMENTS[placement]))
         ranks = len(PLACEMENTS[placement])
         given = {"HOCKET_ARM": arm, **env}
         return check(program, NETWORK, ranks, placement=str(places), env=given)
@@ -42,12 +43,12 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., str]:
     return run
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", CALLS)
 @pytest.mark.parametrize(("placement", "arm"), [("cyclic", "bundle-1"), ("unequal", "bundle-order")])
 def test_every_byte_arrives(bundled: Callable[..., str], program: str, placement: str, arm: str) -> None:
     said = bundled(program, placement, arm)
     ranks = len(PLACEMENTS[placement])
-    assert f"hocket: {PROGRAMS[program]} of {ranks} ranks on 3 hosts, bundled: " in said
+    assert f"hocket: {CALLS[program]} of {ranks} ranks on 3 hosts, bundled: " in said
 
 
 def test_what_does_not_fit_is_the_librarys(bundled: Callable[..., str]) -> None:
@@ -59,12 +60,12 @@ def test_without_memory_nothing_is_bundled(bundled: Callable[..., str]) -> None:
     assert "bundled" not in bundled("alltoall_check 3", "block", "bundle-1", HOCKET_HOST_MEMORY="0")
 
 
-def test_ranks_that_cannot_share_memory_say_so_once(check: Check, compiled: Callable[[str], Path]) -> None:
-    """Another process namespace, as in containers: the others cannot find the memory of the leader."""
-    apart = ["unshare", "--pid", "--fork", "--mount-proc"]
-    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("making process namespaces is not allowed here")
-    said = check([*apart, str(compiled("alltoall_check")), "3"], NETWORK, 9, env={"HOCKET_ARM": "bundle-1"})
+@pytest.mark.parametrize("what", ["memfd_create", "open"])
+def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str) -> None:
+    """As in containers: no such system call, or processes that are hidden from each other."""
+    refusing = compile_once(["cc", "-shared", "-fPIC", str(PROGRAMS / "no_memory.c")], "no_memory.so")
+    env = {"HOCKET_ARM": "bundle-1", "LD_PRELOAD": str(refusing), "HOCKET_TEST_REFUSED": what}
+    said = check("alltoall_check 3", NETWORK, 9, env=env)
     assert said.count("the ranks of a host cannot share memory") == 1
     assert "messages of a host's ranks are not bundled" in said
 
