@@ -1,6 +1,6 @@
 /* Times a collective call for several sizes and checks every byte. An ordinary MPI program.
- * Usage: collective_times CALL SIZE:REPETITIONS... ; "SIZE SECONDS" per repetition from rank 0. SIZE: bytes of a message
- * or block, of the whole vector for allreduce, bcast and reduce. Sums are of integers. */
+ * Usage: collective_times CALL SIZE:REPETITIONS... ; "SIZE SECONDS" per repetition from rank 0. SIZE: bytes of a
+ * message or block, of the whole vector for allreduce, bcast and reduce. Sums are of integers. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,11 +53,10 @@ static const struct call {
   void (*run)(void* out, void* in, int bytes);
   int sends, gets; /* blocks: 0 for one, 1 for one of each rank */
   int sums;
-} calls[] = {{"alltoall", alltoall, 1, 1, 0},           {"allgather", allgather, 0, 1, 0},
-             {"reducescatter", reduce_scatter, 1, 0, 1}, {"allreduce", allreduce, 0, 0, 1},
-             {"reduce", reduce, 0, 0, 1},                {"broadcast", bcast, 0, 0, 0},
-             {"gather", gather, 0, 1, 0},                {"gatherv", gatherv, 0, 1, 0},
-             {"scatter", scatter, 1, 0, 0}};
+} calls[] = {
+    {"alltoall", alltoall, 1, 1, 0},   {"allgather", allgather, 0, 1, 0}, {"reducescatter", reduce_scatter, 1, 0, 1},
+    {"allreduce", allreduce, 0, 0, 1}, {"reduce", reduce, 0, 0, 1},       {"broadcast", bcast, 0, 0, 0},
+    {"gather", gather, 0, 1, 0},       {"gatherv", gatherv, 0, 1, 0},     {"scatter", scatter, 1, 0, 0}};
 
 /* Whether only rank 0 gets something. */
 static int into_root(const struct call* call) {

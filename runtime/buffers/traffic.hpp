@@ -35,8 +35,8 @@ struct Traffic {
   std::optional<Combining> combining;
 };
 
-/// Where a message of `actual` bytes is cut if one of `planned` bytes was to be cut at `offset`: in proportion. Rounding
-/// one bound at a time keeps neighbours together, and every rank rounds alike.
+/// Where a message of `actual` bytes is cut if one of `planned` bytes was to be cut at `offset`: in proportion.
+/// Rounding one bound at a time keeps neighbours together, and every rank rounds alike.
 [[nodiscard]] std::size_t scaled(std::uint64_t offset, std::size_t actual, std::uint64_t planned);
 
 /// Block i of `send` goes to rank i, block i of `receive` comes from rank i; `bytes` each.

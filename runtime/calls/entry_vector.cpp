@@ -152,29 +152,29 @@ int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
 #define REACH(reach, shape) \
   Reach { Reach::reach, shape##_ROOT }
 #define SIDES(reach, shape) {REACH(reach, shape), shape##_SIDES}
-#define BLOCKING(Name, name, reach, shape, Count, Place)                                          \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                   \
-    using namespace hocket::runtime;                                                              \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                           \
+#define BLOCKING(Name, name, reach, shape, Count, Place)                                                 \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                          \
+    using namespace hocket::runtime;                                                                     \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                                  \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
-      return native();                                                                            \
-    return blocking(comm, SIDES(reach, shape), native);                                           \
+      return native();                                                                                   \
+    return blocking(comm, SIDES(reach, shape), native);                                                  \
   }
-#define PERSISTENT(Name, name, reach, shape, Count, Place)                                           \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) { \
-    using namespace hocket::runtime;                                                                 \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };               \
-    if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]]    \
-      return native();                                                                               \
-    return persistent(comm, SIDES(reach, shape), request, native);                                   \
-  }
-#define NONBLOCKING(Name, name, reach, shape, Count, Place)                                       \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {             \
-    using namespace hocket::runtime;                                                              \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                  \
+#define PERSISTENT(Name, name, reach, shape, Count, Place)                                               \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) {     \
+    using namespace hocket::runtime;                                                                     \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };                   \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
-      return native();                                                                            \
-    return nonblocking(comm, SIDES(reach, shape), native);                                        \
+      return native();                                                                                   \
+    return persistent(comm, SIDES(reach, shape), request, native);                                       \
+  }
+#define NONBLOCKING(Name, name, reach, shape, Count, Place)                                              \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {                    \
+    using namespace hocket::runtime;                                                                     \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                         \
+    if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
+      return native();                                                                                   \
+    return nonblocking(comm, SIDES(reach, shape), native);                                               \
   }
 #define EVERY_FORM(Name, name, reach, shape, Place)                           \
   BLOCKING(Name, name, reach, shape, int, Place)                              \

@@ -38,9 +38,7 @@ bool RootCall::usable(const Team& team) const {
   return all.buffer != MPI_IN_PLACE && bytes_of(own) == bytes_of(all) && !forbidden_alias(own.buffer, own_of_all);
 }
 
-std::size_t RootCall::message_bytes(const Team& team) const {
-  return bytes_of(team.rank() == reach.root ? all : own);
-}
+std::size_t RootCall::message_bytes(const Team& team) const { return bytes_of(team.rank() == reach.root ? all : own); }
 
 std::uint64_t RootCall::limit() { return settings().min_gather_bytes; }
 

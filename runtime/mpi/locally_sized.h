@@ -66,8 +66,8 @@
 #define UNEQUAL_INTO_ROOT_SIDES same(sendbuf, sendcount, sendtype), several(recvbuf, recvcounts, displs, recvtype)
 #define UNEQUAL_INTO_ROOT_ROOT INTO_ROOT_ROOT
 
-#define UNEQUAL_FROM_ROOT_PARAMETERS(Count, Place)                                                             \
-  const void *sendbuf, const Count sendcounts[], const Place displs[], MPI_Datatype sendtype, void *recvbuf,   \
+#define UNEQUAL_FROM_ROOT_PARAMETERS(Count, Place)                                                           \
+  const void *sendbuf, const Count sendcounts[], const Place displs[], MPI_Datatype sendtype, void *recvbuf, \
       Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm
 #define UNEQUAL_FROM_ROOT_ARGUMENTS sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm
 #define UNEQUAL_FROM_ROOT_SIDES several(sendbuf, sendcounts, displs, sendtype), same(recvbuf, recvcount, recvtype)

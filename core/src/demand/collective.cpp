@@ -48,7 +48,8 @@ constexpr std::array table{
                "Every rank contributes SIZE, and every rank gets all contributions.", Pattern::all_gather, false,
                equal<Pattern::all_gather>},
     Collective{"irregular",
-               "MPI_Alltoallv, MPI_Alltoallw, MPI_Gatherv, MPI_Scatterv, MPI_Neighbor_allgather, MPI_Neighbor_allgatherv, MPI_Neighbor_alltoall, "
+               "MPI_Alltoallv, MPI_Alltoallw, MPI_Gatherv, MPI_Scatterv, MPI_Neighbor_allgather, "
+               "MPI_Neighbor_allgatherv, MPI_Neighbor_alltoall, "
                "MPI_Neighbor_alltoallv, MPI_Neighbor_alltoallw",
                "Every rank sends to some others what a traffic matrix says.", Pattern::irregular, false, nullptr},
     Collective{"reduce-scatter", "MPI_Reduce_scatter_block, MPI_Reduce_scatter",
@@ -60,8 +61,8 @@ constexpr std::array table{
                at_root<Pattern::all_gather>},
     Collective{"reduce", "MPI_Reduce", "Every rank has a vector of SIZE, and the root gets the sum of all.",
                Pattern::reduce_scatter, true, at_root<Pattern::reduce_scatter>},
-    Collective{"gather", "MPI_Gather", "The root gets a message of SIZE from every other rank.", Pattern::irregular, true,
-               with_root<true>},
+    Collective{"gather", "MPI_Gather", "The root gets a message of SIZE from every other rank.", Pattern::irregular,
+               true, with_root<true>},
     Collective{"scatter", "MPI_Scatter", "The root has a different message of SIZE for every other rank.",
                Pattern::irregular, true, with_root<false>},
 };

@@ -54,7 +54,7 @@ static Arguments draw_arguments(Program* p, Work* w, const Slot* s) {
 static int call_blocking(Name name, const Arguments* a, int me) {
   const MPI_Datatype type = a->type;
   const void* from = a->in_place ? MPI_IN_PLACE : a->in; /* of calls that say what all of the memory holds then */
-  const int stays = a->in_place && me == a->root; /* what a root has for itself */
+  const int stays = a->in_place && me == a->root;        /* what a root has for itself */
   const void* own_from = stays ? MPI_IN_PLACE : a->in;
   void* own_to = stays ? MPI_IN_PLACE : a->out;
   switch (name) {
@@ -88,7 +88,7 @@ static int call_blocking(Name name, const Arguments* a, int me) {
 static int call_nonblocking(Name name, const Arguments* a, int me, MPI_Request* r) {
   const MPI_Datatype type = a->type;
   const void* from = a->in_place ? MPI_IN_PLACE : a->in; /* of calls that say what all of the memory holds then */
-  const int stays = a->in_place && me == a->root; /* what a root has for itself */
+  const int stays = a->in_place && me == a->root;        /* what a root has for itself */
   const void* own_from = stays ? MPI_IN_PLACE : a->in;
   void* own_to = stays ? MPI_IN_PLACE : a->out;
   switch (name) {

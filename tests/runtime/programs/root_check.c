@@ -93,8 +93,8 @@ static void scattered(const struct layout* l, int unequal, int in_place, int sal
     check(MPI_Scatterv(rank == root ? from : NULL, rank == root ? l->counts : NULL, rank == root ? l->places : NULL,
                        rank == root ? MPI_BYTE : MPI_DATATYPE_NULL, into, own, MPI_BYTE, root, comm) == MPI_SUCCESS);
   else
-    check(MPI_Scatter(rank == root ? from : NULL, rank == root ? own : -7,
-                      rank == root ? MPI_BYTE : MPI_DATATYPE_NULL, into, own, MPI_BYTE, root, comm) == MPI_SUCCESS);
+    check(MPI_Scatter(rank == root ? from : NULL, rank == root ? own : -7, rank == root ? MPI_BYTE : MPI_DATATYPE_NULL,
+                      into, own, MPI_BYTE, root, comm) == MPI_SUCCESS);
   int wrong = 0;
   for (int i = 0; i < own + 16; ++i) wrong += to[i] != (i < own && !stays ? value(root, rank, i, salt) : GAP);
   check(!wrong && !memcmp(from, kept, (size_t)l->end));

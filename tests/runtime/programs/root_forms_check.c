@@ -50,46 +50,48 @@ static void expect(int call, int salt) {
   check(!wrong);
 }
 
-#define EVERY_CALL(suffix, Count, Place)                                                                               \
-  do {                                                                                                                 \
-    Count counts[2][n];                                                                                                \
-    Place places[2][n];                                                                                                \
-    for (int p = 0; p < n; ++p)                                                                                        \
-      for (int v = 0; v < 2; ++v) {                                                                                    \
-        counts[v][p] = length(GATHERV + v, p);                                                                         \
-        places[v][p] = place(GATHERV + v, p);                                                                          \
-      }                                                                                                                \
-    const Count own = (Count)length(GATHERV, rank);                                                                    \
-    for (enum form form = BLOCKING; form < FORMS; ++form) {                                                            \
-      MPI_Request r[CALLS];                                                                                            \
-      if (form == PERSISTENT) {                                                                                        \
-        MPI_Gather_init##suffix(one[0], COUNT, MPI_INT, all[0], COUNT, MPI_INT, roots[0], WORLD, MPI_INFO_NULL, &r[0]);  \
-        MPI_Scatter_init##suffix(all[1], COUNT, MPI_INT, one[1], COUNT, MPI_INT, roots[1], WORLD, MPI_INFO_NULL, &r[1]); \
-        MPI_Gatherv_init##suffix(one[2], own, MPI_INT, all[2], counts[0], places[0], MPI_INT, roots[2], WORLD,         \
-                                 MPI_INFO_NULL, &r[2]);                                                                \
-        MPI_Scatterv_init##suffix(all[3], counts[1], places[1], MPI_INT, one[3], own, MPI_INT, roots[3], WORLD,        \
-                                  MPI_INFO_NULL, &r[3]);                                                               \
-      }                                                                                                                \
-      for (int round = 0; round < ROUNDS; ++round) {                                                                   \
-        for (int call = 0; call < CALLS; ++call) fill(call, round);                                                    \
-        if (form == BLOCKING) {                                                                                        \
-          MPI_Gather##suffix(one[0], COUNT, MPI_INT, all[0], COUNT, MPI_INT, roots[0], WORLD);                         \
-          MPI_Scatter##suffix(all[1], COUNT, MPI_INT, one[1], COUNT, MPI_INT, roots[1], WORLD);                        \
-          MPI_Gatherv##suffix(one[2], own, MPI_INT, all[2], counts[0], places[0], MPI_INT, roots[2], WORLD);           \
-          MPI_Scatterv##suffix(all[3], counts[1], places[1], MPI_INT, one[3], own, MPI_INT, roots[3], WORLD);          \
-        } else if (form == NONBLOCKING) {                                                                              \
-          MPI_Igather##suffix(one[0], COUNT, MPI_INT, all[0], COUNT, MPI_INT, roots[0], WORLD, &r[0]);                 \
-          MPI_Iscatter##suffix(all[1], COUNT, MPI_INT, one[1], COUNT, MPI_INT, roots[1], WORLD, &r[1]);                \
-          MPI_Igatherv##suffix(one[2], own, MPI_INT, all[2], counts[0], places[0], MPI_INT, roots[2], WORLD, &r[2]);   \
-          MPI_Iscatterv##suffix(all[3], counts[1], places[1], MPI_INT, one[3], own, MPI_INT, roots[3], WORLD, &r[3]);  \
-        } else {                                                                                                       \
-          for (int call = 0; call < CALLS; ++call) MPI_Start(&r[(call * 3 + round) % CALLS]);                          \
-        }                                                                                                              \
-        if (form != BLOCKING) MPI_Waitall(CALLS, r, MPI_STATUSES_IGNORE);                                              \
-        for (int call = 0; call < CALLS; ++call) expect(call, round);                                                  \
-      }                                                                                                                \
-      for (int call = 0; form == PERSISTENT && call < CALLS; ++call) MPI_Request_free(&r[call]);                       \
-    }                                                                                                                  \
+#define EVERY_CALL(suffix, Count, Place)                                                                              \
+  do {                                                                                                                \
+    Count counts[2][n];                                                                                               \
+    Place places[2][n];                                                                                               \
+    for (int p = 0; p < n; ++p)                                                                                       \
+      for (int v = 0; v < 2; ++v) {                                                                                   \
+        counts[v][p] = length(GATHERV + v, p);                                                                        \
+        places[v][p] = place(GATHERV + v, p);                                                                         \
+      }                                                                                                               \
+    const Count own = (Count)length(GATHERV, rank);                                                                   \
+    for (enum form form = BLOCKING; form < FORMS; ++form) {                                                           \
+      MPI_Request r[CALLS];                                                                                           \
+      if (form == PERSISTENT) {                                                                                       \
+        MPI_Gather_init##suffix(one[0], COUNT, MPI_INT, all[0], COUNT, MPI_INT, roots[0], WORLD, MPI_INFO_NULL,       \
+                                &r[0]);                                                                               \
+        MPI_Scatter_init##suffix(all[1], COUNT, MPI_INT, one[1], COUNT, MPI_INT, roots[1], WORLD, MPI_INFO_NULL,      \
+                                 &r[1]);                                                                              \
+        MPI_Gatherv_init##suffix(one[2], own, MPI_INT, all[2], counts[0], places[0], MPI_INT, roots[2], WORLD,        \
+                                 MPI_INFO_NULL, &r[2]);                                                               \
+        MPI_Scatterv_init##suffix(all[3], counts[1], places[1], MPI_INT, one[3], own, MPI_INT, roots[3], WORLD,       \
+                                  MPI_INFO_NULL, &r[3]);                                                              \
+      }                                                                                                               \
+      for (int round = 0; round < ROUNDS; ++round) {                                                                  \
+        for (int call = 0; call < CALLS; ++call) fill(call, round);                                                   \
+        if (form == BLOCKING) {                                                                                       \
+          MPI_Gather##suffix(one[0], COUNT, MPI_INT, all[0], COUNT, MPI_INT, roots[0], WORLD);                        \
+          MPI_Scatter##suffix(all[1], COUNT, MPI_INT, one[1], COUNT, MPI_INT, roots[1], WORLD);                       \
+          MPI_Gatherv##suffix(one[2], own, MPI_INT, all[2], counts[0], places[0], MPI_INT, roots[2], WORLD);          \
+          MPI_Scatterv##suffix(all[3], counts[1], places[1], MPI_INT, one[3], own, MPI_INT, roots[3], WORLD);         \
+        } else if (form == NONBLOCKING) {                                                                             \
+          MPI_Igather##suffix(one[0], COUNT, MPI_INT, all[0], COUNT, MPI_INT, roots[0], WORLD, &r[0]);                \
+          MPI_Iscatter##suffix(all[1], COUNT, MPI_INT, one[1], COUNT, MPI_INT, roots[1], WORLD, &r[1]);               \
+          MPI_Igatherv##suffix(one[2], own, MPI_INT, all[2], counts[0], places[0], MPI_INT, roots[2], WORLD, &r[2]);  \
+          MPI_Iscatterv##suffix(all[3], counts[1], places[1], MPI_INT, one[3], own, MPI_INT, roots[3], WORLD, &r[3]); \
+        } else {                                                                                                      \
+          for (int call = 0; call < CALLS; ++call) MPI_Start(&r[(call * 3 + round) % CALLS]);                         \
+        }                                                                                                             \
+        if (form != BLOCKING) MPI_Waitall(CALLS, r, MPI_STATUSES_IGNORE);                                             \
+        for (int call = 0; call < CALLS; ++call) expect(call, round);                                                 \
+      }                                                                                                               \
+      for (int call = 0; form == PERSISTENT && call < CALLS; ++call) MPI_Request_free(&r[call]);                      \
+    }                                                                                                                 \
   } while (0)
 
 /* So that nonblocking calls are scheduled from the first: a wish for each kind, and a call in which all meet. */
