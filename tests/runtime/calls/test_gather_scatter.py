@@ -22,7 +22,7 @@ Launched = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.mark.parametrize("network", ["chain:3,3", "torus:2x2x2"])
 def test_every_root(check: Check, network: str) -> None:
     ranks = read_network(network).ranks
-    said = check("root_check 1 5000 20011", network, ranks, env=EVERYTHING)
+    said = check("root_check 5000 20011 1", network, ranks, env=EVERYTHING)
     for name in ("gather", "scatter"):
         # The world, and in reverse order.
         assert said.count(f"hocket: {name} of {ranks} ranks on {ranks} hosts") == 2 * ranks
