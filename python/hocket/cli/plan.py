@@ -124,9 +124,7 @@ def _command(collective: _core.Collective) -> click.Command:
     if by_row:
         row = "With --rank R nothing but the row of that rank is computed, which takes a second for 100,000 hosts."
     elif collective.forwards:
-        row = (
-            f"A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. {row}"
-        )
+        row = f"A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. {row}"
     return click.command(
         collective.name, help=f"{collective.asks}\n\nPrints what was planned and verified. {row}"
     )(command)

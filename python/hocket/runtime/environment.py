@@ -205,7 +205,8 @@ def trunks_to_measure(known: KnownNetwork) -> Path | None:
 def _given_plans(
     plans: Sequence[Path], network: _core.Network, given: str, measured: bool
 ) -> dict[str, Path]:
-    """By pattern, those with a root by collective and root. Raises PlanError for one that is not for this network or does not hold."""
+    """By pattern, gathers and scatters by their root, too. Raises PlanError for one that is not for this network or
+    does not hold."""
     paths: dict[str, Path] = {}
     for path in plans:
         plan = read_plan(path)
