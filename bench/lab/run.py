@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from hocket import _core
-from hocket.collectives import COLLECTIVES
+from hocket.collectives import COLLECTIVES, GATHER
 from hocket.lab import Lab, LabOptions
 from hocket.mpi import Mpi
 from hocket.network import NetworkDescription, read_network_description
@@ -32,7 +32,8 @@ from results_file import ROOT, Row, alternating, begin, cells, grouped, provenan
 NETWORKS = ROOT / "examples/networks"
 TOPOLOGIES = {"b": NETWORKS / "paper-b.toml", "c": NETWORKS / "paper-c.toml"}
 PROGRAM = Path(__file__).with_name("collective_times.c")
-CALLS = [name for name, entry in COLLECTIVES.items() if not entry.by_matrix]
+# What a call of equal messages asks for.
+CALLS = {name: name for name, entry in COLLECTIVES.items() if not entry.by_matrix} | {"gatherv": GATHER}
 SETTINGS = ("pattern", "rate", "buffer", "cc", "flow", "env", "together", "repetitions")
 
 
@@ -101,7 +102,7 @@ def measure(
 
 def bound(network: _core.Network, collective: str, size: int, rate: float) -> float:
     """Seconds, if all links were of this rate."""
-    demand = COLLECTIVES[collective].demand(network.ranks, size, 0)
+    demand = COLLECTIVES[CALLS[collective]].demand(network.ranks, size, 0)
     return float(_core.lower_bounds(network, demand).seconds) * network.host_rate / rate
 
 
@@ -144,7 +145,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
 def main() -> None:
     """Measures what the command line asks for and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pattern", nargs="?", default="all-to-all", choices=CALLS)
+    parser.add_argument("pattern", nargs="?", default="all-to-all", choices=list(CALLS))
     parser.add_argument("--shuffle", action="append", type=int, metavar="SEED", help="random placements")
     parser.add_argument("--in-order", action="store_true", help="besides --shuffle, ranks in order")
     parser.add_argument("--topology", action="append", choices=sorted(TOPOLOGIES))

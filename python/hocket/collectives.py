@@ -19,6 +19,8 @@ ALL_REDUCE: Final = "all-reduce"
 # Collectives with a root.
 BROADCAST: Final = "broadcast"
 REDUCE: Final = "reduce"
+GATHER: Final = "gather"
+SCATTER: Final = "scatter"
 
 COLLECTIVES: Final[dict[str, _core.Collective]] = {entry.name: entry for entry in _core.collectives()}
 # Those of which a name and a size say everything.
@@ -34,6 +36,21 @@ def find(name: str) -> _core.Collective:
         known = ", ".join(f"'{equal.name}'" for equal in EQUAL)
         raise UsageError(f"there is no demand '{name}'", remedy=f"give {known} or a matrix of bytes")
     return entry
+
+
+def call_of(demand: _core.Demand) -> tuple[str, int] | None:
+    """The collective between a root and all others that an irregular demand is of, and the root; None: of none."""
+    messages = demand.list()
+    if not messages:
+        return None
+    ends = set(messages[0][:2]) & set(messages[-1][:2])
+    for entry in EQUAL:
+        if entry.pattern != IRREGULAR:
+            continue
+        for root in ends:
+            if entry.demand(demand.ranks, demand.bytes, root).list() == messages:
+                return entry.name, int(root)
+    return None
 
 
 def takes_contributions(entry: _core.Collective) -> bool:

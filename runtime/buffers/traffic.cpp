@@ -9,13 +9,6 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// Pieces are cut where the plan cuts them, in proportion. Rounding one bound at a time keeps
-/// neighbours together, and every rank rounds alike.
-std::size_t scaled(std::uint64_t offset, std::size_t actual, std::uint64_t planned) {
-  if (offset == planned) return actual;
-  return static_cast<std::size_t>(Wide{offset} * actual / planned);
-}
-
 /// The pieces of every message where they lie in the blocks, in whole elements.
 Traffic pieces_in(const Planned& planned, const std::vector<Span>& blocks, std::size_t element) {
   Traffic traffic;
@@ -35,6 +28,11 @@ Traffic pieces_in(const Planned& planned, const std::vector<Span>& blocks, std::
 }
 
 }  // namespace
+
+std::size_t scaled(std::uint64_t offset, std::size_t actual, std::uint64_t planned) {
+  if (offset == planned) return actual;
+  return static_cast<std::size_t>(Wide{offset} * actual / planned);
+}
 
 Traffic all_to_all_traffic(const RankProgram& program, const std::byte* send, std::byte* receive, std::size_t bytes) {
   Traffic traffic;

@@ -35,6 +35,10 @@ struct Traffic {
   std::optional<Combining> combining;
 };
 
+/// Where a message of `actual` bytes is cut if one of `planned` bytes was to be cut at `offset`: in proportion.
+/// Rounding one bound at a time keeps neighbours together, and every rank rounds alike.
+[[nodiscard]] std::size_t scaled(std::uint64_t offset, std::size_t actual, std::uint64_t planned);
+
 /// Block i of `send` goes to rank i, block i of `receive` comes from rank i; `bytes` each.
 [[nodiscard]] Traffic all_to_all_traffic(const RankProgram& program, const std::byte* send, std::byte* receive,
                                          std::size_t bytes);

@@ -89,7 +89,7 @@ PlacedBlocks VectorSide::blocks(MPI_Comm comm, PlacedBlocks::Copy copy) const {
 
 VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours,
                        MPI_Comm communicator)
-    : send(sends), receive(receives), comm(communicator) {
+    : send(sends), receive(receives), comm(communicator), erroneous(neighbours.erroneous) {
   in_place = neighbours.everybody && send.buffer == MPI_IN_PLACE;
   if (in_place) send = receive;
   send.peers = neighbours.destinations;
@@ -97,6 +97,7 @@ VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, cons
 }
 
 std::optional<PeerBytes> VectorCall::peer_bytes() const {
+  if (erroneous) return std::nullopt;
   const auto out = send.message_bytes(), in = receive.message_bytes();
   if (!out || !in || (!in_place && alias(send, receive))) return std::nullopt;
   int rank = 0;

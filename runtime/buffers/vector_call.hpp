@@ -103,7 +103,8 @@ inline VectorSide same(const void* buffer, MPI_Count count, MPI_Datatype type) {
 struct VectorCall {
   VectorSide send, receive;
   MPI_Comm comm = MPI_COMM_NULL;
-  bool in_place = false;  ///< what goes out lies where something else comes in
+  bool in_place = false;   ///< what goes out lies where something else comes in
+  bool erroneous = false;  ///< whatever its sides say
 
   /// The neighbours must outlive it. MPI_IN_PLACE, where it is allowed, sends what the receive side describes.
   VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours, MPI_Comm communicator);

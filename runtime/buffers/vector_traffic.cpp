@@ -8,14 +8,21 @@ namespace hocket::runtime {
 namespace {
 
 /// Pieces of the message to or from one peer; none: the whole of it.
-void add_pieces(Messages& messages, std::span<const Span> message, const std::vector<Piece>& pieces) {
+void add_pieces(Messages& messages, std::span<const Span> message, const std::vector<Piece>& pieces,
+                std::uint64_t planned_bytes) {
   if (pieces.empty())
     for (const Span& span : message) messages.add(span.at, span.length);
+  std::size_t actual = 0;
+  for (const Span& span : message) actual += span.length;
+  const auto place = [&](std::uint64_t offset) {
+    return planned_bytes > 0 ? scaled(offset, actual, planned_bytes) : static_cast<std::size_t>(offset);
+  };
   std::vector<Span> spans;
   for (const Piece& piece : pieces) {
+    const std::size_t begin = place(piece.offset), end = place(piece.offset + piece.length);
     Cursor cursor(message);
-    cursor.take(piece.offset, spans);
-    cursor.take(piece.length, spans);
+    cursor.take(begin, spans);
+    cursor.take(end - begin, spans);
     for (const Span& span : spans) messages.add(span.at, span.length);
   }
   messages.end_message();
@@ -46,10 +53,12 @@ std::span<const Span> PeerMessages::of(Rank peer) const {
   return {spans_.data() + begin_[place], spans_.data() + begin_[place + 1]};
 }
 
-Traffic vector_traffic(const RankProgram& program, const PeerMessages& sends, const PeerMessages& receives) {
+Traffic vector_traffic(const RankProgram& program, const PeerMessages& sends, const PeerMessages& receives,
+                       std::uint64_t planned_bytes) {
   Traffic traffic;
-  for (const auto& send : program.sends) add_pieces(traffic.sends, sends.of(send.dst), send.pieces);
-  for (const auto& receive : program.receives) add_pieces(traffic.receives, receives.of(receive.src), receive.pieces);
+  for (const auto& send : program.sends) add_pieces(traffic.sends, sends.of(send.dst), send.pieces, planned_bytes);
+  for (const auto& receive : program.receives)
+    add_pieces(traffic.receives, receives.of(receive.src), receive.pieces, planned_bytes);
   return traffic;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 /// Where the messages of an irregular program lie in the memory of one call.
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -23,9 +24,10 @@ class PeerMessages {
   std::vector<Span> spans_;
 };
 
-/// The pieces of a program that `rank` follows as memory. The messages are as long as was planned.
+/// The pieces of a program that `rank` follows as memory. All messages were planned with `planned_bytes` and are cut in
+/// proportion; 0: they are as long as was planned.
 [[nodiscard]] Traffic vector_traffic(const RankProgram& program, const PeerMessages& sends,
-                                     const PeerMessages& receives);
+                                     const PeerMessages& receives, std::uint64_t planned_bytes = 0);
 
 /// Copies bytes; as many on both sides.
 void copy(std::span<const Span> from, std::span<const Span> to);

@@ -8,6 +8,7 @@
 #include "runtime/calls/bundled_gather.hpp"
 #include "runtime/calls/bundled_reduce.hpp"
 #include "runtime/calls/gather.hpp"
+#include "runtime/calls/gather_scatter.hpp"
 #include "runtime/calls/reduce.hpp"
 #include "runtime/calls/serve.hpp"
 #include "runtime/mpi/entry.hpp"
@@ -18,10 +19,14 @@
 
 /// Who sends what to whom. Of a vector that is added up or passed on from rank to rank nobody can say that: such calls
 /// are not recorded, and there may be no plan to follow.
-#define RECORDED(operation, ...) only_recorded(operation, comm, Reach::everybody, __VA_ARGS__)
+#define RECORDED(operation, ...) only_recorded(operation, comm, Reach{Reach::everybody}, __VA_ARGS__)
 #define EQUAL_EACH_RECORDED(operation) RECORDED(operation, EQUAL_EACH_SIDES)
 #define SAME_TO_ALL_RECORDED(operation) RECORDED(operation, SAME_TO_ALL_SIDES)
 #define SAME_TO_ALL_UNEQUAL_RECORDED(operation) RECORDED(operation, SAME_TO_ALL_UNEQUAL_SIDES)
+#define INTO_ROOT_RECORDED(operation) \
+  only_recorded(operation, comm, Reach{Reach::into_root, INTO_ROOT_ROOT}, INTO_ROOT_SIDES)
+#define FROM_ROOT_EACH_RECORDED(operation) \
+  only_recorded(operation, comm, Reach{Reach::from_root, FROM_ROOT_EACH_ROOT}, FROM_ROOT_EACH_SIDES)
 #define FROM_ROOT_RECORDED(operation) settings().plan_paths.empty()
 #define COMBINED_RECORDED(operation) settings().plan_paths.empty()
 #define COMBINED_UNEQUAL_RECORDED(operation) settings().plan_paths.empty()

@@ -85,7 +85,7 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<PeerBytes> peer_bytes = call.peer_bytes();
   const std::uint64_t bytes = bytes_to_others(peer_bytes);
-  const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes));
+  const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes), sides.reach.rooted());
   if (found.exchange == nullptr) return {found.why, found.duel};
   VectorOperation operation(*found.exchange, call);
   operation.begin();
@@ -149,30 +149,32 @@ int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
 }  // namespace
 }  // namespace hocket::runtime
 
-#define SIDES(reach, shape) {Reach::reach, shape##_SIDES}
-#define BLOCKING(Name, name, reach, shape, Count, Place)                                          \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                   \
-    using namespace hocket::runtime;                                                              \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                           \
-    if (recording && only_recorded("MPI_" #Name, comm, Reach::reach, shape##_SIDES)) [[unlikely]] \
-      return native();                                                                            \
-    return blocking(comm, SIDES(reach, shape), native);                                           \
+#define REACH(reach, shape) \
+  Reach { Reach::reach, shape##_ROOT }
+#define SIDES(reach, shape) {REACH(reach, shape), shape##_SIDES}
+#define BLOCKING(Name, name, reach, shape, Count, Place)                                                 \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                          \
+    using namespace hocket::runtime;                                                                     \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                                  \
+    if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
+      return native();                                                                                   \
+    return blocking(comm, SIDES(reach, shape), native);                                                  \
   }
-#define PERSISTENT(Name, name, reach, shape, Count, Place)                                           \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) { \
-    using namespace hocket::runtime;                                                                 \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };               \
-    if (recording && only_recorded("MPI_" #Name, comm, Reach::reach, shape##_SIDES)) [[unlikely]]    \
-      return native();                                                                               \
-    return persistent(comm, SIDES(reach, shape), request, native);                                   \
+#define PERSISTENT(Name, name, reach, shape, Count, Place)                                               \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) {     \
+    using namespace hocket::runtime;                                                                     \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };                   \
+    if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
+      return native();                                                                                   \
+    return persistent(comm, SIDES(reach, shape), request, native);                                       \
   }
-#define NONBLOCKING(Name, name, reach, shape, Count, Place)                                       \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {             \
-    using namespace hocket::runtime;                                                              \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                  \
-    if (recording && only_recorded("MPI_" #Name, comm, Reach::reach, shape##_SIDES)) [[unlikely]] \
-      return native();                                                                            \
-    return nonblocking(comm, SIDES(reach, shape), native);                                        \
+#define NONBLOCKING(Name, name, reach, shape, Count, Place)                                              \
+  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {                    \
+    using namespace hocket::runtime;                                                                     \
+    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                         \
+    if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
+      return native();                                                                                   \
+    return nonblocking(comm, SIDES(reach, shape), native);                                               \
   }
 #define EVERY_FORM(Name, name, reach, shape, Place)                           \
   BLOCKING(Name, name, reach, shape, int, Place)                              \

@@ -59,8 +59,8 @@ class OwnSides {
 
 }  // namespace
 
-VectorOperation::VectorOperation(const Exchange& exchange, VectorCall call)
-    : ScheduledOperation(exchange), call_(call) {
+VectorOperation::VectorOperation(const Exchange& exchange, VectorCall call, std::uint64_t planned_bytes)
+    : ScheduledOperation(exchange), call_(call), planned_bytes_(planned_bytes) {
   int rank = 0;
   check(PMPI_Comm_rank(call_.comm, &rank));
   rank_ = static_cast<Rank>(rank);
@@ -74,7 +74,7 @@ Traffic VectorOperation::pack() {
   for (std::size_t i = 0; i < call_.send.peers.size(); ++i) send_->pack(i);
   const PeerMessages sends(call_.send.peers, send_->blocks()), receives(call_.receive.peers, receive_->blocks());
   copy(sends.of(rank_), receives.of(rank_));
-  return vector_traffic(planned().program, sends, receives);
+  return vector_traffic(planned().program, sends, receives, planned_bytes_);
 }
 
 void VectorOperation::unpack() {

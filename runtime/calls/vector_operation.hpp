@@ -1,5 +1,6 @@
 #pragma once
 /// A scheduled call with messages of different sizes, as an operation.
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -12,14 +13,16 @@ namespace hocket::runtime {
 
 class VectorOperation : public ScheduledOperation {
  public:
-  /// The exchange was planned for calls of these sizes. It may use another communicator of the same ranks.
-  VectorOperation(const Exchange& exchange, VectorCall call);
+  /// The exchange was planned for calls of these sizes, or with `planned_bytes` a message. It may use another
+  /// communicator of the same ranks.
+  VectorOperation(const Exchange& exchange, VectorCall call, std::uint64_t planned_bytes = 0);
 
  private:
   [[nodiscard]] Traffic pack() override;
   void unpack() override;
 
   VectorCall call_;
+  std::uint64_t planned_bytes_;  ///< 0: messages are as long as was planned
   Rank rank_ = 0;
   std::optional<PlacedBlocks> send_, receive_;
 };

@@ -24,8 +24,8 @@ std::vector<double> AgreedCosts::agree(MPI_Comm comm) {
     check(PMPI_Comm_size(comm, &ranks));
     for (double& seconds : own) seconds /= ranks;
   }
-  run_collective(PMPI_Iallreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE,
-                 cost_ == Cost::mean ? MPI_SUM : MPI_MIN, comm);
+  const MPI_Op op = cost_ == Cost::mean ? MPI_SUM : cost_ == Cost::most ? MPI_MAX : MPI_MIN;
+  run_collective(PMPI_Iallreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, op, comm);
   return all;
 }
 

@@ -15,6 +15,7 @@ class AgreedCosts {
   /// What a call cost, of its durations on the ranks.
   enum class Cost : std::uint8_t {
     least,  ///< where every rank gets something from every other: the last to come waits for nobody
+    most,   ///< where all that is sent begins or ends at one rank: the others may be done long before
     mean,   ///< elsewhere: a rank that few others wait for says little, all of them together do
   };
   explicit AgreedCosts(Cost cost = Cost::least) : cost_(cost) {}
@@ -26,7 +27,7 @@ class AgreedCosts {
   /// Whether there are calls to agree on.
   [[nodiscard]] bool any() const { return !own_.empty(); }
   /// Seconds of all calls since it was last asked; infinity: not known. A call without a cost on some rank costs what
-  /// the others say, or nothing is known of the mean. Collective.
+  /// the others say, or nothing is known of the mean and the most. Collective.
   [[nodiscard]] std::vector<double> agree(MPI_Comm comm);
 
  private:

@@ -152,6 +152,7 @@ Choice& Choices::of(CallKind kind, std::size_t bytes) {
   Choice& fresh = choices_.emplace_back();
   fresh.kind = kind;
   fresh.bytes = bytes;
+  if (kind.collective->pattern == Pattern::irregular) fresh.costs = AgreedCosts(AgreedCosts::Cost::most);
   recall(fresh);
   return *(last_ = &fresh);
 }

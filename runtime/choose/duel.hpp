@@ -15,7 +15,7 @@ namespace hocket::runtime {
 class Duel {
  public:
   /// `bound`: seconds that no schedule is faster than; 0: not known.
-  explicit Duel(double bound) : bound_(bound) {}
+  Duel(double bound, AgreedCosts::Cost cost) : bound_(bound), costs_(cost) {}
 
   /// Who serves the next call. Collective.
   [[nodiscard]] bool scheduled(MPI_Comm comm);
@@ -25,7 +25,7 @@ class Duel {
  private:
   double bound_;
   std::optional<Guard> guard_;  ///< from the second call on
-  AgreedCosts costs_{AgreedCosts::Cost::mean};
+  AgreedCosts costs_;
   bool timed_ = false;
 };
 

@@ -13,7 +13,9 @@
   X(Reduce, reduce, ReduceCall, COMBINED_AT_ROOT)                            \
   X(Allreduce, allreduce, AllReduceCall, COMBINED)                           \
   X(Reduce_scatter_block, reduce_scatter_block, ReduceScatterCall, COMBINED) \
-  X(Reduce_scatter, reduce_scatter, ReduceScatterCall, COMBINED_UNEQUAL)
+  X(Reduce_scatter, reduce_scatter, ReduceScatterCall, COMBINED_UNEQUAL)     \
+  X(Gather, gather, ToRootCall, INTO_ROOT)                                   \
+  X(Scatter, scatter, FromRootCall, FROM_ROOT_EACH)
 
 #define FROM_ROOT_PARAMETERS(Count, Place) void *buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm
 #define FROM_ROOT_ARGUMENTS buffer, count, type, root, comm

@@ -8,13 +8,16 @@
 #define LOCALLY_SIZED_CALLS(X)                                                    \
   X(Alltoallv, alltoallv, everybody, ONE_TYPE, int)                               \
   X(Alltoallw, alltoallw, everybody, TYPE_EACH, int)                              \
+  X(Gatherv, gatherv, into_root, UNEQUAL_INTO_ROOT, int)                          \
+  X(Scatterv, scatterv, from_root, UNEQUAL_FROM_ROOT, int)                        \
   X(Neighbor_allgather, neighbor_allgather, topology, SAME_TO_ALL, int)           \
   X(Neighbor_allgatherv, neighbor_allgatherv, topology, SAME_TO_ALL_UNEQUAL, int) \
   X(Neighbor_alltoall, neighbor_alltoall, topology, EQUAL_EACH, int)              \
   X(Neighbor_alltoallv, neighbor_alltoallv, topology, ONE_TYPE, int)              \
   X(Neighbor_alltoallw, neighbor_alltoallw, topology, TYPE_EACH, MPI_Aint)
 
-/* Parameters and arguments of each shape, and its two sides as a VectorSide (vector_call.hpp). */
+/* Parameters and arguments of each shape, and its two sides as a VectorSide (vector_call.hpp). A shape with a root says
+ * what a Reach says of it. */
 #define ONE_TYPE_PARAMETERS(Count, Place)                                                                     \
   const void *sendbuf, const Count sendcounts[], const Place sdispls[], MPI_Datatype sendtype, void *recvbuf, \
       const Count recvcounts[], const Place rdispls[], MPI_Datatype recvtype, MPI_Comm comm
@@ -43,3 +46,35 @@
       const Place displs[], MPI_Datatype recvtype, MPI_Comm comm
 #define SAME_TO_ALL_UNEQUAL_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm
 #define SAME_TO_ALL_UNEQUAL_SIDES same(sendbuf, sendcount, sendtype), several(recvbuf, recvcounts, displs, recvtype)
+
+#define INTO_ROOT_PARAMETERS(Count, Place)                                                                            \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, MPI_Datatype recvtype, \
+      int root, MPI_Comm comm
+#define INTO_ROOT_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm
+#define INTO_ROOT_SIDES same(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype)
+#define INTO_ROOT_ROOT root, sendbuf == MPI_IN_PLACE
+
+#define FROM_ROOT_EACH_PARAMETERS INTO_ROOT_PARAMETERS
+#define FROM_ROOT_EACH_ARGUMENTS INTO_ROOT_ARGUMENTS
+#define FROM_ROOT_EACH_SIDES equal(sendbuf, sendcount, sendtype), same(recvbuf, recvcount, recvtype)
+#define FROM_ROOT_EACH_ROOT root, recvbuf == MPI_IN_PLACE
+
+#define UNEQUAL_INTO_ROOT_PARAMETERS(Count, Place)                                                      \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, const Count recvcounts[], \
+      const Place displs[], MPI_Datatype recvtype, int root, MPI_Comm comm
+#define UNEQUAL_INTO_ROOT_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm
+#define UNEQUAL_INTO_ROOT_SIDES same(sendbuf, sendcount, sendtype), several(recvbuf, recvcounts, displs, recvtype)
+#define UNEQUAL_INTO_ROOT_ROOT INTO_ROOT_ROOT
+
+#define UNEQUAL_FROM_ROOT_PARAMETERS(Count, Place)                                                           \
+  const void *sendbuf, const Count sendcounts[], const Place displs[], MPI_Datatype sendtype, void *recvbuf, \
+      Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm
+#define UNEQUAL_FROM_ROOT_ARGUMENTS sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm
+#define UNEQUAL_FROM_ROOT_SIDES several(sendbuf, sendcounts, displs, sendtype), same(recvbuf, recvcount, recvtype)
+#define UNEQUAL_FROM_ROOT_ROOT FROM_ROOT_EACH_ROOT
+
+#define ONE_TYPE_ROOT
+#define TYPE_EACH_ROOT
+#define EQUAL_EACH_ROOT
+#define SAME_TO_ALL_ROOT
+#define SAME_TO_ALL_UNEQUAL_ROOT

@@ -65,4 +65,35 @@ std::optional<Neighbours> topology_neighbours(MPI_Comm comm) {
   return std::nullopt;
 }
 
+Neighbours around_root(MPI_Comm comm, Reach reach) {
+  int own = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &own));
+  check(PMPI_Comm_size(comm, &size));
+  Neighbours neighbours;
+  neighbours.erroneous = reach.root < 0 || reach.root >= size;
+  if (neighbours.erroneous) return neighbours;
+  const bool gathers = reach.kind == Reach::into_root;
+  auto& of_root = gathers ? neighbours.sources : neighbours.destinations;
+  auto& of_each = gathers ? neighbours.destinations : neighbours.sources;
+  if (own != reach.root) {
+    of_each = {reach.root};
+    return neighbours;
+  }
+  const auto at_root = static_cast<std::size_t>(own);
+  of_root.resize(static_cast<std::size_t>(size));
+  std::iota(of_root.begin(), of_root.end(), 0);
+  if (reach.in_place) {
+    of_root[at_root] = MPI_PROC_NULL;
+    return neighbours;
+  }
+  of_each.assign(of_root.size(), MPI_PROC_NULL);
+  of_each[at_root] = own;
+  return neighbours;
+}
+
+std::optional<Neighbours> neighbours_of(MPI_Comm comm, Reach reach) {
+  if (reach.rooted()) return around_root(comm, reach);
+  return reach.kind == Reach::everybody ? all_ranks(comm) : topology_neighbours(comm);
+}
+
 }  // namespace hocket::runtime

@@ -9,7 +9,15 @@
 namespace hocket::runtime {
 
 /// With whom a call exchanges messages.
-enum class Reach : std::uint8_t { everybody, topology };
+struct Reach {
+  enum Kind : std::uint8_t { everybody, topology, into_root, from_root };
+  Kind kind = everybody;
+  int root = 0;           ///< of a call that has one
+  bool in_place = false;  ///< and MPI_IN_PLACE: what the root has for itself is where it belongs
+
+  [[nodiscard]] bool rooted() const { return kind == into_root || kind == from_root; }
+  bool operator==(const Reach&) const = default;
+};
 
 /// The other ends of a rank's messages.
 struct Neighbours {
@@ -18,14 +26,15 @@ struct Neighbours {
   /// Cartesian, with a neighbour that is one in both directions: which of two messages is meant for which side is for
   /// the MPI library to say. The same on all ranks.
   bool ambiguous = false;
+  bool erroneous = false;  ///< there is no such root
 };
 
 /// Everybody.
 [[nodiscard]] Neighbours all_ranks(MPI_Comm comm);
 /// Those of the communicator's topology. Nothing, on all ranks alike, if it has none.
 [[nodiscard]] std::optional<Neighbours> topology_neighbours(MPI_Comm comm);
-[[nodiscard]] inline std::optional<Neighbours> neighbours_of(MPI_Comm comm, Reach reach) {
-  return reach == Reach::everybody ? all_ranks(comm) : topology_neighbours(comm);
-}
+/// Of a call with a root. At the root message i is for, or from, rank i; it has one for itself unless that is in place.
+[[nodiscard]] Neighbours around_root(MPI_Comm comm, Reach reach);
+[[nodiscard]] std::optional<Neighbours> neighbours_of(MPI_Comm comm, Reach reach);
 
 }  // namespace hocket::runtime

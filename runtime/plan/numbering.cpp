@@ -42,6 +42,9 @@ void translate(Planned& planned, const Numbering& numbering) {
   for (Rank rank = 0; rank < planned.demand.contributions.size(); ++rank)
     contributions[to_comm(rank)] = planned.demand.contributions[rank];
   planned.demand.contributions = std::move(contributions);
+  std::vector<Message> messages = planned.demand.matrix.list();
+  for (Message& message : messages) message = {to_comm(message.src), to_comm(message.dst), message.bytes};
+  planned.demand.matrix = {planned.demand.matrix.ranks(), std::move(messages)};
 }
 
 TrafficMatrix to_network(const TrafficMatrix& matrix, const Numbering& numbering) {

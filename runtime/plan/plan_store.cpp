@@ -64,27 +64,31 @@ void PlanStore::read_file(const std::string& path) {
   const Bytes bytes = contents(path);
   try {
     const PlanFile plan(bytes);
-    const PlanHeader header = plan.header();
+    PlanHeader header = plan.header();
+    header.demand = plan.demand();
     NetworkSpec network = plan.network();
-    auto& place = stored_[static_cast<std::size_t>(header.demand.pattern)];
-    if (place) throw PlanProblem("a second " + std::string(to_string(header.demand.pattern)) + " plan");
+    const Demand& demand = header.demand;
+    for (const Stored& other : stored_)
+      if (other.header.demand.pattern == demand.pattern && (!demand.by_matrix() || other.header.demand == demand))
+        throw PlanProblem("a second " + std::string(to_string(demand.pattern)) + " plan");
     if (network_ && network_->spec() != network) throw PlanProblem("made for another network than the plan before it");
     digest_ = combined(digest_, plan.digest());
     network_digest_ = plan.network_digest();
     if (!network_) network_ = std::make_unique<Network>(std::move(network));
-    place = Stored{bytes, header};
+    stored_.push_back({bytes, std::move(header)});
   } catch (const InputError& error) {
     throw PlanProblem(shown(path) + ": " + error.what() + "; make it again with 'hocket plan'");
   }
 }
 
 const PlanStore::Stored* PlanStore::stored_for(CallKind kind) const {
-  const auto& stored = stored_[static_cast<std::size_t>(kind.collective->pattern)];
-  if (!stored || stored->header.transfers == 0) return nullptr;
-  const Demand& demand = stored->header.demand;
-  if (kind.collective->rooted && demand != kind.collective->demand(demand.ranks, demand.bytes, kind.root))
-    return nullptr;
-  return &*stored;
+  for (const Stored& stored : stored_) {
+    const Demand& demand = stored.header.demand;
+    if (demand.pattern != kind.collective->pattern || stored.header.transfers == 0) continue;
+    if (!kind.collective->rooted || demand == kind.collective->demand(demand.ranks, demand.bytes, kind.root))
+      return &stored;
+  }
+  return nullptr;
 }
 
 Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
@@ -134,8 +138,8 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
 /// The window comes from the launcher's plan file; irregular exchanges take that of the all-to-all.
 std::uint32_t PlanStore::window(Pattern pattern) const {
   const Pattern told = pattern == Pattern::irregular ? Pattern::all_to_all : pattern;
-  const auto& stored = stored_[static_cast<std::size_t>(told)];
-  return stored ? stored->header.window : run_window(pattern);
+  const auto stored = std::ranges::find(stored_, told, [](const Stored& of) { return of.header.demand.pattern; });
+  return stored != stored_.end() ? stored->header.window : run_window(pattern);
 }
 
 }  // namespace hocket::runtime

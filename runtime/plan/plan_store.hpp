@@ -1,11 +1,10 @@
 #pragma once
 /// The plan files of this process: their network, where this process is in it, and rank programs.
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hocket/plan/plan.hpp"
 #include "runtime/plan/call_kind.hpp"
@@ -49,7 +48,7 @@ class PlanStore {
   [[nodiscard]] const Stored* stored_for(CallKind kind) const;
   [[nodiscard]] Planned make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const;
 
-  std::array<std::optional<Stored>, pattern_kinds> stored_;
+  std::vector<Stored> stored_;  ///< one of a pattern; of irregular ones, of a demand
   std::unique_ptr<Network> network_;
   Placement placement_;
   std::uint64_t digest_ = 0, network_digest_ = 0;

@@ -45,7 +45,7 @@ RecordedComm& recorded(MPI_Comm comm) {
 /// What this rank sends to each rank of the world, itself included, but for its own contribution to an all-gather.
 std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Reach reach, const VectorSide& sends,
                            const VectorSide& receives) {
-  const bool everybody = reach == Reach::everybody, in_place = everybody && sends.buffer == MPI_IN_PLACE;
+  const bool everybody = reach.kind == Reach::everybody, in_place = everybody && sends.buffer == MPI_IN_PLACE;
   const VectorSide& side = in_place ? receives : sends;
   const std::optional<Neighbours> neighbours = neighbours_of(comm, reach);
   if (!neighbours || !side.counts.given() || !side.types.given()) return {};

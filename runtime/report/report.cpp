@@ -215,7 +215,7 @@ void Report::log(const CurrentCall& call, const CallSite& site, std::uint64_t me
 
 /// Seconds of the plan for messages of other sizes than it was made for.
 Figures scaled(const Planned& planned, double message) {
-  if (planned.demand.pattern == Pattern::irregular) return planned.figures;  // made for exactly these sizes
+  if (message == 0) return planned.figures;  // made for exactly these sizes
   const double times = message / static_cast<double>(planned.demand.bytes);
   return {planned.figures.predicted * times, planned.figures.bound * times};
 }

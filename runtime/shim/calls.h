@@ -11,6 +11,8 @@
   EVERY_FORM(X, Allreduce, allreduce, 6, 7, 8)                       \
   EVERY_FORM(X, Reduce_scatter_block, reduce_scatter_block, 6, 7, 8) \
   EVERY_FORM(X, Reduce_scatter, reduce_scatter, 6, 7, 8)             \
+  EVERY_FORM(X, Gather, gather, 8, 9, 10)                            \
+  EVERY_FORM(X, Scatter, scatter, 8, 9, 10)                          \
   IRREGULAR_CALLS(BLOCKING_AND_PERSISTENT, X)
 #define EVERY_FORM(X, Name, name, n, n_nonblocking, n_persistent)        \
   BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
@@ -21,6 +23,8 @@
 #define IRREGULAR_CALLS(FORM, X)                              \
   FORM(X, Alltoallv, alltoallv, 9, 10, 11)                    \
   FORM(X, Alltoallw, alltoallw, 9, 10, 11)                    \
+  FORM(X, Gatherv, gatherv, 9, 10, 11)                        \
+  FORM(X, Scatterv, scatterv, 9, 10, 11)                      \
   FORM(X, Neighbor_allgather, neighbor_allgather, 7, 8, 9)    \
   FORM(X, Neighbor_allgatherv, neighbor_allgatherv, 8, 9, 10) \
   FORM(X, Neighbor_alltoall, neighbor_alltoall, 7, 8, 9)      \
@@ -83,30 +87,14 @@
   X(Sendrecv_replace, post_remaining, 9)                           \
   X(Sendrecv_replace_c, post_remaining, 9)                         \
   /* collectives */                                                \
-  X(Gather, post_remaining, 8)                                     \
-  X(Gatherv, post_remaining, 9)                                    \
-  X(Scatter, post_remaining, 8)                                    \
-  X(Scatterv, post_remaining, 9)                                   \
   X(Scan, post_remaining, 6)                                       \
   X(Exscan, post_remaining, 6)                                     \
-  X(Gather_c, post_remaining, 8)                                   \
-  X(Gatherv_c, post_remaining, 9)                                  \
-  X(Scatter_c, post_remaining, 8)                                  \
-  X(Scatterv_c, post_remaining, 9)                                 \
   X(Scan_c, post_remaining, 6)                                     \
   X(Exscan_c, post_remaining, 6)                                   \
   /* persistent ones may wait for each other when they are made */ \
   X(Barrier_init, post_remaining, 3)                               \
-  X(Gather_init, post_remaining, 10)                               \
-  X(Gatherv_init, post_remaining, 11)                              \
-  X(Scatter_init, post_remaining, 10)                              \
-  X(Scatterv_init, post_remaining, 11)                             \
   X(Scan_init, post_remaining, 8)                                  \
   X(Exscan_init, post_remaining, 8)                                \
-  X(Gather_init_c, post_remaining, 10)                             \
-  X(Gatherv_init_c, post_remaining, 11)                            \
-  X(Scatter_init_c, post_remaining, 10)                            \
-  X(Scatterv_init_c, post_remaining, 11)                           \
   X(Scan_init_c, post_remaining, 8)                                \
   X(Exscan_init_c, post_remaining, 8)                              \
   /* communicators */                                              \

@@ -51,13 +51,17 @@ bool large_enough(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int
 }
 
 const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
-  auto& known = neighbours_[static_cast<std::size_t>(reach)];
+  if (reach.rooted()) {
+    if (!around_root_ || around_root_->first != reach) around_root_.emplace(reach, around_root(comm, reach));
+    return &around_root_->second;
+  }
+  auto& known = neighbours_[static_cast<std::size_t>(reach.kind)];
   if (!known) known = neighbours_of(comm, reach);
   return *known && !(*known)->ambiguous ? &**known : nullptr;
 }
 
-VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
-  ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes));
+VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted) {
+  ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes), rooted);
   if (known != nullptr && known->large)
     backoff_.worth_it();
   else
@@ -69,7 +73,7 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
-ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
+ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted) {
   const std::uint64_t own = schedule_cache_.candidates(peer_bytes);
   std::uint64_t common = 0;
   reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
@@ -96,7 +100,8 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     known->server = Server::schedule;
     known->large = true;
     if (settings().choose == Choose::learn)
-      known->duel = std::make_unique<Duel>(known->exchange->planned().figures.bound);
+      known->duel = std::make_unique<Duel>(known->exchange->planned().figures.bound,
+                                           rooted ? AgreedCosts::Cost::most : AgreedCosts::Cost::mean);
   }
   return known;
 }

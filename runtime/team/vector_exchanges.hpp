@@ -33,7 +33,8 @@ class VectorExchanges {
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
   [[nodiscard]] bool asks() { return backoff_.asks(); }
-  /// Null, on all ranks alike, if the MPI library is to serve all calls to them.
+  /// Null, on all ranks alike, if the MPI library is to serve all calls to them. Those of a root live until the next
+  /// call of this.
   [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach);
 
   /// What a call runs by. Null, on all ranks alike, if the MPI library is to serve it.
@@ -42,9 +43,9 @@ class VectorExchanges {
     FallbackReason why = FallbackReason::erroneous;
     Duel* duel = nullptr;  ///< who serves it is being found out: to be told when the call is over
   };
-  /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell.
-  /// Collective.
-  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
+  /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell. `rooted`: one
+  /// rank sends or gets all of it. Collective.
+  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted);
 
   struct Made {
     std::optional<Planned> planned;
@@ -55,10 +56,11 @@ class VectorExchanges {
   [[nodiscard]] Made plan(MPI_Comm comm, const PeerBytes& peer_bytes);
 
  private:
-  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
+  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted);
 
   Members members_;
-  std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach; asked for, and found
+  std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach::Kind; asked for, and found
+  std::optional<std::pair<Reach, Neighbours>> around_root_;             ///< of the last call with a root
   std::unique_ptr<Planner> planner_;
   ScheduleCache schedule_cache_;
   Backoff backoff_;

@@ -13,9 +13,11 @@ from hocket.collectives import (
     BROADCAST,
     COLLECTIVES,
     EQUAL,
+    GATHER,
     IRREGULAR,
     REDUCE,
     REDUCE_SCATTER,
+    call_of,
 )
 
 PATTERNS = {ALL_TO_ALL, ALL_GATHER, IRREGULAR, REDUCE_SCATTER, ALL_REDUCE}
@@ -48,6 +50,12 @@ def test_a_demand_has_the_pattern_and_the_sizes(name: str, root: int) -> None:
         25 if name == ALL_REDUCE else 100
     )  # of a rank's block; the size that an all-reduce is given is its vector's
     assert (demand.pattern, demand.ranks, demand.bytes) == (collective.pattern, 4, size)
+    if collective.pattern == IRREGULAR:
+        ends = [(root, other) for other in range(4) if other != root]
+        ends = [end[::-1] for end in ends] if name == GATHER else ends
+        assert sorted(demand.list()) == sorted((src, dst, 100) for src, dst in ends)
+        assert call_of(demand) == (name, root)
+        return
     target = (root + 1) % 4 if collective.pattern == ALL_TO_ALL else _core.EVERYONE
     assert demand.size(root, target) == size
     if name in (BROADCAST, REDUCE):
@@ -58,3 +66,16 @@ def test_a_matrix_must_be_given_where_sizes_are_the_programs() -> None:
     (collective,) = (c for c in COLLECTIVES.values() if c.by_matrix)
     with pytest.raises(ValueError, match=r"Demand\.irregular makes"):
         collective.demand(4, 100)
+
+
+def test_what_is_no_collective_is_told_from_one_with_a_root() -> None:
+    def of(*messages: tuple[int, int, int]) -> _core.Demand:
+        src, dst, size = zip(*messages, strict=True)
+        return _core.Demand.irregular(4, list(src), list(dst), list(size))
+
+    assert call_of(of((1, 0, 5), (2, 0, 5), (3, 0, 5))) == (GATHER, 0)
+    assert call_of(of((1, 0, 5), (2, 0, 5), (3, 0, 6))) is None
+    assert call_of(of((1, 0, 5), (2, 0, 5))) is None
+    assert call_of(of((1, 0, 5), (0, 2, 5), (0, 3, 5))) is None
+    assert call_of(_core.Demand.irregular(4, [], [], [])) is None
+    assert call_of(_core.Demand.irregular(2, [0], [1], [7])) in {(GATHER, 1), ("scatter", 0)}

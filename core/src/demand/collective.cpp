@@ -2,6 +2,8 @@
 
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hocket/error.hpp"
 
@@ -21,6 +23,15 @@ Demand at_root(std::uint32_t ranks, std::uint64_t bytes, Rank root) {
   return demand;
 }
 
+/// A message between the root and every other rank.
+template <bool into_root>
+Demand with_root(std::uint32_t ranks, std::uint64_t bytes, Rank root) {
+  std::vector<Message> messages;
+  for (Rank other = 0; root < ranks && other < ranks; ++other)
+    if (other != root) messages.push_back({into_root ? other : root, into_root ? root : other, bytes});
+  return irregular(TrafficMatrix(ranks, std::move(messages)));
+}
+
 /// A vector of `bytes`, a block of it for every rank.
 Demand shared_out(std::uint32_t ranks, std::uint64_t bytes, Rank) {
   Demand demand{Pattern::all_reduce, ranks, ranks > 0 ? (bytes + ranks - 1) / ranks : 0};
@@ -37,7 +48,8 @@ constexpr std::array table{
                "Every rank contributes SIZE, and every rank gets all contributions.", Pattern::all_gather, false,
                equal<Pattern::all_gather>},
     Collective{"irregular",
-               "MPI_Alltoallv, MPI_Alltoallw, MPI_Neighbor_allgather, MPI_Neighbor_allgatherv, MPI_Neighbor_alltoall, "
+               "MPI_Alltoallv, MPI_Alltoallw, MPI_Gatherv, MPI_Scatterv, MPI_Neighbor_allgather, "
+               "MPI_Neighbor_allgatherv, MPI_Neighbor_alltoall, "
                "MPI_Neighbor_alltoallv, MPI_Neighbor_alltoallw",
                "Every rank sends to some others what a traffic matrix says.", Pattern::irregular, false, nullptr},
     Collective{"reduce-scatter", "MPI_Reduce_scatter_block, MPI_Reduce_scatter",
@@ -49,6 +61,10 @@ constexpr std::array table{
                at_root<Pattern::all_gather>},
     Collective{"reduce", "MPI_Reduce", "Every rank has a vector of SIZE, and the root gets the sum of all.",
                Pattern::reduce_scatter, true, at_root<Pattern::reduce_scatter>},
+    Collective{"gather", "MPI_Gather", "The root gets a message of SIZE from every other rank.", Pattern::irregular,
+               true, with_root<true>},
+    Collective{"scatter", "MPI_Scatter", "The root has a different message of SIZE for every other rank.",
+               Pattern::irregular, true, with_root<false>},
 };
 
 }  // namespace

@@ -311,6 +311,12 @@ std::uint64_t PlanFile::network_digest() const { return checksum(section(network
 
 PlanHeader PlanFile::header() const { return decode_header(section(header_section), sections_[demand_section]).header; }
 
+Demand PlanFile::demand() const {
+  Demand demand = header().demand;
+  decode_matrix(section(demand_section), demand);
+  return demand;
+}
+
 NetworkSpec PlanFile::network() const { return decode_network(section(network_section)); }
 
 RankProgram PlanFile::program(Rank rank) const {

@@ -42,7 +42,7 @@ def bound_seconds(
 ) -> float | None:
     """Seconds; None if that is unknown. ``sizes``: of an irregular exchange, bytes from row to column.
 
-    Where ranks are does not matter to an exchange of equal messages that fills the network.
+    Where ranks are does not matter to an exchange of equal messages that fills the network, but for the root, rank 0.
     """
     if nodes is None and (ranks != network.ranks or sizes is not None):
         return None
@@ -53,7 +53,8 @@ def bound_seconds(
             return None
         used = network.restricted_to([int(count) for count in counts])
     if sizes is None:
-        demand = COLLECTIVES[pattern].demand(ranks, size)
+        root = 0 if nodes is None else int(_places(used, nodes)[0])
+        demand = COLLECTIVES[pattern].demand(ranks, size, root)
     else:
         assert nodes is not None
         places = _places(used, nodes)

@@ -21,7 +21,16 @@ from hocket.bench.bounds import bound_seconds, nodes_of_ranks
 from hocket.bench.request import ALLTOALLV, Request
 from hocket.bench.sizes import irregular_sizes
 from hocket.bench.statistics import Row, Times, paired_ratio, served_by
-from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE, REDUCE_SCATTER
+from hocket.collectives import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    BROADCAST,
+    GATHER,
+    REDUCE,
+    REDUCE_SCATTER,
+    SCATTER,
+)
 from hocket.errors import UsageError
 from hocket.filesort.memory import available_memory
 from hocket.runtime.library import RuntimeLibrary, everywhere, load_library
@@ -55,7 +64,9 @@ class Exchange(ABC):
         """``sent``: target and bytes of each message, as they lie in the buffer; ``received``: source and bytes."""
         self.rank = rank
         self.blocks = received
-        self.send = np.concatenate([message(rank, target, 0, size) for target, size in sent])
+        self.send = np.concatenate(
+            [np.empty(0, np.uint8), *(message(rank, target, 0, size) for target, size in sent)]
+        )
         self.receive = np.empty(sum(size for _, size in received), np.uint8)
 
     @abstractmethod
@@ -143,6 +154,28 @@ class Broadcast(Exchange):
         comm.Bcast([self.receive, MPI.BYTE])
 
 
+class Gather(Exchange):
+    """Into rank 0, as Scatter is from it."""
+
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        rank = comm.Get_rank()
+        everybody = [(other, size) for other in range(comm.Get_size())]
+        super().__init__(rank, [(0, size)], everybody if rank == 0 else [])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Gather([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
+
+
+class Scatter(Exchange):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        rank = comm.Get_rank()
+        everybody = [(other, size) for other in range(comm.Get_size())]
+        super().__init__(rank, everybody if rank == 0 else [], [(0, size)])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Scatter([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
+
+
 class Sum(Exchange):
     """Of bytes without carry: what must come out does not depend on the order."""
 
@@ -191,6 +224,8 @@ EXCHANGES: Final[dict[str, Callable[[MPI.Intracomm, int], Exchange]]] = {
     ALL_REDUCE: AllReduce,
     BROADCAST: Broadcast,
     REDUCE: Reduce,
+    GATHER: Gather,
+    SCATTER: Scatter,
 }
 
 
@@ -397,6 +432,8 @@ def _refuse_too_much(comm: MPI.Intracomm, request: Request) -> None:
         ALLTOALLV: 2 * ranks,
         ALL_GATHER: ranks + 1,
         REDUCE_SCATTER: ranks + 1,
+        GATHER: ranks + 1,  # of the root
+        SCATTER: ranks + 1,
     }.get(request.pattern, 2)
     need = _LIBRARY_SHARE * blocks * most * (3 if request.pattern == ALLTOALLV else 2) // 2 * host.Get_size()
 

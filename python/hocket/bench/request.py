@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE, REDUCE_SCATTER
+from hocket.collectives import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    BROADCAST,
+    GATHER,
+    REDUCE,
+    REDUCE_SCATTER,
+    SCATTER,
+)
 
 ALLTOALLV: Final = "alltoallv"
 # Collectives that are measured, and the call; what is called is in measure.py.
@@ -17,6 +26,8 @@ EQUAL_CALLS: Final = {
     ALL_REDUCE: "MPI_Allreduce",
     BROADCAST: "MPI_Bcast",
     REDUCE: "MPI_Reduce",
+    GATHER: "MPI_Gather",
+    SCATTER: "MPI_Scatter",
 }
 
 

@@ -120,12 +120,11 @@ def _command(collective: _core.Collective) -> click.Command:
     if collective.rooted:
         command = click.option("--root", type=click.IntRange(0), default=0, show_default=True, metavar="R",
                                help="The rank that is the root.")(command)  # fmt: skip
-    row = (
-        "With --rank R nothing but the row of that rank is computed, which takes a second for 100,000 hosts."
-        if by_row
-        else "A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. "
-        "With --rank R the row of that rank is shown."
-    )
+    row = "With --rank R the row of that rank is shown."
+    if by_row:
+        row = "With --rank R nothing but the row of that rank is computed, which takes a second for 100,000 hosts."
+    elif collective.forwards:
+        row = f"A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. {row}"
     return click.command(
         collective.name, help=f"{collective.asks}\n\nPrints what was planned and verified. {row}"
     )(command)

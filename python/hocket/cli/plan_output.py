@@ -161,8 +161,8 @@ def _headline(planned: PlannedExchange) -> str:
     demand = planned.demand
     if demand.pattern == IRREGULAR:
         return (
-            f"irregular exchange of {planned.network.ranks} ranks, {demand.messages} messages of "
-            f"{size_text(demand)}, by '{planned.scheduler}', seed {planned.seed}"
+            f"{planned.collective or 'irregular exchange'} of {planned.network.ranks} ranks, {demand.messages} "
+            f"messages of {size_text(demand)}, by '{planned.scheduler}', seed {planned.seed}"
         )
     if not demand.by_blocks:
         return (

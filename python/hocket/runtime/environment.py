@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import _core
-from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, PLANNED_FOR_JOBS
+from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, PLANNED_FOR_JOBS, call_of
 from hocket.errors import PlanError, UsageError
 from hocket.runtime.cache import choices_dir, keep
 from hocket.runtime.placement import hosts_by_coordinates
@@ -205,15 +205,20 @@ def trunks_to_measure(known: KnownNetwork) -> Path | None:
 def _given_plans(
     plans: Sequence[Path], network: _core.Network, given: str, measured: bool
 ) -> dict[str, Path]:
-    """By pattern. Raises PlanError for one that is not for this network or does not hold."""
+    """By pattern, gathers and scatters by their root, too. Raises PlanError for one that is not for this network or
+    does not hold."""
     paths: dict[str, Path] = {}
     for path in plans:
         plan = read_plan(path)
-        if (pattern := plan.header.demand.pattern) in paths:
-            raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
+        pattern = plan.header.demand.pattern
         if pattern == IRREGULAR:
-            raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
-                            remedy=f"give plans of {' or '.join(entry.name for entry in EQUAL)}")  # fmt: skip
+            if (call := call_of(plan.header.demand)) is None:
+                raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
+                                remedy=f"give plans of {' or '.join(entry.name for entry in EQUAL)}")  # fmt: skip
+            name, root = call
+            pattern = f"{name} with root {root}"
+        if pattern in paths:
+            raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
         check_same_network(plan, network, str(path), given, measured)
         _check_holds(plan, network, path)
         paths[pattern] = path

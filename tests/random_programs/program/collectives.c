@@ -54,6 +54,9 @@ static Arguments draw_arguments(Program* p, Work* w, const Slot* s) {
 static int call_blocking(Name name, const Arguments* a, int me) {
   const MPI_Datatype type = a->type;
   const void* from = a->in_place ? MPI_IN_PLACE : a->in; /* of calls that say what all of the memory holds then */
+  const int stays = a->in_place && me == a->root;        /* what a root has for itself */
+  const void* own_from = stays ? MPI_IN_PLACE : a->in;
+  void* own_to = stays ? MPI_IN_PLACE : a->out;
   switch (name) {
     case BARRIER:
       return MPI_Barrier(a->comm);
@@ -64,13 +67,13 @@ static int call_blocking(Name name, const Arguments* a, int me) {
     case REDUCE:
       return MPI_Reduce(a->in, a->out, a->count, type, a->op, a->root, a->comm);
     case GATHER:
-      return MPI_Gather(a->in, a->count, type, a->out, a->count, type, a->root, a->comm);
+      return MPI_Gather(own_from, a->count, type, a->out, a->count, type, a->root, a->comm);
     case SCATTER:
-      return MPI_Scatter(a->in, a->count, type, a->out, a->count, type, a->root, a->comm);
+      return MPI_Scatter(a->in, a->count, type, own_to, a->count, type, a->root, a->comm);
     case GATHERV:
-      return MPI_Gatherv(a->in, a->counts[me], type, a->out, a->counts, a->places, type, a->root, a->comm);
+      return MPI_Gatherv(own_from, a->counts[me], type, a->out, a->counts, a->places, type, a->root, a->comm);
     case SCATTERV:
-      return MPI_Scatterv(a->in, a->counts, a->places, type, a->out, a->counts[me], type, a->root, a->comm);
+      return MPI_Scatterv(a->in, a->counts, a->places, type, own_to, a->counts[me], type, a->root, a->comm);
     case SCAN:
       return MPI_Scan(a->in, a->out, a->count, type, a->op, a->comm);
     case EXSCAN:
@@ -85,6 +88,9 @@ static int call_blocking(Name name, const Arguments* a, int me) {
 static int call_nonblocking(Name name, const Arguments* a, int me, MPI_Request* r) {
   const MPI_Datatype type = a->type;
   const void* from = a->in_place ? MPI_IN_PLACE : a->in; /* of calls that say what all of the memory holds then */
+  const int stays = a->in_place && me == a->root;        /* what a root has for itself */
+  const void* own_from = stays ? MPI_IN_PLACE : a->in;
+  void* own_to = stays ? MPI_IN_PLACE : a->out;
   switch (name) {
     case BARRIER:
       return MPI_Ibarrier(a->comm, r);
@@ -95,13 +101,13 @@ static int call_nonblocking(Name name, const Arguments* a, int me, MPI_Request* 
     case REDUCE:
       return MPI_Ireduce(a->in, a->out, a->count, type, a->op, a->root, a->comm, r);
     case GATHER:
-      return MPI_Igather(a->in, a->count, type, a->out, a->count, type, a->root, a->comm, r);
+      return MPI_Igather(own_from, a->count, type, a->out, a->count, type, a->root, a->comm, r);
     case SCATTER:
-      return MPI_Iscatter(a->in, a->count, type, a->out, a->count, type, a->root, a->comm, r);
+      return MPI_Iscatter(a->in, a->count, type, own_to, a->count, type, a->root, a->comm, r);
     case GATHERV:
-      return MPI_Igatherv(a->in, a->counts[me], type, a->out, a->counts, a->places, type, a->root, a->comm, r);
+      return MPI_Igatherv(own_from, a->counts[me], type, a->out, a->counts, a->places, type, a->root, a->comm, r);
     case SCATTERV:
-      return MPI_Iscatterv(a->in, a->counts, a->places, type, a->out, a->counts[me], type, a->root, a->comm, r);
+      return MPI_Iscatterv(a->in, a->counts, a->places, type, own_to, a->counts[me], type, a->root, a->comm, r);
     case SCAN:
       return MPI_Iscan(a->in, a->out, a->count, type, a->op, a->comm, r);
     case EXSCAN:

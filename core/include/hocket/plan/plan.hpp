@@ -3,7 +3,7 @@
 ///
 /// Layout (docs/plan-format.md): a header with a table of sections, each with its checksum; the
 /// rows of the ranks can be read one at a time, so that a rank reads the header, the network and
-/// its own row only. The matrix of an irregular demand has a section of its own, which no rank needs.
+/// its own row only. The matrix of an irregular demand has a section of its own: it says which calls the plan serves.
 #include <cstdint>
 #include <string>
 
@@ -48,6 +48,8 @@ class PlanFile {
   [[nodiscard]] std::uint64_t network_digest() const;
   /// Without the matrix of an irregular demand.
   [[nodiscard]] PlanHeader header() const;
+  /// With the matrix.
+  [[nodiscard]] Demand demand() const;
   [[nodiscard]] NetworkSpec network() const;
   [[nodiscard]] RankProgram program(Rank rank) const;
   /// Everything, rows checked against each other.

@@ -1,0 +1,66 @@
+#include "runtime/calls/gather_scatter.hpp"
+
+#include "runtime/buffers/blocks.hpp"
+#include "runtime/mpi/element_bytes.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/team/team.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+bool well_formed(const RootCall::Side& side) { return side.count >= 0 && side.type != MPI_DATATYPE_NULL; }
+
+std::size_t bytes_of(const RootCall::Side& side) { return quick_bytes_of(side.count, side.type); }
+
+}  // namespace
+
+CallKind RootCall::kind() const {
+  static const Collective &gather = find_collective("gather"), &scatter = find_collective("scatter");
+  return {gathers() ? &gather : &scatter, static_cast<Rank>(reach.root)};
+}
+
+bool RootCall::well_formed(const Team& team) const {
+  if (reach.root < 0 || reach.root >= team.size()) return false;
+  if (team.rank() != reach.root) return runtime::well_formed(own);
+  return runtime::well_formed(all) && (reach.in_place || runtime::well_formed(own));
+}
+
+/// What the root has for itself must be as long as what it takes it for.
+bool RootCall::usable(const Team& team) const {
+  const bool at_root = team.rank() == reach.root;
+  if (at_root && !runtime::usable(all.buffer, team.size() * all.count, all.type)) return false;
+  if (at_root && reach.in_place) return all.buffer != MPI_IN_PLACE;
+  if (own.buffer == MPI_IN_PLACE || !runtime::usable(own.buffer, own.count, own.type)) return false;
+  if (!at_root) return true;
+  MPI_Aint lower = 0, extent = 0;
+  check(PMPI_Type_get_extent(all.type, &lower, &extent));
+  const void* const own_of_all = moved(all.buffer, static_cast<MPI_Aint>(reach.root) * all.count * extent);
+  return all.buffer != MPI_IN_PLACE && bytes_of(own) == bytes_of(all) && !forbidden_alias(own.buffer, own_of_all);
+}
+
+std::size_t RootCall::message_bytes(const Team& team) const { return bytes_of(team.rank() == reach.root ? all : own); }
+
+std::uint64_t RootCall::limit() { return settings().min_gather_bytes; }
+
+std::size_t RootCall::usual_limit(const Team&) { return least_bytes_scheduled; }
+
+std::uint64_t RootCall::sent_bytes(const Team& team) const {
+  const bool at_root = team.rank() == reach.root;
+  if (at_root == gathers()) return 0;
+  return message_bytes(team) * static_cast<std::uint64_t>(at_root ? team.size() - 1 : 1);
+}
+
+VectorCall RootCall::between(const Neighbours& neighbours) const {
+  const VectorSide one = same(own.buffer, own.count, own.type), of_all = equal(all.buffer, all.count, all.type);
+  return {gathers() ? one : of_all, gathers() ? of_all : one, neighbours, comm};
+}
+
+OwnRootTypes::OwnRootTypes(const RootCall& call, const Team& team)
+    : own_(call.reach.in_place && team.rank() == call.reach.root ? MPI_DATATYPE_NULL : call.own.type),
+      all_(team.rank() == call.reach.root ? call.all.type : MPI_DATATYPE_NULL) {}
+
+RootOperation::RootOperation(const Exchange& exchange, const RootCall& call)
+    : AroundRoot{around_root(call.comm, call.reach)},
+      VectorOperation(exchange, call.between(neighbours), exchange.planned().demand.bytes) {}
+
+}  // namespace hocket::runtime
