@@ -37,11 +37,12 @@ void translate(Planned& planned, const Numbering& numbering) {
     translate_pieces(receive.pieces);
     for (Release& release : receive.releases) release.rank = to_comm(release.rank);
   }
-  if (planned.demand.contributions.empty()) return;
-  std::vector<std::uint64_t> contributions(numbering.network_rank.size());
-  for (Rank rank = 0; rank < planned.demand.contributions.size(); ++rank)
-    contributions[to_comm(rank)] = planned.demand.contributions[rank];
-  planned.demand.contributions = std::move(contributions);
+  if (!planned.demand.contributions.empty()) {
+    std::vector<std::uint64_t> contributions(numbering.network_rank.size());
+    for (Rank rank = 0; rank < planned.demand.contributions.size(); ++rank)
+      contributions[to_comm(rank)] = planned.demand.contributions[rank];
+    planned.demand.contributions = std::move(contributions);
+  }
   std::vector<Message> messages = planned.demand.matrix.list();
   for (Message& message : messages) message = {to_comm(message.src), to_comm(message.dst), message.bytes};
   planned.demand.matrix = {planned.demand.matrix.ranks(), std::move(messages)};
