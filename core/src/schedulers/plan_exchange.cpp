@@ -37,10 +37,23 @@ const Scheduler& first_all_to_all(const Network& network, const Demand& demand, 
   throw InputError("no " + std::string(to_string(demand.pattern)) + " scheduler serves this network" + reasons);
 }
 
+/// What is made for one contribution, if it comes near the bound: then its pipelines have been cut as fine as pays.
+const Scheduler* first_of_one_giver(const Network& network, const Demand& demand, const Bounds& bounds) {
+  for (const std::string_view name : {"disjoint-trees", "group-chain"}) {
+    const Scheduler& scheduler = find_scheduler(name, demand.pattern);
+    if (!scheduler.why_not(network, demand).empty()) continue;
+    if (network.tree() != nullptr) return &scheduler;
+    if (lockstep_seconds(network, scheduler.make(network, demand, {})) <= limits::near_enough_piped * bounds.seconds)
+      return &scheduler;
+  }
+  return nullptr;
+}
+
 /// Trees: the rings that follow the switches. Grids: gossip, which has few phases, if it comes near the bound.
 /// Elsewhere the rails, whose ranks have few partners, unless their load is far above the bound and spreading is
 /// faster.
 const Scheduler& first_all_gather(const Network& network, const Demand& demand, const Bounds& bounds) {
+  if (const Scheduler* one_giver = first_of_one_giver(network, demand, bounds)) return *one_giver;
   const Scheduler& switch_ring = find_scheduler("switch-ring", demand.pattern);
   const Scheduler& rails = find_scheduler("rails", demand.pattern);
   const Scheduler& spreading = find_scheduler("spreading", demand.pattern);
@@ -124,7 +137,10 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
 
 /// What is best for the all-gather is best for it turned round.
 ChosenSchedule choose_reduction(const Network& network, const Demand& demand, const ScheduleOptions& options) {
-  ChosenSchedule chosen = choose_schedule(network, gather_of(demand), options);
+  const bool other_ways_back = network.shape() == Shape::graph || network.shape() == Shape::routed;
+  const bool whole_way = demand.pattern == Pattern::reduce_scatter && other_ways_back;
+  ChosenSchedule chosen =
+      choose_schedule(whole_way ? network.turned_round() : network, gather_of(demand), options);
   chosen.schedule = turned(network, demand.pattern, chosen.schedule);
   chosen.bounds = lower_bounds(network, demand);
   chosen.bound_phases = least_phases(network, demand, chosen.bounds, chosen.scheduler->ports);
