@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hocket import _core
 from hocket.network import read_network
 from hocket.planning import check, plan_collective
-from strategies import NetworkPlan, few_ranks, random_graph, star, tree_plans, unequal
+from strategies import RATE, NetworkPlan, few_ranks, random_graph, star, tree_plans, unequal
 
 MIB = 1 << 20
 
@@ -99,8 +99,8 @@ def test_trees_that_share_no_channel_meet_the_bound_of_grids(source: str, place:
 
 @st.composite
 def wired_hosts(draw: st.DrawFn) -> NetworkPlan:
-    """Hosts wired to each other at random, all connected."""
-    hosts, rng = draw(st.integers(2, 12)), Random(draw(st.integers(0, 1 << 30)))
+    """Hosts wired to each other at random, all connected; and one switch, since messages pass no host in a graph."""
+    hosts, rng = draw(st.integers(2, 8)), Random(draw(st.integers(0, 1 << 30)))
     plan = NetworkPlan()
     for host in range(hosts):
         plan.node(rng.choice([1, 1, 2]), rng.randrange(host) if host else None)
@@ -108,17 +108,32 @@ def wired_hosts(draw: st.DrawFn) -> NetworkPlan:
         a, b = rng.randrange(hosts), rng.randrange(hosts)
         if a != b and (a, b) not in plan.links and (b, a) not in plan.links:
             plan.link(a, b)
+    switch = plan.node(0)
+    for host in range(hosts):
+        plan.link(switch, host)
     return plan
 
 
-@settings(max_examples=80, deadline=None)
+def narrowest_cut(plan: NetworkPlan, root: int) -> int:
+    """Links between hosts into any set of them without the root, the fewest."""
+    hosts = [host for host in plan.hosts if host != root]
+    links = [link for link in plan.links if max(link) < len(plan.hosts)]
+    cuts = []
+    for chosen in range(1, 1 << len(hosts)):
+        inside = {host for i, host in enumerate(hosts) if chosen >> i & 1}
+        cuts.append(sum((a in inside) != (b in inside) for a, b in links))
+    return min(cuts)
+
+
+@settings(max_examples=60, deadline=None)
 @given(wired_hosts(), st.integers(0, 99))
 def test_trees_that_share_no_channel_meet_every_cut(plan: NetworkPlan, root: int) -> None:
     """As many trees as the narrowest cut has channels (Edmonds)."""
     network = plan.build("graph")
     root %= network.ranks
     schedule = made("disjoint-trees", network, 16 * MIB, root)
-    assert ratio(network, schedule, 16 * MIB, root) <= 1.02
+    least = 16 * MIB / narrowest_cut(plan, plan.host_of[root]) / RATE
+    assert _core.lockstep_seconds(network, schedule) <= 1.02 * least
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -166,6 +181,6 @@ def test_a_startup_is_worth_larger_pieces() -> None:
 def test_planning_for_64_ranks_is_quick(source: str, collective: str) -> None:
     network = read_network(source)
     demand = next(one for one in _core.collectives() if one.name == collective).demand(64, MIB, 0)
-    begin = time.perf_counter()
+    begin = time.process_time()
     _core.plan_exchange(network, demand, None, "", 5e-5, 1)
-    assert time.perf_counter() - begin < 2  # a few hundredths on an idle core
+    assert time.process_time() - begin < 2  # half a second on an idle core

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double smallest_piece = 1024;             // bytes: less is all header
 constexpr double fill_share = 64, worst_share = 16;  // pieces for each phase in which the pipeline fills
-constexpr double many_relays = 1e6, most_relays = 4e7;
+constexpr double many_relays = 1e5, most_relays = 4e7;
 
 }  // namespace
 

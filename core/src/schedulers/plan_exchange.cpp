@@ -1,6 +1,7 @@
 #include "hocket/schedulers/plan_exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,11 @@ const Scheduler& first_all_to_all(const Network& network, const Demand& demand, 
   throw InputError("no " + std::string(to_string(demand.pattern)) + " scheduler serves this network" + reasons);
 }
 
+constexpr std::array<std::string_view, 2> one_giver_schedulers{"disjoint-trees", "group-chain"};
+
 /// What is made for one contribution, if it comes near the bound: then its pipelines have been cut as fine as pays.
 const Scheduler* first_of_one_giver(const Network& network, const Demand& demand, const Bounds& bounds) {
-  for (const std::string_view name : {"disjoint-trees", "group-chain"}) {
+  for (const std::string_view name : one_giver_schedulers) {
     const Scheduler& scheduler = find_scheduler(name, demand.pattern);
     if (!scheduler.why_not(network, demand).empty()) continue;
     if (network.tree() != nullptr) return &scheduler;
@@ -104,11 +107,15 @@ bool predictions_are_compared(const Network& network, const Demand& demand) {
   return demand.pattern == Pattern::all_gather || !network.equal_rates();
 }
 
-/// The first choice, and what it is compared with.
-std::vector<const Scheduler*> candidates(const Network& network, const Demand& demand, const Bounds& bounds) {
+/// The first choice, and what it is compared with. What is made for one contribution is near the bound; to simulate its
+/// many pieces would take minutes. Where messages have a startup there are few, and other ways may need fewer.
+std::vector<const Scheduler*> candidates(const Network& network, const Demand& demand, const Bounds& bounds,
+                                         double startup) {
   const Scheduler& first = first_choice(network, demand, bounds);
   std::vector<const Scheduler*> found{&first};
   if (!predictions_are_compared(network, demand)) return found;
+  const bool for_one_giver = std::ranges::find(one_giver_schedulers, first.name) != std::end(one_giver_schedulers);
+  if (for_one_giver && (startup == 0 || network.tree() != nullptr)) return found;
   for (const Scheduler& other : schedulers())
     if (other.pattern == demand.pattern && other.contention_free && other.name != first.name &&
         other.why_not(network, demand).empty())
@@ -157,7 +164,7 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   const Bounds bounds = lower_bounds(network, demand);
   if (!options.scheduler.empty())
     return made_by(named(options.scheduler, network, demand), network, demand, bounds, for_scheduler);
-  const std::vector<const Scheduler*> tried = candidates(network, demand, bounds);
+  const std::vector<const Scheduler*> tried = candidates(network, demand, bounds, for_scheduler.startup);
   ChosenSchedule best = made_by(*tried.front(), network, demand, bounds, for_scheduler);
   if (tried.size() == 1) return best;
   const auto predicted = [&](const ChosenSchedule& of) {
