@@ -155,6 +155,24 @@ def test_reduces_go_by_the_ways_back(source: str, collective: str) -> None:
     assert _core.lockstep_seconds(network, planned.schedule) <= 1.1 * planned.bound_seconds
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_explicit_routes_are_turned_round_too(seed: int) -> None:
+    plan = random_graph(Random(seed), 7)
+    graph = plan.build("graph")
+    host_of = plan.host_of
+    routes = [
+        (host_of[a], host_of[b], graph.route(a, b))
+        for a in range(graph.ranks)
+        for b in range(graph.ranks)
+        if host_of[a] != host_of[b] and host_of.index(host_of[a]) == a and host_of.index(host_of[b]) == b
+    ]
+    rates = [rate for rate in plan.rates for _ in range(2)]
+    names = [f"c{i}" for i in range(len(rates))]
+    network = _core.build_routed(plan.names, plan.ranks, names, rates, [0.0] * len(rates), routes)
+    for collective in ("reduce", "reduce-scatter"):
+        assert plan_collective(collective, network, 5000).certificate.ok
+
+
 def test_what_they_do_not_serve() -> None:
     assert "wired to each other" in refuses("disjoint-trees", star(4).build())
     everyone = _core.Demand(4, 100, "all-gather", [])
@@ -170,9 +188,7 @@ def test_a_startup_is_worth_larger_pieces() -> None:
         return float(_core.lockstep_seconds(network, schedule, startup=5e-5))
 
     assert seconds(dear) < seconds(free)
-    chain = _core.find_scheduler("switch-ring", "all-gather").make(
-        network, one_giver(32, MIB, 0), 5e-5
-    )
+    chain = _core.find_scheduler("switch-ring", "all-gather").make(network, one_giver(32, MIB, 0), 5e-5)
     assert seconds(dear) < 0.8 * seconds(chain)
 
 

@@ -1,4 +1,5 @@
-/// "disjoint-trees": one contribution on networks whose hosts are wired to each other, down trees that share no channel.
+/// "disjoint-trees": one contribution on networks whose hosts are wired to each other, down trees that share no
+/// channel.
 ///
 /// If every cut between the giver and another host has k channels, there are k spanning trees of directed channels
 /// that share none (Edmonds, "Edge-disjoint branchings", 1973): each carries 1/k of the contribution in pieces, and the
@@ -226,7 +227,8 @@ Schedule disjoint_trees(const Network& network, const Demand& demand, const Sche
     relays[tree].push_back({src, dst, age});
     pipeline.depth = std::max(pipeline.depth, age + 1);
     pipeline.sends_at_once = std::max(pipeline.sends_at_once, ++sends[src]);
-    for (const Channel channel : network.route(src, dst)) pipeline.rate = std::min(pipeline.rate, network.rate(channel));
+    for (const Channel channel : network.route(src, dst))
+      pipeline.rate = std::min(pipeline.rate, network.rate(channel));
   };
   const auto share_out = [&](std::size_t tree, Node host, std::uint32_t age) {
     for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i)

@@ -1,9 +1,10 @@
 /// "group-chain": one contribution down a chain of groups of hosts, in pieces; within a group it spreads by doubling.
 ///
-/// A chain of ranks in depth-first order uses every channel of a tree once, and a piece every rank's ports; but it takes
-/// N − 1 phases. Hosts of one switch can do better: a group of 2^q hands a piece to the next group one phase after it
-/// came, and has it everywhere after q + 1 more, while one piece comes in each phase. Which member a piece comes to goes
-/// round, so that all ports are busy in all phases. Between groups one message is under way at a time, as in a chain.
+/// A chain of ranks in depth-first order uses every channel of a tree once, and a piece every rank's ports; but it
+/// takes N − 1 phases. Hosts of one switch can do better: a group of 2^q hands a piece to the next group one phase
+/// after it came, and has it everywhere after q + 1 more, while one piece comes in each phase. Which member a piece
+/// comes to goes round, so that all ports are busy in all phases. Between groups one message is under way at a time, as
+/// in a chain.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -23,15 +24,15 @@ struct Step {
   std::uint32_t from, to, age;
 };
 
-/// How a piece spreads in a group of 2^q whose first member sends it on at age 1. Member h is at position h − t in phase
-/// t; a piece that comes in phase t comes to position 0. Who gets it at age a sends at all ages after a, to q + 1: at
-/// positions one below the other. Those of all members are laid out side by side round the positions, so that nobody
-/// sends twice in a phase; then the positions at which members receive differ as well, and their places do, since the
-/// beginning of each stretch is the end of another.
+/// How a piece spreads in a group of 2^q whose first member sends it on at age 1. Member h is at position h − t in
+/// phase t; a piece that comes in phase t comes to position 0. Who gets it at age a sends at all ages after a, to q +
+/// 1: at positions one below the other. Those of all members are laid out side by side round the positions, so that
+/// nobody sends twice in a phase; then the positions at which members receive differ as well, and their places do,
+/// since the beginning of each stretch is the end of another.
 std::vector<Step> doubling(std::uint32_t members) {
   const auto last = static_cast<std::uint32_t>(std::bit_width(members));  // q + 1
   const auto round = [&](std::uint32_t value) { return value & (members - 1); };
-  std::vector<std::uint32_t> having{0};  // places
+  std::vector<std::uint32_t> having{0};     // places
   std::vector<bool> taken(members, false);  // positions of members that send
   std::uint32_t position = 0;
   std::vector<std::uint32_t> positions;  // of those that get the piece at the ages 2 to q
@@ -148,7 +149,8 @@ class GroupChain {
       visit(Relay{from, group[first], i - 1});
       from = group[first];
       for (const Step& step : steps_of(group))
-        visit(Relay{group[(first + step.from) % group.size()], group[(first + step.to) % group.size()], i - 1 + step.age});
+        visit(Relay{group[(first + step.from) % group.size()], group[(first + step.to) % group.size()],
+                    i - 1 + step.age});
     }
   }
 
@@ -159,7 +161,8 @@ class GroupChain {
 
   void measure() {
     pipeline_.rate = std::numeric_limits<double>::max();
-    std::vector<std::uint32_t> hops(network_.channels(), 0), last(network_.channels(), 0);  // over a channel; the last one
+    std::vector<std::uint32_t> hops(network_.channels(), 0),
+        last(network_.channels(), 0);  // over a channel; the last one
     std::vector<Channel> route;
     const auto find_route = [&](Rank src, Rank dst) {
       route.clear();

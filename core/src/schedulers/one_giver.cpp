@@ -7,7 +7,7 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr double smallest_piece = 1024;             // bytes: less is all header
+constexpr double smallest_piece = 1024;              // bytes: less is all header
 constexpr double fill_share = 64, worst_share = 16;  // pieces for each phase in which the pipeline fills
 constexpr double many_relays = 1e5, most_relays = 4e7;
 
@@ -28,7 +28,8 @@ Rank giver_of(const Demand& demand) {
 std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline, const SchedulerOptions& costs) {
   const double bytes = static_cast<double>(demand.contribution(giver_of(demand))) / pipeline.lanes;
   const double fill = pipeline.depth - 1;
-  const double sends = std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // of a piece in each lane
+  const double sends =
+      std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // of a piece in each lane
   double pieces = std::clamp(many_relays / sends, worst_share * fill, fill_share * fill);
   pieces = std::min({pieces, bytes / smallest_piece, most_relays / sends});
   const double startup = costs.startup * pipeline.sends_at_once;

@@ -146,8 +146,7 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
 ChosenSchedule choose_reduction(const Network& network, const Demand& demand, const ScheduleOptions& options) {
   const bool other_ways_back = network.shape() == Shape::graph || network.shape() == Shape::routed;
   const bool whole_way = demand.pattern == Pattern::reduce_scatter && other_ways_back;
-  ChosenSchedule chosen =
-      choose_schedule(whole_way ? network.turned_round() : network, gather_of(demand), options);
+  ChosenSchedule chosen = choose_schedule(whole_way ? network.turned_round() : network, gather_of(demand), options);
   chosen.schedule = turned(network, demand.pattern, chosen.schedule);
   chosen.bounds = lower_bounds(network, demand);
   chosen.bound_phases = least_phases(network, demand, chosen.bounds, chosen.scheduler->ports);
