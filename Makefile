@@ -146,6 +146,9 @@ bench-planner: setup ## planning times and memory, into bench/results/planner*.{
 bench-general: setup ## the general scheduler on networks of all kinds, phases over the bound
 	$(PYTHON_OF_VENV) bench/planner/general.py
 
+bench-reductions: setup ## schedules of reductions and broadcasts, time over the bound, into bench/results/reductions.{csv,md} (half an hour)
+	$(PYTHON_OF_VENV) bench/planner/reductions.py
+
 bench-wide-trunks: setup ## all-to-alls on trees with wide trunks against the closed bound (a minute)
 	$(PYTHON_OF_VENV) bench/planner/wide_trunks.py
 

@@ -9,6 +9,8 @@ inline constexpr std::uint64_t reference_bytes = 1 << 20;
 
 /// Times the bound: no faster schedule is looked for.
 inline constexpr double near_enough = 1.02;
+/// Times the bound: a pipeline's time to fill is in it.
+inline constexpr double near_enough_piped = 1.1;
 /// Times the bound: messages of an irregular exchange are not cut.
 inline constexpr double near_enough_uncut = 1.05;
 

@@ -151,6 +151,17 @@ std::string Network::channel_name(Channel channel) const {
   return name(forward ? link.a : link.b) + "->" + name(forward ? link.b : link.a);
 }
 
+Network Network::turned_round() const {
+  Network turned = *this;
+  const bool links = spec_.shape != Shape::routed;
+  turned.routing_ = ways_back(routing_, links);
+  for (RouteSpec& route : turned.spec_.routes) {
+    std::swap(route.src, route.dst);
+    std::ranges::reverse(route.channels);
+  }
+  return turned;
+}
+
 Network Network::restricted_to(std::span<const std::uint32_t> ranks_per_node) const {
   Network part = *this;
   part.spec_.ranks.assign(ranks_per_node.begin(), ranks_per_node.end());

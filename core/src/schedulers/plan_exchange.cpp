@@ -1,6 +1,7 @@
 #include "hocket/schedulers/plan_exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,25 @@ const Scheduler& first_all_to_all(const Network& network, const Demand& demand, 
   throw InputError("no " + std::string(to_string(demand.pattern)) + " scheduler serves this network" + reasons);
 }
 
+constexpr std::array<std::string_view, 2> one_giver_schedulers{"disjoint-trees", "group-chain"};
+
+/// What is made for one contribution, if it comes near the bound: then its pipelines have been cut as fine as pays.
+const Scheduler* first_of_one_giver(const Network& network, const Demand& demand, const Bounds& bounds) {
+  for (const std::string_view name : one_giver_schedulers) {
+    const Scheduler& scheduler = find_scheduler(name, demand.pattern);
+    if (!scheduler.why_not(network, demand).empty()) continue;
+    if (network.tree() != nullptr) return &scheduler;
+    if (lockstep_seconds(network, scheduler.make(network, demand, {})) <= limits::near_enough_piped * bounds.seconds)
+      return &scheduler;
+  }
+  return nullptr;
+}
+
 /// Trees: the rings that follow the switches. Grids: gossip, which has few phases, if it comes near the bound.
 /// Elsewhere the rails, whose ranks have few partners, unless their load is far above the bound and spreading is
 /// faster.
 const Scheduler& first_all_gather(const Network& network, const Demand& demand, const Bounds& bounds) {
+  if (const Scheduler* one_giver = first_of_one_giver(network, demand, bounds)) return *one_giver;
   const Scheduler& switch_ring = find_scheduler("switch-ring", demand.pattern);
   const Scheduler& rails = find_scheduler("rails", demand.pattern);
   const Scheduler& spreading = find_scheduler("spreading", demand.pattern);
@@ -91,11 +107,15 @@ bool predictions_are_compared(const Network& network, const Demand& demand) {
   return demand.pattern == Pattern::all_gather || !network.equal_rates();
 }
 
-/// The first choice, and what it is compared with.
-std::vector<const Scheduler*> candidates(const Network& network, const Demand& demand, const Bounds& bounds) {
+/// The first choice, and what it is compared with. What is made for one contribution is near the bound; to simulate its
+/// many pieces would take minutes. Where messages have a startup there are few, and other ways may need fewer.
+std::vector<const Scheduler*> candidates(const Network& network, const Demand& demand, const Bounds& bounds,
+                                         double startup) {
   const Scheduler& first = first_choice(network, demand, bounds);
   std::vector<const Scheduler*> found{&first};
   if (!predictions_are_compared(network, demand)) return found;
+  const bool for_one_giver = std::ranges::find(one_giver_schedulers, first.name) != std::end(one_giver_schedulers);
+  if (for_one_giver && (startup == 0 || network.tree() != nullptr)) return found;
   for (const Scheduler& other : schedulers())
     if (other.pattern == demand.pattern && other.contention_free && other.name != first.name &&
         other.why_not(network, demand).empty())
@@ -124,7 +144,9 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
 
 /// What is best for the all-gather is best for it turned round.
 ChosenSchedule choose_reduction(const Network& network, const Demand& demand, const ScheduleOptions& options) {
-  ChosenSchedule chosen = choose_schedule(network, gather_of(demand), options);
+  const bool other_ways_back = network.shape() == Shape::graph || network.shape() == Shape::routed;
+  const bool whole_way = demand.pattern == Pattern::reduce_scatter && other_ways_back;
+  ChosenSchedule chosen = choose_schedule(whole_way ? network.turned_round() : network, gather_of(demand), options);
   chosen.schedule = turned(network, demand.pattern, chosen.schedule);
   chosen.bounds = lower_bounds(network, demand);
   chosen.bound_phases = least_phases(network, demand, chosen.bounds, chosen.scheduler->ports);
@@ -141,7 +163,7 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   const Bounds bounds = lower_bounds(network, demand);
   if (!options.scheduler.empty())
     return made_by(named(options.scheduler, network, demand), network, demand, bounds, for_scheduler);
-  const std::vector<const Scheduler*> tried = candidates(network, demand, bounds);
+  const std::vector<const Scheduler*> tried = candidates(network, demand, bounds, for_scheduler.startup);
   ChosenSchedule best = made_by(*tried.front(), network, demand, bounds, for_scheduler);
   if (tried.size() == 1) return best;
   const auto predicted = [&](const ChosenSchedule& of) {

@@ -61,6 +61,10 @@ class Network {
   /// do: shortest paths depend on where ranks are. Throws NetworkProblem for ranks on a switch.
   [[nodiscard]] Network restricted_to(std::span<const std::uint32_t> ranks_per_node) const;
 
+  /// The same network with every message on the way back of the one in the other direction: what shares no channel
+  /// there shares none here when all transfers are turned round.
+  [[nodiscard]] Network turned_round() const;
+
  private:
   void check_nodes() const;
   void check_links() const;

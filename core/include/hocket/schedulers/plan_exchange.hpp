@@ -32,10 +32,11 @@ struct ChosenSchedule {
 ///
 /// - All-to-all: the tree schedule where it meets the bound, else the first other contention-free one of the registry.
 ///   Where links differ in rate, fewest phases need not be fastest: the least predicted time.
+/// - All-gather to which one rank contributes: disjoint-trees or group-chain, where near the bound.
 /// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
 ///   spreading, whichever is faster phase by phase; then the least predicted time.
 /// - Reduce-scatter, all-reduce: the all-gather of the same blocks, turned round (schedule/turned.hpp); `scheduler` is
-///   that one's.
+///   that one's. Of a reduce-scatter on a graph or explicit routes it is made for the ways back.
 /// - Irregular: list, which cuts nothing, where it comes near the bound or cutting would take long, else critical.
 ///
 /// What comes near the bound is taken without looking further; all limits are in limits.hpp. Throws InputError if no
