@@ -165,6 +165,9 @@ bench-torus: setup ## the T3D by the wormhole model: bench/results/t3d-*.{csv,md
 	$(PYTHON_OF_VENV) bench/torus/stages.py
 	$(PYTHON_OF_VENV) bench/torus/pictures.py
 
+bench-smpi-reductions: setup ## reductions and broadcasts under SimGrid SMPI, and what papers propose (an hour)
+	$(PYTHON_OF_VENV) bench/smpi/reductions.py --resume
+
 bench-smpi-torus: setup ## the all-to-all of tori under SimGrid SMPI (an hour)
 	$(PYTHON_OF_VENV) bench/smpi/torus.py
 

@@ -23,7 +23,7 @@ def program_text(
     ``ahead``: receives that a rank has posted at once; 0: all, which takes the memory of all messages.
     ``early``: bytes of a message still missing when its tokens go out and its sender goes on.
 
-    A send that forwards what its rank received waits for these receives, as for tokens of its own rank.
+    A send that passes on what its rank received, or added up, waits for these receives, as for tokens of its own rank.
     """
     messages, pieces = _messages(schedule)
     if barrier and any(
@@ -84,15 +84,14 @@ def _messages(schedule: Schedule) -> tuple[list[Message], list[list[Piece]]]:
 def _dependencies(
     messages: list[Message], pieces: list[list[Piece]], waits: Waits | None
 ) -> list[tuple[int, int]]:
-    """(later, earlier) pairs: the waits, and a forwarded piece after the receives that brought it."""
+    """(later, earlier) pairs: the waits, and a piece after the receives that brought it or were added to it."""
     pairs: set[tuple[int, int]] = set()
     arrivals: dict[tuple[int, int, int], list[tuple[int, int, int]]] = defaultdict(list)
     for transfer, (phase, src, dst, _) in enumerate(messages):
         for origin, target, offset, length in pieces[transfer]:
-            if origin != src:
-                for earlier, begin, end in arrivals[src, origin, target]:
-                    if begin < offset + length and offset < end and messages[earlier][0] < phase:
-                        pairs.add((transfer, earlier))
+            for earlier, begin, end in arrivals[src, origin, target]:
+                if begin < offset + length and offset < end and messages[earlier][0] < phase:
+                    pairs.add((transfer, earlier))
         for origin, target, offset, length in pieces[transfer]:
             arrivals[dst, origin, target].append((transfer, offset, offset + length))
         if waits is not None:

@@ -17,6 +17,7 @@ from hocket._core import Network
 from hocket.export.simgrid import hostfile, platform_xml
 
 SOURCE = Path(__file__).with_name("exchange.c")
+RIVALS = Path(__file__).with_name("rivals.c")
 
 # A fluid model without distortions: what computes costs nothing, the latency is paid once, up front, and
 # the acknowledgements of the way back take no bandwidth.
@@ -58,6 +59,17 @@ def simgrid_version() -> str:
     return next(iter(output.splitlines()), "unknown")
 
 
+def compiled(source: Path, folder: Path) -> Path:
+    """The program of a source, compiled once in a folder. Raises RefereeError."""
+    binary = folder / source.stem
+    if not binary.exists():
+        command = ["smpicc", "-O2", "-o", str(binary), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RefereeError(f"smpicc failed: {done.stderr.strip()}")
+    return binary
+
+
 class Referee:
     """Runs programs on one network, in a folder of its own."""
 
@@ -82,11 +94,7 @@ class Referee:
         lines = hostfile(network).splitlines(keepends=True)
         shuffled = lines if places is None else [lines[place] for place in places]
         (folder / "hosts").write_text("".join(shuffled), encoding="utf-8")
-        self.binary = folder / "exchange"
-        command = ["smpicc", "-O2", "-o", str(self.binary), str(SOURCE)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RefereeError(f"smpicc failed: {done.stderr.strip()}")
+        self.binary = compiled(SOURCE, folder)
 
     def program(self, text: str) -> float:
         """Seconds of an exchange by program (see program.py); every byte is checked on arrival."""
@@ -102,11 +110,16 @@ class Referee:
         """Seconds of an MPI_Barrier."""
         return self._run([], "barrier", "20")
 
-    def _run(self, options: list[str], *arguments: str) -> float:
+    def rival(self, collective: str, algorithm: str, size: int, sides: Sequence[int] = ()) -> float:
+        """Seconds of a collective of a vector of ``size`` bytes by an algorithm of rivals.c; ``sides``: of a torus."""
+        sizes = [str(number) for number in (size, *sides)]
+        return self._run([], collective, algorithm, *sizes, binary=compiled(RIVALS, self.folder))
+
+    def _run(self, options: list[str], *arguments: str, binary: Path | None = None) -> float:
         command = [
             "smpirun", "-np", str(self.ranks),
             "-platform", str(self.folder / "platform.xml"), "-hostfile", str(self.folder / "hosts"),
-            *[f"--cfg={setting}" for setting in self.settings], *options, str(self.binary), *arguments,
+            *[f"--cfg={setting}" for setting in self.settings], *options, str(binary or self.binary), *arguments,
         ]  # fmt: skip
         # A session of its own: smpirun is a script, and what it starts must not outlive it.
         with subprocess.Popen(

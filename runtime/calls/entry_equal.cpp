@@ -2,6 +2,8 @@
 /// ones, with counts of either size.
 #include <mpi.h>
 
+#include <type_traits>
+
 #include "runtime/calls/all_to_all.hpp"
 #include "runtime/calls/broadcast.hpp"
 #include "runtime/calls/bundled_all_to_all.hpp"
@@ -17,26 +19,30 @@
 #include "runtime/plan/settings.hpp"
 #include "runtime/record/record.hpp"
 
-/// Who sends what to whom. Of a vector that is added up or passed on from rank to rank nobody can say that: such calls
-/// are not recorded, and there may be no plan to follow.
+/// Who sends what to whom; a vector's parts as if they went straight.
 #define RECORDED(operation, ...) only_recorded(operation, comm, Reach{Reach::everybody}, __VA_ARGS__)
-#define EQUAL_EACH_RECORDED(operation) RECORDED(operation, EQUAL_EACH_SIDES)
-#define SAME_TO_ALL_RECORDED(operation) RECORDED(operation, SAME_TO_ALL_SIDES)
-#define SAME_TO_ALL_UNEQUAL_RECORDED(operation) RECORDED(operation, SAME_TO_ALL_UNEQUAL_SIDES)
-#define INTO_ROOT_RECORDED(operation) \
+#define EQUAL_EACH_RECORDED(operation, Call) RECORDED(operation, EQUAL_EACH_SIDES)
+#define SAME_TO_ALL_RECORDED(operation, Call) RECORDED(operation, SAME_TO_ALL_SIDES)
+#define SAME_TO_ALL_UNEQUAL_RECORDED(operation, Call) RECORDED(operation, SAME_TO_ALL_UNEQUAL_SIDES)
+#define INTO_ROOT_RECORDED(operation, Call) \
   only_recorded(operation, comm, Reach{Reach::into_root, INTO_ROOT_ROOT}, INTO_ROOT_SIDES)
-#define FROM_ROOT_EACH_RECORDED(operation) \
+#define FROM_ROOT_EACH_RECORDED(operation, Call) \
   only_recorded(operation, comm, Reach{Reach::from_root, FROM_ROOT_EACH_ROOT}, FROM_ROOT_EACH_SIDES)
-#define FROM_ROOT_RECORDED(operation) settings().plan_paths.empty()
-#define COMBINED_RECORDED(operation) settings().plan_paths.empty()
-#define COMBINED_UNEQUAL_RECORDED(operation) settings().plan_paths.empty()
-#define COMBINED_AT_ROOT_RECORDED(operation) settings().plan_paths.empty()
+#define FROM_ROOT_RECORDED(operation, Call) \
+  only_recorded(operation, comm, Parts::from_root, Numbers::all(count), type, root)
+#define COMBINED_RECORDED(operation, Call)                                                               \
+  only_recorded(operation, comm, std::is_same_v<Call, AllReduceCall> ? Parts::to_all : Parts::to_owners, \
+                Numbers::all(count), type, 0)
+#define COMBINED_UNEQUAL_RECORDED(operation, Call) \
+  only_recorded(operation, comm, Parts::to_owners, Numbers(counts), type, 0)
+#define COMBINED_AT_ROOT_RECORDED(operation, Call) \
+  only_recorded(operation, comm, Parts::to_root, Numbers::all(count), type, root)
 
 #define BLOCKING(Name, name, Call, shape, Count, Place)                 \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {         \
     using namespace hocket::runtime;                                    \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); }; \
-    if (recording && shape##_RECORDED("MPI_" #Name)) [[unlikely]]       \
+    if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]] \
       return native();                                                  \
     return blocking(Call{shape##_ARGUMENTS}, native);                   \
   }
@@ -44,7 +50,7 @@
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) { \
     using namespace hocket::runtime;                                                  \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };      \
-    if (recording && shape##_RECORDED("MPI_" #Name)) [[unlikely]]                     \
+    if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]]               \
       return native();                                                                \
     return nonblocking(Call{shape##_ARGUMENTS}, request, native);                     \
   }
@@ -52,7 +58,7 @@
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) { \
     using namespace hocket::runtime;                                                                 \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };               \
-    if (recording && shape##_RECORDED("MPI_" #Name)) [[unlikely]]                                    \
+    if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]]                              \
       return native();                                                                               \
     return persistent(Call{shape##_ARGUMENTS}, request, native);                                     \
   }

@@ -111,9 +111,19 @@ template <class Call>
 }
 
 template <class Call>
+[[nodiscard]] bool has_root(const Call& call) {
+  return call.kind().collective->rooted;
+}
+
+template <class Call>
 void note_passed_on(const Team* team, const Call& call, FallbackReason why) {
   const bool known = reporting && team != nullptr && call.well_formed(*team);
-  note_native(why, known ? call.sent_bytes(*team) : 0);
+  note_native(why, known ? call.sent_bytes(*team) : 0, known && has_root(call) ? call.message_bytes(*team) : 0);
+}
+
+template <class Call>
+void note_served(const Exchange& exchange, const Call& call, const Team& team) {
+  note_scheduled(exchange, call.sent_bytes(team), call.message_bytes(team), has_root(call));
 }
 
 /// By `exchange`; null: by the MPI library, and why.
@@ -132,7 +142,7 @@ int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why,
                                      : run(typename Call::Operation(*exchange, call));
   else
     run(typename Call::Operation(*exchange, call));
-  note_scheduled(*exchange, call.sent_bytes(*team), call.message_bytes(*team));
+  note_served(*exchange, call, *team);
   return MPI_SUCCESS;
 }
 
@@ -202,7 +212,7 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
     }
     const Exchange& exchange = channel->exchange(call.kind());
     Requests::instance().begin(std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, *team), request);
-    note_scheduled(exchange, call.sent_bytes(*team), call.message_bytes(*team));
+    note_served(exchange, call, *team);
     return MPI_SUCCESS;
   });
 }
@@ -228,7 +238,7 @@ int persistent(const Call& call, MPI_Request* request, Native native) {
       note_passed_on(team, call, why);
       return code;
     }
-    note_scheduled(*exchange, call.sent_bytes(*team), call.message_bytes(*team));
+    note_served(*exchange, call, *team);
     using Managed = Persistent<typename Call::Operation, typename Call::Own>;
     Requests::instance().serve(*request, std::make_unique<Managed>(std::move(*lease), exchange->planned(), call, *team),
                                call.comm);

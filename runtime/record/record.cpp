@@ -66,26 +66,73 @@ std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Reach r
   return sum_by_peer(to, bytes, nobody, kept);
 }
 
-void record(const char* operation, MPI_Comm comm, Reach reach, const VectorSide& sends, const VectorSide& receives) {
+/// Elements that `own` sends to `to`.
+std::int64_t part(Parts parts, const Numbers& counts, int root, std::size_t own, std::size_t to, std::size_t ranks) {
+  const auto is_root = [root](std::size_t rank) { return root >= 0 && rank == static_cast<std::size_t>(root); };
+  switch (parts) {
+    case Parts::from_root:
+      return is_root(own) ? counts[0] : 0;
+    case Parts::to_root:
+      return is_root(to) ? counts[0] : 0;
+    case Parts::to_owners:
+      return counts[to];
+    case Parts::to_all:
+      break;
+  }
+  const auto share = [&](std::size_t rank) {
+    const auto places = static_cast<std::int64_t>(ranks), place = static_cast<std::int64_t>(rank);
+    return counts[0] / places + (place < counts[0] % places ? 1 : 0);
+  };
+  return share(to) + share(own);
+}
+
+std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Parts parts, const Numbers& counts,
+                           MPI_Datatype type, int root) {
+  if (!counts.given() || type == MPI_DATATYPE_NULL) return {};
+  int own = 0;
+  check(PMPI_Comm_rank(comm, &own));
+  std::vector<int> to = world;
+  to[static_cast<std::size_t>(own)] = MPI_PROC_NULL;
+  std::vector<std::uint64_t> bytes(to.size(), 0);
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (const std::int64_t count = part(parts, counts, root, static_cast<std::size_t>(own), i, to.size()); count > 0)
+      bytes[i] = quick_bytes_of(count, type);
+  constexpr Rank nobody = ~Rank{0};
+  std::uint64_t kept = 0;
+  return sum_by_peer(to, bytes, nobody, kept);
+}
+
+template <class... Described>
+void record(const char* operation, MPI_Comm comm, const Described&... what) {
   if (!in_world()) return say_once("calls of programs that only open MPI sessions are not recorded");
   const std::lock_guard lock(mutex);
   RecordedComm& calls = recorded(comm);
   std::vector<Volume> row;
-  if (!calls.world.empty()) row = row_of(calls.world, comm, reach, sends, receives);
+  if (!calls.world.empty()) row = row_of(calls.world, comm, what...);
   file().add_call(calls, operation, std::move(row));
+}
+
+template <class... Described>
+bool try_record(const char* operation, MPI_Comm comm, const Described&... what) noexcept {
+  try {
+    if (comm != MPI_COMM_NULL) record(operation, comm, what...);
+  } catch (const MpiFailure&) {  // the call itself will fail
+  } catch (const std::exception& error) {
+    say_once("a call could not be recorded: " + std::string(error.what()));
+  }
+  return settings().plan_paths.empty();
 }
 
 }  // namespace
 
 bool only_recorded(const char* operation, MPI_Comm comm, Reach reach, const VectorSide& sends,
                    const VectorSide& receives) noexcept {
-  try {
-    if (comm != MPI_COMM_NULL) record(operation, comm, reach, sends, receives);
-  } catch (const MpiFailure&) {  // the call itself will fail
-  } catch (const std::exception& error) {
-    say_once("a call could not be recorded: " + std::string(error.what()));
-  }
-  return settings().plan_paths.empty();
+  return try_record(operation, comm, reach, sends, receives);
+}
+
+bool only_recorded(const char* operation, MPI_Comm comm, Parts parts, const Numbers& counts, MPI_Datatype type,
+                   int root) noexcept {
+  return try_record(operation, comm, parts, counts, type, root);
 }
 
 void end_recording() noexcept {

@@ -48,6 +48,7 @@ struct CurrentCall {
   MPI_Comm comm = MPI_COMM_NULL;
   Clock::time_point since;
   Exchanged exchanged;
+  std::uint64_t of_root = 0;  ///< bytes of the message, in calls with a root
   std::shared_ptr<Followed::Account> account;
 };
 
@@ -156,7 +157,7 @@ Report::Report() {
 }
 
 void Report::add(CurrentCall& call, Clock::time_point now) {
-  const std::uint64_t message = call.exchanged.bytes / receivers(call);
+  const std::uint64_t message = call.of_root > 0 ? call.of_root : call.exchanged.bytes / receivers(call);
   call.kind.size_class = std::bit_width(message);
   int rank = 0;
   if (settings().log >= 2 && call.comm != MPI_COMM_NULL) (void)PMPI_Comm_rank(call.comm, &rank);
@@ -222,13 +223,15 @@ Figures scaled(const Planned& planned, double message) {
 
 }  // namespace
 
-void detail::note_native(FallbackReason why, std::uint64_t bytes) {
+void detail::note_native(FallbackReason why, std::uint64_t bytes, std::uint64_t of_root) {
   current.kind.outcome = {Outcome::Kind::native, why};
   current.exchanged = {bytes, {}};
+  current.of_root = of_root;
 }
 
-void detail::note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message) {
+void detail::note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message, bool has_root) {
   current.kind.outcome = {Outcome::Kind::scheduled, {}};
+  current.of_root = has_root ? message : 0;
   current.exchanged = {bytes, scaled(exchange.planned(), static_cast<double>(message))};
 }
 

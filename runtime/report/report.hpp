@@ -16,21 +16,23 @@ struct ChoiceRow;
 inline std::atomic<std::uint64_t> scheduled_calls = 0;
 
 namespace detail {
-void note_native(FallbackReason why, std::uint64_t bytes);
-void note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message);
+void note_native(FallbackReason why, std::uint64_t bytes, std::uint64_t of_root);
+void note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message, bool has_root);
 }  // namespace detail
 
 /// Each call tells once what became of it, before it returns. `bytes`: what this rank sends to others in it, or each
 /// time that its request starts; of an all-gather, what it contributes times the other ranks. `message`: bytes of one,
-/// on average, which the plan was made for others of; of irregular calls it was made for exactly theirs.
-inline void note_native(FallbackReason why, std::uint64_t bytes = 0) {
+/// on average, which the plan was made for others of; of irregular calls it was made for exactly theirs. Calls with a
+/// root tell the same message on all ranks (`of_root`), whoever sends it.
+inline void note_native(FallbackReason why, std::uint64_t bytes = 0, std::uint64_t of_root = 0) {
   if (reporting) [[unlikely]]
-    detail::note_native(why, bytes);
+    detail::note_native(why, bytes, of_root);
 }
-inline void note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message = 0) {
+inline void note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message = 0,
+                           bool has_root = false) {
   scheduled_calls.fetch_add(1, std::memory_order_relaxed);
   if (reporting) [[unlikely]]
-    detail::note_scheduled(exchange, bytes, message);
+    detail::note_scheduled(exchange, bytes, message, has_root);
 }
 
 /// By one rank of the communicator, when it ends.

@@ -121,6 +121,23 @@ def test_generate(hocket, tmp_path: Path) -> None:
     assert printed == out.read_text()
 
 
+@pytest.mark.parametrize(
+    ("collective", "function", "options"),
+    [
+        ("all-reduce", "MPI_Allreduce", ("--bytes", "100000")),  # of seven ranks: no equal blocks
+        ("reduce-scatter", "MPI_Reduce_scatter_block", ()),
+        ("reduce", "MPI_Reduce", ("--root", "3")),
+        ("broadcast", "MPI_Bcast", ("--root", "3", "--flow", "barrier")),
+    ],
+)
+def test_generate_reductions(hocket, tmp_path: Path, collective: str, function: str, options) -> None:
+    out = tmp_path / "a.c"
+    hocket("generate", collective, "--network", "chain:3,2,2", "-o", out, *options)
+    text = out.read_text()
+    assert f"int {function}(" in text
+    assert "--root 3" not in options or "#define ROOT 3 " in text
+
+
 def test_schedulers(hocket) -> None:
     listed = hocket("schedulers", "--json").out
     assert '"tree"' in listed and '"packing"' in listed

@@ -15,7 +15,7 @@ from mpi_tools import MpiUnderTest, mpich, open_mpi
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.export.c_source import RoutineOptions, all_gather_source
+from hocket.export.c_source import RoutineOptions, routine_source
 from hocket.network import read_network
 from hocket.planning import PlannedExchange, check, plan_collective
 
@@ -73,8 +73,9 @@ def planned(network: str, shape: str, bytes: int = 3072, window: int = 1) -> Pla
     bounds = _core.lower_bounds(net, demand)
     least = _core.least_phases(net, demand, bounds, ports)
     return PlannedExchange(
-        net, demand, "by hand", schedule, waits, bounds, least, bounds.seconds, certificate, 0, 0, 1
-    )
+        net, demand, "by hand", schedule, waits, bounds, least, bounds.seconds, certificate, 0, 0, 1,
+        collective="all-gather",
+    )  # fmt: skip
 
 
 def write(
@@ -82,7 +83,7 @@ def write(
 ) -> Path:
     options = RoutineOptions(function, flow)
     path = tmp_path / "routine.c"
-    path.write_text(all_gather_source(planned(network, shape, window=options.window), network, options))
+    path.write_text(routine_source(planned(network, shape, window=options.window), network, options))
     return path
 
 
@@ -140,7 +141,7 @@ def test_plain_c99(tmp_path: Path, shape: str, flow: str) -> None:
 
 
 def test_a_send_waits_for_what_it_forwards() -> None:
-    text = all_gather_source(planned("star:4", "ring"), "star:4", RoutineOptions("MPI_Allgather", "free"))
+    text = routine_source(planned("star:4", "ring"), "star:4", RoutineOptions("MPI_Allgather", "free"))
     row = text[text.index("sends_of_1[") :].splitlines()[1:4]
     # phase, to, piece, pieces, own receives: the first send is its own, every other forwards one receive
     assert [line.split(",")[4].strip() for line in row] == ["0", "1", "1"]
@@ -149,7 +150,7 @@ def test_a_send_waits_for_what_it_forwards() -> None:
 def test_what_no_routine_is_written_for() -> None:
     options = RoutineOptions("MPI_Allgather")
     with pytest.raises(UsageError, match="equal and not empty"):
-        all_gather_source(planned("star:4", "ring", bytes=0), "star:4", options)
+        routine_source(planned("star:4", "ring", bytes=0), "star:4", options)
 
 
 @pytest.mark.parametrize(
@@ -168,5 +169,5 @@ def test_schedulers_of_the_registry(
 ) -> None:
     made = plan_collective("all-gather", read_network(network), 65536, scheduler, startup=startup)
     routine = tmp_path / "routine.c"
-    routine.write_text(all_gather_source(made, network, RoutineOptions("MPI_Allgather")))
+    routine.write_text(routine_source(made, network, RoutineOptions("MPI_Allgather")))
     assert "failures 0, splits 1 1 0" in run_check(mpi, routine, ranks, "-DHOCKET_MIN_BYTES=1")

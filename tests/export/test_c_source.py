@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from mpi_tools import MpiUnderTest, mpich, open_mpi
 
 from hocket.errors import UsageError
-from hocket.export.c_source import MOST_RANKS, RoutineOptions, all_to_all_source
+from hocket.export.c_source import MOST_RANKS, RoutineOptions, routine_source
 from hocket.network import read_network
 from hocket.planning import PlannedExchange, plan_collective
 
@@ -28,7 +28,7 @@ def planned(network: str, scheduler: str = "auto", window: int = 1) -> PlannedEx
 def write(tmp_path: Path, network: str, function: str = "MPI_Alltoall", flow: str = "token") -> Path:
     options = RoutineOptions(function, flow)
     path = tmp_path / "routine.c"
-    path.write_text(all_to_all_source(planned(network, window=options.window), network, options))
+    path.write_text(routine_source(planned(network, window=options.window), network, options))
     return path
 
 
@@ -149,11 +149,11 @@ def test_plain_c99(tmp_path: Path) -> None:
 
 
 def test_same_input_same_text() -> None:
-    assert all_to_all_source(planned("tree:2x4"), "t") == all_to_all_source(planned("tree:2x4"), "t")
+    assert routine_source(planned("tree:2x4"), "t") == routine_source(planned("tree:2x4"), "t")
 
 
 def test_the_comment_tells_what_it_is() -> None:
-    text = all_to_all_source(planned(FIGURE1), "figure1.toml")
+    text = routine_source(planned(FIGURE1), "figure1.toml")
     head = text[: text.index("*/")]
     for part in ("figure1.toml", "Phases      9", "fewer than 9", "section 5", "n0, n1, n2", "Faraj"):
         assert part in head
@@ -162,7 +162,7 @@ def test_the_comment_tells_what_it_is() -> None:
 def test_names_cannot_end_the_comment(tmp_path: Path) -> None:
     network = tmp_path / "odd.toml"
     source = planned("star:3")
-    text = all_to_all_source(source, '*/ int x; /* ??/ \n#error "no" @TABLES@ \\')
+    text = routine_source(source, '*/ int x; /* ??/ \n#error "no" @TABLES@ \\')
     network.with_suffix(".c").write_text(text)
     mpich().compile([network.with_suffix(".c")], tmp_path / "odd.o", "-c")
 
@@ -182,9 +182,9 @@ def test_flows(flow: str) -> None:
 def test_sizes_that_are_refused() -> None:
     for network in ("star:1", f"star:{MOST_RANKS + 1}"):
         with pytest.raises(UsageError, match="ranks; a routine is written for 2 to"):
-            all_to_all_source(planned(network), network)
+            routine_source(planned(network), network)
 
 
 def test_linear_is_refused() -> None:
     with pytest.raises(UsageError, match="several messages in one phase"):
-        all_to_all_source(planned("star:4", "linear"), "star:4")
+        routine_source(planned("star:4", "linear"), "star:4")

@@ -11,10 +11,11 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.simgrid import hostfile, link_name, platform_xml
 from hocket.network import read_network
+from hocket.planning import plan_collective
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "smpi"))
 from program import program_text
-from referee import Referee, missing_tools
+from referee import Referee, RefereeError, missing_tools
 
 needs_simgrid = pytest.mark.skipif(
     bool(missing_tools()), reason="SimGrid is not installed (Debian: libsimgrid-dev)"
@@ -110,3 +111,36 @@ def test_tokens_that_go_out_early_hide_latency(tmp_path: Path) -> None:
     )
     assert bounded == pytest.approx(usual, rel=1e-6)
     assert bound <= early < bounded
+
+
+@needs_simgrid
+@pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "broadcast"])
+def test_reductions_meet_their_prediction(collective: str, tmp_path: Path) -> None:
+    network = read_network("chain:3,2,3@1Gbit,1us")
+    planned = plan_collective(collective, network, 1 << 20)
+    seconds = Referee(network, tmp_path).program(
+        program_text(planned.schedule, planned.waits, planned.waits.window)
+    )
+    assert planned.bound_seconds <= seconds <= 1.2 * planned.predicted_seconds
+
+
+@needs_simgrid
+@pytest.mark.parametrize(
+    ("collective", "algorithms"),
+    [
+        ("allreduce", ("ring", "halving", "swing")),
+        ("reduce_scatter", ("ring", "halving", "swing")),
+        ("bcast", ("halving", "swing", "tree")),
+    ],
+)
+def test_algorithms_of_papers_have_the_right_result(
+    collective: str, algorithms: tuple[str, ...], tmp_path: Path
+) -> None:
+    """The program checks it; vectors that 16 does not divide, and of fewer elements than ranks."""
+    referee = Referee(read_network("torus:8x2@1Gbit,1us"), tmp_path)
+    for algorithm in algorithms:
+        for sides in [(), (8, 2)] if algorithm == "swing" else [()]:
+            for size in (100_004, 20):
+                assert referee.rival(collective, algorithm, size, sides) > 0
+    with pytest.raises(RefereeError, match="another number of ranks"):
+        referee.rival(collective, "swing", 4096, (4, 2))

@@ -17,13 +17,22 @@ from hocket.cli.options import (
     network_option,
     parse_size,
     plan_equal,
+    root_option,
     scheduler_option,
     size_option,
     startup_option,
 )
 from hocket.cli.usage import Decorator
 from hocket.cli.work import check_writable, with_spinner, write_atomically
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, COLLECTIVES
+from hocket.collectives import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    BROADCAST,
+    COLLECTIVES,
+    REDUCE,
+    REDUCE_SCATTER,
+)
 
 if TYPE_CHECKING:
     from hocket import _core
@@ -38,7 +47,8 @@ def generate() -> None:
     """Write a scheduled collective as C source that needs nothing but MPI."""
 
 
-def _function_option(default: str, beside: str) -> Decorator:
+def _function_option(default: str) -> Decorator:
+    beside = default.lower().replace("mpi_", "hocket_", 1)
     return click.option(
         "--function-name", default=default, show_default=True, metavar="NAME",
         help=f"{default} replaces the library's; {beside} stands beside it.",
@@ -50,12 +60,10 @@ _output_option = click.option(
 )
 
 
-def _command(collective: _core.Collective, beside: str, help: str) -> click.Command:
-    replaced = collective.mpi_calls.partition(",")[0]
-
+def _command(collective: _core.Collective, replaced: str, help: str) -> click.Command:
     @network_option()
     @_output_option
-    @_function_option(replaced, beside)
+    @_function_option(replaced)
     @flow_option("token", "What holds a message back.")
     @size_option(collective)
     @scheduler_option
@@ -71,37 +79,60 @@ def _command(collective: _core.Collective, beside: str, help: str) -> click.Comm
         defaults: Defaults,
         as_json: bool,
         startup: str = "0",
+        root: int = 0,
     ) -> None:
-        from hocket.export.c_source import RoutineOptions, all_gather_source, all_to_all_source
+        from hocket.export.c_source import RoutineOptions, routine_source
 
         options = RoutineOptions(function_name, flow)
         network = _checked_network(output, options, source, defaults, as_json)
-        parse_size(size or DEFAULT_BYTES)
+        bytes = parse_size(size or DEFAULT_BYTES)
+        if collective.name == ALL_REDUCE:
+            size = str(-(-bytes // network.ranks) * network.ranks)  # equal blocks
         planned = plan_equal(
-            collective.name, network, size, scheduler, options.window, as_json, startup=startup
+            collective.name, network, size, scheduler, options.window, as_json, startup=startup, root=root
         )
         planned.check_accepted()
-        written = all_gather_source if collective.forwards else all_to_all_source
-        text = with_spinner("writing C", lambda: written(planned, source, options), as_json)
+        text = with_spinner("writing C", lambda: routine_source(planned, source, options), as_json)
         _finish(planned, text, output, options, as_json)
 
     if collective.forwards:
         command = startup_option(
             "What a message costs its sender; schedules trade messages for bytes by it. [0]"
         )(command)
+    if collective.rooted:
+        command = root_option(command)
     return click.command(collective.name, help=help)(command)
 
 
 # Collectives that there are templates of.
-generate.add_command(_command(COLLECTIVES[ALL_TO_ALL], "hocket_alltoall", """\
+generate.add_command(_command(COLLECTIVES[ALL_TO_ALL], "MPI_Alltoall", """\
 Write an all-to-all routine for exactly this network.
 
 The routine serves every size of message; SIZE only sets the predictions in its comment."""))  # fmt: skip
-generate.add_command(_command(COLLECTIVES[ALL_GATHER], "hocket_allgather", """\
+generate.add_command(_command(COLLECTIVES[ALL_GATHER], "MPI_Allgather", """\
 Write all-gather routines, for equal and for unequal contributions, for exactly this network.
 
 The routines serve every size; SIZE and --startup choose the schedule and set the predictions in the comment. \
 NAME with a v at its end is the routine for unequal contributions."""))  # fmt: skip
+generate.add_command(_command(COLLECTIVES[REDUCE_SCATTER], "MPI_Reduce_scatter", """\
+Write reduce-scatter routines, for blocks of any sizes and for equal ones, for exactly this network.
+
+The routines serve every size; SIZE, of a block, and --startup choose the schedule. NAME with _block at its end is \
+the routine for equal blocks."""))  # fmt: skip
+generate.add_command(_command(COLLECTIVES[ALL_REDUCE], "MPI_Allreduce", """\
+Write an all-reduce routine for exactly this network.
+
+The routine serves every size; SIZE, of the vector, and --startup choose the schedule."""))  # fmt: skip
+generate.add_command(_command(COLLECTIVES[BROADCAST], "MPI_Bcast", """\
+Write a broadcast routine for exactly this network and root.
+
+The routine serves every size; SIZE and --startup choose the schedule. Broadcasts of other roots go to the MPI \
+library."""))  # fmt: skip
+generate.add_command(_command(COLLECTIVES[REDUCE], "MPI_Reduce", """\
+Write a reduce routine for exactly this network and root.
+
+The routine serves every size; SIZE, of the vector, and --startup choose the schedule. Calls with other roots go to \
+the MPI library."""))  # fmt: skip
 
 
 def _checked_network(

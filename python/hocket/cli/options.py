@@ -158,6 +158,11 @@ def startup_option(help: str) -> Decorator:
     return click.option("--startup", default="0", metavar="TIME", help=help)
 
 
+root_option = click.option(
+    "--root", type=click.IntRange(0), default=0, show_default=True, metavar="R",
+    help="The rank that is the root.",
+)  # fmt: skip
+
 calibration_option = click.option(
     "--calibration", metavar="FILE",
     help="Predict by this result of 'hocket calibrate network'. [that kept of the network]",

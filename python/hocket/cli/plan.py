@@ -21,6 +21,7 @@ from hocket.cli.options import (
     network_option,
     parse_size,
     plan_equal,
+    root_option,
     scheduler_option,
     size_option,
     startup_option,
@@ -118,8 +119,7 @@ def _command(collective: _core.Collective) -> click.Command:
             help="What each rank contributes: a size per line, or with commas between them.",
         )(command)  # fmt: skip
     if collective.rooted:
-        command = click.option("--root", type=click.IntRange(0), default=0, show_default=True, metavar="R",
-                               help="The rank that is the root.")(command)  # fmt: skip
+        command = root_option(command)
     row = "With --rank R the row of that rank is shown."
     if by_row:
         row = "With --rank R nothing but the row of that rank is computed, which takes a second for 100,000 hosts."

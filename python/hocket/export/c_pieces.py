@@ -1,4 +1,4 @@
-"""What the messages of an all-gather carry, and which of them must have come before one is forwarded."""
+"""What messages carry of the ranks' blocks, and which of them must have come before one is sent."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hocket.export.c_tables import Receive, Row, Send, wrapped
 MOST_PIECES: Final = 600_000  # 20 MB of tables
 MOST_SHARES: Final = 2**31 - 1
 
-Piece = tuple[int, int, int]  # origin, first and last share of its contribution
+Piece = tuple[int, int, int]  # whose block, first and last share of it
 
 
 @dataclass(slots=True)
 class Pieces:
     """The pieces of all messages, one list after the other."""
 
-    shares: int  # a contribution is cut into so many
+    shares: int  # a block is cut into so many
     lists: list[list[Piece]]  # per message
     names: list[str]
 
@@ -39,8 +39,11 @@ class Pieces:
         return "\n".join([*lines, "};"])
 
 
-def carry(schedule: _core.Schedule, programs: list[_core.RankProgram], rows: list[Row]) -> Pieces:
-    """Gives each message of the rows its pieces, and lets each send wait for what it forwards."""
+def carry(
+    schedule: _core.Schedule, programs: list[_core.RankProgram], rows: list[Row], reduces: bool = False
+) -> Pieces:
+    """Gives each message of the rows its pieces, and lets each send wait for what it forwards or, where the
+    schedule ``reduces``, has added up. Raises UsageError for schedules that are cut too finely."""
     carried = [program.send_pieces for program in programs]
     total = sum(len(pieces) for sends in carried for pieces in sends)
     if total > MOST_PIECES:
@@ -75,7 +78,7 @@ def carry(schedule: _core.Schedule, programs: list[_core.RankProgram], rows: lis
             receive.carried = (first[message], len(table.lists[message]))
             arriving.append(table.lists[message])
         leaving = [table.lists[_message_of(first, send)] for send in row.sends]
-        _forward(dst, row, arriving, leaving)
+        _forward(None if reduces else dst, dst, row, arriving, leaving)
     return table
 
 
@@ -86,9 +89,11 @@ def _message_of(first: list[int], send: Send) -> int:
     return bisect_right(first, send.carried[0]) - 1
 
 
-def _forward(rank: int, row: Row, arriving: list[list[Piece]], leaving: list[list[Piece]]) -> None:
-    """A send waits for the receives that bring what it forwards. Sends start in order, so the first one that
-    needs a receive waits for it, and no other has to."""
+def _forward(
+    holder: int | None, rank: int, row: Row, arriving: list[list[Piece]], leaving: list[list[Piece]]
+) -> None:
+    """A send waits for the receives that bring what it forwards; ``holder`` has the whole of its block. Sends start
+    in order, so the first one that needs a receive waits for it, and no other has to."""
     brought: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for number, pieces in enumerate(arriving):
         for origin, begin, end in pieces:
@@ -98,7 +103,7 @@ def _forward(rank: int, row: Row, arriving: list[list[Piece]], leaving: list[lis
         needed = {
             receive
             for origin, begin, end in pieces
-            if origin != rank
+            if origin != holder
             for receive, held_from, held_to in brought[origin]
             if held_from < end and begin < held_to and row.receives[receive].phase < send.phase
         }

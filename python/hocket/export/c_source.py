@@ -1,4 +1,4 @@
-"""An all-to-all routine as readable C: the paper's routine generator (Faraj and Yuan, section 5)."""
+"""A scheduled collective as readable C, after the routine generator of Faraj and Yuan (section 5)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL
+from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE, REDUCE_SCATTER
 from hocket.errors import UsageError
+from hocket.export.c_header import (
+    Comment,
+    all_gather_comment,
+    all_to_all_comment,
+    broadcast_comment,
+    header,
+    reduction_comment,
+)
 from hocket.export.c_pieces import carry
-from hocket.export.c_tables import BarrierTables, Receive, Row, Send, TokenTables, wrapped
-from hocket.units import format_bytes, format_rate, format_time
+from hocket.export.c_tables import BarrierTables, Receive, Row, Send, TokenTables
 
 if TYPE_CHECKING:
     from hocket.planning import PlannedExchange
 
 MOST_RANKS: Final = 512  # 261,632 messages: 15 MB of tables
-MOST_LINKS: Final = 64  # listed in the comment
 
 _KEYWORDS: Final = frozenset(
     [
@@ -29,16 +35,61 @@ _KEYWORDS: Final = frozenset(
     ]
 )
 
-_ALL_TO_ALL_PROTOTYPE: Final = """int {function}(const void *sendbuf, int sendcount, MPI_Datatype sendtype, \
-void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm);"""
-_ALL_GATHER_PROTOTYPES: Final = (
-    _ALL_TO_ALL_PROTOTYPE
-    + """
-int {function}v(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, \
-const int recvcounts[],
-    const int displs[], MPI_Datatype recvtype, MPI_Comm comm);"""
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """What a collective's routine replaces, and how it is written."""
+
+    replaced: str  # the call of the MPI library
+    template: str
+    prototypes: tuple[str, ...]
+    suffix: str = ""  # of the second entry's name
+
+
+_EQUAL_BLOCKS: Final = (
+    "int {function}(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,\n"
+    "    MPI_Datatype recvtype, MPI_Comm comm);"
 )
+ROUTINES: Final = {
+    ALL_TO_ALL: Routine("MPI_Alltoall", "alltoall.c.in", (_EQUAL_BLOCKS,)),
+    ALL_GATHER: Routine(
+        "MPI_Allgather", "allgather.c.in",
+        (
+            _EQUAL_BLOCKS,
+            "int {function}v(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, "
+            "const int recvcounts[],\n    const int displs[], MPI_Datatype recvtype, MPI_Comm comm);",
+        ),
+        "v",
+    ),
+    BROADCAST: Routine(
+        "MPI_Bcast", "broadcast.c.in",
+        ("int {function}(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);",),
+    ),
+    REDUCE_SCATTER: Routine(
+        "MPI_Reduce_scatter", "reducescatter.c.in",
+        (
+            "int {function}(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype type, "
+            "MPI_Op op,\n    MPI_Comm comm);",
+            "int {function}_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,\n"
+            "    MPI_Comm comm);",
+        ),
+        "_block",
+    ),
+    ALL_REDUCE: Routine(
+        "MPI_Allreduce", "allreduce.c.in",
+        (
+            "int {function}(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, "
+            "MPI_Comm comm);",
+        ),
+    ),
+    REDUCE: Routine(
+        "MPI_Reduce", "reduce.c.in",
+        (
+            "int {function}(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,\n"
+            "    MPI_Comm comm);",
+        ),
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,41 +124,85 @@ class RoutineOptions:
             )
 
 
-def all_to_all_source(planned: PlannedExchange, source: str, options: RoutineOptions | None = None) -> str:
-    """C99 source that needs nothing but MPI. The same input gives the same text."""
-    options = options or RoutineOptions()
-    waits, _, rows = _prepare(planned, options)
-    _check_one_port(planned, rows)
-    tables = BarrierTables(rows) if options.flow == "barrier" else TokenTables(rows)
-    replaced = options.function == "MPI_Alltoall"
-    return _source(planned, options, tables, "alltoall.c.in", {
-        "HEADER": _header(planned, source, options, waits, _all_to_all_comment(planned, options)),
-        "PROTOTYPES": _ALL_TO_ALL_PROTOTYPE.format(function=options.function),
-        "NATIVE": "P" + options.function if replaced else "MPI_Alltoall",
-        "ALLGATHER": "MPI_Allgather",
-    })  # fmt: skip
+def routine_source(planned: PlannedExchange, source: str, options: RoutineOptions | None = None) -> str:
+    """C99 source that needs nothing but MPI. The same input gives the same text.
 
-
-def all_gather_source(planned: PlannedExchange, source: str, options: RoutineOptions) -> str:
-    """The same for an all-gather; the routine has a second entry for contributions of several sizes."""
+    ``source``: the network as the user named it. Raises UsageError for schedules that no routine is written for:
+    incomplete ones, of too many ranks or pieces, or of blocks that differ where the collective's do not.
+    """
+    collective = planned.collective
+    options = options or RoutineOptions(ROUTINES[collective].replaced)
     waits, programs, rows = _prepare(planned, options)
-    if planned.demand.contributions or planned.demand.bytes == 0:
+    values: dict[str, str] = {}
+    inserted: dict[str, str] = {}
+    if collective == ALL_TO_ALL:
+        _check_one_port(planned, rows)
+        comment = all_to_all_comment(planned, options)
+    else:
+        root, size = _root_and_size(planned)
+        values, inserted = _blocks(planned, programs, rows, options)
+        if collective == ALL_GATHER:
+            comment = all_gather_comment(planned, options)
+        elif collective == BROADCAST:
+            comment = broadcast_comment(planned, options, size, root or 0)
+        else:
+            routine = ROUTINES[collective]
+            comment = reduction_comment(planned, options, size, root, routine.replaced, routine.suffix)
+        if root is not None:
+            values["ROOT"] = str(root)
+    return _source(planned, source, options, waits, rows, comment, values, inserted)
+
+
+def _root_and_size(planned: PlannedExchange) -> tuple[int | None, int]:
+    """Of a collective with a root; and its --bytes."""
+    demand, rooted = planned.demand, planned.collective in (BROADCAST, REDUCE)
+    if demand.bytes == 0 or (demand.contributions and not rooted):
         raise UsageError("a routine is written from a plan whose contributions are equal and not empty")
-    pieces = carry(planned.schedule, programs, rows)
-    tables = BarrierTables(rows) if options.flow == "barrier" else TokenTables(rows)
-    parts = pieces.shares > 1
-    native = "PMPI_Allgather" if options.function == "MPI_Allgather" else "MPI_Allgather"
-    return _source(planned, options, tables, "allgather.c.in", {
-        "HEADER": _header(planned, source, options, waits, _all_gather_comment(planned, options)),
-        "PROTOTYPES": _ALL_GATHER_PROTOTYPES.format(function=options.function),
-        "NATIVE": native,
-        "ALLGATHER": native,
-        "PARTS": _template("parts.c.in") if parts else "",
-        "RUN": "exchange_parts(twin, &blocks)" if parts else "exchange(twin, &blocks, &blocks)",
+    root = next(rank for rank, bytes in enumerate(demand.contributions) if bytes) if rooted else None
+    return root, demand.bytes * (demand.ranks if planned.collective == ALL_REDUCE else 1)
+
+
+def _blocks(
+    planned: PlannedExchange,
+    programs: list[_core.RankProgram],
+    rows: list[Row],
+    options: RoutineOptions,
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What routines with pieces of blocks have more: values of names, and parts of the templates."""
+    reduces = planned.collective in (REDUCE_SCATTER, ALL_REDUCE, REDUCE)
+    pieces = carry(planned.schedule, programs, rows, reduces)
+    values = {
         "SHARES": str(pieces.shares),
         "PIECES": str(pieces.most),
         "PIECE_TABLE": pieces.text(),
-    })  # fmt: skip
+    }
+    if not reduces:
+        parts = pieces.shares > 1
+        values["RUN"] = "exchange_parts(twin, &blocks)" if parts else "exchange(twin, &blocks, &blocks)"
+        return values, {
+            "PIECES_OF_BLOCKS": _template("pieces.c.in"),
+            "RECEIVE": _template("receive.c.in"),
+            "PARTS": _template("parts.c.in") if parts else "",
+            "BLOCKS": _HELD_BLOCKS,
+        }
+    phases = planned.schedule.phases
+    values["ADDING"] = str(phases // 2 if planned.collective == ALL_REDUCE else phases)
+    inserted = {
+        "CALL": _template(ROUTINES[planned.collective].template),
+        "PIECES_OF_BLOCKS": _template("pieces.c.in"),
+        "BLOCKS": _SUMMED_BLOCKS,
+        "STATE": "  struct sums *sums;",
+    }
+    if options.flow == "barrier":
+        values["STAGES"] = "IN_PHASE"
+        inserted["ADD"] = _ADD_OF_PHASE
+    else:
+        values["STAGES"] = "RECEIVES"
+        values["MAY_RECEIVE"] = " && may_receive(twin, in, posted)"
+        inserted["IN_ORDER"] = _template("in_order.c.in")
+        inserted["SENT"] = "        in->sums->partial -= phase_of[slot - FIRST_SEND] < ADDING;"
+        inserted["TAKE"] = "        CHECK(take(twin, in, held[slot], own));"
+    return values, inserted
 
 
 def _prepare(
@@ -131,36 +226,48 @@ def _prepare(
 
 def _source(
     planned: PlannedExchange,
+    source: str,
     options: RoutineOptions,
-    tables: TokenTables | BarrierTables,
-    template: str,
+    waits: _core.Waits,
+    rows: list[Row],
+    comment: Comment,
     values: dict[str, str],
+    inserted: dict[str, str],
 ) -> str:
+    tables = BarrierTables(rows) if options.flow == "barrier" else TokenTables(rows)
+    routine = ROUTINES[planned.collective]
     names, ranks = planned.network.names, planned.network.ranks_per_node
     sizes, structs, text = (
         tables.sizes(options.window, planned.schedule.phases),
         tables.structs,
         tables.text(),
     )
-    if "SHARES" in values:
-        sizes += (
-            f"\n#define SHARES {values['SHARES']} /* into which a contribution is cut */"
-            f"\n#define PIECES {values['PIECES']} /* most that one message carries */"
-        )
+    for name, meaning in _MORE_SIZES.items():
+        sizes += f"\n#define {name} {values[name]} /* {meaning} */" if name in values else ""
+    if "PIECE_TABLE" in values:
         structs = (
             "struct piece {\n"
-            "  int origin;      /* whose contribution, */\n"
+            "  int origin;      /* whose block, */\n"
             "  int first, last; /* and which part of it: shares [first, last) */\n"
             f"}};\n{structs}"
         )
         text = f"{values['PIECE_TABLE']}\n\n{text}"
-    body = _template(template)
-    for name, part in (("FLOW", _template(tables.template)), ("PARTS", values.get("PARTS", ""))):
+    body = _template("sums.c.in" if "CALL" in inserted else routine.template)
+    parts = {**_NO_PARTS, "FLOW": _template(tables.template), **inserted}
+    for name in _PARTS_IN_ORDER:
+        part = parts[name]
         body = body.replace(f"@{name}@\n", part.strip("\n") + "\n" if part else "")
+    replaced = options.function == routine.replaced
+    gather = ROUTINES[ALL_GATHER].replaced
     return _fill(
         _template("common.c.in").replace("@EXCHANGE@", body.strip("\n")),
         {
+            "MAY_RECEIVE": "",
             **values,
+            "HEADER": header(planned, source, options, waits, comment),
+            "PROTOTYPES": "\n".join(routine.prototypes).format(function=options.function),
+            "NATIVE": ("P" if replaced else "") + routine.replaced,
+            "ALLGATHER": "P" + gather if options.function == gather else gather,
             "RANKS": str(planned.network.ranks),
             "HOSTS": str(len(planned.network.hosts)),
             "SIZES": sizes,
@@ -171,6 +278,38 @@ def _source(
             "FUNCTION": options.function,
         },
     )
+
+
+# Lines of the templates that are other text, outermost first, and what stands there unless it is said.
+_PARTS_IN_ORDER: Final = (
+    *("PIECES_OF_BLOCKS", "RECEIVE", "FLOW", "CALL", "PARTS", "BLOCKS", "STATE"),
+    *("IN_ORDER", "SENT", "TAKE", "ADD"),
+)
+_NO_PARTS: Final = {
+    **dict.fromkeys(_PARTS_IN_ORDER, ""),
+    "TAKE": "        note(over, twin->rank, own);",
+}
+_MORE_SIZES: Final = {
+    "SHARES": "into which a block is cut",
+    "PIECES": "most that one message carries",
+    "ROOT": "its rank in the network",
+    "ADDING": "the first phase, if any, that brings results",
+    "STAGES": "for messages that are not added yet",
+}
+_HELD_BLOCKS: Final = """\
+/* What every rank has and gets: the contribution of rank i of the network begins at base + at[i] and has
+ * count[i] elements. Each is forwarded from where it arrives. */
+"""
+_SUMMED_BLOCKS: Final = """\
+struct sums;
+
+/* What every rank adds up: the block for the result of rank i of the network begins at base + at[i] and has
+ * count[i] elements. What has come in is added there, and sent on from there. */
+"""
+_ADD_OF_PHASE: Final = """\
+    for (; error == MPI_SUCCESS && in->sums->added < received; in->sums->added++)
+      error = add(twin, in, &receive[in->sums->added]);
+"""
 
 
 def _template(name: str) -> str:
@@ -205,136 +344,3 @@ def _c_string(text: str) -> str:
     return '"' + "".join(
         chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode()
     ) + '"'  # fmt: skip
-
-
-def _comment(lines: list[str]) -> str:
-    """A block comment that no name can end or continue."""
-    safe = [
-        "".join(c if c.isprintable() else "?" for c in line).replace("*/", "*_/").replace("/*", "/_*")
-        for line in lines
-    ]
-    safe = [line.replace("??/", "?_?/") for line in safe]
-    return "/* " + "\n".join([safe[0], *(f" * {line}".rstrip() for line in safe[1:])]) + "\n */"
-
-
-@dataclass(frozen=True, slots=True)
-class _Comment:
-    """What the header says of one pattern and not of another."""
-
-    title: str
-    pattern: str
-    options: str  # that choose the schedule
-    replaces: str
-    serves: list[str]
-    size: str
-    source: list[str]
-
-
-def _all_to_all_comment(planned: PlannedExchange, options: RoutineOptions) -> _Comment:
-    return _Comment(
-        "all-to-all personalised communication",
-        ALL_TO_ALL,
-        "",
-        "Link it with a program and it takes the place of the library's MPI_Alltoall."
-        if options.function == "MPI_Alltoall"
-        else f"Call {options.function} with the arguments of MPI_Alltoall.",
-        [
-            "any datatype and count, and MPI_IN_PLACE; other communicators and messages below",
-            "HOCKET_MIN_BYTES bytes go to the MPI library.",
-        ],
-        f"{format_bytes(planned.demand.bytes)} per message",
-        [
-            "Source: A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized Communication",
-            "on Ethernet Switched Clusters: section 4 for the phases of trees, section 5 for the pair-wise",
-            "synchronisation, in which the receiver of the earlier of two messages that share a link",
-            "releases the sender of the later.",
-        ],
-    )
-
-
-def _all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> _Comment:
-    function = options.function
-    entries = (s for s in _core.schedulers() if s.pattern == planned.demand.pattern)
-    source = next((s.source for s in entries if s.name == planned.scheduler), planned.scheduler)
-    return _Comment(
-        ALL_GATHER,
-        ALL_GATHER,
-        f" --bytes {planned.demand.bytes} --startup {planned.startup:g}s",
-        "Link it with a program and it takes the place of the library's MPI_Allgather and MPI_Allgatherv."
-        if function == "MPI_Allgather"
-        else f"Call {function} and {function}v with the arguments of MPI_Allgather and MPI_Allgatherv.",
-        [
-            "any datatype and counts, and MPI_IN_PLACE; other communicators and contributions below",
-            "HOCKET_MIN_BYTES bytes (their mean) go to the MPI library.",
-        ],
-        f"{format_bytes(planned.demand.bytes)} per rank",
-        [
-            f"Source: {source}. The pair-wise",
-            "synchronisation is that of A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized",
-            "Communication on Ethernet Switched Clusters, section 5. A rank forwards what has come to it: a",
-            "send waits until all that it carries is there.",
-        ],
-    )
-
-
-def _header(
-    planned: PlannedExchange, source: str, options: RoutineOptions, waits: _core.Waits, comment: _Comment
-) -> str:
-    from importlib.metadata import version
-
-    network, schedule, bounds = planned.network, planned.schedule, planned.bounds
-    names = network.names
-    hosts = wrapped([names[host] for host in network.hosts], "  ").split("\n")
-    links = [
-        f"  {names[a]} - {names[b]}  {format_rate(network.rate(2 * i))}, "
-        f"{format_time(network.latency(2 * i))}"
-        for i, (a, b) in enumerate(network.links[:MOST_LINKS])
-    ]
-    left_out = len(network.links) - len(links)
-    bottleneck = network.channel_name(bounds.bottleneck) if network.channels else "none"
-    gather = comment.pattern == ALL_GATHER
-    contention = (
-        "none: no two messages of a phase share a link in one direction, trunks as wide as their rate"
-        if planned.certificate.contention_free
-        else "messages of a phase share links: this schedule is for comparison"
-    )
-    return _comment([
-        f"{options.function}: {comment.title}, scheduled for one network.",
-        "",
-        f"Written by Hocket {version('hocket')} for the network {source}:",
-        f"  hocket generate {comment.pattern} --network {source}{comment.options}"
-        f" --scheduler {planned.scheduler} --flow {options.flow} --function-name {options.function}",
-        "",
-        comment.replaces,
-        f"Compile it with any MPI:  mpicc -O2 -c FILE.c. It serves communicators of {network.ranks} ranks,",
-        *comment.serves,
-        "",
-        f"Scheduler   {planned.scheduler}",
-        f"Phases      {schedule.phases}; no schedule has fewer than {planned.bound_phases}"
-        + ("" if gather else f" (bottleneck {bottleneck})"),
-        f"Contention  {contention}",
-        f"Messages    {len(schedule)}; {_flow_text(options, waits)}",
-        f"Time        {format_time(planned.bound_seconds, 4)} at least for {comment.size}, "
-        f"{format_time(planned.predicted_seconds, 4)} predicted under tokens"
-        + (f" (bottleneck {bottleneck})" if gather else ""),
-        "",
-        *comment.source,
-        "",
-        f"Ranks are numbered in the order of the {len(network.hosts)} hosts:",
-        *hosts,
-        "",
-        f"Links ({len(network.links)}):",
-        *links,
-        *([f"  and {left_out} more"] if left_out else []),
-    ])  # fmt: skip
-
-
-def _flow_text(options: RoutineOptions, waits: _core.Waits) -> str:
-    if options.flow == "barrier":
-        return "a barrier between any two phases"
-    if options.flow == "free":
-        return "nothing holds them back but the order of each sender"
-    redundant = waits.derived - len(waits)
-    if waits.derived == 0:
-        return "what a rank has sent and received before keeps the phases apart, no token is needed"
-    return f"{len(waits)} pair-wise waits keep the phases apart, {redundant} redundant ones left out"

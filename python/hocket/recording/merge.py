@@ -82,7 +82,7 @@ def merge(folder: Path) -> Recording:
             continue
         calls += _calls(communicator, records, remarks)
     if not calls and not remarks:
-        raise HocketError(_NOTHING, remedy="record a program that makes all-to-alls or all-gathers")
+        raise HocketError(_NOTHING, remedy="record a program that makes collective calls")
     return Recording(ranks, calls, list(dict.fromkeys(remarks)))
 
 

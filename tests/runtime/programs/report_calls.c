@@ -79,6 +79,19 @@ static void gathers(void) {
   MPI_Allgatherv(out, counts[rank], MPI_BYTE, in, counts, at, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+/* Of a vector of LARGE bytes for each of four ranks; rank 1 is the root. */
+static void sums(void) {
+  enum { RANKS = 4, COUNT = RANKS * LARGE / (int)sizeof(int) };
+  static int from[COUNT], to[COUNT];
+  int counts[RANKS];
+  for (int i = 0; i < RANKS; ++i) counts[i] = COUNT / RANKS;
+  for (int i = 0; i < 3; ++i) MPI_Allreduce(from, to, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < 3; ++i) MPI_Reduce_scatter(from, to, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < 3; ++i) MPI_Reduce(from, to, COUNT, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
+  for (int i = 0; i < 3; ++i) MPI_Bcast(to, COUNT, MPI_INT, 1, MPI_COMM_WORLD);
+  MPI_Bcast(to, 2, MPI_INT, 1, MPI_COMM_WORLD); /* a small one */
+}
+
 static void in_background(void) {
   MPI_Request request;
   MPI_Ialltoall(out, LARGE, MPI_BYTE, in, LARGE, MPI_BYTE, MPI_COMM_WORLD, &request);
@@ -136,9 +149,17 @@ static void without_one(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} parts[] = {{"calls", calls},     {"pairs", pairs},   {"persistent", persistent},   {"vectors", vectors},
-             {"threads", threads}, {"killed", killed}, {"without_one", without_one}, {"nonblocking", nonblocking},
-             {"gathers", gathers}, {"ready", ready}};
+} parts[] = {{"calls", calls},
+             {"pairs", pairs},
+             {"persistent", persistent},
+             {"vectors", vectors},
+             {"sums", sums},
+             {"threads", threads},
+             {"killed", killed},
+             {"without_one", without_one},
+             {"nonblocking", nonblocking},
+             {"gathers", gathers},
+             {"ready", ready}};
 
 int main(int argc, char** argv) {
   int provided;

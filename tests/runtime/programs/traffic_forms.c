@@ -44,6 +44,18 @@ static void twice(void) {
     FORMS(Prefix##llgatherv, prefix##llgatherv, suffix, (from, rank + 1, MPI_CHAR, to, got, at, MPI_CHAR, comm)); \
   } while (0)
 
+/* Characters: from rank 1, for rank 2, of each rank's sum, of the sum of all. */
+#define VECTORS(suffix, count)                                                                                \
+  do {                                                                                                        \
+    count blocks[RANKS];                                                                                      \
+    for (int i = 0; i < RANKS; ++i) blocks[i] = i + 1;                                                        \
+    FORMS(Bcast, bcast, suffix, (to, 8, MPI_CHAR, 1, comm));                                                  \
+    FORMS(Reduce, reduce, suffix, (from, to, 6, MPI_SIGNED_CHAR, MPI_MAX, 2, comm));                          \
+    FORMS(Reduce_scatter_block, reduce_scatter_block, suffix, (from, to, 3, MPI_SIGNED_CHAR, MPI_MAX, comm)); \
+    FORMS(Reduce_scatter, reduce_scatter, suffix, (from, to, blocks, MPI_SIGNED_CHAR, MPI_MAX, comm));        \
+    FORMS(Allreduce, allreduce, suffix, (from, to, 7, MPI_SIGNED_CHAR, MPI_MAX, comm));                       \
+  } while (0)
+
 int main(int argc, char** argv) {
   int rank = 0, out[RANKS], in[RANKS], sources[RANKS] = {0, 1, 2, 3};
   MPI_Datatype types[RANKS] = {MPI_SHORT, MPI_SHORT, MPI_SHORT, MPI_SHORT};
@@ -53,9 +65,11 @@ int main(int argc, char** argv) {
   for (int i = 0; i < RANKS; ++i) out[i] = 10 * rank + i, in[i] = 10 * i + rank;
   ALL_TO_ALLS(A, a, , int, int, int);
   ALL_GATHERS(A, a, , int, int);
+  VECTORS(, int);
 #if MPI_VERSION >= 4
   ALL_TO_ALLS(A, a, _c, MPI_Count, MPI_Aint, MPI_Aint);
   ALL_GATHERS(A, a, _c, MPI_Count, MPI_Aint);
+  VECTORS(_c, MPI_Count);
 #endif
 
   /* Two rows of two: both neighbours of a column are the same rank, and a row has ends. */

@@ -151,6 +151,11 @@ def known_traffic() -> dict[str, Matrix]:
         "alltoallw": {pair: 2 * size for pair, size in sizes.items()},
         "allgather": dict.fromkeys(others, 5),
         "allgatherv": {(i, j): i + 1 for i, j in others},
+        "bcast": {(1, j): 8 for j in (0, 2, 3)},
+        "reduce": {(i, 2): 6 for i in (0, 1, 3)},
+        "reduce_scatter_block": dict.fromkeys(others, 3),
+        "reduce_scatter": {(i, j): j + 1 for i, j in others},
+        "allreduce": {(i, j): 4 if 3 not in (i, j) else 3 for i, j in others},  # shares of 2, 2, 2, 1
         "neighbor_alltoall": to_neighbours(6, 3, 3),
         "neighbor_alltoallv": row,
         "neighbor_alltoallw": {pair: 2 * size for pair, size in row.items()},

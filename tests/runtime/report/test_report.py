@@ -82,6 +82,27 @@ def test_calls_and_bytes_are_counted_exactly(report: Callable[..., Told]) -> Non
     assert "what the collectives did" in told.said and "report_calls.c" in told.said
 
 
+def test_reductions_and_broadcasts(report: Callable[..., Told]) -> None:
+    told = report("report_calls sums", "chain:2,2", 4, "--min-gather-bytes", "1024")
+    assert told.returncode == 0, told.said
+    vector, others = 4 * 4096, 3
+    # What all ranks send if nobody passes on or adds up for others; on a link at least, of the vector.
+    known = {
+        "MPI_Allreduce": (4 * others * 2 * 4096, 2 * 4096, 1.5),
+        "MPI_Reduce_scatter": (4 * others * 4096, 4096, 0.75),
+        "MPI_Reduce": (others * vector, vector, 1.0),
+        "MPI_Bcast": (others * vector, vector, 1.0),
+    }
+    for call, (bytes, message, on_a_link) in known.items():
+        line = told.line(call=call, calls=3)
+        assert (line["served"], line["bytes"]) == ("scheduled", 3 * bytes)
+        assert line["message_bytes"] == [message, message]
+        # That of a broadcast takes its pipeline's pieces into account.
+        assert line["bound_seconds"] == pytest.approx(3 * on_a_link * vector / 125e6, rel=0.02)
+    small = told.line(line=marked("/* a small one */"))
+    assert (small["why"], small["message_bytes"], small["bytes"]) == ("small", [8, 8], others * 8)
+
+
 def test_persistent_exchanges_count_from_start_to_end(report: Callable[..., Told]) -> None:
     line = report("report_calls persistent", "chain:2,2", 4).line(call="MPI_Alltoall_init")
     assert (line["served"], line["calls"], line["exchanges"]) == ("scheduled", 1, 7)
