@@ -251,7 +251,8 @@ static int is_native(const char* name) {
 /* The ranks' buffers lie on the same memory, which all of them together would not have: no byte is looked at. */
 static double run_native(const char* name, int bytes) {
   const size_t all = (size_t)bytes * (size_t)ranks, ints = (size_t)bytes / sizeof(int);
-  char *out = SMPI_SHARED_MALLOC(!strcmp(name, "alltoall") ? all : (size_t)bytes), *in = SMPI_SHARED_MALLOC(all);
+  const int to_each = !strcmp(name, "alltoall"), blocks = to_each || !strcmp(name, "allgather");
+  char *out = SMPI_SHARED_MALLOC(to_each ? all : (size_t)bytes), *in = SMPI_SHARED_MALLOC(blocks ? all : (size_t)bytes);
   int* counts = allocate((size_t)ranks, sizeof *counts);
   for (size_t i = 0; i < (size_t)ranks; ++i)
     counts[i] = (int)(ints * (i + 1) / (size_t)ranks - ints * i / (size_t)ranks);
