@@ -14,6 +14,7 @@ import pytest
 
 from builds import compile_once
 from hocket.errors import HocketError
+from hocket.launched import end
 from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
 
 
@@ -33,15 +34,30 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
         pytest.skip(f"no {request.param}: {error}")
 
 
+def run_ranks(
+    command: Sequence[str], env: Mapping[str, str] | None, timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Its output. A launcher that is killed leaves its ranks behind: one that takes too long is asked to end them."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=env,
+        start_new_session=True,
+    )
+    with process:
+        try:
+            out, errors = process.communicate(timeout=timeout)
+        finally:
+            end(process)
+    return subprocess.CompletedProcess(command, process.returncode, out, errors)
+
+
 def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: int = 120) -> str:
     """What the ranks printed, without Hocket's launcher and preload library."""
-    done = subprocess.run(
-        launch_command(mpi, ranks, [], env, argv),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    done = run_ranks(launch_command(mpi, ranks, [], env, argv), None, timeout)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -122,7 +122,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         "Milliseconds a call, median (minimum–maximum); jobs of all candidates alternate. Gain: the library's own",
         "call, with HAN where that is faster, over the best bundle. The bound is what the wires must carry / rate,",
-        "without packet headers (5 %). 32 ranks share two cores here: short calls show how often processes are woken, above all.",
+        "without packet headers (5 %). 32 ranks share two cores here: short calls show how often processes are woken.",
     ]
 
 

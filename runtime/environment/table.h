@@ -20,7 +20,7 @@
   WORD(choose, Choose, "HOCKET_CHOOSE", true,                                                                         \
        "who serves a call: what has proven faster; what is predicted to be; or the schedule above fixed sizes",       \
        "learn", "predict", "off")                                                                                     \
-  TEXT(arm, "HOCKET_ARM", true, "for measurements: the arm that serves calls of known sizes; empty: chosen")           \
+  TEXT(arm, "HOCKET_ARM", true, "for measurements: the arm that serves calls of known sizes; empty: chosen")          \
   TEXT(choices, "HOCKET_CHOICES", false, "the directory in which is kept what was learned; empty: nothing is kept")   \
   NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_bytes, true,                                                       \
          "all-to-alls are scheduled from this size of a message on, smaller ones never; 0: by HOCKET_CHOOSE")         \

@@ -14,6 +14,7 @@ import pytest
 import mpi_programs
 from builds import compile_once
 from hocket.mpi import Mpi
+from mpi_programs import run_ranks
 
 mpi = mpi_programs.mpi
 PROGRAMS = Path(__file__).parent / "programs"
@@ -57,6 +58,7 @@ class Launch(Protocol):
         placement: str | None = "order",
         env: Mapping[str, str] | None = None,
         exports: Mapping[str, str] | None = None,
+        timeout: float = 240,
     ) -> subprocess.CompletedProcess[str]: ...
 
 
@@ -72,6 +74,7 @@ def launch(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Launch:
         placement: str | None = "order",
         env: Mapping[str, str] | None = None,
         exports: Mapping[str, str] | None = None,
+        timeout: float = 240,
     ) -> subprocess.CompletedProcess[str]:
         if isinstance(program, str):
             name, *arguments = program.split()
@@ -84,14 +87,8 @@ def launch(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Launch:
             program = [str(wrapper), *program]
         placed = ["--placement", placement] if placement else []
         where = ["--mpi", mpi.mpiexec, "--network", network, "-n", str(ranks), *placed]
-        return subprocess.run(
-            [sys.executable, "-m", "hocket.cli", "run", *where, *options, "-v", "--", *program],
-            capture_output=True,
-            text=True,
-            timeout=240,
-            env={**os.environ, **(env or {})},
-            check=False,
-        )
+        command = [sys.executable, "-m", "hocket.cli", "run", *where, *options, "-v", "--", *program]
+        return run_ranks(command, {**os.environ, **(env or {})}, timeout)
 
     return run
 

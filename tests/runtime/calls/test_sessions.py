@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -16,7 +17,13 @@ Launched = Callable[..., subprocess.CompletedProcess[str]]
 def test_sessions_one_after_the_other(mpi: Mpi, launch: Launched) -> None:
     rounds = 3 if mpi.family is MpiFamily.MPICH else 1  # Open MPI 5.0 does not survive more
     wrong = {"HOCKET_SLEEP_US": "soon"}
-    done = launch(f"sessions {rounds}", "chain:2,2", 4, env={**EVERYTHING, **wrong})
+    for patience in (90, 90, 240):
+        # MPICH 5.0.2 hangs in MPI_Comm_create_from_group of the second world in one of 20 launches without Hocket, too.
+        with suppress(subprocess.TimeoutExpired):
+            done = launch(f"sessions {rounds}", "chain:2,2", 4, env={**EVERYTHING, **wrong}, timeout=patience)
+            break
+    else:
+        pytest.fail("hangs each time")
     if "no sessions" in done.stdout:
         pytest.skip("this MPI has no sessions")
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr

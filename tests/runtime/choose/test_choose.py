@@ -85,6 +85,13 @@ def test_where_schedules_lose_other_sizes_are_tried_more_rarely(calls: Callable[
     assert calls("20000", "30000", form="sizes", size=1 << 18, number=120).scheduled <= 15
 
 
+def test_bundles_are_offered_where_hosts_have_several_ranks(calls: Callable[..., Told]) -> None:
+    told = calls(SLOW, FAST, network="chain:1,1*2")
+    assert "all-to-all of 4 ranks on 2 hosts, bundled: " in told.said and told.scheduled > 0
+    without = calls(SLOW, FAST, network="chain:1,1*2", env={"HOCKET_HOST_MEMORY": "0"})
+    assert "bundled" not in without.said and without.scheduled > 0
+
+
 def test_a_gain_is_found_for_each_size(calls: Callable[..., Told]) -> None:
     told = calls(SLOW, FAST, form="sizes", size=1 << 18, number=240)
     assert told.scheduled >= 100 and told.last >= 220
