@@ -17,7 +17,7 @@ from scheduled_calls import ALL
 
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
-SLOW, FAST = "60000", "600"  # microseconds a call
+SLOW, FAST = "600000", "600"  # microseconds a call; what steps cost is measured, milliseconds on busy machines
 LEARN = ["--choose", "learn"]
 
 
@@ -174,7 +174,7 @@ def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_pat
     assert (choice["communicator"], choice["message"], choice["calls"]) == (4, 8192, 40)
     assert 0 < choice["trials"] < 20
     assert choice["measured"] < 0.1 * choice["native"]
-    assert choice["native"] == pytest.approx(0.06, rel=0.1)
+    assert choice["native"] == pytest.approx(0.6, rel=0.1)
 
 
 def test_an_irregular_exchange_is_scheduled_while_that_is_faster(calls: Callable[..., Told]) -> None:
