@@ -48,7 +48,7 @@ class Candidate:
 def candidates(collective: str, call: str, arm: str, mpi: Mpi, network: object) -> dict[str, Candidate]:
     scheduled = scheduled_environment(mpi.mpicc, network, RuntimeOptions(choose="off"))  # type: ignore[arg-type]
     found = {"native": Candidate(call, {})}
-    if mpi.family is MpiFamily.OPEN_MPI:
+    if mpi.family is MpiFamily.OPENMPI:
         found["native, HAN"] = Candidate(call, {"OMPI_MCA_coll_han_priority": "100"})
     if collective == "all-to-all":
         found["by hand"] = Candidate("alltoallbyhosts", {})

@@ -17,7 +17,8 @@ from scheduled_calls import ALL
 
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
-SLOW, FAST = "600000", "600"  # microseconds a call; what steps cost is measured, milliseconds on busy machines
+# Microseconds a call. What a step costs is measured: milliseconds on busy machines.
+SLOW, FAST = "600000", "600"
 LEARN = ["--choose", "learn"]
 
 
