@@ -53,6 +53,7 @@ def defaults_options(function: F) -> F:
         ranks_per_host: int | None,
         uplink_rate: float | None,
         oversubscription: tuple[float, ...] | None,
+        forwarding: str | None,
         **others: Any,
     ) -> Any:
         from hocket.network import Defaults
@@ -64,6 +65,7 @@ def defaults_options(function: F) -> F:
             usual.ranks if ranks_per_host is None else ranks_per_host,
             uplink_rate,
             usual.oversubscription if oversubscription is None else oversubscription,
+            forwarding,
         )
         return function(*args, defaults=defaults, **others)
 
@@ -128,7 +130,11 @@ _defaults_options = options(
         help="Ranks per host where the network does not say. [1]",
     ),
     uplink_options,
-)
+    click.option(
+        "--forwarding", metavar="FILE",
+        help="Route by these forwarding tables: what InfiniBand's dump_fts prints, or lines at,to,next.",
+    ),
+)  # fmt: skip
 
 
 def network_option(required: bool = True) -> Decorator:
@@ -215,8 +221,7 @@ def load_network(
     from hocket.network import read_known_network
 
     known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults, hosts), quiet)
-    if known.uplinks.warning:
-        click.echo(f"hocket: {known.uplinks.warning}", err=True)
+    _tell_notes(known)
     return known
 
 
@@ -226,9 +231,13 @@ def load_islands(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetw
 
     islands = with_spinner(f"reading {source}", lambda: read_islands(source, defaults), quiet)
     for known in islands:
-        if known.uplinks.warning:
-            click.echo(f"hocket: {known.uplinks.warning}", err=True)
+        _tell_notes(known)
     return islands
+
+
+def _tell_notes(known: KnownNetwork) -> None:
+    for note in (*known.description.notes, *([known.uplinks.warning] if known.uplinks.warning else [])):
+        click.echo(f"hocket: {note}", err=True)
 
 
 def island_line(islands: Sequence[KnownNetwork], number: int) -> str:

@@ -50,6 +50,10 @@ def read_network_description(source: str, defaults: Defaults | None = None) -> N
     description.source = source
     if text.is_file and description.routing is None:
         description.link_ends()
+    if defaults.forwarding is not None:
+        from hocket.network.tables import attach_tables
+
+        attach_tables(description, defaults.forwarding)
     return description
 
 

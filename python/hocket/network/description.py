@@ -41,6 +41,8 @@ class Defaults:
     ``oversubscription`` is what the links below a switch carry over what its uplinks carry, all of them
     together: one number per level from the leaves up, the last for all further levels. ``"auto"`` leaves
     uplinks to the file, to what was measured, and last to an assumption. Both are more than the file's word.
+
+    ``forwarding`` is the path of a file with the forwarding tables that switches route by.
     """
 
     rate: float = DEFAULT_RATE
@@ -48,6 +50,7 @@ class Defaults:
     ranks: int = 1
     uplink_rate: float | None = None
     oversubscription: tuple[float, ...] | Literal["auto"] = "auto"
+    forwarding: str | None = None
 
 
 @dataclass(slots=True)
@@ -118,11 +121,40 @@ class Routing:
 @dataclass(slots=True)
 class Forwarding:
     """Forwarding tables: ``(node, destination host or None for all others, channel)``, all by index, where
-    channel 2i is link i from a to b and 2i + 1 back; and the line of each in ``file``."""
+    channel 2i is link i from a to b and 2i + 1 back; and the line of each in ``file``.
+
+    ``tables``: the line where a node's table begins, where the file has one for each. ``remedy_missing`` and
+    ``remedy_circle`` are for messages that do not arrive.
+    """
 
     file: str
     hops: list[tuple[int, int | None, int]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    tables: dict[int, int] = field(default_factory=dict)
+    remedy_missing: str = "add a line at,to,next"
+    remedy_circle: str = "correct this step or another of the circle"
+
+    def place(self, node: int, entry: int) -> tuple[Where, str]:
+        """Where the core's complaint is about, and what to do."""
+        if entry >= 0:
+            return Where(self.file, self.lines[entry]), self.remedy_circle
+        return Where(self.file, self.tables.get(node, 0)), self.remedy_missing
+
+
+@dataclass(slots=True)
+class Fabric:
+    """How a subnet manager numbers an InfiniBand network; its forwarding tables are written in these numbers.
+
+    ``switches``: node of each guid. ``ports``: the channel that leaves by a port, by (node, port). ``lids``: host
+    and guid of the port that has this (base) lid, 0 where none was given; ``host_lids``: the lid of each host.
+    ``guids``: all switches of the subnet, also those that no message of these hosts comes to.
+    """
+
+    switches: dict[int, int]
+    ports: dict[tuple[int, int], int]
+    lids: dict[int, tuple[int, int]]
+    guids: set[int]
+    host_lids: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -132,7 +164,7 @@ class NetworkDescription:
     ``shape`` says how messages travel: along the one path of a ``tree``, along shortest paths of a
     ``graph`` (or its ``forwarding`` tables), dimension by dimension in a ``grid`` (``grid`` is set, ``nodes``
     and ``links`` are empty), or by the explicit routes of a ``routed`` network (``routing`` is set, ``links``
-    is empty).
+    is empty). ``notes``: what the reader has left out or chosen, a line each for the user.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -142,6 +174,8 @@ class NetworkDescription:
     grid: Grid | None = None
     routing: Routing | None = None
     forwarding: Forwarding | None = None
+    fabric: Fabric | None = None
+    notes: list[str] = field(default_factory=list)
 
     def add_switch(self, name: str, where: Where | None = None) -> None:
         self._add(name, 0, where)
@@ -209,11 +243,10 @@ class NetworkDescription:
         try:
             return self._build(core)
         except core.RouteProblem as problem:  # an entry of the forwarding tables
-            message, _, _, entry = problem.args
+            message, node, _, entry = problem.args
             assert self.forwarding is not None
-            line = self.forwarding.lines[entry] if entry >= 0 else 0
-            remedy = "correct this step or another of the circle" if entry >= 0 else "add a line at,to,next"
-            raise NetworkError(str(message), where=Where(self.forwarding.file, line), remedy=remedy) from None
+            place, remedy = self.forwarding.place(node, entry)
+            raise NetworkError(str(message), where=place, remedy=remedy) from None
         except core.InputError as problem:  # a NetworkProblem says which node and link
             message, node, link = (*problem.args, -1, -1)[:3]
             what = "this link" if link >= 0 else "this host or switch" if node >= 0 else "the network"

@@ -24,6 +24,7 @@ def islands_of(description: NetworkDescription) -> list[NetworkDescription]:
     parts = _parts(description)
     if len(parts) == 1 or not all(part.hosts for part in parts):
         return [description]
+    parts[0].notes = description.notes
     return parts
 
 

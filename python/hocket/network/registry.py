@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hocket.network import simgrid, slurm_conf, slurm_yaml, toml
+from hocket.network import ibnetdiscover, simgrid, slurm_conf, slurm_yaml, toml
 from hocket.network.description import Defaults, NetworkDescription
 from hocket.network.source import Source
 
@@ -26,6 +26,7 @@ READERS: tuple[Reader, ...] = (
     Reader("simgrid", "SimGrid platform XML, version 4.1", simgrid.sniff, simgrid.read),
     Reader("slurm-conf", "Slurm topology.conf (topology/tree)", slurm_conf.sniff, slurm_conf.read),
     Reader("slurm-yaml", "Slurm topology.yaml (tree)", slurm_yaml.sniff, slurm_yaml.read),
+    Reader("ibnetdiscover", "what InfiniBand's ibnetdiscover prints", ibnetdiscover.sniff, ibnetdiscover.read),
 )
 
 

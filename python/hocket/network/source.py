@@ -58,26 +58,26 @@ class Source:
         return PurePath(self.name).suffix.lower()
 
 
-def load(path: str, what: str = _WHAT) -> Source:
-    """The text of a file, or of standard input for ``-``; or one :class:`NetworkError`, which says ``what``
-    the file should be."""
+def load(path: str, what: str = _WHAT, most: int = MAX_FILE_BYTES) -> Source:
+    """The text of a file of at most ``most`` bytes, or of standard input for ``-``; or one :class:`NetworkError`,
+    which says ``what`` the file should be."""
     if not path:
-        raise NetworkError("no network is named", remedy=f"name {what}")
+        raise NetworkError(f"no {'network' if what == _WHAT else 'file'} is named", remedy=f"name {what}")
     if path == STDIN:
-        return Source(SHOWN_STDIN, _decode(_standard_input(what), Where(SHOWN_STDIN)))
-    data = read_limited(path, MAX_FILE_BYTES, what, NetworkError)
+        return Source(SHOWN_STDIN, _decode(_standard_input(what, most), Where(SHOWN_STDIN)))
+    data = read_limited(path, most, what, NetworkError)
     return Source(path, _decode(data, where_is(path)))
 
 
-def _standard_input(what: str) -> bytes:
+def _standard_input(what: str, most: int) -> bytes:
     try:
-        data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+        data = sys.stdin.buffer.read(most + 1)
     except (AttributeError, ValueError, OSError) as problem:  # None where it is closed
         raise NetworkError(
             "cannot be read", where=Where(SHOWN_STDIN), remedy=f"pipe a file into it, or name {what}"
         ) from problem
-    if len(data) > MAX_FILE_BYTES:
-        raise NetworkError(f"is larger than {MAX_FILE_BYTES // 2**20} MiB", where=Where(SHOWN_STDIN),
+    if len(data) > most:
+        raise NetworkError(f"is larger than {most // 2**20} MiB", where=Where(SHOWN_STDIN),
                            remedy=f"is this {what}?")  # fmt: skip
     return data
 
