@@ -38,8 +38,8 @@ class Fabric:
     switches: list[str]
     cables: list[tuple[str, str]]
     descriptions: dict[str, str] = field(default_factory=dict)  # of nodes that differ from their names
-    speeds: dict[tuple[str, str], str] = field(default_factory=dict)  # of cables, such as 4xNDR
-    default_speed: str = "4xNDR"
+    speeds: dict[tuple[str, str], str] = field(default_factory=dict)  # of cables, such as 4xEDR
+    default_speed: str = "4xHDR"  # the fastest that ibsim 0.10 knows
 
     def text(self) -> str:
         """What ``ibsim`` reads: every cable at both of its ends."""
@@ -54,8 +54,9 @@ class Fabric:
             for name in names:
                 count = max(len(ports[name]), 36 if kind == "Switch" else 1)
                 lines.append(f'{kind}\t{count} "{name}"\t\t# "{self.descriptions.get(name, name)}"')
+                own = "lid 0 lmc 0 " if kind == "Hca" else ""
                 for number, (other, port, speed) in enumerate(ports[name], 1):
-                    lines.append(f'[{number}]\t"{other}"[{port}]\t\t# "{other}" lid 0 {speed}')
+                    lines.append(f'[{number}]\t"{other}"[{port}]\t\t# {own}"{other}" lid 0 {speed}')
                 lines.append("")
         return "\n".join(lines)
 
@@ -106,7 +107,9 @@ def running(fabric: Fabric, folder: Path) -> Iterator[dict[str, str]]:
     command = ["ibsim", "-s", "-n", "-N", "4096", "-S", "2048", "-P", str(_MOST_PORTS), str(net)]
     with (
         (folder / "ibsim.log").open("w") as log,
-        subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=log, stderr=log) as simulator,
+        subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=log, stderr=log
+        ) as simulator,
     ):
         try:
             time.sleep(0.3)
@@ -125,9 +128,7 @@ def asked(environment: dict[str, str], command: Sequence[str], limit: float) -> 
     return done.stdout
 
 
-def recorded(
-    fabric: Fabric, engine: str, options: Sequence[str] = (), limit: float = 120
-) -> tuple[str, str]:
+def recorded(fabric: Fabric, engine: str, options: Sequence[str] = (), limit: float = 120) -> tuple[str, str]:
     """What ``ibnetdiscover`` and ``dump_fts`` print after ``opensm`` has routed by ``engine``. ``limit``: seconds of
     each tool; ``options`` are opensm's."""
     with tempfile.TemporaryDirectory() as place:

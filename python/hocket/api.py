@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
@@ -64,7 +64,8 @@ class Network:
 
     ``source``: the path of a network file, or a short form such as ``"chain:2,2"`` (docs/networks.md).
     ``rate`` and ``latency`` are those of links, ``ranks_per_host`` that of hosts, where the source says none;
-    by default 1 Gbit/s, 5 us and 1. Raises :class:`hocket.NetworkError`.
+    by default 1 Gbit/s, 5 us and 1. ``forwarding``: a file with the forwarding tables of the switches. Raises
+    :class:`hocket.NetworkError`.
     """
 
     def __init__(
@@ -74,8 +75,12 @@ class Network:
         rate: float | str | None = None,
         latency: float | str | None = None,
         ranks_per_host: int | None = None,
+        forwarding: str | PathLike[str] | None = None,
     ) -> None:
-        self._set(read_network(fspath(source), _defaults(rate, latency, ranks_per_host)), fspath(source))
+        defaults = _defaults(rate, latency, ranks_per_host)
+        if forwarding is not None:
+            defaults = replace(defaults, forwarding=fspath(forwarding))
+        self._set(read_network(fspath(source), defaults), fspath(source))
 
     @classmethod
     def from_networkx(
@@ -406,6 +411,7 @@ def _defaults(rate: float | str | None, latency: float | str | None, ranks_per_h
         known.rate if rate is None else quantity(rate, parse_rate, "rate"),
         known.latency if latency is None else quantity(latency, parse_time, "latency"),
         known.ranks if ranks_per_host is None else _whole(ranks_per_host, "ranks_per_host", 1, MAX_RANKS),
+        latency_given=latency is not None,
     )
 
 

@@ -61,3 +61,16 @@ def takes_contributions(entry: _core.Collective) -> bool:
 def scheduled_as(entry: _core.Collective) -> str:
     """The pattern whose schedulers serve it: reductions are all-gathers turned round."""
     return ALL_GATHER if entry.forwards else str(entry.pattern)
+
+
+def library_calls(demand: _core.Demand) -> list[_core.LibraryCall]:
+    """What MPI libraries may do for it. None where contributions differ by more than the blocks of a vector do: then
+    libraries have other ways."""
+    least, most = min(demand.contributions, default=0), max(demand.contributions, default=0)
+    if most - least > 1:
+        return []
+    return [
+        call
+        for call in _core.library_calls()
+        if call.pattern == demand.pattern and not call.why_not(demand.ranks)
+    ]

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from hocket import _core
-from hocket.collectives import ALL_TO_ALL, IRREGULAR, find
+from hocket.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
 from hocket.errors import PlanError, UsageError
 from hocket.figures import Figures, peak_rss_bytes
 
@@ -56,6 +56,12 @@ class PlannedExchange:
         """The time of the schedule where each transfer only waits for those before it on its channels and for
         its sender's."""
         return float(_core.token_seconds(self.network, self.schedule))
+
+    def library_seconds(self) -> dict[str, float]:
+        """What orders of MPI libraries take on this network, by name: step after step, by the wires alone."""
+        calls = [call for call in library_calls(self.demand) if call.flow == "steps"]
+        made = ((call.name, call.make(self.network, self.demand)) for call in calls)
+        return {name: float(_core.lockstep_seconds(self.network, schedule)) for name, schedule in made}
 
     def check_accepted(self) -> None:
         """Raises PlanError for a schedule that the verifier refuses."""

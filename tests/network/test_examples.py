@@ -29,6 +29,7 @@ EXPECTED = {
     "fat-tree.xml": ("graph", 16, 24),
     "switches.xml": ("tree", 3, 4),
     "two-clusters.xml": ("routed", 8, 0),
+    "infiniband-disc.txt": ("graph", 16, 24),
 }
 
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace hocket {
@@ -50,20 +51,22 @@ class SubPhases {
   std::vector<Channel> route_;
 };
 
-Phases reduce_scatter_of(const Network& network, const Schedule& gather) {
+/// Without a network phases stay whole.
+Phases reduce_scatter_of(const Network* network, const Schedule& gather) {
   Phases turned;
-  SubPhases sub_phases(network);
-  const bool same_way_back = network.tree() != nullptr;
+  std::optional<SubPhases> sub_phases;
+  if (network != nullptr && network->tree() == nullptr)
+    sub_phases.emplace(*network);  // in a tree ways back are the same
   std::vector<std::vector<std::uint64_t>> together;
   for (std::uint64_t phase = gather.phases(); phase-- > 0;) {
     together.assign(1, {});
     for (std::uint64_t i = gather.phase_begin()[phase]; i < gather.phase_begin()[phase + 1]; ++i) {
       const Hop hop = gather.hops()[i];
-      const std::size_t place = same_way_back ? 0 : sub_phases.of({hop.dst, hop.src});
+      const std::size_t place = sub_phases ? sub_phases->of({hop.dst, hop.src}) : 0;
       if (place >= together.size()) together.resize(place + 1);
       together[place].push_back(i);
     }
-    sub_phases.end_phase();
+    if (sub_phases) sub_phases->end_phase();
     for (const auto& transfers : together) {
       for (const std::uint64_t i : transfers) {
         const Hop hop = gather.hops()[i];
@@ -89,13 +92,20 @@ void mirror(Phases& phases) {
   }
 }
 
-}  // namespace
-
-Schedule turned(const Network& network, Pattern reduction, const Schedule& gather) {
-  Phases phases = reduce_scatter_of(network, gather);
+Schedule finish(Pattern reduction, const Schedule& gather, Phases phases) {
   if (reduction == Pattern::all_reduce) mirror(phases);
   return {gather.ranks(), gather.message_bytes(), std::move(phases.begin), std::move(phases.hops),
           std::move(phases.pieces)};
+}
+
+}  // namespace
+
+Schedule turned(const Network& network, Pattern reduction, const Schedule& gather) {
+  return finish(reduction, gather, reduce_scatter_of(&network, gather));
+}
+
+Schedule turned_in_steps(Pattern reduction, const Schedule& gather) {
+  return finish(reduction, gather, reduce_scatter_of(nullptr, gather));
 }
 
 }  // namespace hocket

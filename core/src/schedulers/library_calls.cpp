@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "hocket/schedule/turned.hpp"
 #include "hocket/schedulers/entries.hpp"
 
 namespace hocket {
@@ -56,6 +57,11 @@ Schedule scheduled(const Network& network, const Demand& demand) {
   return scheduler(network, demand, {});
 }
 
+template <Schedule (*scheduler)(const Network&, const Demand&, const SchedulerOptions&)>
+Schedule reduced(const Network& network, const Demand& demand) {
+  return turned_in_steps(demand.pattern, scheduler(network, gather_of(demand), {}));
+}
+
 constexpr FlowControl all_together{FlowControl::Kind::free, 1}, in_steps{FlowControl::Kind::steps, 1};
 
 constexpr std::array library_table{
@@ -71,6 +77,14 @@ constexpr std::array library_table{
     LibraryCall{Pattern::all_gather, "recursive-doubling", in_steps, "MPICH, Open MPI, powers of two", power_of_two,
                 scheduled<algorithms::recursive_doubling>},
     LibraryCall{Pattern::all_gather, "bruck", in_steps, "MPICH, Open MPI", few_enough, scheduled<algorithms::bruck>},
+    LibraryCall{Pattern::reduce_scatter, "ring", in_steps, "Open MPI: ring; MPICH: pairwise", few_enough,
+                reduced<algorithms::neighbor_ring>},
+    LibraryCall{Pattern::reduce_scatter, "recursive-halving", in_steps, "MPICH, Open MPI, powers of two", power_of_two,
+                reduced<algorithms::recursive_doubling>},
+    LibraryCall{Pattern::all_reduce, "ring", in_steps, "Open MPI, long vectors", few_enough,
+                reduced<algorithms::neighbor_ring>},
+    LibraryCall{Pattern::all_reduce, "rabenseifner", in_steps, "Rabenseifner, 1997; MPICH, powers of two", power_of_two,
+                reduced<algorithms::recursive_doubling>},
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hocket import _core
 from hocket.calibration.costs import OUTSTANDING, Costs, costs_for
-from hocket.collectives import IRREGULAR
+from hocket.collectives import IRREGULAR, library_calls
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -131,9 +131,7 @@ def _windows(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
 
 def _libraries(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
     network, demand = planned.network, planned.demand
-    for call in _core.library_calls():
-        if call.pattern != demand.pattern or call.why_not(demand.ranks) or demand.contributions:
-            continue
+    for call in library_calls(demand):
         parameters = costs.parameters(network, demand.bytes, segmented=False)
         seconds = _simulated(network, call.make(network, demand), None, call.flow, parameters)
         if seconds is not None:

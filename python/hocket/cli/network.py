@@ -1,4 +1,4 @@
-"""``hocket network show``; ``balance`` and ``convert`` are in files of their own."""
+"""``hocket network show``; ``balance``, ``convert`` and ``discover`` are in files of their own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 
 from hocket.cli.balance import balance
 from hocket.cli.convert import convert
+from hocket.cli.discover import discover
 from hocket.cli.options import (
     bytes_option,
     defaults_options,
@@ -39,6 +40,7 @@ def network() -> None:
 
 network.add_command(balance)
 network.add_command(convert)
+network.add_command(discover)
 
 
 @network.command()

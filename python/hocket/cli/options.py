@@ -66,6 +66,7 @@ def defaults_options(function: F) -> F:
             uplink_rate,
             usual.oversubscription if oversubscription is None else oversubscription,
             forwarding,
+            latency is not None,
         )
         return function(*args, defaults=defaults, **others)
 

@@ -67,13 +67,19 @@ def finish(
     if dump is not None:
         lines = dump_lines(planned.schedule)
         with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
+    # Too many messages to simulate what libraries do: then their steps by the wires alone.
+    library = planned.library_seconds() if forecast is None else {}
     if as_json:
-        more = {} if forecast is None else {"forecast": forecast.as_json()}
+        more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
+        if library:
+            more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
         click.echo(json.dumps({**_report(planned, uplinks), **more}))
     else:
         click.echo(describe(planned, uplinks))
         if forecast is not None:
             click.echo("\n".join(forecast.lines()))
+        if library:
+            click.echo(f"library     {_library(library, planned.bound_seconds)}")
         for path in (None if refused else output, dump):
             if path is not None:
                 click.echo(f"wrote {path}")
@@ -81,6 +87,15 @@ def finish(
         click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
     if refused:
         click.get_current_context().exit(1)
+
+
+def _library(seconds: dict[str, float], bound: float) -> str:
+    """The orders of libraries, the fastest first."""
+    told = [
+        f"{name} {format_time(took, 4)}" + (f" ({took / bound:.2f} x the bound)" if bound > 0 else "")
+        for name, took in sorted(seconds.items(), key=lambda item: item[1])
+    ]
+    return f"{', '.join(told)}; in steps, without latencies"
 
 
 def tell_islands(

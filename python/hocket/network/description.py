@@ -42,7 +42,8 @@ class Defaults:
     together: one number per level from the leaves up, the last for all further levels. ``"auto"`` leaves
     uplinks to the file, to what was measured, and last to an assumption. Both are more than the file's word.
 
-    ``forwarding`` is the path of a file with the forwarding tables that switches route by.
+    ``forwarding`` is the path of a file with the forwarding tables that switches route by. ``latency_given``: the
+    user states the latency, so that no reader assumes a more fitting one.
     """
 
     rate: float = DEFAULT_RATE
@@ -51,6 +52,7 @@ class Defaults:
     uplink_rate: float | None = None
     oversubscription: tuple[float, ...] | Literal["auto"] = "auto"
     forwarding: str | None = None
+    latency_given: bool = False
 
 
 @dataclass(slots=True)

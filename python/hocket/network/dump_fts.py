@@ -1,4 +1,5 @@
-"""The forwarding tables that a subnet manager has installed: what ``dump_fts`` prints (infiniband-diags).
+"""The forwarding tables that a subnet manager has installed: what ``dump_fts`` prints (infiniband-diags), or
+``opensm-lfts.dump``, which ``opensm -D 0x43`` writes.
 
 Messages go to a host's base lid, as MPI libraries send them unless told otherwise; further lids (lmc > 0) are left out.
 """
@@ -16,11 +17,16 @@ from hocket.network.tables import MAX_ENTRIES
 
 DROPPED: Final = 255  # the port of what is not forwarded
 _AGAIN: Final = "record both again, one after the other: ibnetdiscover, dump_fts"
+_LAST_LID: Final = (
+    "dump_fts leaves out the last lid where it is a multiple of 64: give the file opensm-lfts.dump, which "
+    "opensm -D 0x43 writes"
+)
+_BLOCK: Final = 64  # lids
 _ROUTED_AGAIN: Final = f"let the subnet manager route again (its log says why it has not), then {_AGAIN}"
 _TABLE: Final = re.compile(
-    r"Unicast lids \[0x[0-9a-f]+-0x[0-9a-f]+\] of switch [^()]{0,400}\bguid 0x([0-9a-f]{1,16})(?: \((.*)\))?:$"
+    r"Unicast lids \[[0-9a-fx]+-[0-9a-fx]+\] of switch [^()]{0,400}\bguid 0x([0-9a-f]{1,16})(?: \((.*)\))?:$"
 )
-_ENTRY: Final = re.compile(r"0x([0-9a-f]{1,4}) (\d{3})(?: : \((.*)\))?$")
+_ENTRY: Final = re.compile(r"0x([0-9a-f]{1,4}) (\d{3})(?: (?:: \(|# )(.*))?$")
 _PORT_GUID: Final = re.compile(r"\bportguid 0x([0-9a-f]{1,16})")
 _END: Final = re.compile(r"(\d{1,6}) (?:valid )?lids dumped$")
 _HEADS: Final = re.compile(r"Lid +Out +Destination$|Port +Info$")
@@ -44,7 +50,9 @@ def read_tables(source: Source, network: NetworkDescription) -> Forwarding:
     for host, lid in network.fabric.host_lids.items():
         if not lid:
             where = network.nodes[host].where
-            raise NetworkError(f"host {shown(network.nodes[host].name)} has no lid", where=where, remedy=_ROUTED_AGAIN)
+            raise NetworkError(
+                f"host {shown(network.nodes[host].name)} has no lid", where=where, remedy=_ROUTED_AGAIN
+            )
     return _Reader(source, network, network.fabric).read()
 
 
@@ -94,7 +102,7 @@ class _Reader:
         return self.result
 
     def _table(self, line: int, match: re.Match[str]) -> _Table:
-        guid, name = int(match[1], 16), match[2] or f"guid 0x{match[1]}"
+        guid, name = int(match[1], 16), (match[2] or f"guid 0x{match[1]}").strip("'")
         first = self.tables.setdefault(guid, line)
         if first != line:
             raise self.source.error(
@@ -156,22 +164,27 @@ class _Reader:
 
     def _check_hosts(self) -> None:
         """A switch without an entry drops messages even if the host is wired to it."""
-        for (node, _), channel in self.fabric.ports.items():
+        for (node, _), channel in sorted(self.fabric.ports.items()):
             beyond = self._beyond(channel)
             if not self.network.nodes[beyond].is_host or self.network.nodes[node].is_host:
                 continue
             if (node, beyond) in self.seen:
                 continue
             switch, host = shown(self.network.nodes[node].name), shown(self.network.nodes[beyond].name)
-            line = self.result.tables.get(node, 0)
-            what = f"the table of {switch} has no entry for lid {self.fabric.host_lids[beyond]} of host {host}"
+            line, lid = self.result.tables.get(node, 0), self.fabric.host_lids[beyond]
+            what = f"the table of {switch} has no entry for lid {lid} of host {host}"
             if not line:
                 what = f"holds no table of {switch}, to which host {host} is wired"
-            raise self.source.error(f"{what}: messages do not arrive", line, _ROUTED_AGAIN)
+            cut = line and lid % _BLOCK == 0 and lid == max(self.fabric.host_lids.values())
+            raise self.source.error(
+                f"{what}: messages do not arrive", line, _LAST_LID if cut else _ROUTED_AGAIN
+            )
 
     def _cut_off(self, table: _Table, line: int) -> NetworkError:
         return self.source.error(
-            f"the table of {table.name} (line {table.line}) is cut off: 'lids dumped' does not end it", line, _AGAIN
+            f"the table of {table.name} (line {table.line}) is cut off: 'lids dumped' does not end it",
+            line,
+            _AGAIN,
         )
 
     def _no_line(self, line: int, text: str) -> NetworkError:

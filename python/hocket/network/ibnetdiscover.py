@@ -27,6 +27,7 @@ LANE_RATES: Final = {
     "NDR": 100e9,
     "XDR": 200e9,
 }
+LATENCY: Final = 0.3e-6  # s of a cable and half a host or switch, where the user states none
 _WIDTHS: Final = (1, 2, 4, 8, 12)
 _AGAIN: Final = "run ibnetdiscover again, and dump_fts after it"
 
@@ -93,7 +94,9 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     hosts = _hosts(source, nodes, result)
     _name_switches(switches, hosts)
     switches = _reached(nodes, hosts)
-    fabric = result.fabric = Fabric({}, {}, {}, {node.guid for node in nodes.values() if node.kind == "Switch"})
+    fabric = result.fabric = Fabric(
+        {}, {}, {}, {node.guid for node in nodes.values() if node.kind == "Switch"}
+    )
     index: dict[str, int] = {}
     for node in sorted(switches, key=lambda node: natural(node.name)):
         index[node.id] = fabric.switches[node.guid] = len(result.nodes)
@@ -103,7 +106,8 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
         fabric.lids.setdefault(port.lid, (len(result.nodes), port.guid))
         fabric.host_lids[len(result.nodes)] = port.lid
         result.add_host(name, defaults.ranks, source.at(port.line))
-    _add_cables(source, nodes, index, {id(port) for port in hosts.values()}, defaults.latency, result)
+    latency = defaults.latency if defaults.latency_given else LATENCY
+    _add_cables(source, nodes, index, {id(port) for port in hosts.values()}, latency, result)
     _check_lids(source, hosts)
     result.shape = "tree" if len(result.links) < len(result.nodes) else "graph"
     return result

@@ -26,7 +26,9 @@ READERS: tuple[Reader, ...] = (
     Reader("simgrid", "SimGrid platform XML, version 4.1", simgrid.sniff, simgrid.read),
     Reader("slurm-conf", "Slurm topology.conf (topology/tree)", slurm_conf.sniff, slurm_conf.read),
     Reader("slurm-yaml", "Slurm topology.yaml (tree)", slurm_yaml.sniff, slurm_yaml.read),
-    Reader("ibnetdiscover", "what InfiniBand's ibnetdiscover prints", ibnetdiscover.sniff, ibnetdiscover.read),
+    Reader(
+        "ibnetdiscover", "what InfiniBand's ibnetdiscover prints", ibnetdiscover.sniff, ibnetdiscover.read
+    ),
 )
 
 

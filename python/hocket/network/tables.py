@@ -39,7 +39,8 @@ def attach_tables(network: NetworkDescription, path: str) -> None:
     source = load(path, "a file with forwarding tables", MAX_TABLES_BYTES)
     if ibnetdiscover.sniff(source) and not dump_fts.sniff(source):
         raise source.error(
-            "lists cables, not forwarding tables", remedy="give it as --network, and to --forwarding what dump_fts prints"
+            "lists cables, not forwarding tables",
+            remedy="give it as --network, and to --forwarding what dump_fts prints",
         )
     network.forwarding = (dump_fts.read_tables if dump_fts.sniff(source) else read_tables)(source, network)
     if network.shape == "tree":

@@ -15,6 +15,8 @@ namespace hocket {
 /// The schedule of a reduction from one of gather_of() it. An all-reduce is the reduce-scatter, then the all-gather.
 /// Where a route differs from the way back, transfers of a phase that would meet are put into phases of their own.
 [[nodiscard]] Schedule turned(const Network& network, Pattern reduction, const Schedule& gather);
+/// The same in as many phases as the all-gather has, whatever meets in them: what a library does.
+[[nodiscard]] Schedule turned_in_steps(Pattern reduction, const Schedule& gather);
 
 /// The first so many phases of a schedule combine; in the others what arrives takes the place of what was there.
 [[nodiscard]] constexpr std::uint64_t combining_phases(Pattern pattern, std::uint64_t phases) {

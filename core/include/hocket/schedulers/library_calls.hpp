@@ -21,7 +21,8 @@ struct LibraryCall {
   Schedule (*make)(const Network&, const Demand&);
 };
 
-/// All-to-all: all at once, ring, pairwise, Bruck; all-gather: ring, recursive doubling, Bruck.
+/// All-to-all: all at once, ring, pairwise, Bruck; all-gather: ring, recursive doubling, Bruck; reduce-scatter and
+/// all-reduce: ring, recursive halving (and doubling).
 [[nodiscard]] std::span<const LibraryCall> library_calls();
 
 }  // namespace hocket

@@ -1,0 +1,152 @@
+"""``hocket network discover``: a network asked of the running system."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from hocket.cli.options import defaults_options, json_option, load_network, loud
+from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.errors import MissingToolError, NetworkError, UsageError, Where
+
+if TYPE_CHECKING:
+    from hocket.network import Defaults, KnownNetwork
+
+CABLES: Final = "ibnetdiscover"
+TABLES: Final = "dump_fts"
+LIMIT: Final = 600.0  # seconds; large fabrics take some
+_SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
+_INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
+_ALLOWED: Final = "run it where an InfiniBand port is up (ibstat) and as a user who may read /dev/infiniband/umad*, mostly root"
+
+
+@click.command()
+@click.option("--infiniband", is_flag=True, help="Ask the InfiniBand subnet: ibnetdiscover and dump_fts.")
+@click.option("-o", "--output", metavar="FILE.toml", required=True, help="Write the network to this file.")
+@click.option(
+    "--keep",
+    metavar="FOLDER",
+    help="Keep what the tools print in this folder, as ibnetdiscover.txt and dump_fts.txt.",
+)
+@click.option("--names", metavar="FILE", help="Names of nodes by their guids: the tools' --node-name-map.")
+@defaults_options
+@json_option
+def discover(
+    infiniband: bool,
+    output: str,
+    keep: str | None,
+    names: str | None,
+    defaults: Defaults,
+    as_json: bool,
+) -> None:
+    """Ask the running system for its network and the routes installed in it.
+
+    Written is Hocket's TOML with rates and forwarding tables. Needs infiniband-diags and a port that is up.
+    """
+    if not infiniband:
+        raise UsageError("nothing is asked", remedy="say --infiniband")
+    if not output.endswith(".toml"):
+        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
+    if defaults.forwarding is not None:
+        raise UsageError("--forwarding: the tables are asked of the subnet", remedy="leave --forwarding out")
+    check_writable(output)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(keep) if keep is not None else Path(place)
+        cables, tables = _recorded(folder, names, as_json)
+        known = _read(cables, tables, defaults, as_json)
+        _write(known, output, as_json)
+    if keep is not None and not as_json:
+        click.echo(f"kept  {cables}\nkept  {tables}")
+
+
+def _recorded(folder: Path, names: str | None, quiet: bool) -> tuple[Path, Path]:
+    """The files with what the two tools print. Cables come first: a table of a switch that has come since is told."""
+    options = [] if names is None else ["--node-name-map", names]
+    if names is not None and not Path(names).is_file():
+        raise UsageError(f"--names {names}: no such file", remedy='give lines 0xGUID "NAME"')
+    programs = [_program(tool) for tool in (CABLES, TABLES)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise UsageError(
+            f"--keep {folder}: {problem.strerror}", remedy="name a folder that can be made"
+        ) from None
+    files = []
+    for program in programs:
+        tool = PurePath(program).name
+        text = with_spinner(f"running {tool}", partial(_run, [program, *options]), quiet)
+        path = folder / f"{tool}.txt"
+        write_atomically(str(path), [text])
+        files.append(path)
+    return files[0], files[1]
+
+
+def _program(tool: str) -> str:
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM])
+    found = shutil.which(tool, path=path)
+    if found is None:
+        raise MissingToolError(f"{tool} is not installed", remedy=_INSTALL)
+    return found
+
+
+def _run(command: Sequence[str]) -> bytes:
+    tool = PurePath(command[0]).name
+    try:
+        done = subprocess.run(
+            command, capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise NetworkError(
+            f"has not ended within {LIMIT:.0f} s",
+            where=Where(tool),
+            remedy="look for switches that do not answer (ibqueryerrors)",
+        ) from None
+    except OSError as problem:
+        raise MissingToolError(f"{tool} cannot be started: {problem.strerror}", remedy=_INSTALL) from None
+    if done.returncode or not done.stdout.strip():
+        lines = done.stderr.decode(errors="replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+        raise NetworkError(
+            f"failed with exit code {done.returncode}: {last[:200]}", where=Where(tool), remedy=_ALLOWED
+        )
+    return done.stdout
+
+
+def _read(cables: Path, tables: Path, defaults: Defaults, quiet: bool) -> KnownNetwork:
+    return load_network(str(cables), replace(defaults, forwarding=str(tables)), quiet)
+
+
+def _write(known: KnownNetwork, output: str, as_json: bool) -> None:
+    from hocket.network.writer import network_files
+
+    network = known.network
+    files = network_files(network, output, f"From {CABLES} and {TABLES}\n{known.uplinks.text}")
+    # The file that names the others comes last: it never names what is not there yet.
+    for path in reversed(files):
+        write_atomically(path, [files[path].encode()])
+    hosts, entries = len(network.hosts), len(network.next_hops)
+    if as_json:
+        click.echo(json.dumps({
+            "source": "infiniband", "shape": network.shape.name, "hosts": hosts, "switches": network.nodes - hosts,
+            "links": len(network.links), "forwarding_entries": entries, "files": list(files),
+            "uplinks": known.uplinks.as_json(),
+        }))  # fmt: skip
+        return
+    click.echo(
+        f"InfiniBand: a {network.shape.name} of {hosts} hosts, {network.nodes - hosts} switches, "
+        f"{len(network.links)} links" + (f", {entries} forwarding entries" if entries else "")
+    )
+    if line := loud(known.uplinks):
+        click.echo(line)
+    for path in files:
+        click.echo(f"wrote {path}")

@@ -1,0 +1,88 @@
+"""``hocket network discover`` and ``--forwarding`` without the tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hocket.cli import discover
+from refusals import refused
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
+DISC, FTS = EXAMPLES / "infiniband-disc.txt", EXAMPLES / "infiniband-fts.txt"
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Programs of the tools' names that print given files, or fail."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(discover, "_SYSTEM", ())
+
+    def put(**scripts: str) -> None:
+        for name, script in scripts.items():
+            path = folder / name
+            path.write_text(f"#!/bin/sh\n{script}\n")
+            path.chmod(0o755)
+
+    return put
+
+
+def test_what_the_tools_print_becomes_a_network(
+    tmp_path: Path, hocket: Call, tools: Callable[..., None]
+) -> None:
+    tools(ibnetdiscover=f"exec /bin/cat {DISC}", dump_fts=f"exec /bin/cat {FTS}")
+    answer = hocket(
+        "network", "discover", "--infiniband", "-o", tmp_path / "net.toml", "--keep", tmp_path / "kept"
+    )
+    assert answer.code == 0, answer
+    assert "InfiniBand: a graph of 16 hosts, 6 switches, 24 links, 96 forwarding entries" in answer.out
+    assert (tmp_path / "kept" / "dump_fts.txt").read_text() == FTS.read_text()
+    plain = hocket("plan", "all-to-all", "--network", DISC, "--forwarding", FTS, "--json").object()
+    again = hocket("plan", "all-to-all", "--network", tmp_path / "net.toml", "--json").object()
+    assert plain["contention_free"] and plain["phases"] == again["phases"] == plain["bound_phases"]
+
+
+def test_refusals(tmp_path: Path, hocket: Call, tools: Callable[..., None]) -> None:
+    def discovered(*words: object) -> Any:
+        return hocket("network", "discover", *words, "-o", tmp_path / "net.toml")
+
+    refused(discovered(), "nothing is asked; say --infiniband")
+    refused(discovered("--infiniband"), "ibnetdiscover is not installed; install infiniband-diags")
+    tools(ibnetdiscover=f"exec /bin/cat {DISC}")
+    refused(discovered("--infiniband"), "dump_fts is not installed; install infiniband-diags")
+    tools(dump_fts="echo ibpanic: no such device >&2; exit 255")
+    refused(
+        discovered("--infiniband"),
+        "dump_fts: failed with exit code 255: ibpanic: no such device; run it where",
+    )
+    tools(dump_fts="exit 0")
+    refused(discovered("--infiniband"), "dump_fts: failed with exit code 0: no output")
+    refused(discovered("--infiniband", "--forwarding", FTS), "leave --forwarding out")
+    refused(discovered("--infiniband", "--names", tmp_path / "none"), "no such file")
+    refused(hocket("network", "discover", "--infiniband", "-o", tmp_path / "net"), "is not a TOML file")
+    assert not (tmp_path / "net.toml").exists()
+
+
+def test_the_order_of_libraries_is_told(hocket: Call) -> None:
+    routed = ("--network", DISC, "--forwarding", FTS)
+    assert "native:ring" in hocket("plan", "all-to-all", *routed).out
+    assert "native:rabenseifner" in hocket("plan", "all-reduce", *routed).out
+    large = hocket("plan", "all-to-all", "--network", "fat-tree:8x20x10")
+    assert "library     " in large.out and "x the bound)" in large.out
+    found = hocket("plan", "all-reduce", "--network", "fat-tree:8x20x10", "--json").object()
+    assert {each["name"] for each in found["library"]} == {"ring"}  # 160 is no power of two
+
+
+def test_forwarding_by_names(tmp_path: Path, hocket: Call) -> None:
+    rows = ["at,to,next", *(f"s{leaf},*,s{2 + leaf % 2}" for leaf in range(2)), "s2,*,s0", "s3,*,s0"]
+    (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n")
+    answer = hocket("network", "show", "fat-tree:2x2x2", "--forwarding", tmp_path / "rows.csv")
+    refused(
+        answer, "rows.csv:2: messages from 'n0' to 'n2' run in a circle: s0 -> s2 -> s0; correct this step"
+    )
