@@ -27,7 +27,9 @@ TABLES: Final = "dump_fts"
 LIMIT: Final = 600.0  # seconds; large fabrics take some
 _SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
 _INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
-_ALLOWED: Final = "run it where an InfiniBand port is up (ibstat) and as a user who may read /dev/infiniband/umad*, mostly root"
+_ALLOWED: Final = (
+    "run it where a port is up (ibstat), as a user who may read /dev/infiniband/umad* (mostly root)"
+)
 
 
 @click.command()
@@ -63,7 +65,14 @@ def discover(
     with tempfile.TemporaryDirectory() as place:
         folder = Path(keep) if keep is not None else Path(place)
         cables, tables = _recorded(folder, names, as_json)
-        known = _read(cables, tables, defaults, as_json)
+        try:
+            known = load_network(str(cables), replace(defaults, forwarding=str(tables)), as_json)
+        except NetworkError as problem:
+            if keep is not None or problem.where is None:
+                raise
+            told = Where(f"output of {PurePath(problem.where.file).stem}", problem.where.line)
+            remedy = f"{problem.remedy} (--keep FOLDER keeps the output)"
+            raise NetworkError(problem.what, where=told, remedy=remedy) from None
         _write(known, output, as_json)
     if keep is not None and not as_json:
         click.echo(f"kept  {cables}\nkept  {tables}")
@@ -120,10 +129,6 @@ def _run(command: Sequence[str]) -> bytes:
             f"failed with exit code {done.returncode}: {last[:200]}", where=Where(tool), remedy=_ALLOWED
         )
     return done.stdout
-
-
-def _read(cables: Path, tables: Path, defaults: Defaults, quiet: bool) -> KnownNetwork:
-    return load_network(str(cables), replace(defaults, forwarding=str(tables)), quiet)
 
 
 def _write(known: KnownNetwork, output: str, as_json: bool) -> None:
