@@ -149,6 +149,9 @@ bench-general: setup ## the general scheduler on networks of all kinds, phases o
 bench-reductions: setup ## schedules of reductions and broadcasts, time over the bound, into bench/results/reductions.{csv,md} (half an hour)
 	$(PYTHON_OF_VENV) bench/planner/reductions.py
 
+bench-fabrics: setup ## exchanges on the routes that opensm installs in simulated InfiniBand fabrics, into bench/results/fabrics.{csv,md} (5 min; ibsim-utils, opensm, infiniband-diags)
+	$(PYTHON_OF_VENV) bench/fabrics/run.py
+
 bench-wide-trunks: setup ## all-to-alls on trees with wide trunks against the closed bound (a minute)
 	$(PYTHON_OF_VENV) bench/planner/wide_trunks.py
 

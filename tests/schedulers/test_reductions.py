@@ -75,6 +75,35 @@ def test_sums_where_the_way_back_is_another(seed: int) -> None:
     check_sums(network, _core.Demand(network.ranks, max(parts), "reduce-scatter", parts))
 
 
+def one_way_round(switches: int, hosts: int) -> _core.Network:
+    """A ring of switches whose tables send everything the same way round."""
+    names = [f"s{i}" for i in range(switches)] + [f"n{i}" for i in range(switches * hosts)]
+    ranks = [0] * switches + [1] * (switches * hosts)
+    ends = [(i, (i + 1) % switches) for i in range(switches)]
+    ends += [(i % switches, switches + i) for i in range(switches * hosts)]
+    hops = [(i, None, 2 * i) for i in range(switches)]
+    a, b = zip(*ends, strict=True)
+    return _core.build_graph(names, ranks, list(a), list(b), [1e9] * len(a), [1e-6] * len(a), hops)
+
+
+@pytest.mark.parametrize("hosts", [1, 3])
+def test_both_halves_of_an_all_reduce_follow_the_routes_of_their_own_direction(hosts: int) -> None:
+    network = one_way_round(5, hosts)
+    seconds = {
+        name: _core.lockstep_seconds(
+            network, _core.plan_exchange(network, demand_of(name, network.ranks, size), None, "", 0.0, 1).schedule
+        )
+        for name, size in (("all-gather", 1000), ("reduce-scatter", 1000), ("all-reduce", 1000 * network.ranks))
+    }
+    assert seconds["all-reduce"] <= 1.001 * (seconds["all-gather"] + seconds["reduce-scatter"])
+    for name in REDUCTIONS:
+        check_sums(network, demand_of(name, network.ranks, 30))
+    planned = plan_collective("all-reduce", network, 999)
+    read = _core.Plan.decode(planned.plan().encode())
+    assert read.schedule.phases == planned.schedule.phases
+    assert check(network, planned.demand, read.schedule, read.waits).ok
+
+
 @settings(max_examples=60, deadline=None)
 @given(tree_plans(2, 14, ranks=lambda _: 1))
 def test_on_trees_of_equal_links_they_meet_the_bound(plan: NetworkPlan) -> None:

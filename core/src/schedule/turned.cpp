@@ -104,6 +104,21 @@ Schedule turned(const Network& network, Pattern reduction, const Schedule& gathe
   return finish(reduction, gather, reduce_scatter_of(&network, gather));
 }
 
+Schedule joined(const Schedule& reduce_scatter, const Schedule& gather) {
+  const std::uint64_t phases = std::max(reduce_scatter.phases(), gather.phases());
+  Phases both;
+  both.begin.clear();
+  for (const Schedule* half : {&reduce_scatter, &gather}) {
+    both.begin.insert(both.begin.end(), phases - half->phases(), both.hops.size());
+    const std::uint64_t before = both.hops.size();
+    for (std::uint64_t i = 0; i < half->size(); ++i) both.add(half->hops()[i], half->pieces(i));
+    for (std::uint64_t phase = 0; phase < half->phases(); ++phase)
+      both.begin.push_back(before + half->phase_begin()[phase]);
+  }
+  both.begin.push_back(both.hops.size());
+  return {gather.ranks(), gather.message_bytes(), std::move(both.begin), std::move(both.hops), std::move(both.pieces)};
+}
+
 Schedule turned_in_steps(Pattern reduction, const Schedule& gather) {
   return finish(reduction, gather, reduce_scatter_of(nullptr, gather));
 }

@@ -142,12 +142,28 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
   return a.schedule.phases() < b.schedule.phases();
 }
 
+/// An all-reduce whose halves each follow the routes of their own direction. Turning the all-gather round brings its
+/// transfers onto the ways back, where they may meet: then the other half is made for these.
+Schedule all_reduce_of(const Network& network, const ChosenSchedule& gather, const Demand& demand,
+                       const ScheduleOptions& options, bool other_ways_back) {
+  Schedule whole = turned(network, Pattern::all_reduce, gather.schedule);
+  if (!other_ways_back) return whole;
+  const double seconds = lockstep_seconds(network, whole);
+  if (seconds <= limits::near_enough * lower_bounds(network, demand).seconds) return whole;
+  const ChosenSchedule back = choose_schedule(network.turned_round(), gather_of(demand), options);
+  if (back.scheduler->ports != gather.scheduler->ports) return whole;
+  Schedule halves = joined(turned(network, Pattern::reduce_scatter, back.schedule), gather.schedule);
+  return lockstep_seconds(network, halves) < seconds ? std::move(halves) : std::move(whole);
+}
+
 /// What is best for the all-gather is best for it turned round.
 ChosenSchedule choose_reduction(const Network& network, const Demand& demand, const ScheduleOptions& options) {
   const bool other_ways_back = network.shape() == Shape::graph || network.shape() == Shape::routed;
   const bool whole_way = demand.pattern == Pattern::reduce_scatter && other_ways_back;
   ChosenSchedule chosen = choose_schedule(whole_way ? network.turned_round() : network, gather_of(demand), options);
-  chosen.schedule = turned(network, demand.pattern, chosen.schedule);
+  chosen.schedule = demand.pattern == Pattern::all_reduce
+                        ? all_reduce_of(network, chosen, demand, options, other_ways_back)
+                        : turned(network, demand.pattern, chosen.schedule);
   chosen.bounds = lower_bounds(network, demand);
   chosen.bound_phases = least_phases(network, demand, chosen.bounds, chosen.scheduler->ports);
   chosen.bound_seconds = least_seconds(network, demand, chosen.bounds, options.for_scheduler.startup);

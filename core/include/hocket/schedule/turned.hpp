@@ -18,6 +18,10 @@ namespace hocket {
 /// The same in as many phases as the all-gather has, whatever meets in them: what a library does.
 [[nodiscard]] Schedule turned_in_steps(Pattern reduction, const Schedule& gather);
 
+/// An all-reduce of a reduce-scatter and an all-gather of the same blocks, made apart. Each has half of the phases: the
+/// one with fewer begins with empty ones.
+[[nodiscard]] Schedule joined(const Schedule& reduce_scatter, const Schedule& gather);
+
 /// The first so many phases of a schedule combine; in the others what arrives takes the place of what was there.
 [[nodiscard]] constexpr std::uint64_t combining_phases(Pattern pattern, std::uint64_t phases) {
   if (!reduces(pattern)) return 0;
