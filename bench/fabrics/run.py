@@ -39,6 +39,15 @@ CASES: Final[dict[str, list[str]]] = {
     "dragonflies": ["dragonfly:5x4x1", "dragonfly:8x8x1", "dragonfly:9x4x2", "dragonfly:17x8x1", "dragonfly:16x8x4"],
 }  # fmt: skip
 
+_NOTES: Final = (
+    "Fabrics simulated by ibsim, routed by opensm's engines, read from `ibnetdiscover` and `dump_fts`; one rank",
+    "a host, ranks in the order of host names, links of one speed. Every schedule passed the verifier. Ratio:",
+    f"all-to-all phases, others time, over the bound on these very routes; the target is at most {TARGET}. Ring:",
+    "the library's ring in rank order; best: the best of the library's orders for this number of ranks; time over",
+    "the same bound. All without latencies and startups. `torus:8x8/1`: 8 × 8 switches with a host each. The dor",
+    "engine sends everything in a fat tree by one spine.",
+)
+
 
 def fabric_of(name: str) -> simulated.Fabric:
     if not name.startswith("torus:"):
@@ -100,17 +109,13 @@ def figure(row: Row) -> float:
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     served = [row for row in rows if row["collective"] != "none"]
-    refused = sorted({(row["engine"], row["section"]) for row in rows if row["collective"] == "none"})
+    refused = grouped([row for row in rows if row["collective"] == "none"], "engine")
     lines = [
         "# InfiniBand with the installed routes",
         "",
         f"{provenance(heading)}.",
         "",
-        "Fabrics simulated by ibsim, routed by opensm's engines, read from `ibnetdiscover` and `dump_fts`; one rank a",
-        "host, ranks in the order of host names, links of one speed. Every schedule passed the verifier. Ratio:",
-        "all-to-all phases, others time, over the bound on these very routes; the target is at most "
-        f"{TARGET}. Library: the ring in rank order, and the best of the library's orders, time over the same bound,",
-        "all without latencies and startups.",
+        *_NOTES,
         "",
         *table(
             "fabrics | collective | cases | median | worst | over the target | ring: median | worst | "
@@ -134,10 +139,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     )
     if refused:
         lines += ["", "## Engines that do not serve a fabric", ""]
-        lines += [
-            f"- {engine}: {', '.join(sorted({section for one, section in refused if one == engine}))}"
-            for engine in dict.fromkeys(engine for engine, _ in refused)
-        ]
+        lines += [f"- {engine}: {', '.join(row['fabric'] for row in few)}" for engine, few in refused.items()]
     lines += ["", "## All-to-all, every fabric and engine", ""]
     lines += table(
         "fabric | hosts | engine | phases | bound | ratio | ring | best order | plan, s",

@@ -91,9 +91,14 @@ def test_both_halves_of_an_all_reduce_follow_the_routes_of_their_own_direction(h
     network = one_way_round(5, hosts)
     seconds = {
         name: _core.lockstep_seconds(
-            network, _core.plan_exchange(network, demand_of(name, network.ranks, size), None, "", 0.0, 1).schedule
+            network,
+            _core.plan_exchange(network, demand_of(name, network.ranks, size), None, "", 0.0, 1).schedule,
         )
-        for name, size in (("all-gather", 1000), ("reduce-scatter", 1000), ("all-reduce", 1000 * network.ranks))
+        for name, size in (
+            ("all-gather", 1000),
+            ("reduce-scatter", 1000),
+            ("all-reduce", 1000 * network.ranks),
+        )
     }
     assert seconds["all-reduce"] <= 1.001 * (seconds["all-gather"] + seconds["reduce-scatter"])
     for name in REDUCTIONS:
