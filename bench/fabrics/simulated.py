@@ -152,6 +152,6 @@ def recorded(fabric: Fabric, engine: str, options: Sequence[str] = (), limit: fl
 
 
 def forgets_a_lid(tables: str) -> bool:
-    """dump_fts of rdma-core 44 leaves out the last lid of a subnet where it is a multiple of 64; opensm's dump has it."""
+    """dump_fts of rdma-core 44 leaves out a subnet's last lid where it is a multiple of 64; opensm's dump has it."""
     top = re.match(r"Unicast lids \[0x0-0x([0-9a-f]+)\]", tables)
     return top is not None and int(top[1], 16) % 64 == 0
