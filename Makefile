@@ -152,6 +152,9 @@ bench-reductions: setup ## schedules of reductions and broadcasts, time over the
 bench-fabrics: setup ## exchanges on the routes that opensm installs in simulated InfiniBand fabrics, into bench/results/fabrics.{csv,md} (5 min; ibsim-utils, opensm, infiniband-diags)
 	$(PYTHON_OF_VENV) bench/fabrics/run.py
 
+bench-placements: setup ## libraries' orders and Hocket's on the hosts of 100 real jobs, into bench/results/real-placements.{csv,md} (5 min)
+	$(PYTHON_OF_VENV) bench/placements/run.py
+
 bench-wide-trunks: setup ## all-to-alls on trees with wide trunks against the closed bound (a minute)
 	$(PYTHON_OF_VENV) bench/planner/wide_trunks.py
 
