@@ -40,7 +40,7 @@ BOMB = "- &a [x, x]\n" + "\n".join(f"- &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 
     ("text", "message"),
     [
         (TREE.replace("cluster_default: true", ""), "3: the topology is flat, which does not say"),
-        ("- topology: t\n  block:\n    block_sizes: [4]", "3: the topology is block"),
+        ("- topology: t\n  block:\n    block_sizes: [4]", "3: the topology has no blocks"),
         ("- topology: t", "1: the topology has no single type"),
         ("- topology: t\n  tree: 5", "2: the tree must be"),
         ("- topology: t\n  tree: {}", "2: the tree has no switches"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hocket.network import ibnetdiscover, simgrid, slurm_conf, slurm_yaml, toml
+from hocket.network import ibnetdiscover, instance_topology, jgf, simgrid, slurm_conf, slurm_yaml, toml
 from hocket.network.description import Defaults, NetworkDescription
 from hocket.network.source import Source
 
@@ -25,10 +25,10 @@ READERS: tuple[Reader, ...] = (
     Reader("hocket", "Hocket's own TOML", toml.sniff, toml.read),
     Reader("simgrid", "SimGrid platform XML, version 4.1", simgrid.sniff, simgrid.read),
     Reader("slurm-conf", "Slurm topology.conf (topology/tree)", slurm_conf.sniff, slurm_conf.read),
-    Reader("slurm-yaml", "Slurm topology.yaml (tree)", slurm_yaml.sniff, slurm_yaml.read),
-    Reader(
-        "ibnetdiscover", "what InfiniBand's ibnetdiscover prints", ibnetdiscover.sniff, ibnetdiscover.read
-    ),
+    Reader("slurm-yaml", "Slurm topology.yaml", slurm_yaml.sniff, slurm_yaml.read),
+    Reader("ibnetdiscover", "InfiniBand's ibnetdiscover", ibnetdiscover.sniff, ibnetdiscover.read),
+    Reader("aws", "AWS describe-instance-topology", instance_topology.sniff, instance_topology.read),
+    Reader("jgf", "Flux's JSON Graph Format", jgf.sniff, jgf.read),
 )
 
 

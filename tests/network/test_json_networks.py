@@ -1,0 +1,96 @@
+"""AWS's instance topology and Flux's resource graphs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hocket.network import NetworkDescription
+
+Describe = Callable[[str], NetworkDescription]
+Refused = Callable[[str], str]
+
+AWS: dict[str, Any] = {
+    "Instances": [
+        {"InstanceId": f"i-{host}", "InstanceType": "p4d.24xlarge", "NetworkNodes": nodes, "ZoneId": "usw2-az2"}
+        for host, nodes in enumerate(
+            (["nn-1", "nn-2", "nn-4"], ["nn-1", "nn-2", "nn-4"], ["nn-1", "nn-3", "nn-5"], ["nn-1", "nn-2", "nn-6"])
+        )
+    ]
+}  # fmt: skip
+
+
+def vertex(number: int, kind: str, path: str) -> dict[str, Any]:
+    metadata = {"type": kind, "name": path.rsplit("/", 1)[1], "paths": {"containment": path}, "rank": -1}
+    return {"id": str(number), "metadata": metadata}
+
+
+JGF: dict[str, Any] = {
+    "graph": {
+        "nodes": [
+            vertex(0, "cluster", "/tiny0"),
+            *(vertex(1 + rack, "rack", f"/tiny0/rack{rack}") for rack in range(3)),
+            *(vertex(10 + host, "node", f"/tiny0/rack{host // 2}/node{host}") for host in range(4)),
+            *(vertex(20 + host, "core", f"/tiny0/rack{host // 2}/node{host}/core0") for host in range(4)),
+        ],
+        "edges": [
+            *({"source": "0", "target": str(1 + rack), "metadata": {"subsystem": "containment"}} for rack in range(3)),
+            *({"source": str(1 + host // 2), "target": str(10 + host)} for host in range(4)),
+            *({"source": str(10 + host), "target": str(20 + host)} for host in range(4)),
+            *({"source": str(20 + host), "target": str(10 + host), "metadata": {"name": {"containment": "in"}}}
+              for host in range(4)),
+        ],
+    }
+}  # fmt: skip
+
+
+def way(network: Any, src: int, dst: int) -> list[str]:
+    return [network.channel_name(channel).split("->")[1] for channel in network.route(src, dst)]
+
+
+def test_network_nodes_of_instances(describe: Describe) -> None:
+    description = describe(json.dumps(AWS, indent=4))
+    network = description.build()
+    assert [host.name for host in description.hosts] == ["i-0", "i-1", "i-2", "i-3"]
+    assert way(network, 0, 1) == ["nn-4", "i-1"]
+    assert way(network, 0, 3) == ["nn-4", "nn-2", "nn-6", "i-3"]
+    assert way(network, 0, 2) == ["nn-4", "nn-2", "nn-1", "nn-3", "nn-5", "i-2"]
+    assert not any(link.rate_given for link in description.links)
+    assert description.hosts[0].where is not None and description.hosts[0].where.line == 4
+
+
+def test_two_spines_meet_in_a_root(describe: Describe) -> None:
+    text = json.dumps(AWS).replace('["nn-1", "nn-3"', '["nn-9", "nn-3"')
+    assert way(describe(text).build(), 0, 2)[2:5] == ["nn-1", "root", "nn-9"]
+
+
+def test_what_holds_hosts(describe: Describe) -> None:
+    description = describe(json.dumps(JGF))
+    network = description.build()
+    assert [node.name for node in description.nodes if not node.is_host] == [
+        "/tiny0/rack0", "/tiny0", "/tiny0/rack1",
+    ]  # fmt: skip
+    assert way(network, 0, 3) == ["/tiny0/rack0", "/tiny0", "/tiny0/rack1", "node3"]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    (json.dumps(AWS)[:-5], "is not JSON"),
+    (json.dumps(AWS).replace('"InstanceId": "i-1"', '"InstanceId": ""'), "an entry has no InstanceId"),
+    (json.dumps(AWS).replace('["nn-1", "nn-3", "nn-5"]', "[]"), "'i-2' has no NetworkNodes"),
+    (json.dumps(AWS).replace('"nn-3", "nn-5"', '"nn-3", "nn-4"'), "'nn-4' lies below 'nn-2' and below 'nn-3'"),
+    (json.dumps(AWS).replace("i-1", "i-0"), "host 'i-0' is defined twice"),
+    ('{"Instances": [], "a": {"NetworkNodes": 1}}', "lists no instance"),
+    ('{"Instances": 3, "NetworkNodes": 1}', "Instances is no list of objects"),
+    ('{"NetworkNodes": ' + "[" * 100_000, "is not JSON"),
+    ('{"NetworkNodes": ' + "9" * 5000 + "}", "is not JSON"),
+    (json.dumps(JGF).replace('"node"', '"socket"'), "holds no vertex of type node"),
+    (json.dumps(JGF).replace('"target": "13"', '"target": "99"'), "names the vertex '99', which is not listed"),
+    (json.dumps(JGF).replace('"source": "2", "target": "13"', '"source": "2", "target": "11"'), "in '1' and in '2'"),
+    (json.dumps(JGF).replace('"node3"', '"node2"'), "host 'node2' is defined twice"),
+    ('{"graph": {}}', "nodes is no list of objects"),
+])  # fmt: skip
+def test_mistakes(refused: Refused, text: str, says: str) -> None:
+    assert says in refused(text)
