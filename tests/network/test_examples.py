@@ -30,6 +30,10 @@ EXPECTED = {
     "switches.xml": ("tree", 3, 4),
     "two-clusters.xml": ("routed", 8, 0),
     "infiniband-disc.txt": ("graph", 16, 24),
+    "instances.json": ("tree", 4, 9),
+    "flux.json": ("tree", 4, 6),
+    "torus3d.yaml": ("grid", 0, 0),
+    "blocks.yaml": ("tree", 16, 22),
 }
 
 
@@ -47,7 +51,7 @@ def test_example(name: str) -> None:
 def test_example_builds(name: str) -> None:
     pytest.importorskip("hocket._core")
     network = read_network(str(EXAMPLES / name))
-    ranks = {"torus.toml": 512, "ranks.toml": 41, "ties.toml": 64}.get(name, EXPECTED[name][1])
+    ranks = {"torus.toml": 512, "ranks.toml": 41, "ties.toml": 64, "torus3d.yaml": 32}.get(name, EXPECTED[name][1])
     assert network.ranks == ranks
 
 
