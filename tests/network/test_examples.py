@@ -51,7 +51,9 @@ def test_example(name: str) -> None:
 def test_example_builds(name: str) -> None:
     pytest.importorskip("hocket._core")
     network = read_network(str(EXAMPLES / name))
-    ranks = {"torus.toml": 512, "ranks.toml": 41, "ties.toml": 64, "torus3d.yaml": 32}.get(name, EXPECTED[name][1])
+    ranks = {"torus.toml": 512, "ranks.toml": 41, "ties.toml": 64, "torus3d.yaml": 32}.get(
+        name, EXPECTED[name][1]
+    )
     assert network.ranks == ranks
 
 

@@ -109,6 +109,28 @@ def test_both_halves_of_an_all_reduce_follow_the_routes_of_their_own_direction(h
     assert check(network, planned.demand, read.schedule, read.waits).ok
 
 
+def test_halves_of_unequally_many_phases() -> None:
+    """On an 8 × 8 torus of switches one half takes a phase less than the other, and begins with an empty one."""
+    side, switches = 8, 64
+    ends = [(i, i // side * side + (i + 1) % side) for i in range(switches)]
+    ends += [(i, (i + side) % switches) for i in range(switches)] + [
+        (i, switches + i) for i in range(switches)
+    ]
+    a, b = zip(*ends, strict=True)
+    names, ranks = [f"s{i}" for i in range(2 * switches)], [0] * switches + [1] * switches
+    network = _core.build_graph(names, ranks, list(a), list(b), [1e9] * len(a), [1e-6] * len(a))
+    planned = plan_collective("all-reduce", network, 64 * 100)
+    rows = planned.schedule.rows()
+    half = planned.schedule.phases // 2
+    used = {row[0] for row in rows}
+    assert planned.certificate.ok and planned.schedule.phases == 2 * half
+    (empty,) = set(range(planned.schedule.phases)) - used
+    assert empty in (0, half)
+    assert _core.lockstep_seconds(network, planned.schedule) <= 1.02 * planned.bound_seconds
+    read = _core.Plan.decode(planned.plan().encode())
+    assert check(network, planned.demand, read.schedule, read.waits).ok
+
+
 @settings(max_examples=60, deadline=None)
 @given(tree_plans(2, 14, ranks=lambda _: 1))
 def test_on_trees_of_equal_links_they_meet_the_bound(plan: NetworkPlan) -> None:
