@@ -118,7 +118,8 @@ void bind_guard(nb::module_& m) {
       .def_rw("retest_after", &GuardRules::retest_after)
       .def_rw("may_change", &GuardRules::may_change)
       .def_rw("calibrated", &GuardRules::calibrated)
-      .def_rw("post_seconds", &GuardRules::post_seconds);
+      .def_rw("post_seconds", &GuardRules::post_seconds)
+      .def_rw("timed_seconds", &GuardRules::timed_seconds);
   nb::class_<Turn>(m, "Turn", "What a call does.")
       .def_ro("arm", &Turn::arm)
       .def_ro("timed", &Turn::timed)

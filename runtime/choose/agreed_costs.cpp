@@ -8,7 +8,8 @@
 
 namespace hocket::runtime {
 
-void AgreedCosts::begin() {
+void AgreedCosts::begin(MPI_Comm comm) {
+  if (meet_first_) run_collective(PMPI_Ibarrier, comm);
   own_.push_back(std::numeric_limits<double>::infinity());
   since_ = std::chrono::steady_clock::now();
 }
@@ -24,7 +25,7 @@ std::vector<double> AgreedCosts::agree(MPI_Comm comm) {
     check(PMPI_Comm_size(comm, &ranks));
     for (double& seconds : own) seconds /= ranks;
   }
-  const MPI_Op op = cost_ == Cost::mean ? MPI_SUM : cost_ == Cost::most ? MPI_MAX : MPI_MIN;
+  const MPI_Op op = cost_ == Cost::mean ? MPI_SUM : MPI_MAX;
   run_collective(PMPI_Iallreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, op, comm);
   return all;
 }

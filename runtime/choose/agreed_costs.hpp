@@ -12,16 +12,18 @@ namespace hocket::runtime {
 /// for each other anyway.
 class AgreedCosts {
  public:
-  /// What a call cost, of its durations on the ranks.
+  /// What a call cost, of its durations on the ranks. Not the least: a rank that a lost message holds up comes last to
+  /// the next call, finds everything there, and is done at once, while the others have waited.
   enum class Cost : std::uint8_t {
-    least,  ///< where every rank gets something from every other: the last to come waits for nobody
-    most,   ///< where all that is sent begins or ends at one rank: the others may be done long before
-    mean,   ///< elsewhere: a rank that few others wait for says little, all of them together do
+    mean,  ///< of calls that follow each other: together they take what the ranks spend in them
+    most,  ///< where ranks begin together, or all that is sent begins or ends at one: others may be done long before
   };
-  explicit AgreedCosts(Cost cost = Cost::least) : cost_(cost) {}
+  explicit AgreedCosts(Cost cost = Cost::mean) : cost_(cost) {}
 
-  /// A call begins that is timed.
-  void begin();
+  /// From here on the ranks meet before every call that is timed, and it costs what it takes on the slowest.
+  void meet_first() { meet_first_ = true, cost_ = Cost::most; }
+  /// A call begins that is timed. Collective.
+  void begin(MPI_Comm comm);
   /// It has ended. One that never ends, by an error on this rank, has no cost here.
   void end();
   /// Whether there are calls to agree on.
@@ -32,6 +34,7 @@ class AgreedCosts {
 
  private:
   Cost cost_;
+  bool meet_first_ = false;
   std::vector<double> own_;
   std::chrono::steady_clock::time_point since_;
 };

@@ -4,9 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <exception>
+#include <iomanip>
 #include <limits>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "hocket/choose/forecast.hpp"
@@ -37,6 +39,9 @@ double planning_seconds(int ranks) { return 2e-3 + 4e-7 * ranks * ranks; }
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 16384;
 
+/// Calls as long as this many meetings of the ranks: they meet before those that are timed.
+constexpr double calls_of_a_meeting = 20;
+
 /// "alltoall", as evidence names them.
 std::string call_name(CallKind kind) {
   const std::string_view calls = kind.collective->mpi_calls;
@@ -65,6 +70,15 @@ Evidence evidence_of(const Choice& choice, const std::string& place) {
 
 /// 0 for what is not known.
 double known_seconds(double seconds) { return std::isfinite(seconds) ? seconds : 0; }
+
+void say_predictions(const Choice& choice) {
+  std::ostringstream text;
+  text << choice.kind.collective->name << ", " << choice.bytes << " bytes, predicted milliseconds:";
+  text << std::fixed << std::setprecision(3);
+  for (std::size_t i = 0; i < choice.offered.size(); ++i)
+    text << ' ' << arms[choice.offered[i]].name << ' ' << choice.predicted[i] * 1e3;
+  say(text.str());
+}
 
 /// Of the offered arms: the fastest by prediction, if it saves a tenth of the library's own time; else that one.
 std::size_t best_predicted(const Choice& choice) {
@@ -200,7 +214,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   if (arm != 0) call.exchange_ = members_.exchange(comm, kind, arms[arm]);
   if (timed) {
     call.timed_ = &choice.costs;
-    choice.costs.begin();
+    choice.costs.begin(comm);
   }
   return call;
 }
@@ -277,8 +291,10 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
   if (together != nullptr && arm.window == 0) {
     cost.window = 1;
     cost.phases = std::bit_width(together->hosts.count() - 1);  // as short messages go
+    // Between leaders the library's order is as good or bad as between all.
+    cost.wire_seconds = std::sqrt(wire * std::max(wire, choice.native_seconds));
   }
-  return forecast(cost, {small_->step_seconds, choice.native_seconds});
+  return forecast(cost, {(together != nullptr ? between_leaders_ : small_)->step_seconds, choice.native_seconds});
 }
 
 void Choices::open(MPI_Comm comm, Choice& choice) {
@@ -286,13 +302,17 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   const Arm& usual = arms[choice.kind.collective->forwards() ? 2 : 1];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
   if (exchange == nullptr) return;
-  if (!small_) small_ = measure_small_costs(members_.private_comm(comm));
+  const MPI_Comm own = members_.private_comm(comm);
+  if (!small_) small_ = measure_small_costs(own, own);
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const Arm& arm = arms[i];
     if (arm.flow == Flow::free && settings().flow_control != Flow::token) continue;
     if (arm.large && (choice.bytes <= settings().segment || settings().segment != usual_segment)) continue;
     if (i > 0 && !arm.bundled && members_.size > most_ranks_for_windows && arm.name != usual.name) continue;
     if (arm.bundled && !offers_bundles(comm, choice, arm)) continue;
+    if (arm.bundled && !between_leaders_)
+      between_leaders_ =
+          measure_small_costs(own, members_.exchange(comm, choice.kind, arm)->host_team()->between_leaders);
     choice.offered.push_back(i);
     if (i == 0)
       choice.predicted.push_back(choice.native_seconds > 0 ? choice.native_seconds
@@ -301,12 +321,17 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
       choice.predicted.push_back(
           predicted(*members_.exchange(comm, choice.kind, arm.bundled ? arm : usual), choice, arm));
   }
+  if (members_.rank == 0 && settings().log > 1) say_predictions(choice);
   if (settings().choose == Choose::predict) {
     choice.arm = choice.offered[best_predicted(choice)];
     return;
   }
   GuardRules rules;
   rules.post_seconds = small_->agree_seconds;
+  if (small_->agree_seconds * calls_of_a_meeting <= choice.native_seconds) {
+    choice.costs.meet_first();
+    rules.timed_seconds = small_->agree_seconds;
+  }
   rules.budget_calls = credit();
   std::vector<ArmEvidence> known;
   std::optional<std::size_t> winner;

@@ -83,7 +83,7 @@ class Choices {
   Place place_;
   std::string mpi_;
   std::vector<Evidence> evidence_;  ///< of the place, from earlier runs
-  std::optional<SmallCosts> small_;
+  std::optional<SmallCosts> small_, between_leaders_;  ///< of all ranks; of those that carry for their hosts
   double spent_ = 0;  ///< seconds in watched calls
 };
 

@@ -16,7 +16,7 @@ constexpr double usual_time = 1.15;
 bool Duel::scheduled(MPI_Comm comm) {
   if (!guard_ && !costs_.any()) {
     timed_ = true;
-    costs_.begin();
+    costs_.begin(comm);
     return false;
   }
   if (!guard_) {
@@ -31,7 +31,7 @@ bool Duel::scheduled(MPI_Comm comm) {
   }
   const Turn turn = guard_->next();
   timed_ = turn.timed;
-  if (timed_) costs_.begin();
+  if (timed_) costs_.begin(comm);
   return turn.arm != native;
 }
 

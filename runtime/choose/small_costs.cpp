@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/idle.hpp"
@@ -34,31 +35,40 @@ void step(MPI_Comm own, int to, int from) {
   check(PMPI_Wait(&token, MPI_STATUS_IGNORE));
 }
 
-}  // namespace
-
-SmallCosts measure_small_costs(MPI_Comm own) {
-  Requests::instance().post_remaining();
+/// Seconds of a step, to partners of all distances, as in a schedule.
+double measure_step(MPI_Comm stepping) {
   int rank = 0, size = 0;
-  check(PMPI_Comm_rank(own, &rank));
-  check(PMPI_Comm_size(own, &size));
-  // Partners of all distances, as in a schedule. The first step may set up connections.
+  check(PMPI_Comm_rank(stepping, &rank));
+  check(PMPI_Comm_size(stepping, &size));
   constexpr int steps = 4;
   double since = 0;
-  for (int k = 0; k <= steps; ++k) {
+  for (int k = 0; k <= steps; ++k) {  // the first may set up connections
     const int distance = std::clamp(size * (k + 1) / (steps + 2), 1, size - 1);
-    step(own, (rank + distance) % size, (rank + size - distance) % size);
+    step(stepping, (rank + distance) % size, (rank + size - distance) % size);
     if (k == 0) since = PMPI_Wtime();
   }
+  return (PMPI_Wtime() - since) / steps;
+}
+
+}  // namespace
+
+SmallCosts measure_small_costs(MPI_Comm own, MPI_Comm stepping) {
+  Requests::instance().post_remaining();
+  const double step_seconds = stepping != MPI_COMM_NULL ? measure_step(stepping) : 0;
   const auto largest = [own](double here) {
     double of_all = 0;
     run_collective(PMPI_Iallreduce, &here, &of_all, 1, MPI_DOUBLE, MPI_MAX, own);
     return of_all;
   };
   SmallCosts costs;
-  costs.step_seconds = largest((PMPI_Wtime() - since) / steps);
-  since = PMPI_Wtime();
-  (void)largest(0);
-  costs.agree_seconds = largest(PMPI_Wtime() - since);
+  costs.step_seconds = largest(step_seconds);
+  costs.agree_seconds = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < 3; ++k) {
+    const double since = PMPI_Wtime();
+    (void)largest(0);
+    costs.agree_seconds = std::min(costs.agree_seconds, PMPI_Wtime() - since);
+  }
+  costs.agree_seconds = largest(costs.agree_seconds);
   return costs;
 }
 

@@ -13,7 +13,8 @@ struct SmallCosts {
   double agree_seconds = 0;
 };
 
-/// Collective; `own` is the runtime's alone.
-[[nodiscard]] SmallCosts measure_small_costs(MPI_Comm own);
+/// Of messages between the ranks of `stepping`, some of those of `own`; MPI_COMM_NULL on the others. Collective over
+/// `own`; both are the runtime's alone.
+[[nodiscard]] SmallCosts measure_small_costs(MPI_Comm own, MPI_Comm stepping);
 
 }  // namespace hocket::runtime

@@ -77,6 +77,7 @@ some_rules = st.builds(
     may_change=st.booleans(),
     calibrated=st.booleans(),
     post_seconds=st.sampled_from([0.0, 1e-5, 1.0]),
+    timed_seconds=st.sampled_from([0.0, 1e-6, 0.1]),
 )
 
 
@@ -301,6 +302,24 @@ def test_agreeing_has_its_price() -> None:
     assert run.guard.trials < 5
     assert run.guard.lost <= run.guard.budget
     assert sum(turn.post for turn in run.turns) < 5
+
+
+def test_timing_has_its_price() -> None:
+    """What is spent on looking is lost with an arm that does not gain, and paid for by one that does."""
+    for ratio, lost in ((0.5, False), (1.0, True)):
+        run = Run(Guard(unknown(2), rules(timed_seconds=5e-5)), noisy([1, ratio], 0))
+        while len(run.turns) < 40 and run.guard.incumbent == 0:
+            run.call()
+        assert (run.guard.lost > 2e-4) == lost
+        assert run.guard.incumbent == (0 if lost else 1)
+
+
+def test_short_calls_are_agreed_on_rarely() -> None:
+    """Where agreeing takes as long as a call, all pairs that a change needs are one block."""
+    run = Run(Guard(unknown(2), rules(post_seconds=3e-4)), noisy([1, 0.5], 0)).calls(60)
+    assert run.guard.incumbent == 1
+    posts = [call for call, turn in enumerate(run.turns) if turn.post]
+    assert max(later - one for one, later in zip(posts, posts[1:], strict=False)) >= 12
 
 
 def test_play_is_what_a_runtime_does() -> None:

@@ -24,6 +24,7 @@ constexpr std::size_t recent_calls = 8;
 constexpr std::uint32_t probation = 48;  // calls that are watched after a change
 constexpr double strange = 10;           // times what is typical: watched calls that took longer count as this
 constexpr double most_excess = 2;        // calls that they may take longer than the arm before, in all
+constexpr std::uint32_t clear_pairs = 6;  // that show a gain, if none says otherwise
 constexpr std::uint32_t most_pairs = 128;
 constexpr std::uint64_t well_known = 8;                  // calls
 constexpr std::uint32_t burst = 4;                       // calls of a sample
@@ -105,7 +106,8 @@ double Guard::feared(std::size_t arm) const {
 
 bool Guard::holds(std::size_t challenger, std::uint32_t calls) const {
   const double excess = std::max(0.0, feared(challenger) - 1) * calls * typical();
-  return lost() + excess + rules_.post_seconds <= planned_share * budget();
+  const double looking = rules_.post_seconds + 2 * calls * rules_.timed_seconds;
+  return lost() + excess + looking <= planned_share * budget();
 }
 
 /// What is believed of an arm's cost over the incumbent's before any of its calls is known.
@@ -204,7 +206,9 @@ void Guard::tell(std::span<const double> costs) {
                      std::to_string(costs.size()));
   outstanding_ = false;
   price(costs);
-  closed_ += rules_.post_seconds;
+  const bool trying = script_ == Script::probe || script_ == Script::pairs;
+  (trying ? meetings_[challenger_].lost : closed_) +=
+      rules_.post_seconds + rules_.timed_seconds * static_cast<double>(costs.size());
   if (script_ == Script::probe || script_ == Script::pairs) compare(costs);
   if (script_ == Script::sample) look_for_drift();
   believe();
@@ -308,7 +312,8 @@ void Guard::reopen() {
 
 void Guard::look_for_drift() {
   if (!is_cost(typical())) return;
-  const double affordable = rules_.post_seconds / (sampling_share * typical());
+  const double looking = rules_.post_seconds + burst * rules_.timed_seconds;
+  const double affordable = looking / (sampling_share * typical());
   sample_gap_ =
       std::max(std::min(2 * sample_gap_, last_gap), static_cast<std::uint64_t>(std::clamp(affordable, 0.0, 1e9)));
   sample_at_ = calls_ + sample_gap_;
@@ -373,11 +378,13 @@ void Guard::plan() {
   if (rules_.may_change) {
     std::optional<std::size_t> best;
     std::uint32_t best_pairs = 0;
+    const std::uint32_t least_pairs = rules_.post_seconds > typical() / 4 ? clear_pairs : 2;
     for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
       if (arms_[arm].verdict != Verdict::open || (best && arms_[*best].ratio <= arms_[arm].ratio)) continue;
-      // Of a long trial several blocks together: costs are agreed on more rarely. Half a block where no more is held.
+      // Of a long trial several blocks together: costs are agreed on more rarely. Where that is dear all pairs that a
+      // change takes. Half a block where no more is held.
       std::uint32_t pairs = 1;
-      if (meetings_[arm].met) pairs = std::max(2u, meetings_[arm].test.pairs() / 8 * 2);
+      if (meetings_[arm].met) pairs = std::max(least_pairs, meetings_[arm].test.pairs() / 8 * 2);
       while (pairs > 1 && !holds(arm, pairs)) pairs /= 2;
       if (!holds(arm, pairs)) continue;
       best = arm;

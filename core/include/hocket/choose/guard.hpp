@@ -22,7 +22,9 @@ struct GuardRules {
   std::uint64_t retest_after = 1000;  // calls; then twice as many, and so on
   bool may_change = true;             // false: no trials; evidence and calibrated predictions decide alone
   bool calibrated = false;            // predictions are of this place: seconds, not only an order
-  double post_seconds = 0;            // what agreeing on costs takes from a run; counted as lost
+  // Counted as lost, in a trial by the challenger:
+  double post_seconds = 0;   // what agreeing on costs takes from a run
+  double timed_seconds = 0;  // what timing a call does
 };
 
 /// What the next call does.
