@@ -42,7 +42,7 @@ def test_standard_output(plan: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["--to", "goal", "PLAN", "-o", "-", "--json"], "both go to standard output"),
         (["--to", "goal", "PLAN", "-o", "no/such/folder"], "there is no directory no/such"),
         (["--to", "goal", "no-such-plan", "-o", "x"], "cannot read the plan no-such-plan"),
-        (["--to", "gaol", "PLAN", "-o", "x"], "'gaol' is not one of"),
+        (["--to", "gaol", "PLAN", "-o", "x"], "--to 'gaol' is not accepted"),
     ],
 )
 def test_refusals(arguments: list[str], message: str, plan: str, capsys: pytest.CaptureFixture[str]) -> None:
