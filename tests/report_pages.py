@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import select
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -40,17 +42,15 @@ class Browser:
             CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
             "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}", "about:blank",
         ]  # fmt: skip
-
-        def pipes() -> None:  # the protocol has the numbers 3 and 4
-            for source, target in ((theirs_in, 13), (theirs_out, 14)):
-                os.dup2(source, target)
-            os.dup2(13, 3)
-            os.dup2(14, 4)
-
+        # The protocol has the numbers 3 and 4. Nothing else is inherited: a helper of the browser may outlive it.
+        high = [fcntl.fcntl(pipe, fcntl.F_DUPFD, 10) for pipe in (theirs_in, theirs_out)]
+        begin = f"import os, sys; os.dup2({high[0]}, 3); os.dup2({high[1]}, 4); os.execv(sys.argv[1], sys.argv[1:])"
         self._process = subprocess.Popen(
-            command, preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            [sys.executable, "-c", begin, *command], pass_fds=high, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
+        for pipe in high:
+            os.close(pipe)
         os.close(theirs_in)
         os.close(theirs_out)
         self._in, self._out = ours_in, ours_out
@@ -59,10 +59,14 @@ class Browser:
         self._events: list[dict[str, Any]] = []
 
     def close(self) -> None:
+        self.call("Browser.close")
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
         os.close(self._in)
         os.close(self._out)
-        os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
 
     def call(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
         self._number += 1
@@ -78,7 +82,7 @@ class Browser:
             self._events.append(answer)
 
     def _read(self) -> dict[str, Any]:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 20
         while b"\0" not in self._buffer:
             ready, _, _ = select.select([self._in], [], [], max(end - time.monotonic(), 0))
             assert ready, "the browser does not answer"
@@ -97,9 +101,8 @@ class Browser:
         self._events = []
         self.call("Page.navigate", session, url=page.absolute().as_uri())
         figures = "document.querySelectorAll('.figure').length"
-        drawn = "document.querySelectorAll('.figure.js-plotly-plot .main-svg').length > 0"
-        self._until(session, f"document.readyState == 'complete' && ({figures} == 0 || {drawn})")
-        self._until(session, f"{figures} == 0 || document.documentElement.dataset.opened !== undefined")
+        seen = "document.documentElement && document.documentElement.dataset.opened !== undefined"
+        self._until(session, f"document.readyState == 'complete' && ({figures} == 0 || {seen})")
         opened = self.value(session, "Number(document.documentElement.dataset.opened || performance.now())")
         self.value(session, "window.dispatchEvent(new Event('beforeprint'))")
         all_drawn = "document.querySelectorAll('.figure.js-plotly-plot').length"
@@ -125,7 +128,7 @@ class Browser:
         return found["result"].get("value")
 
     def _until(self, session: str, expression: str) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 20
         while not self.value(session, expression):
             assert time.monotonic() < end, f"not so within a minute: {expression}"
             time.sleep(0.05)

@@ -240,7 +240,7 @@ def _time_figure(lines: list[dict[str, Any]]) -> Figure:
             showlegend=True,
             legend=BESIDE,
         ),
-        140 + 26 * len(shown),
+        170 + 26 * len(shown),
     )
 
 
@@ -339,7 +339,7 @@ def log_axes(x: str, y: str, sizes: Iterable[float] = (), seconds: str = "xy") -
     which axes count seconds."""
     axes: dict[str, dict[str, Any]] = {}
     for name, title in (("x", x), ("y", y)):
-        axes[f"{name}axis"] = {"type": "log", "title": {"text": title}}
+        axes[f"{name}axis"] = {"type": "log", "title": {"text": title}, "nticks": 7}
         if name in seconds:
             axes[f"{name}axis"] |= {"tickformat": "~s", "ticksuffix": "s"}
     found = sorted(set(sizes))
