@@ -20,6 +20,9 @@ from typing import Any
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
+_SEEN = "document.documentElement && document.documentElement.dataset.opened !== undefined"
+
+
 @dataclass
 class Opened:
     """What a browser makes of a page."""
@@ -28,7 +31,6 @@ class Opened:
     requests: list[str]  # of the page, but for itself and data in it
     drawn: int  # figures
     sections: int
-    milliseconds: int  # until the first figure was there
 
 
 class Browser:
@@ -101,9 +103,7 @@ class Browser:
         self._events = []
         self.call("Page.navigate", session, url=page.absolute().as_uri())
         figures = "document.querySelectorAll('.figure').length"
-        seen = "document.documentElement && document.documentElement.dataset.opened !== undefined"
-        self._until(session, f"document.readyState == 'complete' && ({figures} == 0 || {seen})")
-        opened = self.value(session, "Number(document.documentElement.dataset.opened || performance.now())")
+        self._until(session, f"document.readyState == 'complete' && ({figures} == 0 || {_SEEN})")
         self.value(session, "window.dispatchEvent(new Event('beforeprint'))")
         all_drawn = "document.querySelectorAll('.figure.js-plotly-plot').length"
         self._until(session, f"{all_drawn} == {figures}")
@@ -117,10 +117,21 @@ class Browser:
             picture.write_bytes(base64.b64decode(data))
         found = Opened(
             self._errors(), self._requests(page), int(self.value(session, all_drawn)),
-            int(self.value(session, "document.querySelectorAll('main section').length")), round(opened),
+            int(self.value(session, "document.querySelectorAll('main section').length")),
         )  # fmt: skip
         self.call("Target.closeTarget", targetId=target)
         return found
+
+    def seconds_to_open(self, page: Path) -> float:
+        """Until the first figure of a page is there, in a new tab that nothing else is asked about."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.call("Page.enable", session)
+        self.call("Page.navigate", session, url=page.absolute().as_uri())
+        self._until(session, _SEEN)
+        milliseconds = self.value(session, "Number(document.documentElement.dataset.opened)")
+        self.call("Target.closeTarget", targetId=target)
+        return float(milliseconds) / 1000
 
     def value(self, session: str, expression: str) -> Any:
         found = self.call("Runtime.evaluate", session, expression=expression, returnByValue=True)

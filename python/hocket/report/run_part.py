@@ -341,7 +341,7 @@ def log_axes(x: str, y: str, sizes: Iterable[float] = (), seconds: str = "xy") -
     for name, title in (("x", x), ("y", y)):
         axes[f"{name}axis"] = {"type": "log", "title": {"text": title}, "nticks": 7}
         if name in seconds:
-            axes[f"{name}axis"] |= {"tickformat": "~s", "ticksuffix": "s"}
+            axes[f"{name}axis"] |= {"tickformat": "~s", "title": {"text": f"{title} (s)"}}
     found = sorted(set(sizes))
     if found:
         # Not so many that they would run into each other.
