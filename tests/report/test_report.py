@@ -131,7 +131,7 @@ def test_loads_are_those_of_the_routes() -> None:
 @pytest.mark.parametrize(
     ("form", "marks"),
     [("star:4", 5), ("tree:2x3", 9), ("torus:4x4", 16), ("hypercube:5", 32), ("star:300", 2), ("tree:4x16x16", 133),
-     ("mesh:7", 7), ("torus:3x3x3", 27)],
+     ("mesh:7", 7), ("torus:3x3x3", 27), ("dragonfly:9x4x2", 108), ("fat-tree:k=4", 36)],
 )  # fmt: skip
 def test_every_node_has_a_place_of_its_own(form: str, marks: int) -> None:
     network = read_network(form)

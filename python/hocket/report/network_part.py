@@ -34,6 +34,7 @@ MOST_NAMES: Final = 48  # marks with their names written beside them
 MOST_BARS: Final = 320
 LISTED: Final = 12
 _BINS: Final = 8
+_BOW: Final = tuple(part / 8 for part in range(9))
 _SAME: Final = 1 - 1e-9
 
 
@@ -101,7 +102,7 @@ def load_parts(
             f"{100 * loads.seconds[c] / loads.most:.1f} %" if loads.most else "-",
             *([] if used is None else [f"{100 * used[c]:.1f} %"]),
         ]
-        for c in order[: LISTED * 4]
+        for c in order[: LISTED * 2]
     ]
     if used is not None:
         header.append("in use")
@@ -236,8 +237,11 @@ def _lines(drawn: Picture, lines: list[Line], colour: str, width: float) -> dict
     for line in lines:
         a, b = drawn.marks[line.a], drawn.marks[line.b]
         if line.stub == (0.0, 0.0):
-            x += [a.x, b.x, None]
-            y += [a.y, b.y, None]
+            for part in _BOW if line.bend else (0.0, 1.0):
+                x.append(a.x + part * (b.x - a.x))
+                y.append(a.y + part * (b.y - a.y) + 4 * part * (1 - part) * line.bend)
+            x.append(None)
+            y.append(None)
             continue
         dx, dy = line.stub
         x += [a.x, a.x + dx, None, b.x, b.x - dx, None]
@@ -260,7 +264,7 @@ def _middles(network: Network, drawn: Picture, share: list[float], loads: Loads)
         a, b = drawn.marks[line.a], drawn.marks[line.b]
         if line.stub == (0.0, 0.0):
             x.append((a.x + b.x) / 2)
-            y.append((a.y + b.y) / 2)
+            y.append((a.y + b.y) / 2 + line.bend)
         else:
             x.append(a.x + line.stub[0] * 0.7)
             y.append(a.y + line.stub[1] * 0.7)

@@ -34,12 +34,13 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class Line:
     """The links between two marks. ``stub``: which way a link that is not drawn whole leaves ``a``, and against
-    which it leaves ``b``; else zeros."""
+    which it leaves ``b``; else zeros. ``bend``: how far its middle lies above the straight line."""
 
     a: int  # marks
     b: int
     links: tuple[int, ...]
     stub: tuple[float, float] = (0.0, 0.0)
+    bend: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +146,20 @@ def _levels(network: Network) -> Picture:
     for link, (a, b) in enumerate(network.links):
         if mark_of[a] != mark_of[b]:
             links[mark_of[a], mark_of[b]].append(link)
-    lines = [Line(a, b, tuple(of)) for (a, b), of in links.items()]
+    lines = []
+    for (a, b), of in links.items():
+        # Switches of a level are linked by bows, which would cover each other as straight lines.
+        level = marks[a].y == marks[b].y
+        bend = 0.2 + 0.8 * abs(marks[a].x - marks[b].x) / max(at, 1) if level else 0.0
+        lines.append(Line(a, b, tuple(of), bend=bend))
     note = (
         f"More than {MOST_HOSTS} hosts: those of a leaf switch are one mark, and its line shows the busiest of "
         "their links."
         if together
         else ""
     )
-    return Picture(marks, lines, 170 + 110 * max(levels, default=0), False, note)
+    bows = any(line.bend for line in lines)
+    return Picture(marks, lines, 170 + 110 * (max(levels, default=0) + bows), False, note)
 
 
 def _host_groups(network: Network, near: Sequence[Sequence[int]]) -> list[tuple[int, list[int]]]:
