@@ -197,6 +197,10 @@ def test_missing_files_and_places(tmp_path: Path, capsys: Capture) -> None:
     assert "there is no directory" in capsys.readouterr().err
 
 
+def test_one_thing_on_standard_output(capsys: Capture) -> None:
+    assert "both go to standard output" in refusal(capsys, "star:3", "--json")
+
+
 def test_without_plotly(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert "pip install 'hocket[report]'" in refusal(capsys, "star:3")

@@ -12,6 +12,7 @@ import click
 
 from hocket.cli.options import DEFAULT_BYTES, defaults_options, json_option, parse_size
 from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.errors import UsageError
 
 if TYPE_CHECKING:
     from hocket.network import Defaults
@@ -41,6 +42,10 @@ def report(
     from hocket.report.page import library, page
     from hocket.report.recognise import sections_of
 
+    if output == "-" and as_json:
+        raise UsageError(
+            "--json and the page would both go to standard output", remedy="name a file: -o FILE.html"
+        )
     bytes = parse_size(size)
     check_writable(None if output == "-" else output)
     library()  # said before the long work, not after it
