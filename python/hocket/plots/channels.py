@@ -79,7 +79,7 @@ def bands(network: Network) -> list[Band]:
 
 def _bands_by_level(network: Network) -> list[Band]:
     links, ranks = network.links, network.ranks_per_node
-    levels = _levels(links, ranks)
+    levels = node_levels(links, ranks)
     kinds: dict[tuple[Group, int, int], list[int]] = {}
     for channel in range(network.channels):
         group, pair = group_of(links, ranks, channel), (0, 0)
@@ -96,7 +96,7 @@ def _bands_by_level(network: Network) -> list[Band]:
     ]
 
 
-def _levels(links: list[tuple[int, int]], ranks: list[int]) -> list[int]:
+def node_levels(links: list[tuple[int, int]], ranks: list[int]) -> list[int]:
     """Links from each node to the nearest host: 0 for hosts, 1 for leaf switches."""
     near: list[list[int]] = [[] for _ in ranks]
     for a, b in links:

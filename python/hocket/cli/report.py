@@ -1,0 +1,71 @@
+"""``hocket report``: a page for the browser."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hocket.cli.options import DEFAULT_BYTES, defaults_options, json_option, parse_size
+from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.errors import UsageError
+
+if TYPE_CHECKING:
+    from hocket.network import Defaults
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "-o", "--output", required=True, metavar="FILE.html", help="Where to write; - is standard output."
+)
+@click.option("--title", metavar="TEXT", help="The title of the page. [the names of the files]")
+@click.option(
+    "--bytes", "size", default=DEFAULT_BYTES, show_default=True, metavar="SIZE",
+    help="A message of the all-to-all that the links of networks are shown under.",
+)  # fmt: skip
+@defaults_options
+@json_option
+def report(
+    files: tuple[str, ...], output: str, title: str | None, size: str, defaults: Defaults, as_json: bool
+) -> None:
+    """Write one HTML page about FILES, which needs no network and no other file.
+
+    Each FILE is a plan, a network (or a short form such as tree:4x8), a report of 'hocket run --report=FILE.json', what
+    runs have learned (see 'hocket tune show'), or a CSV table of 'hocket bench' and of the benches. What it is is seen
+    from its content. Needs plotly: pip install 'hocket[report]'.
+    """  # fmt: skip
+    from hocket.report.page import library, page
+    from hocket.report.recognise import sections_of
+
+    if output == "-" and as_json:
+        raise UsageError(
+            "--json and the page would both go to standard output", remedy="name a file: -o FILE.html"
+        )
+    bytes = parse_size(size)
+    check_writable(None if output == "-" else output)
+    library()  # said before the long work, not after it
+    sections = []
+    for path in files:
+        sections += with_spinner(
+            f"drawing {path}", partial(lambda path: list(sections_of(path, defaults, bytes)), path), as_json
+        )
+    names = ", ".join(Path(path).name for path in files[:3]) + (
+        f" and {len(files) - 3} more" if len(files) > 3 else ""
+    )
+    made = f"Made on {datetime.date.today().isoformat()} of {', '.join(files)}."
+    text = with_spinner("writing the page", lambda: page(title or names, made, sections), as_json)
+    if output == "-":
+        click.echo(text)
+        return
+    data = text.encode()
+    write_atomically(output, [data])
+    if as_json:
+        told = [section.title for section in sections if section.level == 1]
+        click.echo(json.dumps({"output": output, "bytes": len(data), "files": list(files), "sections": told}))
+        return
+    click.echo(f"wrote {output}: {len(sections)} sections, {len(data) / 1e6:.1f} MB; open it in a browser")

@@ -1,0 +1,120 @@
+"""A connection matrix with triggers for htsim (https://github.com/Broadcom/csg-htsim, sim/datacenter).
+
+Each message is a flow. A flow begins at time 0 or by one trigger; at its end its sender fires one trigger, its receiver
+another. What waits for several flows begins by a barrier of them. A flow that sets off others than the one its receiver
+sends next does so by tokens, flows of a byte: from its receiver to who waits, or back to its sender where the receiver
+itself waits. So every wait of the plan holds; a token costs a packet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from hocket.errors import UsageError
+from hocket.export.transfers import TOKEN_BYTES
+
+if TYPE_CHECKING:
+    from hocket.export.transfers import Transfers
+
+MOST_BYTES: Final = 2**31 - 1  # of a flow: htsim reads an int
+
+
+@dataclass(slots=True)
+class _Flow:
+    src: int
+    dst: int
+    bytes: int
+    trigger: int = 0  # 0: none, as the next
+    sent: int = 0
+    received: int = 0
+
+
+@dataclass(slots=True)
+class _Matrix:
+    flows: list[_Flow] = field(default_factory=list)
+    fired: list[int] = field(default_factory=lambda: [0])  # by trigger: how often before its flows begin
+
+    def trigger(self, times: int) -> int:
+        self.fired.append(times)
+        return len(self.fired) - 1
+
+
+def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
+    """One file. Node i is rank i, flow i + 1 message i of the plan; tokens follow.
+
+    Raises UsageError for hosts with several ranks, whose messages to each other no network carries, and for messages
+    that htsim cannot count.
+    """
+    if len(plan.network.hosts) != plan.ranks:
+        raise UsageError(
+            "htsim's nodes have one rank each, and the plan's hosts have several",
+            remedy="plan with one rank a host",
+        )
+    most = max((transfer.bytes for transfer in plan.transfers), default=0)
+    if most > MOST_BYTES:
+        raise UsageError(f"htsim's flows have at most {MOST_BYTES:,} bytes, and a message has {most:,}",
+                         remedy="plan smaller messages")  # fmt: skip
+    return {output: _lines(plan, _matrix(plan))}
+
+
+def _causes(plan: Transfers) -> list[list[int]]:
+    """Of each transfer those that must have arrived: what a send before it, of which it is only known to have
+    started, waits for is in it, too."""
+    causes: list[list[int]] = []
+    for number, (before, over) in enumerate(zip(plan.before, plan.over, strict=True)):
+        own = plan.started[number]
+        inherited = set(causes[own]) if own >= 0 and own not in over else set()
+        inherited.difference_update(*(causes[done] for done in over))
+        causes.append(sorted(inherited.union(before, over)))
+    return causes
+
+
+def _matrix(plan: Transfers) -> _Matrix:
+    # A flow without a size would never end.
+    matrix = _Matrix([_Flow(t.src, t.dst, max(t.bytes, 1)) for t in plan.transfers])
+    effects: list[list[int]] = [[] for _ in plan.transfers]
+    for number, causes in enumerate(_causes(plan)):
+        if causes:
+            matrix.flows[number].trigger = matrix.trigger(len(causes))
+            for cause in causes:
+                effects[cause].append(number)
+    for cause, waiting in enumerate(effects):
+        _fire(plan, matrix, cause, waiting)
+    return matrix
+
+
+def _fire(plan: Transfers, matrix: _Matrix, cause: int, waiting: list[int]) -> None:
+    """Those that wait begin at the end of ``cause``: one by its sender, one by its receiver, others by tokens."""
+    flow, flows = matrix.flows[cause], matrix.flows
+    of_sender = [number for number in waiting if plan.transfers[number].src == flow.src]
+    if of_sender:
+        flow.sent = flows[of_sender[0]].trigger
+    others = [number for number in waiting if number not in of_sender[:1]]
+    if len(others) == 1 and plan.transfers[others[0]].src == flow.dst:
+        flow.received = flows[others[0]].trigger
+    elif others:
+        flow.received = matrix.trigger(1)
+        for number in others:
+            to = plan.transfers[number].src
+            flows.append(
+                _Flow(
+                    flow.dst, to if to != flow.dst else flow.src, TOKEN_BYTES, flow.received,
+                    received=flows[number].trigger,
+                )
+            )  # fmt: skip
+
+
+def _lines(plan: Transfers, matrix: _Matrix) -> Iterator[str]:
+    yield f"# {plan.demand.pattern} of {plan.ranks} ranks by {plan.scheduler}, window {plan.window}: flows 1 to "
+    yield f"{len(plan.transfers)} are its messages, others tokens\n"
+    yield f"Nodes {plan.ranks}\nConnections {len(matrix.flows)}\nTriggers {len(matrix.fired) - 1}\n"
+    for number, flow in enumerate(matrix.flows, 1):
+        begin = f"trigger {flow.trigger}" if flow.trigger else "start 0"
+        line = f"{flow.src}->{flow.dst} id {number} {begin} size {flow.bytes}"
+        line += f" send_done_trigger {flow.sent}" if flow.sent else ""
+        line += f" recv_done_trigger {flow.received}" if flow.received else ""
+        yield line + "\n"
+    for number, times in enumerate(matrix.fired[1:], 1):
+        yield f"trigger id {number} " + ("oneshot" if times == 1 else f"barrier count {times}") + "\n"
