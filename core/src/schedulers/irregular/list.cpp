@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <cstdio>
+#include <cstdlib>
 
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedulers/entries.hpp"
@@ -23,11 +25,11 @@ constexpr double enough = 1.01;                   ///< times the bound
 constexpr std::uint64_t most_needs = 40'000;      ///< looked at before no further try is made
 constexpr double most_noise = 0.4, lateness = 4;  ///< what a try adds to the factors of late messages
 
-Starts best_starts(const Workload& work, const SchedulerOptions& costs) {
+Starts best_starts(const Claims& work, const SchedulerOptions& costs) {
   Random random(costs.seed);
   const double bound = work.bound();
   std::uint64_t needs = 0, looked_at = 0;
-  for (std::uint32_t m = 0; m < work.size(); ++m) needs += work.needs(m).size();
+  for (std::uint32_t m = 0; m < work.size(); ++m) needs += work.of(m).size();
   std::vector<double> factor(work.size(), 1);
   Starts best;
   for (Urgency urgency = Urgency::sum;; urgency = urgency == Urgency::sum ? Urgency::largest : Urgency::sum) {
@@ -39,6 +41,7 @@ Starts best_starts(const Workload& work, const SchedulerOptions& costs) {
     }
     if (best.order.empty() || starts.seconds < best.seconds) best = std::move(starts);
     looked_at += needs;
+    if (getenv("HDBG")) fprintf(stderr,"DBG try %.6f claims %.6f\n", best.seconds, bound);
     if (best.seconds <= enough * bound || looked_at + needs > most_needs) return best;
   }
 }
@@ -59,15 +62,29 @@ std::vector<std::uint32_t> levels(const Workload& work, const std::vector<std::u
   return level;
 }
 
+Schedule of_equal_messages(const Demand& demand, const Workload& work, const std::vector<std::uint32_t>& order,
+                           const std::vector<std::uint32_t>& level) {
+  std::vector<Hop> hops;
+  std::vector<std::uint32_t> phase_of;
+  std::uint32_t phases = 0;
+  for (const std::uint32_t message : order) {
+    hops.push_back({work.message(message).src, work.message(message).dst});
+    phase_of.push_back(level[message]);
+    phases = std::max(phases, level[message] + 1);
+  }
+  return group_by_phase(demand.ranks, demand.bytes, phases, phase_of, hops);
+}
+
 }  // namespace
 
 double list_seconds(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
-  return best_starts(Workload(network, demand), costs).seconds;
+  return best_starts(Claims(network, Workload(network, demand)), costs).seconds;
 }
 
 Schedule list(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   const Workload work(network, demand);
-  const std::vector<std::uint32_t> order = best_starts(work, costs).order, level = levels(work, order);
+  const std::vector<std::uint32_t> order = best_starts(Claims(network, work), costs).order, level = levels(work, order);
+  if (!demand.by_matrix()) return of_equal_messages(demand, work, order, level);
   std::vector<std::uint64_t> begin;
   for (const std::uint32_t message : order) {
     if (level[message] + 2 > begin.size()) begin.resize(level[message] + 2, 0);
