@@ -16,14 +16,18 @@ namespace hocket {
 class ChannelShares {
  public:
   ChannelShares(const Network& network, const Schedule& schedule, std::uint32_t window)
-      : shared_(network), end_(schedule.size(), 0), left_(network.channels()) {
+      : shared_(network,
+                [&](auto visit) {
+                  std::vector<Channel> route;
+                  for (std::uint64_t i = 0; i < schedule.size(); ++i) {
+                    route.clear();
+                    network.append_route(schedule.hops()[i].src, schedule.hops()[i].dst, route);
+                    visit(std::span<const Channel>(route), schedule.length(i));
+                  }
+                }),
+        end_(schedule.size(), 0),
+        left_(network.channels()) {
     for (auto& left : left_) left.push_back({0, nobody, std::uint64_t{whole_channel} * window});
-    std::vector<Channel> route;
-    for (std::uint64_t i = 0; i < schedule.size(); ++i) {
-      route.clear();
-      network.append_route(schedule.hops()[i].src, schedule.hops()[i].dst, route);
-      shared_.count(route, schedule.length(i));
-    }
   }
 
   /// Calls `wait(earlier)` for each transfer that must be over before `transfer` may start, possibly several times for

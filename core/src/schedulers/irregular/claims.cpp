@@ -41,14 +41,19 @@ void Claims::by_shares(const Network& network, const Workload& work) {
     route.clear();
     network.append_route(message.src, message.dst, route);
   };
-  SharedChannels shared(network);
   for (std::uint32_t m = 0; m < work.size(); ++m) {
     walk(work.message(m));
-    shared.count(route, work.message(m).bytes);
     for (const Channel channel : route)
       if (std::uint32_t& who = sender[channel]; who != work.message(m).src)
         who = who == no_rank ? work.message(m).src : many_ranks;
   }
+  most_looks_ = 16;
+  const SharedChannels shared(network, [&](auto visit) {
+    for (std::uint32_t m = 0; m < work.size(); ++m) {
+      walk(work.message(m));
+      visit(std::span<const Channel>(route), work.message(m).bytes);
+    }
+  });
   for (std::uint32_t m = 0; m < work.size(); ++m) {
     const Message& message = work.message(m);
     walk(message);

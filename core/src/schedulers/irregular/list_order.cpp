@@ -24,7 +24,8 @@ class ListRun {
         per_bound_(1 / std::max(work.bound(), 1e-300)),
         left_(work.load()),
         state_(work.resources()),
-        queue_(work.kinds()) {
+        queue_(work.kinds()),
+        looks_(work.kinds()) {
     for (std::uint32_t r = 0; r < work.resources(); ++r) state_[r].room = work.whole(r);
     starts_.order.reserve(work.size());
     starts_.end.assign(work.size(), 0);
@@ -34,11 +35,16 @@ class ListRun {
     KeyedHeap all;
     for (std::uint32_t m = 0; m < work_.size(); ++m) all.push({urgency(m), m});
     while (!all.empty()) start_or_queue(all.pop());
-    while (!running_.empty()) {
+    while (!running_.empty() || !postponed_.empty()) {
       advance();
       while (!with_room_.empty()) {
         const std::uint32_t kind = with_room_.pop();
         if (queue_[kind].empty() || !has_room(kind)) continue;
+        if (looks_[kind].round != round_) looks_[kind] = {round_, 0};
+        if (++looks_[kind].count > work_.most_looks()) {
+          postponed_.push_back(kind);
+          continue;
+        }
         start_or_queue(queue_[kind].pop());
         offer(kind);
       }
@@ -70,13 +76,15 @@ class ListRun {
   /// To the next end of a message; those that end together, but for rounding, are handled together.
   void advance() {
     ++round_;
-    now_ = running_.top().first * (1 + 1e-12);
+    if (!running_.empty()) now_ = running_.top().first * (1 + 1e-12);
     while (!running_.empty() && running_.top().first <= now_) {
       const std::uint32_t message = running_.top().second;
       running_.pop();
       for (const std::uint32_t claim : work_.of(message))
         for (const std::uint32_t kind : work_.kinds_of(work_.resource(claim))) offer(kind);
     }
+    for (const std::uint32_t kind : postponed_) offer(kind);
+    postponed_.clear();
   }
 
   /// Work left plus time gone: that of a resource that is never idle stays the same, so that the order of a
@@ -151,6 +159,12 @@ class ListRun {
   std::vector<double> left_;  ///< per resource: seconds of messages that have not started, over its capacity
   std::vector<State> state_;  ///< per resource
   std::vector<KeyedQueue> queue_;  ///< per kind of claim: messages by urgency
+  struct Looks {
+    std::uint64_t round = 0;
+    std::uint32_t count = 0;
+  };
+  std::vector<Looks> looks_;              ///< per kind: messages looked at in a round
+  std::vector<std::uint32_t> postponed_;  ///< kinds with room whose messages were not all looked at
   KeyedHeap with_room_;            ///< kinds by the urgency of what queues first
   std::priority_queue<End, std::vector<End>, std::greater<>> running_;
   std::uint64_t round_ = 1;  ///< of advances
