@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "hocket/network/share.hpp"
 #include "hocket/schedule/schedule.hpp"
+#include "hocket/schedule/shared_channels.hpp"
 
 namespace hocket {
 
@@ -71,8 +71,8 @@ class ChannelShares {
   };
 
   SharedChannels shared_;
-  std::vector<std::uint32_t> mine_;       ///< parts of the transfer's channels
-  std::vector<double> end_;               ///< per transfer
+  std::vector<std::uint32_t> mine_;      ///< parts of the transfer's channels
+  std::vector<double> end_;              ///< per transfer
   std::vector<std::vector<Left>> left_;  ///< per channel, by end
 };
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <string>
 
+#include "hocket/network/share.hpp"
 #include "hocket/progress.hpp"
 #include "hocket/schedule/verify.hpp"
+#include "share_check.hpp"
 
 namespace hocket {
 namespace {
@@ -96,6 +98,12 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
   std::vector<std::vector<std::uint32_t>> users(network.channels());
   std::vector<Channel> route;
   const std::uint32_t window = std::max(waits.window, 1u);
+  std::vector<ShareCheck> shared;
+  if (!network.equal_rates()) shared.assign(network.channels(), ShareCheck(std::uint64_t{whole_channel} * window));
+  std::vector<std::uint32_t> phase_of(network.equal_rates() ? 0 : schedule.size());
+  for (std::uint64_t phase = 0; phase < schedule.phases() && !phase_of.empty(); ++phase)
+    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
+      phase_of[i] = static_cast<std::uint32_t>(phase);
   Order order(schedule, waits, window);
   Steps steps("verifying the waits", schedule.size());
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
@@ -112,7 +120,19 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
                         transfer_name(schedule, i) + " waits for a transfer that is not earlier");
       route.clear();
       network.append_route(hop.src, hop.dst, route);
+      const double speed = own_speed(network, route);
       for (const Channel channel : route) {
+        if (!shared.empty()) {
+          const auto over = [&](std::uint32_t earlier, std::uint32_t later) {
+            return phase_of[earlier] == phase_of[later] || (earlier < later && order.holds(earlier, later));
+          };
+          if (!shared[channel].admit(transfer, share(network, channel, speed), over) && !circular)
+            certificate.add(
+                Violation::unordered, phase,
+                transfer_name(schedule, i) + " may start before it has room on " + network.channel_name(channel));
+          if (certificate.count(Violation::unordered) >= enough_findings) return;
+          continue;
+        }
         auto& chain = users[channel];
         const std::size_t apart = std::size_t{network.capacity(channel)} * window;
         if (chain.size() >= apart) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "hocket/network/share.hpp"
+#include "hocket/schedule/shared_channels.hpp"
 
 namespace hocket::algorithms {
 namespace {

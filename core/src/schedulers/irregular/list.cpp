@@ -85,6 +85,8 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Sch
   const Claims claims(network, work);
   const double bound = lower_bounds(network, demand).seconds;
   const std::uint64_t tries = 1 + most_simulated / std::max<std::uint64_t>(work.size(), 1);
+  ModelParameters parameters;
+  parameters.startup = costs.startup;
   Random random(costs.seed);
   std::vector<double> factor(work.size(), 1);
   std::optional<Schedule> best;
@@ -94,7 +96,7 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Sch
     Schedule schedule = of_equal_messages(demand, work, list_starts(claims, urgency, factor).order);
     if (tries == 1) return schedule;
     const Waits waits = derive_waits(network, schedule);
-    const Simulation run = simulate(network, schedule, &waits, {FlowControl::Kind::window, 1}, {.startup = costs.startup});
+    const Simulation run = simulate(network, schedule, &waits, {FlowControl::Kind::window, 1}, parameters);
     for (std::uint64_t t = 0; t < schedule.size(); ++t) {
       if (run.end[t] <= bound) continue;
       const auto [src, dst] = schedule.hops()[t];

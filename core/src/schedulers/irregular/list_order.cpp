@@ -156,8 +156,8 @@ class ListRun {
   const Urgency urgency_;
   const std::span<const double> factor_;
   const double per_bound_;
-  std::vector<double> left_;  ///< per resource: seconds of messages that have not started, over its capacity
-  std::vector<State> state_;  ///< per resource
+  std::vector<double> left_;       ///< per resource: seconds of messages that have not started, over its capacity
+  std::vector<State> state_;       ///< per resource
   std::vector<KeyedQueue> queue_;  ///< per kind of claim: messages by urgency
   struct Looks {
     std::uint64_t round = 0;
@@ -165,7 +165,7 @@ class ListRun {
   };
   std::vector<Looks> looks_;              ///< per kind: messages looked at in a round
   std::vector<std::uint32_t> postponed_;  ///< kinds with room whose messages were not all looked at
-  KeyedHeap with_room_;            ///< kinds by the urgency of what queues first
+  KeyedHeap with_room_;                   ///< kinds by the urgency of what queues first
   std::priority_queue<End, std::vector<End>, std::greater<>> running_;
   std::uint64_t round_ = 1;  ///< of advances
   double now_ = 0;

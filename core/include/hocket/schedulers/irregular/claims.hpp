@@ -34,8 +34,8 @@ class Claims {
   [[nodiscard]] std::span<const std::uint32_t> kinds_of(std::uint32_t resource) const { return kinds_of_[resource]; }
   /// Per resource: seconds until it is through with its messages, if it is never idle.
   [[nodiscard]] const std::vector<double>& load() const { return load_; }
-  /// Waiting messages of a kind to look at when there is room: where shares of many sizes pass each other, all would take
-  /// minutes.
+  /// Waiting messages of a kind to look at when there is room: where shares of many sizes pass each other, all would
+  /// take minutes.
   [[nodiscard]] std::uint32_t most_looks() const { return most_looks_; }
   /// The largest of those.
   [[nodiscard]] double bound() const;

@@ -20,7 +20,8 @@ struct Starts {
   std::vector<double> end;           ///< per message
 };
 
-/// Never leaves a message waiting whose claims are free. `factor`: per message, multiplies its urgency. Near-linear in messages × route length where few resources are scarce.
+/// Never leaves a message waiting whose claims are free. `factor`: per message, multiplies its urgency. Near-linear in
+/// messages × route length where few resources are scarce.
 [[nodiscard]] Starts list_starts(const Claims& work, Urgency urgency, std::span<const double> factor);
 
 }  // namespace hocket::algorithms
