@@ -16,19 +16,19 @@ class ShareCheck {
   explicit ShareCheck(std::uint64_t whole) { users_.push_back({nobody, whole, {}}); }
 
   /// Whether there is room for the transfer. `over(earlier, later)`: the one is over before the other starts, or they
-  /// are of one phase.
-  template <class Over>
-  bool admit(std::uint32_t transfer, std::uint64_t part, Over over) {
+  /// are of one phase; `clearly_over` finds most of these at once, and is asked first.
+  template <class ClearlyOver, class Over>
+  bool admit(std::uint32_t transfer, std::uint64_t part, ClearlyOver clearly_over, Over over) {
     const auto me = static_cast<std::uint32_t>(users_.size());
     users_.push_back({transfer, 0, {}});
     std::uint64_t wanted = part;
     const auto supplies = [&](std::uint32_t from, std::uint32_t to) {
       return from == 0 || over(users_[from].transfer, users_[to].transfer);
     };
-    for (std::size_t i = 0; i < spare_.size() && wanted > 0; ++i) {
-      if (!supplies(spare_[i], me)) continue;
-      wanted -= give(spare_[i], me, wanted);
-    }
+    for (const std::uint32_t from : spare_)
+      if (wanted > 0 && (from == 0 || clearly_over(users_[from].transfer, transfer))) wanted -= give(from, me, wanted);
+    for (const std::uint32_t from : spare_)
+      if (wanted > 0 && users_[from].left > 0 && supplies(from, me)) wanted -= give(from, me, wanted);
     std::erase_if(spare_, [&](std::uint32_t user) { return users_[user].left == 0; });
     while (wanted > 0) {
       const std::uint64_t moved = augment(me, wanted, supplies);

@@ -51,10 +51,17 @@ class Order {
     }
   }
 
-  bool holds(std::uint32_t earlier, std::uint32_t later) {
-    // Most are said outright.
+  /// Said outright, or by the sender's own order.
+  [[nodiscard]] bool said(std::uint32_t earlier, std::uint32_t later) const {
     const auto direct = waits_.of(later);
     if (std::find(direct.begin(), direct.end(), earlier) != direct.end()) return true;
+    return over_[later] != no_transfer && earlier <= over_[later] &&
+           schedule_.hops()[earlier].src == schedule_.hops()[later].src;
+  }
+
+  bool holds(std::uint32_t earlier, std::uint32_t later) {
+    // Most are said outright.
+    if (said(earlier, later)) return true;
     ++query_;
     stack_.assign(1, later);
     while (!stack_.empty()) {
@@ -123,10 +130,11 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
       const double speed = own_speed(network, route);
       for (const Channel channel : route) {
         if (!shared.empty()) {
+          const auto said = [&](std::uint32_t earlier, std::uint32_t later) { return order.said(earlier, later); };
           const auto over = [&](std::uint32_t earlier, std::uint32_t later) {
             return phase_of[earlier] == phase_of[later] || (earlier < later && order.holds(earlier, later));
           };
-          if (!shared[channel].admit(transfer, share(network, channel, speed), over) && !circular)
+          if (!shared[channel].admit(transfer, share(network, channel, speed), said, over) && !circular)
             certificate.add(
                 Violation::unordered, phase,
                 transfer_name(schedule, i) + " may start before it has room on " + network.channel_name(channel));
