@@ -13,12 +13,15 @@ namespace hocket {
 /// it, along augmenting paths.
 class ShareCheck {
  public:
-  explicit ShareCheck(std::uint64_t whole) { users_.push_back({nobody, whole, {}}); }
+  explicit ShareCheck(std::uint64_t whole) : whole_(whole) { users_.push_back({nobody, whole, {}}); }
 
-  /// Whether there is room for the transfer. `over(earlier, later)`: the one is over before the other starts, or they
-  /// are of one phase; `clearly_over` finds most of these at once, and is asked first.
+  /// Whether there is room for the transfer. `over(earlier, later)`: the one is over before the other starts;
+  /// `clearly_over` finds most of these at once, and is asked first.
+  /// Transfers of one phase do not wait for each other: where they alone are too much, waits are not to blame.
   template <class ClearlyOver, class Over>
-  bool admit(std::uint32_t transfer, std::uint64_t part, ClearlyOver clearly_over, Over over) {
+  bool admit(std::uint32_t transfer, std::uint64_t phase, std::uint64_t part, ClearlyOver clearly_over, Over over) {
+    if (std::exchange(phase_, phase) != phase) in_phase_ = 0;
+    in_phase_ += part;
     const auto me = static_cast<std::uint32_t>(users_.size());
     users_.push_back({transfer, 0, {}});
     std::uint64_t wanted = part;
@@ -37,7 +40,7 @@ class ShareCheck {
     }
     users_[me].left = part;
     spare_.push_back(me);
-    return wanted == 0;
+    return wanted == 0 || in_phase_ > whole_;
   }
 
  private:
@@ -121,6 +124,7 @@ class ShareCheck {
     return amount;
   }
 
+  std::uint64_t whole_, phase_ = ~std::uint64_t{0}, in_phase_ = 0;
   std::vector<User> users_;              ///< the first: the channel before anybody used it
   std::vector<std::uint32_t> spare_{0};  ///< users with something left
 };

@@ -107,10 +107,6 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
   const std::uint32_t window = std::max(waits.window, 1u);
   std::vector<ShareCheck> shared;
   if (!network.equal_rates()) shared.assign(network.channels(), ShareCheck(std::uint64_t{whole_channel} * window));
-  std::vector<std::uint32_t> phase_of(network.equal_rates() ? 0 : schedule.size());
-  for (std::uint64_t phase = 0; phase < schedule.phases() && !phase_of.empty(); ++phase)
-    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
-      phase_of[i] = static_cast<std::uint32_t>(phase);
   Order order(schedule, waits, window);
   Steps steps("verifying the waits", schedule.size());
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
@@ -132,9 +128,9 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
         if (!shared.empty()) {
           const auto said = [&](std::uint32_t earlier, std::uint32_t later) { return order.said(earlier, later); };
           const auto over = [&](std::uint32_t earlier, std::uint32_t later) {
-            return phase_of[earlier] == phase_of[later] || (earlier < later && order.holds(earlier, later));
+            return earlier < later && order.holds(earlier, later);
           };
-          if (!shared[channel].admit(transfer, share(network, channel, speed), said, over) && !circular)
+          if (!shared[channel].admit(transfer, phase, share(network, channel, speed), said, over) && !circular)
             certificate.add(
                 Violation::unordered, phase,
                 transfer_name(schedule, i) + " may start before it has room on " + network.channel_name(channel));
