@@ -160,6 +160,9 @@ bench-placements: setup ## libraries' orders and Hocket's on the hosts of 100 re
 bench-wide-trunks: setup ## all-to-alls on trees with wide trunks against the closed bound (a minute)
 	$(PYTHON_OF_VENV) bench/planner/wide_trunks.py
 
+bench-unequal-trees: setup ## all-to-alls on random trees whose links differ in rate, time over the bound (3 min)
+	$(PYTHON_OF_VENV) bench/planner/unequal_trees.py
+
 bench-grids: setup ## every torus and mesh of a size, phases over the bound, into bench/results/grids.{csv,md} (half an hour)
 	$(PYTHON_OF_VENV) bench/planner/grids.py
 

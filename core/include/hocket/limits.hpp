@@ -20,6 +20,9 @@ inline constexpr std::uint64_t most_messages_cut = 1 << 14;
 inline constexpr std::uint32_t most_ranks_compared = 256;
 /// Messages, or deliveries of an all-gather, about 1,000 ranks; with more no predictions are compared.
 inline constexpr std::uint64_t most_messages_compared = 1'100'000;
+/// Messages of an all-to-all on unequal links, about 550 ranks; more are not listed in continuous time, which would
+/// take many seconds.
+inline constexpr std::uint64_t most_messages_listed = 300'000;
 /// Ranks of a whole plan that is made for a run, or in it. Time and memory grow with their square.
 inline constexpr std::uint32_t most_ranks_planned_for_run = 2048;
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <string>
 
+#include "hocket/network/share.hpp"
 #include "hocket/progress.hpp"
 #include "hocket/schedule/verify.hpp"
+#include "share_check.hpp"
 
 namespace hocket {
 namespace {
@@ -49,10 +51,17 @@ class Order {
     }
   }
 
-  bool holds(std::uint32_t earlier, std::uint32_t later) {
-    // Most are said outright.
+  /// Said outright, or by the sender's own order.
+  [[nodiscard]] bool said(std::uint32_t earlier, std::uint32_t later) const {
     const auto direct = waits_.of(later);
     if (std::find(direct.begin(), direct.end(), earlier) != direct.end()) return true;
+    return over_[later] != no_transfer && earlier <= over_[later] &&
+           schedule_.hops()[earlier].src == schedule_.hops()[later].src;
+  }
+
+  bool holds(std::uint32_t earlier, std::uint32_t later) {
+    // Most are said outright.
+    if (said(earlier, later)) return true;
     ++query_;
     stack_.assign(1, later);
     while (!stack_.empty()) {
@@ -96,6 +105,8 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
   std::vector<std::vector<std::uint32_t>> users(network.channels());
   std::vector<Channel> route;
   const std::uint32_t window = std::max(waits.window, 1u);
+  std::vector<ShareCheck> shared;
+  if (!network.equal_rates()) shared.assign(network.channels(), ShareCheck(std::uint64_t{whole_channel} * window));
   Order order(schedule, waits, window);
   Steps steps("verifying the waits", schedule.size());
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
@@ -112,7 +123,20 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
                         transfer_name(schedule, i) + " waits for a transfer that is not earlier");
       route.clear();
       network.append_route(hop.src, hop.dst, route);
+      const double speed = own_speed(network, route);
       for (const Channel channel : route) {
+        if (!shared.empty()) {
+          const auto said = [&](std::uint32_t earlier, std::uint32_t later) { return order.said(earlier, later); };
+          const auto over = [&](std::uint32_t earlier, std::uint32_t later) {
+            return earlier < later && order.holds(earlier, later);
+          };
+          if (!shared[channel].admit(transfer, phase, share(network, channel, speed), said, over) && !circular)
+            certificate.add(
+                Violation::unordered, phase,
+                transfer_name(schedule, i) + " may start before it has room on " + network.channel_name(channel));
+          if (certificate.count(Violation::unordered) >= enough_findings) return;
+          continue;
+        }
         auto& chain = users[channel];
         const std::size_t apart = std::size_t{network.capacity(channel)} * window;
         if (chain.size() >= apart) {

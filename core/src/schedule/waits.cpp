@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
+#include "channel_shares.hpp"
 #include "hocket/progress.hpp"
 
 namespace hocket {
@@ -136,6 +138,8 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   waits.window = std::max(window, 1u);
   waits.begin.assign(schedule.size() + 1, 0);
   ChannelHistory history(network, waits.window);
+  std::optional<ChannelShares> shares;
+  if (!network.equal_rates()) shares.emplace(network, schedule, waits.window);
   OwnOrder own(schedule, waits.window);
   Reducer reducer(schedule.size(), waits, own);
   std::vector<Channel> route;
@@ -156,11 +160,17 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
       network.append_route(hop.src, hop.dst, route);
       own.push(hop.src, transfer, first);
       const std::uint32_t own_over = own.over(transfer);
-      for (const Channel channel : route) {
-        const std::uint32_t earlier = history.push(channel, transfer);
-        if (earlier == none || earlier >= first) continue;
+      const auto wait = [&](std::uint32_t earlier) {
         const bool by_own_order = schedule.hops()[earlier].src == hop.src && own_over != none && earlier <= own_over;
         if (!by_own_order) mine.push_back(earlier);
+      };
+      if (shares) {
+        shares->take(transfer, first, route, own_over, schedule.length(transfer), wait);
+        continue;
+      }
+      for (const Channel channel : route) {
+        const std::uint32_t earlier = history.push(channel, transfer);
+        if (earlier != none && earlier < first) wait(earlier);
       }
     }
     for (std::uint32_t transfer = first; transfer < end; ++transfer) {

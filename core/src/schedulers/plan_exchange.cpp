@@ -116,10 +116,12 @@ std::vector<const Scheduler*> candidates(const Network& network, const Demand& d
   if (!predictions_are_compared(network, demand)) return found;
   const bool for_one_giver = std::ranges::find(one_giver_schedulers, first.name) != std::end(one_giver_schedulers);
   if (for_one_giver && (startup == 0 || network.tree() != nullptr)) return found;
-  for (const Scheduler& other : schedulers())
+  for (const Scheduler& other : schedulers()) {
+    if (other.name == "list" && demand.messages() > limits::most_messages_listed) continue;
     if (other.pattern == demand.pattern && other.contention_free && other.name != first.name &&
         other.why_not(network, demand).empty())
       found.push_back(&other);
+  }
   return found;
 }
 

@@ -19,6 +19,8 @@ constexpr std::array table{
     Scheduler{Pattern::all_to_all, "packing",
               "phases packed against the bottleneck on any network, trunks of any width",
               "own; ejection search as of Nagata and Bräysy", true, PortModel::one_port, common_why_not, packing},
+    Scheduler{Pattern::all_to_all, "list", "each message when its route has room, in continuous time; unequal links",
+              "own; list scheduling: Graham", true, PortModel::one_port, common_why_not, list},
     Scheduler{Pattern::all_to_all, "ring", "at step j rank i sends to i + j", "MPICH (Thakur, Rabenseifner, Gropp)",
               false, PortModel::one_port, common_why_not, ring},
     Scheduler{Pattern::all_to_all, "pairwise", "at step j rank i exchanges with i XOR j", "MPICH, powers of two", false,

@@ -21,7 +21,8 @@ enum class PortModel : std::uint8_t { one_port, all_port };
 /// Checks that the waits (with each sender's own order) order every two transfers of different phases
 /// that are capacity · `waits.window` places apart on a channel, places taken by phase and sender, and
 /// that no wait points forward. So no channel ever carries more than that many at once.
-/// Adds to the certificate.
+/// Where links differ in rate: that transfers which may be under way together never take more than `waits.window` times
+/// a channel, each its share (network/share.hpp). Adds to the certificate.
 void verify_waits(const Network& network, const Schedule& schedule, const Waits& waits, Certificate& certificate);
 
 }  // namespace hocket

@@ -11,23 +11,22 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint32_t no_resource = ~std::uint32_t{0};
+constexpr std::uint32_t no_kind = ~std::uint32_t{0};
 
 /// Every waiting message queues at one resource that it found busy; only when that has room is it looked
 /// at again. It then starts, or queues at another.
 class ListRun {
  public:
-  ListRun(const Workload& work, Urgency urgency, std::span<const double> factor)
+  ListRun(const Claims& work, Urgency urgency, std::span<const double> factor)
       : work_(work),
         urgency_(urgency),
         factor_(factor),
         per_bound_(1 / std::max(work.bound(), 1e-300)),
         left_(work.load()),
         state_(work.resources()),
-        next_(work.resources(), 0),
-        queue_(work.resources()) {
-    for (std::uint32_t r = 0; r < work.resources(); ++r) first_.push_back(first_.back() + work.capacity(r));
-    ends_.assign(first_.back(), 0);
+        queue_(work.kinds()),
+        looks_(work.kinds()) {
+    for (std::uint32_t r = 0; r < work.resources(); ++r) state_[r].room = work.whole(r);
     starts_.order.reserve(work.size());
     starts_.end.assign(work.size(), 0);
   }
@@ -36,36 +35,56 @@ class ListRun {
     KeyedHeap all;
     for (std::uint32_t m = 0; m < work_.size(); ++m) all.push({urgency(m), m});
     while (!all.empty()) start_or_queue(all.pop());
-    while (!running_.empty()) {
+    while (!running_.empty() || !postponed_.empty()) {
       advance();
       while (!with_room_.empty()) {
-        const std::uint32_t resource = with_room_.pop();
-        if (queue_[resource].empty() || !has_room(resource)) continue;
-        start_or_queue(queue_[resource].pop());
-        offer(resource);
+        const std::uint32_t kind = with_room_.pop();
+        if (queue_[kind].empty() || !has_room(kind)) continue;
+        if (looks_[kind].round != round_) looks_[kind] = {round_, 0};
+        if (++looks_[kind].count > work_.most_looks()) {
+          postponed_.push_back(kind);
+          continue;
+        }
+        start_or_queue(queue_[kind].pop());
+        offer(kind);
       }
     }
     return std::move(starts_);
   }
 
  private:
-  /// When the resource takes the next message.
-  [[nodiscard]] double free_at(std::uint32_t resource) const { return state_[resource].free_at; }
-  [[nodiscard]] bool has_room(std::uint32_t resource) const { return free_at(resource) <= now_; }
+  /// When there is enough of the resource for a claim of that kind.
+  double free_at(std::uint32_t kind) {
+    State& state = state_[work_.resource(kind)];
+    std::size_t over = 0;
+    while (over < state.running.size() && state.running[over].end <= now_) state.room += state.running[over++].amount;
+    state.running.erase(state.running.begin(), state.running.begin() + static_cast<std::ptrdiff_t>(over));
+    std::uint32_t room = state.room;
+    double time = now_;
+    for (std::size_t i = 0; room < work_.amount(kind); ++i) {
+      room += state.running[i].amount;
+      time = state.running[i].end;
+    }
+    return time;
+  }
+  bool has_room(std::uint32_t kind) { return free_at(kind) <= now_; }
 
-  void offer(std::uint32_t resource) {
-    if (!queue_[resource].empty() && has_room(resource)) with_room_.push({queue_[resource].top().value(), resource});
+  void offer(std::uint32_t kind) {
+    if (!queue_[kind].empty() && has_room(kind)) with_room_.push({queue_[kind].top().value(), kind});
   }
 
   /// To the next end of a message; those that end together, but for rounding, are handled together.
   void advance() {
     ++round_;
-    now_ = running_.top().first * (1 + 1e-12);
+    if (!running_.empty()) now_ = running_.top().first * (1 + 1e-12);
     while (!running_.empty() && running_.top().first <= now_) {
       const std::uint32_t message = running_.top().second;
       running_.pop();
-      for (const std::uint32_t resource : work_.needs(message)) offer(resource);
+      for (const std::uint32_t claim : work_.of(message))
+        for (const std::uint32_t kind : work_.kinds_of(work_.resource(claim))) offer(kind);
     }
+    for (const std::uint32_t kind : postponed_) offer(kind);
+    postponed_.clear();
   }
 
   /// Work left plus time gone: that of a resource that is never idle stays the same, so that the order of a
@@ -83,8 +102,8 @@ class ListRun {
 
   double urgency(std::uint32_t message) {
     double largest = 0, sum = 0;
-    for (const std::uint32_t resource : work_.needs(message)) {
-      const double eighth = power(resource);
+    for (const std::uint32_t kind : work_.of(message)) {
+      const double eighth = power(work_.resource(kind));
       largest = std::max(largest, eighth);
       sum += eighth;
     }
@@ -92,11 +111,11 @@ class ListRun {
   }
 
   void start_or_queue(std::uint32_t message) {
-    std::uint32_t busy = no_resource;
+    std::uint32_t busy = no_kind;
     double latest = now_;
-    for (const std::uint32_t resource : work_.needs(message))
-      if (const double time = free_at(resource); time > latest) busy = resource, latest = time;
-    if (busy != no_resource)
+    for (const std::uint32_t kind : work_.of(message))
+      if (const double time = free_at(kind); time > latest) busy = kind, latest = time;
+    if (busy != no_kind)
       queue_[busy].push({urgency(message), message});
     else
       start(message);
@@ -104,11 +123,14 @@ class ListRun {
 
   void start(std::uint32_t message) {
     const double end = now_ + work_.seconds(message);
-    for (const std::uint32_t resource : work_.needs(message)) {
-      ends_[first_[resource] + next_[resource]] = end;
-      if (++next_[resource] == work_.capacity(resource)) next_[resource] = 0;
-      left_[resource] -= work_.seconds(message) / work_.capacity(resource);
-      state_[resource] = {ends_[first_[resource] + next_[resource]], 0, 0};
+    for (const std::uint32_t kind : work_.of(message)) {
+      const std::uint32_t resource = work_.resource(kind), amount = work_.amount(kind);
+      left_[resource] -= work_.seconds(message) * amount / work_.whole(resource);
+      State& state = state_[resource];
+      state.room -= amount;
+      state.round = 0;
+      const auto later = std::ranges::upper_bound(state.running, end, {}, &Running::end);
+      state.running.insert(later, {end, amount});
     }
     running_.emplace(end, message);
     starts_.order.push_back(message);
@@ -117,25 +139,33 @@ class ListRun {
     steps_.tick();
   }
 
+  struct Running {
+    double end;
+    std::uint32_t amount;
+  };
   /// What is asked of a resource time and again.
   struct State {
-    double free_at = 0;
-    double power = 0;         ///< what it adds to urgencies
-    std::uint64_t round = 0;  ///< that of the power; 0: there is none
+    std::uint32_t room = 0;        ///< what is left of it
+    std::vector<Running> running;  ///< what holds the rest, by end
+    double power = 0;              ///< what it adds to urgencies
+    std::uint64_t round = 0;       ///< that of the power; 0: there is none
   };
   using End = std::pair<double, std::uint32_t>;  ///< of a message
 
-  const Workload& work_;
+  const Claims& work_;
   const Urgency urgency_;
   const std::span<const double> factor_;
   const double per_bound_;
-  std::vector<double> left_;  ///< per resource: seconds of messages that have not started, over its capacity
-  std::vector<State> state_;  ///< per resource
-  std::vector<std::uint64_t> first_{0};
-  std::vector<double> ends_;         ///< per resource: of the latest messages, as many as its capacity
-  std::vector<std::uint32_t> next_;  ///< per resource: the oldest of these
-  std::vector<KeyedQueue> queue_;    ///< per resource: messages by urgency
-  KeyedHeap with_room_;              ///< resources by the urgency of what queues first
+  std::vector<double> left_;       ///< per resource: seconds of messages that have not started, over its capacity
+  std::vector<State> state_;       ///< per resource
+  std::vector<KeyedQueue> queue_;  ///< per kind of claim: messages by urgency
+  struct Looks {
+    std::uint64_t round = 0;
+    std::uint32_t count = 0;
+  };
+  std::vector<Looks> looks_;              ///< per kind: messages looked at in a round
+  std::vector<std::uint32_t> postponed_;  ///< kinds with room whose messages were not all looked at
+  KeyedHeap with_room_;                   ///< kinds by the urgency of what queues first
   std::priority_queue<End, std::vector<End>, std::greater<>> running_;
   std::uint64_t round_ = 1;  ///< of advances
   double now_ = 0;
@@ -145,7 +175,7 @@ class ListRun {
 
 }  // namespace
 
-Starts list_starts(const Workload& work, Urgency urgency, std::span<const double> factor) {
+Starts list_starts(const Claims& work, Urgency urgency, std::span<const double> factor) {
   return ListRun(work, urgency, factor).run();
 }
 

@@ -9,11 +9,21 @@ namespace {
 constexpr std::uint32_t unset = ~std::uint32_t{0};
 constexpr std::uint32_t several = unset - 1;
 
+std::vector<Message> messages_of(const Demand& demand) {
+  if (demand.by_matrix()) return demand.matrix.list();
+  std::vector<Message> messages;
+  messages.reserve(demand.messages());
+  for (Rank src = 0; src < demand.ranks; ++src)
+    for (Rank dst = 0; dst < demand.ranks; ++dst)
+      if (src != dst) messages.push_back({src, dst, demand.bytes});
+  return messages;
+}
+
 void note(std::uint32_t& who, Rank rank) { who = who == unset || who == rank ? rank : several; }
 
 }  // namespace
 
-Workload::Workload(const Network& network, const Demand& demand) : messages_(demand.matrix.list()) {
+Workload::Workload(const Network& network, const Demand& demand) : messages_(messages_of(demand)) {
   const std::uint64_t ranks = network.ranks(), channels = network.channels();
   std::vector<Channel> routes;
   std::vector<std::uint64_t> ends;

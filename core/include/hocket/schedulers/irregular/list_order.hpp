@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/schedulers/irregular/workload.hpp"
+#include "hocket/schedulers/irregular/claims.hpp"
 
 namespace hocket::algorithms {
 
@@ -20,9 +20,8 @@ struct Starts {
   std::vector<double> end;           ///< per message
 };
 
-/// Never leaves a message waiting whose resources are free. A resource of capacity c takes a message when
-/// the one c places earlier is over, as the tokens of a running schedule have it. `factor`: per message,
-/// multiplies its urgency. Near-linear in messages × route length where few resources are scarce.
-[[nodiscard]] Starts list_starts(const Workload& work, Urgency urgency, std::span<const double> factor);
+/// Never leaves a message waiting whose claims are free. `factor`: per message, multiplies its urgency. Near-linear in
+/// messages × route length where few resources are scarce.
+[[nodiscard]] Starts list_starts(const Claims& work, Urgency urgency, std::span<const double> factor);
 
 }  // namespace hocket::algorithms
