@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -319,7 +320,7 @@ def test_short_calls_are_agreed_on_rarely() -> None:
     run = Run(Guard(unknown(2), rules(post_seconds=3e-4)), noisy([1, 0.5], 0)).calls(60)
     assert run.guard.incumbent == 1
     posts = [call for call, turn in enumerate(run.turns) if turn.post]
-    assert max(later - one for one, later in zip(posts, posts[1:], strict=False)) >= 12
+    assert max(later - one for one, later in pairwise(posts)) >= 12
 
 
 def test_play_is_what_a_runtime_does() -> None:
