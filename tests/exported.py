@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
+
+import pytest
 
 from hocket import _core
 from hocket.export.registry import FORMATS
@@ -116,3 +120,18 @@ class Watcher:
                 got = {at for o, t, at in held if o == origin and t in (rank, _core.EVERYONE)}
                 wanted = self.demand.size(origin, _core.EVERYONE if self.demand.by_blocks else rank)
                 assert len(got) == wanted
+
+
+on_every_plan = pytest.mark.parametrize(
+    "make",
+    [*(lambda case=case: plan_of(case) for case in CASES), irregular],  # type: ignore[misc]
+    ids=[*IDS, "irregular"],
+)
+
+
+def run_in_random_orders(plan: _core.Plan, engine: Callable[[Any, Watcher, int], None], file: Any) -> None:
+    """An engine executes what was exported of a plan, by seeds; every byte and every wait is checked."""
+    for seed in SEEDS:
+        watcher = Watcher(plan)
+        engine(file, watcher, seed)
+        watcher.check()

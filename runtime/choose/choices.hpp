@@ -82,9 +82,9 @@ class Choices {
   bool met_ = false, ended_ = false;
   Place place_;
   std::string mpi_;
-  std::vector<Evidence> evidence_;  ///< of the place, from earlier runs
+  std::vector<Evidence> evidence_;                     ///< of the place, from earlier runs
   std::optional<SmallCosts> small_, between_leaders_;  ///< of all ranks; of those that carry for their hosts
-  double spent_ = 0;  ///< seconds in watched calls
+  double spent_ = 0;                                   ///< seconds in watched calls
 };
 
 }  // namespace hocket::runtime

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
 
-from exported import CASES, IDS, SEEDS, Watcher, irregular, plan_of, texts
+from exported import CASES, Watcher, on_every_plan, plan_of, run_in_random_orders, texts
 from hocket import _core
 
 MESSAGE = re.compile(r"(\w+): (send|recv) (\d+)b (to|from) (\d+) tag (\d+) cpu (\d+) nic (\d+)")
@@ -100,21 +101,10 @@ def run(ranks: list[dict[str, Operation]], watcher: Watcher, seed: int) -> None:
     assert not flying
 
 
-def check(plan: _core.Plan) -> None:
-    ranks = parse(texts("goal", plan)["out"])
-    for seed in SEEDS:
-        watcher = Watcher(plan)
-        run(ranks, watcher, seed)
-        watcher.check()
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_every_order_delivers_and_waits(case: tuple[str, str, int, int]) -> None:
-    check(plan_of(case))
-
-
-def test_irregular() -> None:
-    check(irregular())
+@on_every_plan
+def test_every_order_delivers_and_waits(make: Callable[[], _core.Plan]) -> None:
+    plan = make()
+    run_in_random_orders(plan, run, parse(texts("goal", plan)["out"]))
 
 
 def test_a_missing_wait_is_found() -> None:

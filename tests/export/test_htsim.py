@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
 
-from exported import CASES, IDS, SEEDS, Watcher, irregular, plan_of, texts
+from exported import Watcher, on_every_plan, run_in_random_orders, texts
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.transfers import transfers_of
@@ -113,21 +114,10 @@ def run(text: str, watcher: Watcher, seed: int) -> None:
     assert ended == len(flows)
 
 
-def check(plan: _core.Plan) -> None:
-    text = texts("htsim", plan)["out"]
-    for seed in SEEDS:
-        watcher = Watcher(plan)
-        run(text, watcher, seed)
-        watcher.check()
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_every_order_delivers_and_waits(case: tuple[str, str, int, int]) -> None:
-    check(plan_of(case))
-
-
-def test_irregular() -> None:
-    check(irregular())
+@on_every_plan
+def test_every_order_delivers_and_waits(make: Callable[[], _core.Plan]) -> None:
+    plan = make()
+    run_in_random_orders(plan, run, texts("htsim", plan)["out"])
 
 
 def test_refusals() -> None:

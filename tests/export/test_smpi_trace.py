@@ -7,11 +7,12 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from exported import CASES, IDS, SEEDS, Watcher, irregular, plan_of, texts
+from exported import Watcher, on_every_plan, run_in_random_orders, texts
 from hocket import _core
 from hocket.cli import main
 from hocket.network import read_network
@@ -88,21 +89,10 @@ def run(lines: list[list[list[str]]], watcher: Watcher, seed: int) -> None:
     assert not posted
 
 
-def check(plan: _core.Plan) -> None:
-    lines = traces(plan)
-    for seed in SEEDS:
-        watcher = Watcher(plan)
-        run(lines, watcher, seed)
-        watcher.check()
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_every_order_delivers_and_waits(case: tuple[str, str, int, int]) -> None:
-    check(plan_of(case))
-
-
-def test_irregular() -> None:
-    check(irregular())
+@on_every_plan
+def test_every_order_delivers_and_waits(make: Callable[[], _core.Plan]) -> None:
+    plan = make()
+    run_in_random_orders(plan, run, traces(plan))
 
 
 REPLAYED = (

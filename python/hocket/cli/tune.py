@@ -30,26 +30,6 @@ def tune() -> None:
     """  # fmt: skip
 
 
-def _row(choice: Choice) -> list[Any]:
-    from hocket.units import format_bytes, format_time
-
-    one = choice.evidence
-    winner = choice.arm(one.winner)
-    gain = choice.gain
-    return [
-        one.place,
-        f"{one.ranks}/{one.hosts}" if one.ranks else "-",
-        one.mpi,
-        one.call,
-        format_bytes(choice.least),
-        one.winner,
-        "-" if winner is None else format_time(winner.seconds, 3),
-        "-" if gain is None else f"{100 * gain:.0f} %",
-        choice.calls,
-        "yes" if one.settled else "no",
-    ]
-
-
 def _object(choice: Choice) -> dict[str, Any]:
     one = choice.evidence
     arms = [
@@ -69,7 +49,7 @@ def _object(choice: Choice) -> dict[str, Any]:
 def show(place: str, as_json: bool) -> None:
     """Show what is kept: the winner of each call and size, and what it saves of the library's own time."""
     from hocket.runtime.cache import choices_dir
-    from hocket.tuning.kept import choices
+    from hocket.tuning.kept import COLUMNS, choices
 
     found = choices(place)
     if as_json:
@@ -80,19 +60,7 @@ def show(place: str, as_json: bool) -> None:
     if not found:
         click.echo(f"nothing is kept in {choices_dir()}")
         return
-    header = [
-        "place",
-        "ranks/hosts",
-        "mpi",
-        "call",
-        "from",
-        "winner",
-        "a call",
-        "gain",
-        "measured",
-        "settled",
-    ]
-    click.echo(as_columns(header, [_row(one) for one in found]))
+    click.echo(as_columns(COLUMNS, [one.cells() for one in found]))
 
 
 @tune.command()

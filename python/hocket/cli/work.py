@@ -8,7 +8,7 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -196,7 +196,7 @@ def read_whole(path: str, what: str) -> bytes:
                           remedy="check its name and permissions") from error  # fmt: skip
 
 
-def as_columns(header: list[str], rows: list[list[Any]]) -> str:
+def as_columns(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Plain columns, numbers to the right; the same on a terminal and in a pipe."""
     cells = [[str(cell) for cell in row] for row in rows]
     padded = []

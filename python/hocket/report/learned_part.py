@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.report.parts import COLOURS, Figure, Section, escaped, facts, paragraph, table
 from hocket.report.run_part import log_axes
-from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from hocket.tuning.kept import Choice
@@ -51,37 +50,10 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
 
 
 def _table(choices: Sequence[Choice]) -> Any:
-    rows = []
-    for choice in choices:
-        one, winner, gain = choice.evidence, choice.arm(choice.evidence.winner), choice.gain
-        rows.append(
-            [
-                one.place,
-                f"{one.ranks}/{one.hosts}" if one.ranks else "-",
-                one.mpi,
-                one.call,
-                format_bytes(choice.least),
-                one.winner,
-                "-" if winner is None else format_time(winner.seconds, 3),
-                "-" if gain is None else f"{100 * gain:.0f} %",
-                f"{choice.calls:,}",
-                "yes" if one.settled else "no",
-            ]
-        )
-    header = [
-        "place",
-        "ranks/hosts",
-        "mpi",
-        "call",
-        "from",
-        "winner",
-        "a call",
-        "gain",
-        "measured",
-        "settled",
-    ]
+    from hocket.tuning.kept import COLUMNS
+
     native = [number for number, choice in enumerate(choices) if choice.evidence.winner == "native"]
-    return table(header, rows, numbers=(1, 4, 6, 7, 8), dim=native)
+    return table(COLUMNS, [choice.cells() for choice in choices], numbers=(1, 4, 6, 7, 8), dim=native)
 
 
 def _figure(choices: Sequence[Choice]) -> Figure:

@@ -13,8 +13,23 @@ from hocket import _core
 from hocket.errors import HocketError
 from hocket.runtime.cache import choices_dir
 from hocket.text import read_file
+from hocket.units import format_bytes, format_time
 
 NATIVE: Final = "native"  # the library's call as it is; "native:NAME": by an algorithm of the library's
+
+
+COLUMNS: Final = (
+    "place",
+    "ranks/hosts",
+    "mpi",
+    "call",
+    "from",
+    "winner",
+    "a call",
+    "gain",
+    "measured",
+    "settled",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,22 @@ class Choice:
     def calls(self) -> int:
         """Calls that were measured."""
         return sum(arm.calls for arm in self.evidence.arms)
+
+    def cells(self) -> list[str]:
+        """For people, by COLUMNS."""
+        one, winner, gain = self.evidence, self.arm(self.evidence.winner), self.gain
+        return [
+            one.place,
+            f"{one.ranks}/{one.hosts}" if one.ranks else "-",
+            one.mpi,
+            one.call,
+            format_bytes(self.least),
+            one.winner,
+            "-" if winner is None else format_time(winner.seconds, 3),
+            "-" if gain is None else f"{100 * gain:.0f} %",
+            f"{self.calls:,}",
+            "yes" if one.settled else "no",
+        ]
 
     @property
     def algorithm(self) -> str | None:

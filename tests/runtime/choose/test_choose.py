@@ -74,6 +74,13 @@ def test_a_faster_schedule_is_found_and_stays(calls: Callable[..., Told], kept: 
     assert re.search(r"winner=(window-\d|order) ", only_file(kept).read_text())
 
 
+def test_a_library_that_stalls_on_one_rank_in_turn_is_slow(calls: Callable[..., Told], kept: Path) -> None:
+    """The others are done soon, and wait in the next call: the least duration over the ranks is that of a schedule."""
+    told = calls(SLOW, FAST, form="stalls")
+    assert told.last == 39 and told.scheduled >= 20
+    assert "winner=native " not in only_file(kept).read_text()
+
+
 def test_a_slower_schedule_costs_a_few_calls_at_most(calls: Callable[..., Told], kept: Path) -> None:
     """The prediction is wrong: it knows the library's time and the network's, not what a schedule will take."""
     told = calls("20000", "100000", number=60)

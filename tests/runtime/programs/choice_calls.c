@@ -1,6 +1,7 @@
 /* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US
- * FORM: blocking, all-gather, vector (MPI_Alltoallv), both (persistent after blocking), or sizes (blocking; BYTES in
- * the first call, half of it in the next, down to a 32nd, and so on). The runtime sees this program's clock: a call
+ * FORM: blocking, all-gather, vector (MPI_Alltoallv), both (persistent after blocking), sizes (blocking; BYTES in the
+ * first call, half of it in the next, down to a 32nd, and so on), or stalls (blocking; the library's call takes
+ * NATIVE_US on one rank in turn, a thousandth on the others, as if a message to it had been lost). The runtime sees this program's clock: a call
  * that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not
  * depend on the machine. Prints how many calls were scheduled, and which were the first and the last. */
 #define _GNU_SOURCE
@@ -92,10 +93,13 @@ int main(int argc, char** argv) {
     counts[i] = b.bytes;
     places[i] = i * b.bytes;
   }
+  const int stalls = strcmp(argv[1], "stalls") == 0;
+  const long stalled_us = native_us;
   int scheduled = 0, first = -1, last = -1;
   for (int round = 0; round < calls; ++round) {
     scheduled_call = 0;
     if (sizes) b.bytes = most >> round % 6;
+    if (stalls) native_us = round % b.n == b.rank ? stalled_us : stalled_us / 1000;
     fill(&b, round);
     if (vector)
       MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
