@@ -89,7 +89,7 @@ class SharedChannels {
         seconds = std::move(then);
       }
     }
-    filled_ = kept;
+    filled_ = std::move(kept);
     return least;
   }
 
