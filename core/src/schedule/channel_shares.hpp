@@ -60,6 +60,9 @@ class ChannelShares {
     }
   }
 
+  /// When the last one ends, by that clock.
+  [[nodiscard]] double seconds() const { return end_.empty() ? 0 : *std::ranges::max_element(end_); }
+
  private:
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 

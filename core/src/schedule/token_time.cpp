@@ -4,7 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "hocket/schedule/waits.hpp"
+#include "channel_shares.hpp"
+#include "sending_order.hpp"
 
 namespace hocket {
 namespace {
@@ -30,10 +31,7 @@ class Places {
   std::vector<double> free_;
 };
 
-}  // namespace
-
-double token_seconds(const Network& network, const Schedule& schedule) {
-  check_ranks(schedule);
+double seconds_by_places(const Network& network, const Schedule& schedule) {
   Places places(network);
   std::vector<double> free(schedule.ranks(), 0), until(schedule.ranks(), 0);  // before, and with, this phase's sends
   std::vector<Channel> route;
@@ -58,6 +56,37 @@ double token_seconds(const Network& network, const Schedule& schedule) {
     for (const auto& [src, dst] : schedule.phase(phase)) free[src] = until[src];
   }
   return seconds;
+}
+
+double seconds_by_shares(const Network& network, const Schedule& schedule) {
+  ChannelShares shares(network, schedule, 1);
+  OwnOrder own(schedule, 1);
+  std::vector<Channel> route;
+  std::vector<std::uint32_t> order;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
+    order_by_sender(schedule, phase, order);
+    for (const std::uint32_t i : order) {
+      const auto [src, dst] = schedule.hops()[i];
+      route.clear();
+      network.append_route(src, dst, route);
+      own.push(src, i, first);
+      shares.take(i, first, route, own.over(i), schedule.length(i), [](std::uint32_t) {});
+    }
+  }
+  return shares.seconds();
+}
+
+}  // namespace
+
+double token_seconds(const Network& network, const Schedule& schedule) {
+  check_ranks(schedule);
+  const double places = seconds_by_places(network, schedule);
+  return network.equal_rates() ? places : std::min(places, seconds_by_shares(network, schedule));
+}
+
+bool shares_are_faster(const Network& network, const Schedule& schedule) {
+  return !network.equal_rates() && seconds_by_shares(network, schedule) < seconds_by_places(network, schedule);
 }
 
 }  // namespace hocket

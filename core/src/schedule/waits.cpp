@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "channel_shares.hpp"
 #include "hocket/progress.hpp"
+#include "hocket/schedule/token_time.hpp"
+#include "sending_order.hpp"
 
 namespace hocket {
 namespace {
 
-constexpr std::uint32_t none = ~std::uint32_t{0};
+constexpr std::uint32_t none = OwnOrder::none;
 
 /// The latest transfers on every channel: slot t mod (capacity · window) of a channel holds its
 /// t-th transfer, so the slot about to be overwritten is the one to wait for.
@@ -36,28 +37,6 @@ class ChannelHistory {
  private:
   std::vector<std::uint64_t> first_;
   std::vector<std::uint32_t> slots_, next_;
-};
-
-/// Every sender's own order. Its previous send has started before a send starts; the send `window`
-/// places earlier (and of an earlier phase: those of one phase go together) is over.
-class OwnOrder {
- public:
-  OwnOrder(const Schedule& schedule, std::uint32_t window)
-      : window_(window), last_(schedule.ranks(), none), started_(schedule.size(), none), over_(schedule.size(), none) {}
-
-  /// `first` is the first transfer of the phase.
-  void push(Rank src, std::uint32_t transfer, std::uint32_t first) {
-    std::uint32_t over = started_[transfer] = std::exchange(last_[src], transfer);
-    while (over != none && over >= first) over = started_[over];
-    for (std::uint32_t place = 1; over != none && place < window_; ++place) over = started_[over];
-    over_[transfer] = over;
-  }
-  [[nodiscard]] std::uint32_t started(std::uint32_t transfer) const { return started_[transfer]; }
-  [[nodiscard]] std::uint32_t over(std::uint32_t transfer) const { return over_[transfer]; }
-
- private:
-  std::uint32_t window_;
-  std::vector<std::uint32_t> last_, started_, over_;
 };
 
 /// Removes waits that follow from later ones. What has started or is over before a transfer starts
@@ -123,14 +102,6 @@ class Reducer {
 
 }  // namespace
 
-void order_by_sender(const Schedule& schedule, std::uint64_t phase, std::vector<std::uint32_t>& order) {
-  const auto begin = schedule.phase_begin();
-  order.resize(begin[phase + 1] - begin[phase]);
-  std::iota(order.begin(), order.end(), static_cast<std::uint32_t>(begin[phase]));
-  const auto src = [&](std::uint32_t transfer) { return schedule.hops()[transfer].src; };
-  if (!std::ranges::is_sorted(order, {}, src)) std::ranges::stable_sort(order, {}, src);
-}
-
 Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window) {
   check_ranks(schedule);
   if (schedule.ranks() != network.ranks()) throw InputError("schedule and network differ in the number of ranks");
@@ -139,7 +110,7 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   waits.begin.assign(schedule.size() + 1, 0);
   ChannelHistory history(network, waits.window);
   std::optional<ChannelShares> shares;
-  if (!network.equal_rates()) shares.emplace(network, schedule, waits.window);
+  if (shares_are_faster(network, schedule)) shares.emplace(network, schedule, waits.window);
   OwnOrder own(schedule, waits.window);
   Reducer reducer(schedule.size(), waits, own);
   std::vector<Channel> route;

@@ -24,17 +24,13 @@ struct Waits {
   }
 };
 
-/// The transfers of one phase by sender, as a plan file lists them; those of one sender in the order of the schedule.
-/// In this order they take the places of a channel that carries several messages at once.
-void order_by_sender(const Schedule& schedule, std::uint64_t phase, std::vector<std::uint32_t>& order);
-
 /// Derives the waits from schedule and network. A transfer waits, on every channel of its route,
 /// for the one that uses the channel capacity·window places earlier, unless both are of one phase. The
 /// transfers of a phase take their places by sender (those of one sender in schedule order), as a plan
 /// file lists them: the waits do not depend on how a scheduler orders a phase. So a channel never has
-/// more than capacity·window transfers in flight. Where links differ in rate it waits for those whose parts of the
-/// channel it takes over, as many as its share (network/share.hpp) needs. Then removes a wait that follows from others
-/// (a wait for x is redundant if another predecessor already waits for x).
+/// more than capacity·window transfers in flight. Where links differ in rate and shares_are_faster() it waits for those
+/// whose parts of the channel it takes over, as many as its share (network/share.hpp) needs. Then removes a wait that
+/// follows from others (a wait for x is redundant if another predecessor already waits for x).
 [[nodiscard]] Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window = 1);
 
 }  // namespace hocket
