@@ -1,4 +1,5 @@
-/// Where MPI begins and ends, as the preloaded shim hands it over: sessions are counted, a recording ends.
+/// Where MPI begins and ends, as the preloaded shim hands it over: what comes first is made ready, sessions are
+/// counted, a recording ends.
 #include <mpi.h>
 
 #include "runtime/mpi/entry.hpp"
@@ -6,6 +7,16 @@
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/record/record.hpp"
+#include "runtime/team/team.hpp"
+
+/// The first call would pay for this: short ones take less time.
+HOCKET_CALL hocket_started() {
+  using namespace hocket::runtime;
+  return guarded(MPI_COMM_WORLD, [] {
+    if (settings().choose != Choose::off) Team::known(MPI_COMM_WORLD)->choices();
+    return MPI_SUCCESS;
+  });
+}
 
 HOCKET_CALL hocket_finalize() {
   if (hocket::runtime::recording) hocket::runtime::end_recording();

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
 
 namespace hocket::runtime {
 
 void AgreedCosts::begin(MPI_Comm comm) {
-  if (meet_first_) run_collective(PMPI_Ibarrier, comm);
+  if (meet_first_) check(wait_in_mpi(PMPI_Barrier, comm));
   own_.push_back(std::numeric_limits<double>::infinity());
   since_ = std::chrono::steady_clock::now();
 }
@@ -26,7 +26,7 @@ std::vector<double> AgreedCosts::agree(MPI_Comm comm) {
     for (double& seconds : own) seconds /= ranks;
   }
   const MPI_Op op = cost_ == Cost::mean ? MPI_SUM : MPI_MAX;
-  run_collective(PMPI_Iallreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, op, comm);
+  check(wait_in_mpi(PMPI_Allreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, op, comm));
   return all;
 }
 

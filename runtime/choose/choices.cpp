@@ -36,6 +36,9 @@ constexpr double share = GuardRules{}.budget_share;
 constexpr double meeting_seconds = 5e-3;
 double planning_seconds(int ranks) { return 2e-3 + 4e-7 * ranks * ranks; }
 
+/// Calls as short as an agreement that either takes. Where ranks outnumber cores that is most of it.
+constexpr double agreements_of_a_meeting = 4, agreements_of_planning = 16;
+
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 16384;
 
@@ -247,7 +250,11 @@ void Choices::Call::over() {
 void Choices::watch(MPI_Comm comm, Choice& choice) {
   if (choice.costs.any()) choice.native_seconds = known_seconds(choice.costs.agree(comm).back());
   spent_ += choice.native_seconds;
-  if (!met_ && pays(choice, meeting_seconds + planning_seconds(members_.size))) meet(comm);
+  if (!met_ && pays(choice, meeting_seconds + planning_seconds(members_.size))) {
+    if (!agreement_seconds_) agreement_seconds_ = measure_agreement(comm, 1);
+    const double agreements = (agreements_of_a_meeting + agreements_of_planning) * *agreement_seconds_;
+    if (pays(choice, meeting_seconds + planning_seconds(members_.size) + agreements)) meet(comm);
+  }
   if (!met_) return;
   if (place_.digest.empty())
     choice.stage = Choice::Stage::fixed;
@@ -269,7 +276,8 @@ bool Choices::pays(const Choice& choice, double seconds) const {
 
 /// Whether now is the time to try schedules.
 bool Choices::promises(const Choice& choice) const {
-  if (choice.known.winner.empty()) return pays(choice, planning_seconds(members_.size));
+  if (choice.known.winner.empty())
+    return pays(choice, planning_seconds(members_.size) + agreements_of_planning * *agreement_seconds_);
   const bool lost_before = choice.known.winner == arms[0].name && choice.known.settled;
   return !lost_before || choice.calls >= GuardRules{}.retest_after;
 }

@@ -85,6 +85,7 @@ class Choices {
   std::vector<Evidence> evidence_;                     ///< of the place, from earlier runs
   std::optional<SmallCosts> small_, between_leaders_;  ///< of all ranks; of those that carry for their hosts
   double spent_ = 0;                                   ///< seconds in watched calls
+  std::optional<double> agreement_seconds_;            ///< measured before the ranks meet
 };
 
 }  // namespace hocket::runtime

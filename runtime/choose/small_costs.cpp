@@ -6,7 +6,7 @@
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/idle.hpp"
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -50,25 +50,29 @@ double measure_step(MPI_Comm stepping) {
   return (PMPI_Wtime() - since) / steps;
 }
 
+double largest(MPI_Comm comm, double here) {
+  double of_all = 0;
+  check(wait_in_mpi(PMPI_Allreduce, &here, &of_all, 1, MPI_DOUBLE, MPI_MAX, comm));
+  return of_all;
+}
+
 }  // namespace
+
+double measure_agreement(MPI_Comm comm, int times) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < times; ++k) {
+    const double since = PMPI_Wtime();
+    (void)largest(comm, 0);
+    least = std::min(least, PMPI_Wtime() - since);
+  }
+  return largest(comm, least);
+}
 
 SmallCosts measure_small_costs(MPI_Comm own, MPI_Comm stepping) {
   Requests::instance().post_remaining();
-  const double step_seconds = stepping != MPI_COMM_NULL ? measure_step(stepping) : 0;
-  const auto largest = [own](double here) {
-    double of_all = 0;
-    run_collective(PMPI_Iallreduce, &here, &of_all, 1, MPI_DOUBLE, MPI_MAX, own);
-    return of_all;
-  };
   SmallCosts costs;
-  costs.step_seconds = largest(step_seconds);
-  costs.agree_seconds = std::numeric_limits<double>::infinity();
-  for (int k = 0; k < 3; ++k) {
-    const double since = PMPI_Wtime();
-    (void)largest(0);
-    costs.agree_seconds = std::min(costs.agree_seconds, PMPI_Wtime() - since);
-  }
-  costs.agree_seconds = largest(costs.agree_seconds);
+  costs.step_seconds = largest(own, stepping != MPI_COMM_NULL ? measure_step(stepping) : 0);
+  costs.agree_seconds = measure_agreement(own, 3);
   return costs;
 }
 

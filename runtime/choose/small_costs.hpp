@@ -9,9 +9,11 @@ struct SmallCosts {
   /// From the start of a one-byte message to the arrival of the token that answers it, while all ranks do the same:
   /// what a schedule adds to the bytes for every phase. A mean of some steps.
   double step_seconds = 0;
-  /// A reduction of one number.
-  double agree_seconds = 0;
+  double agree_seconds = 0;  ///< a reduction of one number
 };
+
+/// Seconds of a reduction of one number, the largest over the ranks, of the least over so many times. Collective.
+[[nodiscard]] double measure_agreement(MPI_Comm comm, int times);
 
 /// Of messages between the ranks of `stepping`, some of those of `own`; MPI_COMM_NULL on the others. Collective over
 /// `own`; both are the runtime's alone.

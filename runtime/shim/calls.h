@@ -40,8 +40,8 @@
   X(I##name##_c, i##name##_c, n_nonblocking)
 /* Where the runtime is loaded, so that no later call takes longer for that. It has no part in them. */
 #define STARTING_CALLS(X) \
-  X(Init, progress, 2)    \
-  X(Init_thread, progress, 4)
+  X(Init, started, 2)     \
+  X(Init_thread, started, 4)
 /* Of interest only to the recording, which ends here. */
 #define ENDING_CALLS(X) X(Finalize, finalize, 0)
 /* Between the first and the last of these MPI may end and begin again. */

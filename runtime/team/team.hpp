@@ -51,10 +51,10 @@ class Team {
   void meet(MPI_Comm comm);
   [[nodiscard]] bool met() const { return met_; }
   /// Of irregular calls before the ranks have met, to be asked once per call: whether this one's size is looked at. The
-  /// first is, then every third of those before; never in step with a program that repeats itself.
+  /// first is, then after eight times as many calls each time; never in step with a program that repeats itself.
   [[nodiscard]] bool looks_at_size() {
     if (++irregular_calls_ != next_look_) return false;
-    next_look_ = 3 * next_look_ + looks_++ % 3;
+    next_look_ = 8 * next_look_ + looks_++ % 3;
     return true;
   }
   /// False where nothing could come of it.

@@ -27,7 +27,7 @@ Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
   for (const Volume& volume : peer_bytes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
   own.messages = peer_bytes.sends.size();
   Extent all;
-  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
+  reduce_at_once(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
   return all;
 }
 
