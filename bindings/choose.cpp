@@ -145,6 +145,7 @@ void bind_guard(nb::module_& m) {
           "predicted"_a, "rules"_a = GuardRules{}, "known"_a = std::vector<ArmEvidence>{}, "winner"_a = nb::none())
       .def("seen", &Guard::seen, "arm"_a, "calls"_a, "seconds"_a)
       .def("due", &Guard::due)
+      .def("waste", &Guard::waste, "seconds"_a)
       .def(
           "tell", [](Guard& guard, const std::vector<double>& costs) { guard.tell(costs); }, "costs"_a)
       .def("next", &Guard::next)

@@ -5,8 +5,9 @@
 
 A place is shared memory or a lab, with options of `hocket lab run`, such as chain:4,4*2/rate=50Mbit/shuffle=1. Dense
 and sparse are MPI_Alltoallv with messages of half to one and a half times the size, and with one message in four.
-Each cell (place, collective, size, MPI) runs jobs in pairs, native and with `hocket run`, in turn; nothing is known
-from before (`first`); --again: a second job with Hocket uses what the first has kept. Labs need root.
+Each cell (place, collective, size, MPI) runs jobs in pairs, native and with Hocket, in turn; nothing is known
+from before (`first`); --again: a second job with Hocket uses what the first has kept; --control: a second native job
+shows what chance does to such ratios. Labs need root.
 Fewer calls are made where as many would take longer than --seconds natively, and more pairs where --pairs take less
 than --cell-seconds. Raw totals and medians of ratios go to
 bench/results/never-slower.{csv,md}, a heat map to docs/pictures/never-slower.png, or beside another --output.
@@ -18,12 +19,14 @@ import argparse
 import itertools
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -59,14 +62,27 @@ class Place:
         return " ".join([self.network, *self.options])
 
     def command(self, mpi: Mpi, hocket: bool, program: list[str]) -> list[str]:
-        where = ["--network", self.network, "--mpi", mpi.mpiexec]
         if not self.options:
-            ranks = ranks_of(self.network)
-            if not hocket:
-                return launch_command(mpi, ranks, [], {}, program)
-            return [*HOCKET, "run", *where, "-n", str(ranks), "--placement", "order", "--", *program]
-        lab = [*HOCKET, "lab", "run", *where, *(f"--{option}" for option in self.options)]
-        return [*lab, *([] if hocket else ["--native"]), *program]
+            variables = scheduling_variables(self.network, mpi.mpiexec) if hocket else {}
+            return launch_command(mpi, ranks_of(self.network), [], variables, program)
+        lab = [*HOCKET, "lab", "run", "--network", self.network, "--mpi", mpi.mpiexec]
+        return [
+            *lab,
+            *(f"--{option}" for option in self.options),
+            *([] if hocket else ["--native"]),
+            *program,
+        ]
+
+
+@cache
+def scheduling_variables(network: str, mpiexec: str) -> dict[str, str]:
+    """As job scripts take them. With ``hocket run``, Python would run before one of the candidates only, and what ran
+    before a job has its share in how ranks that outnumber cores are served."""
+    command = [*HOCKET, "env", "--network", network, "--mpi", mpiexec, "--placement", "order"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    words = [shlex.split(line) for line in said.splitlines() if line.startswith("export ")]
+    variables = dict(word.split("=", 1) for _, word in words)
+    return {name: value for name, value in variables.items() if name != "HOCKET_CHOICES"}
 
 
 def ranks_of(network: str) -> int:
@@ -98,10 +114,11 @@ def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argpars
         if pair >= arguments.pairs and time.monotonic() - began >= arguments.cell_seconds:
             return
         with tempfile.TemporaryDirectory(prefix="hocket-bench-") as directory:
-            candidates = ["native", "first", *(["again"] if arguments.again else [])]
+            candidates = ["native", "first"]
+            candidates += [name for name in ("again", "control") if getattr(arguments, name)]
             for candidate in alternating(candidates, pair):
                 # What is known is kept by the run before; in backward turns that is made first, untimed.
-                kept = None if candidate == "native" else Path(directory) / candidate
+                kept = None if candidate in ("native", "control") else Path(directory) / candidate
                 if candidate == "again":
                     run(place, mpi, program, [*size, calls], kept, arguments.timeout)
                 seconds = run(place, mpi, program, [*size, calls], kept, arguments.timeout)
@@ -118,7 +135,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Medians per cell, and how many keep the promise."""
     told, medians = [], []
     for key, of in grouped(rows, "place", "mpi", "collective", "bytes").items():
-        first, again = ratios(of, "first"), ratios(of, "again")
+        first, again, control = (ratios(of, candidate) for candidate in ("first", "again", "control"))
         if not first:
             continue
         medians.append(median(first))
@@ -129,6 +146,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 len(first),
                 quartiles(first),
                 quartiles(again) if again else "",
+                quartiles(control) if control else "",
                 "" if median(first) <= 1.03 else "missed",
             ]
         )
@@ -150,6 +168,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 "pairs",
                 "first job / native",
                 "second job / native",
+                "native / native",
                 "target 1.03",
             ],
             told,
@@ -157,7 +176,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         "Total time of all calls of a job with Hocket over that of a native job, median (quartiles) of alternating",
         "pairs. First job: nothing is known; what it takes to load the runtime, to meet, to plan and to try counts.",
-        "Second job: with what the first has kept. Ranks in shared memory stand for hosts, more of them than cores.",
+        "Second job: with what the first has kept. Native over native: what chance alone does to such ratios. Ranks in",
+        "shared memory stand for hosts, more of them than cores.",
     ]
 
 
@@ -204,6 +224,7 @@ def main() -> None:
     parser.add_argument(
         "--again", action="store_true", help="also a second job, with what the first has kept"
     )
+    parser.add_argument("--control", action="store_true", help="also a second native job")
     parser.add_argument("--cell-seconds", type=float, default=0, help="more pairs until this time is over")
     parser.add_argument("--seconds", type=float, default=20, help="of a native job, at most")
     parser.add_argument("--timeout", type=float, default=300, help="seconds a job")

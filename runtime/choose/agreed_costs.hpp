@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace hocket::runtime {
@@ -20,8 +21,9 @@ class AgreedCosts {
   };
   explicit AgreedCosts(Cost cost = Cost::mean) : cost_(cost) {}
 
-  /// From here on the ranks meet before every call that is timed, and it costs what it takes on the slowest.
-  void meet_first() { meet_first_ = true, cost_ = Cost::most; }
+  /// Whether from here on the ranks meet before every call that is timed, and it costs what it takes on the slowest.
+  void meet_first(bool wanted) { meet_first_ = wanted; }
+  [[nodiscard]] bool meets_first() const { return meet_first_; }
   /// A call begins that is timed. Collective.
   void begin(MPI_Comm comm);
   /// It has ended. One that never ends, by an error on this rank, has no cost here.
@@ -29,8 +31,9 @@ class AgreedCosts {
   /// Whether there are calls to agree on.
   [[nodiscard]] bool any() const { return !own_.empty(); }
   /// Seconds of all calls since it was last asked; infinity: not known. A call without a cost on some rank costs what
-  /// the others say, or nothing is known of the mean and the most. Collective.
-  [[nodiscard]] std::vector<double> agree(MPI_Comm comm);
+  /// the others say, or nothing is known of the mean and the most. `besides` is agreed in the same way and comes last.
+  /// Collective.
+  [[nodiscard]] std::vector<double> agree(MPI_Comm comm, std::optional<double> besides = std::nullopt);
 
  private:
   Cost cost_;

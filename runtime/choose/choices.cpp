@@ -18,6 +18,7 @@
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
+#include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/report/report_table.hpp"
@@ -39,11 +40,20 @@ double planning_seconds(int ranks) { return 2e-3 + 4e-7 * ranks * ranks; }
 /// Calls as short as an agreement that either takes. Where ranks outnumber cores that is most of it.
 constexpr double agreements_of_a_meeting = 4, agreements_of_planning = 16;
 
+/// Seconds for both where ranks of one host stand for hosts, more of them than cores, and spin while they wait.
+constexpr double crowded_seconds = 60e-3;
+
+/// Of what the wires need: a call that takes less hardly uses them.
+constexpr double clearly_less = 0.8;
+
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 16384;
 
 /// Calls as long as this many meetings of the ranks: they meet before those that are timed.
 constexpr double calls_of_a_meeting = 20;
+
+/// Times what a call takes that follows another: more after a meeting, and meetings are no good.
+constexpr double distortion = 1.5;
 
 /// "alltoall", as evidence names them.
 std::string call_name(CallKind kind) {
@@ -198,17 +208,18 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   std::size_t arm = 0;
   switch (choice.stage) {
     case Choice::Stage::guarded: {
-      if (choice.guard->due()) choice.guard->tell(choice.costs.agree(comm));
+      if (choice.guard->due()) tell_guard(comm, choice);
       const Turn turn = choice.guard->next();
       arm = choice.offered[turn.arm];
       timed = turn.timed;
+      if (timed) choice.timed.push_back(arm);
       break;
     }
     case Choice::Stage::watched: {
       // The first call sets up connections. Short ones are looked at later: that costs about as much as they do.
       const bool is_long = bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
-      const int first = is_long ? 1 : 6, power = std::countr_zero(choice.calls);
-      timed = std::has_single_bit(choice.calls) && power >= first && (power - first) % 3 == 0;
+      const int first = is_long ? 1 : 6, step = choice.outruns_wires ? 6 : 3, power = std::countr_zero(choice.calls);
+      timed = std::has_single_bit(choice.calls) && power >= first && (power - first) % step == 0;
       break;
     }
     case Choice::Stage::fixed:
@@ -248,10 +259,15 @@ void Choices::Call::over() {
 }
 
 void Choices::watch(MPI_Comm comm, Choice& choice) {
-  if (choice.costs.any()) choice.native_seconds = known_seconds(choice.costs.agree(comm).back());
+  if (choice.costs.any()) {
+    // Until they have met, ranks may have read different networks.
+    const std::vector<double> agreed = choice.costs.agree(comm, wire_seconds(choice));
+    choice.native_seconds = known_seconds(agreed[agreed.size() - 2]);
+    choice.outruns_wires = choice.native_seconds < clearly_less * agreed.back();
+  }
   spent_ += choice.native_seconds;
   if (!met_ && pays(choice, meeting_seconds + planning_seconds(members_.size))) {
-    if (!agreement_seconds_) agreement_seconds_ = measure_agreement(comm, 1);
+    if (!agreement_seconds_) agreement_seconds_ = measure_agreement(comm, 3);
     const double agreements = (agreements_of_a_meeting + agreements_of_planning) * *agreement_seconds_;
     if (pays(choice, meeting_seconds + planning_seconds(members_.size) + agreements)) meet(comm);
   }
@@ -270,8 +286,21 @@ double Choices::credit() const {
   return GuardRules{}.budget_calls / static_cast<double>(1 + in_vain);
 }
 
+/// What the link of a host needs for what one rank sends.
+double Choices::wire_seconds(const Choice& choice) const {
+  const PlanStore& plans = PlanStore::instance();
+  if (!plans.has_network()) return 0;
+  const Pattern pattern = choice.kind.collective->pattern;
+  const bool row = !choice.kind.collective->rooted && pattern != Pattern::all_reduce;
+  const double bytes = static_cast<double>(choice.bytes) * (row ? members_.size - 1 : 1);
+  return bytes / plans.network().host_rate();
+}
+
+/// Where calls outrun the wires nothing is tried on credit.
 bool Choices::pays(const Choice& choice, double seconds) const {
-  return choice.native_seconds > 0 && share * spent_ + credit() * choice.native_seconds >= seconds;
+  if (choice.native_seconds <= 0) return false;
+  if (choice.outruns_wires) return share * spent_ >= seconds + crowded_seconds;
+  return share * spent_ + credit() * choice.native_seconds >= seconds;
 }
 
 /// Whether now is the time to try schedules.
@@ -334,13 +363,17 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
     choice.arm = choice.offered[best_predicted(choice)];
     return;
   }
+  choice.costs.meet_first(small_->agree_seconds * calls_of_a_meeting <= choice.native_seconds);
+  set_guard(choice);
+  choice.stage = Choice::Stage::guarded;
+}
+
+/// A guard that knows what was seen so far.
+void Choices::set_guard(Choice& choice) const {
   GuardRules rules;
   rules.post_seconds = small_->agree_seconds;
-  if (small_->agree_seconds * calls_of_a_meeting <= choice.native_seconds) {
-    choice.costs.meet_first();
-    rules.timed_seconds = small_->agree_seconds;
-  }
-  rules.budget_calls = credit();
+  rules.timed_seconds = choice.costs.meets_first() ? small_->agree_seconds : 0;
+  rules.budget_calls = choice.outruns_wires ? 0 : credit();
   std::vector<ArmEvidence> known;
   std::optional<std::size_t> winner;
   for (std::size_t i = 0; i < choice.offered.size(); ++i) {
@@ -351,7 +384,25 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   }
   choice.guard.emplace(choice.predicted, rules, known, winner);
   choice.guard->seen(0, choice.calls - 1, choice.native_seconds);
-  choice.stage = Choice::Stage::guarded;
+}
+
+/// Where ranks outnumber cores, calls that all of them begin at once may take several times as long as those that
+/// follow each other. Then meetings would measure something else than the program sees, at a high price.
+void Choices::tell_guard(MPI_Comm comm, Choice& choice) {
+  const std::vector<double> costs = choice.costs.agree(comm);
+  const std::vector<std::size_t> timed = std::exchange(choice.timed, {});
+  bool distorted = false;
+  double wasted = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (!std::isfinite(costs[i])) continue;
+    distorted =
+        distorted || (timed[i] == 0 && choice.native_seconds > 0 && costs[i] > distortion * choice.native_seconds);
+    wasted += std::max(0.0, costs[i] - choice.native_seconds) + small_->agree_seconds;
+  }
+  if (!choice.costs.meets_first() || !distorted) return choice.guard->tell(costs);
+  choice.costs.meet_first(false);
+  set_guard(choice);
+  choice.guard->waste(wasted);
 }
 
 const Arm* Choices::fastest(CallKind kind, std::size_t bytes) const {

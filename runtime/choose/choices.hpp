@@ -65,9 +65,12 @@ class Choices {
   [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
   void watch(MPI_Comm comm, Choice& choice);
   [[nodiscard]] double credit() const;
+  [[nodiscard]] double wire_seconds(const Choice& choice) const;
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
   [[nodiscard]] bool promises(const Choice& choice) const;
   void open(MPI_Comm comm, Choice& choice);
+  void set_guard(Choice& choice) const;
+  void tell_guard(MPI_Comm comm, Choice& choice);
   /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.
   [[nodiscard]] bool offers_bundles(MPI_Comm comm, const Choice& choice, const Arm& arm) const;
   [[nodiscard]] double predicted(const Exchange& exchange, const Choice& choice, const Arm& arm) const;

@@ -19,6 +19,8 @@ class Duel {
 
   /// Who serves the next call. Collective.
   [[nodiscard]] bool scheduled(MPI_Comm comm);
+  /// Whether the library's call has proven no slower.
+  [[nodiscard]] bool native_stays() const { return guard_ && guard_->settled() && guard_->incumbent() == 0; }
   /// It has ended on this rank.
   void over();
 

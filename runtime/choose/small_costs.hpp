@@ -12,7 +12,8 @@ struct SmallCosts {
   double agree_seconds = 0;  ///< a reduction of one number
 };
 
-/// Seconds of a reduction of one number, the largest over the ranks, of the least over so many times. Collective.
+/// Seconds of a reduction of one number, the mean of so many: where ranks outnumber cores few of them take most of the
+/// time. The largest over the ranks. Collective.
 [[nodiscard]] double measure_agreement(MPI_Comm comm, int times);
 
 /// Of messages between the ranks of `stepping`, some of those of `own`; MPI_COMM_NULL on the others. Collective over

@@ -24,6 +24,7 @@ class PlanStore {
   [[nodiscard]] std::int32_t node() const { return placement_.node; }
   /// Equal on ranks that would decide alike.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
+  [[nodiscard]] bool has_network() const { return network_ != nullptr; }
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] std::uint64_t network_digest() const { return network_digest_; }
 

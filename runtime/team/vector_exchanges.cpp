@@ -62,7 +62,9 @@ const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
 
 VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted) {
   ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes), rooted);
-  if (known != nullptr && known->large)
+  const bool by_the_library =
+      known != nullptr && (known->duel != nullptr ? known->duel->native_stays() : known->server == Server::mpi);
+  if (known != nullptr && known->large && !by_the_library)
     backoff_.worth_it();
   else
     backoff_.in_vain(known != nullptr && known->server == Server::undecided);

@@ -347,3 +347,14 @@ def test_what_was_seen_before_needs_no_first_call_and_no_sample() -> None:
     assert [turn.arm for turn in turns] == [0, 1] and all(turn.timed for turn in turns)
     fresh = Guard([1.0, 0.2])
     assert not fresh.next().timed and fresh.next().arm == 0
+
+
+def test_what_is_wasted_besides_is_paid_before_anything_is_tried() -> None:
+    """Three calls' time: the two calls of the budget are gone, and 1 % of a hundred calls makes up for one."""
+    guard = Guard([1.0, 0.2])
+    guard.seen(0, 3, 1.0)
+    guard.waste(3.0)
+    assert guard.lost == 3.0
+    run = Run(guard, noisy([1, 0.2], 0, seconds=1)).calls(80)
+    assert set(run.arms) == {0}
+    assert 1 in run.calls(200).arms

@@ -82,6 +82,9 @@ class Guard {
   /// Before the first next(): `calls` calls were made by `arm`, of which one typically takes `seconds`.
   void seen(std::size_t arm, std::uint64_t calls, double seconds);
 
+  /// Seconds that finding out has lost besides: they count like those of trials.
+  void waste(double seconds) { closed_ += seconds; }
+
   /// Before next(): the costs of the oldest post must be told first.
   [[nodiscard]] bool due() const;
 
