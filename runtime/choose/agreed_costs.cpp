@@ -7,6 +7,22 @@
 #include "runtime/progress/wait_in_mpi.hpp"
 
 namespace hocket::runtime {
+namespace {
+
+std::vector<double> over_ranks(MPI_Comm comm, std::vector<double> own, AgreedCosts::Cost cost) {
+  using Cost = AgreedCosts::Cost;
+  std::vector<double> all(own.size());
+  if (cost == Cost::mean) {
+    int ranks = 0;
+    check(PMPI_Comm_size(comm, &ranks));
+    for (double& seconds : own) seconds /= ranks;
+  }
+  const MPI_Op op = cost == Cost::mean ? MPI_SUM : MPI_MAX;
+  check(wait_in_mpi(PMPI_Allreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, op, comm));
+  return all;
+}
+
+}  // namespace
 
 void AgreedCosts::begin(MPI_Comm comm) {
   if (meet_first_) check(wait_in_mpi(PMPI_Barrier, comm));
@@ -19,18 +35,12 @@ void AgreedCosts::end() {
 }
 
 std::vector<double> AgreedCosts::agree(MPI_Comm comm, std::optional<double> besides) {
-  std::vector<double> own = std::exchange(own_, {});
+  told_ = std::exchange(own_, {});
+  std::vector<double> own = told_;
   if (besides) own.push_back(*besides);
-  std::vector<double> all(own.size());
-  const Cost cost = meet_first_ ? Cost::most : cost_;
-  if (cost == Cost::mean) {
-    int ranks = 0;
-    check(PMPI_Comm_size(comm, &ranks));
-    for (double& seconds : own) seconds /= ranks;
-  }
-  const MPI_Op op = cost == Cost::mean ? MPI_SUM : MPI_MAX;
-  check(wait_in_mpi(PMPI_Allreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, op, comm));
-  return all;
+  return over_ranks(comm, std::move(own), meet_first_ ? Cost::most : cost_);
 }
+
+std::vector<double> AgreedCosts::as_if_unmet(MPI_Comm comm) const { return over_ranks(comm, told_, cost_); }
 
 }  // namespace hocket::runtime

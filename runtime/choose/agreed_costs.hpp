@@ -34,11 +34,13 @@ class AgreedCosts {
   /// the others say, or nothing is known of the mean and the most. `besides` is agreed in the same way and comes last.
   /// Collective.
   [[nodiscard]] std::vector<double> agree(MPI_Comm comm, std::optional<double> besides = std::nullopt);
+  /// The calls that were agreed on last, by what calls cost where the ranks do not meet. Collective.
+  [[nodiscard]] std::vector<double> as_if_unmet(MPI_Comm comm) const;
 
  private:
   Cost cost_;
   bool meet_first_ = false;
-  std::vector<double> own_;
+  std::vector<double> own_, told_;  ///< on this rank: not agreed on yet; the last that were
   std::chrono::steady_clock::time_point since_;
 };
 

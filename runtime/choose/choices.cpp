@@ -391,15 +391,18 @@ void Choices::set_guard(Choice& choice) const {
 void Choices::tell_guard(MPI_Comm comm, Choice& choice) {
   const std::vector<double> costs = choice.costs.agree(comm);
   const std::vector<std::size_t> timed = std::exchange(choice.timed, {});
-  bool distorted = false;
+  const auto distorted = [&](const std::vector<double>& seconds) {
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+      if (timed[i] == 0 && std::isfinite(seconds[i]) && seconds[i] > distortion * choice.native_seconds) return true;
+    return false;
+  };
+  // The most over the ranks may just be one that is held up: asked about again, by what was watched.
+  const bool given_up = choice.costs.meets_first() && choice.native_seconds > 0 && distorted(costs) &&
+                        distorted(choice.costs.as_if_unmet(comm));
+  if (!given_up) return choice.guard->tell(costs);
   double wasted = 0;
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    if (!std::isfinite(costs[i])) continue;
-    distorted =
-        distorted || (timed[i] == 0 && choice.native_seconds > 0 && costs[i] > distortion * choice.native_seconds);
-    wasted += std::max(0.0, costs[i] - choice.native_seconds) + small_->agree_seconds;
-  }
-  if (!choice.costs.meets_first() || !distorted) return choice.guard->tell(costs);
+  for (const double seconds : costs)
+    if (std::isfinite(seconds)) wasted += std::max(0.0, seconds - choice.native_seconds) + small_->agree_seconds;
   choice.costs.meet_first(false);
   set_guard(choice);
   choice.guard->waste(wasted);
