@@ -173,7 +173,7 @@ def scheduled_environment(
     options = options.completed(os.environ)
     environment = options.environment()
     if options.choose != "off":
-        environment["HOCKET_CHOICES"] = os.environ.get("HOCKET_CHOICES") or str(choices_dir())
+        environment["HOCKET_CHOICES"] = os.environ.get("HOCKET_CHOICES", str(choices_dir()))
     if not isinstance(network, _core.Network):
         if trunks := trunks_to_measure(network):
             environment["HOCKET_TRUNKS"] = str(trunks)

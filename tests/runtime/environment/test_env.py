@@ -126,6 +126,12 @@ def test_run_within_a_prepared_shell(shell: Shell) -> None:
     assert done.stdout.count("libhocket_shim.so") == 8, done.stdout + done.stderr
 
 
+def test_nothing_is_kept_where_an_empty_directory_says_so(shell: Shell) -> None:
+    prepare = PLAIN.splitlines()[0]
+    assert shell(f'{prepare}\necho "=$HOCKET_CHOICES="').stdout.endswith("/choices=\n")
+    assert shell(f'{prepare}\necho "=$HOCKET_CHOICES="', HOCKET_CHOICES="").stdout == "==\n"
+
+
 def uplinks(done: subprocess.CompletedProcess[str]) -> tuple[bool, bool]:
     """Whether the ranks are to measure them, and whether that of an earlier call is taken back."""
     return "export HOCKET_TRUNKS=" in done.stdout, "unset HOCKET_TRUNKS" in done.stdout
