@@ -127,9 +127,10 @@ def test_run_within_a_prepared_shell(shell: Shell) -> None:
 
 
 def test_nothing_is_kept_where_an_empty_directory_says_so(shell: Shell) -> None:
-    prepare = PLAIN.splitlines()[0]
-    assert shell(f'{prepare}\necho "=$HOCKET_CHOICES="').stdout.endswith("/choices=\n")
-    assert shell(f'{prepare}\necho "=$HOCKET_CHOICES="', HOCKET_CHOICES="").stdout == "==\n"
+    told = f'{PLAIN.splitlines()[0]}\necho "=$HOCKET_CHOICES="'
+    learning = {"HOCKET_CHOOSE": "learn"}
+    assert shell(f"unset HOCKET_CHOICES\n{told}", **learning).stdout.endswith("/choices=\n")
+    assert shell(told, **learning, HOCKET_CHOICES="").stdout == "==\n"
 
 
 def uplinks(done: subprocess.CompletedProcess[str]) -> tuple[bool, bool]:
