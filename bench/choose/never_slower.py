@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import os
 import re
 import shlex
@@ -28,7 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median, stdev
 
 from hocket.mpi import Mpi, launch_command
 from hocket.network import read_network_description
@@ -105,7 +106,7 @@ def run(
 
 
 def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argparse.Namespace) -> Iterator[Row]:
-    """A row per job."""
+    """A row per pair: seconds of the native job and of the others."""
     size = [cell["collective"], cell["bytes"]]
     per_call = run(place, mpi, program, [*size, PROBE_CALLS], None, arguments.timeout) / PROBE_CALLS
     calls = max(20, min(arguments.calls, int(arguments.seconds / per_call)))
@@ -113,6 +114,7 @@ def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argpars
     for pair in itertools.count():
         if pair >= arguments.pairs and time.monotonic() - began >= arguments.cell_seconds:
             return
+        took: dict[str, float] = {}
         with tempfile.TemporaryDirectory(prefix="hocket-bench-") as directory:
             candidates = ["native", "first"]
             candidates += [name for name in ("again", "control") if getattr(arguments, name)]
@@ -121,14 +123,36 @@ def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argpars
                 kept = None if candidate in ("native", "control") else Path(directory) / candidate
                 if candidate == "again":
                     run(place, mpi, program, [*size, calls], kept, arguments.timeout)
-                seconds = run(place, mpi, program, [*size, calls], kept, arguments.timeout)
-                yield cell | {"calls": calls, "pair": pair, "candidate": candidate, "seconds": seconds}
+                took[candidate] = run(place, mpi, program, [*size, calls], kept, arguments.timeout)
+        yield cell | {"calls": calls, "pair": pair} | {name: took[name] for name in candidates}
 
 
 def ratios(rows: list[Row], candidate: str) -> list[float]:
-    by_pair = grouped(rows, "pair")
-    totals = [{row["candidate"]: row["seconds"] for row in of} for of in by_pair.values()]
-    return [total[candidate] / total["native"] for total in totals if {candidate, "native"} <= total.keys()]
+    return [row[candidate] / row["native"] for row in rows if row.get(candidate) is not None]
+
+
+def against_chance(rows: list[Row]) -> list[str]:
+    """All cells of one size together, beside what chance does."""
+
+    def mean(of: list[Row], candidate: str) -> str:
+        logs = [math.log(ratio) for ratio in ratios(of, candidate)]
+        return f"{math.exp(fmean(logs)):.2f} ± {math.exp(fmean(logs)) * stdev(logs) / len(logs) ** 0.5:.2f}"
+
+    controlled = [row for row in rows if row.get("control") is not None]
+    told = [
+        [*key, len(of), mean(of, "first"), mean(of, "control")]
+        for key, of in grouped(controlled, "place", "mpi", "bytes").items()
+        if len(of) > 1
+    ]
+    if not told:
+        return []
+    return [
+        "## Against chance",
+        "",
+        *cells(["place", "MPI", "bytes", "pairs", "first job / native", "native / native"], told),
+        "",
+        "Geometric means over the pairs of all collectives, with standard errors.",
+    ]
 
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
@@ -178,6 +202,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "pairs. First job: nothing is known; what it takes to load the runtime, to meet, to plan and to try counts.",
         "Second job: with what the first has kept. Native over native: what chance alone does to such ratios. Ranks in",
         "shared memory stand for hosts, more of them than cores.",
+        "",
+        *against_chance(rows),
     ]
 
 
