@@ -140,6 +140,8 @@ def slurm(cluster: Lab, network: NetworkDescription) -> Iterator[dict[str, str]]
     (folder / "topology.conf").write_text(text, encoding="utf-8")
     conf = folder / "slurm.conf"
     conf.write_text(configuration(cluster, folder), encoding="utf-8")
+    # slurmd loads a cgroup plugin though nothing asks for one; that of version 1 looks at none before it is used.
+    (folder / "cgroup.conf").write_text(f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n", encoding="utf-8")
     variables = {"SLURM_CONF": str(conf)}
     environment = {**os.environ, **cluster.environment(), **variables}
     first = cluster.state.hosts[0].name
