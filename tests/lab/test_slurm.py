@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from slurm_tools import compiled, mpich_or_skip
 
 from hocket.cli.lab import lab
 from hocket.errors import NetworkError, UsageError
 from hocket.lab.slurm import topology
 from hocket.network import read_network_description
+from slurm_tools import compiled, mpich_or_skip
 
 HOSTS = ["n3", "n0", "n2", "n2", "n1", "n3", "n0", "n1"]
 JOB = """

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from slurm_tools import mpich_or_skip
 
 from hocket.cli.discover import discover
 from hocket.cli.lab import lab
 from hocket.errors import HocketError, NetworkError
 from hocket.network import read_network_description
+from slurm_tools import mpich_or_skip
 
 
 @pytest.mark.lab

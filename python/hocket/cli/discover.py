@@ -29,9 +29,7 @@ SWITCHES: Final = "scontrol"
 _SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
 _INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
 _INSTALL_SLURM: Final = "run it where Slurm's commands are (Debian: slurm-client)"
-_ANSWERS: Final = (
-    "run it where 'scontrol ping' answers, with TopologyPlugin=topology/tree in slurm.conf, or give the file itself"
-)
+_ANSWERS: Final = "run it where 'scontrol ping' answers, with TopologyPlugin=topology/tree in slurm.conf, or give the file itself"
 _ALLOWED: Final = (
     "run it where a port is up (ibstat), as a user who may read /dev/infiniband/umad* (mostly root)"
 )

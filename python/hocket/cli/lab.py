@@ -143,7 +143,8 @@ def run(
     """
     if with_slurm and (ranks is not None or native or shuffle is not None or distribution != "block"):
         raise UsageError(
-            "--slurm leaves ranks and their places to the command", remedy="say them to srun: -n, --distribution"
+            "--slurm leaves ranks and their places to the command",
+            remedy="say them to srun: -n, --distribution",
         )
     if (network is None) == (lab_id is None):
         raise UsageError(

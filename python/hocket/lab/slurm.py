@@ -141,7 +141,9 @@ def slurm(cluster: Lab, network: NetworkDescription) -> Iterator[dict[str, str]]
     conf = folder / "slurm.conf"
     conf.write_text(configuration(cluster, folder), encoding="utf-8")
     # slurmd loads a cgroup plugin though nothing asks for one; that of version 1 looks at none before it is used.
-    (folder / "cgroup.conf").write_text(f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n", encoding="utf-8")
+    (folder / "cgroup.conf").write_text(
+        f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n", encoding="utf-8"
+    )
     variables = {"SLURM_CONF": str(conf)}
     environment = {**os.environ, **cluster.environment(), **variables}
     first = cluster.state.hosts[0].name
@@ -211,9 +213,15 @@ def _wait_until_idle(cluster: Lab, command: list[str], environment: dict[str, st
 
 def _last(folder: Path, otherwise: str) -> str:
     """The last error that a daemon has logged."""
-    for path in (folder / "slurmctld.log", *sorted(folder.glob("slurmd-*.log")), *sorted(folder.glob("*.out"))):
+    for path in (
+        folder / "slurmctld.log",
+        *sorted(folder.glob("slurmd-*.log")),
+        *sorted(folder.glob("*.out")),
+    ):
         if path.exists():
-            errors = [line for line in path.read_text(errors="replace").splitlines() if "error" in line.lower()]
+            errors = [
+                line for line in path.read_text(errors="replace").splitlines() if "error" in line.lower()
+            ]
             if errors:
                 return errors[-1][:300]
     return otherwise.strip()[-300:]
