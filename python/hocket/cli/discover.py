@@ -29,7 +29,7 @@ SWITCHES: Final = "scontrol"
 _SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
 _INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
 _INSTALL_SLURM: Final = "run it where Slurm's commands are (Debian: slurm-client)"
-_ANSWERS: Final = "run it where 'scontrol ping' answers, with TopologyPlugin=topology/tree in slurm.conf, or give the file itself"
+_ANSWERS: Final = "run it where 'scontrol ping' answers and TopologyPlugin is topology/tree, or give the file itself"
 _ALLOWED: Final = (
     "run it where a port is up (ibstat), as a user who may read /dev/infiniband/umad* (mostly root)"
 )
@@ -58,8 +58,8 @@ def discover(
 ) -> None:
     """Ask the running system for its network and the routes installed in it.
 
-    Written is Hocket's TOML, for InfiniBand with rates and forwarding tables. Needs infiniband-diags and a port that is up, or
-    Slurm's scontrol and a controller that answers.
+    Written is Hocket's TOML, for InfiniBand with rates and forwarding tables. Needs infiniband-diags
+    and a port that is up, or Slurm's scontrol and a controller that answers.
     """
     if infiniband == slurm:
         raise UsageError("nothing is asked, or two at once", remedy="say either --infiniband or --slurm")
@@ -172,13 +172,15 @@ def _write(known: KnownNetwork, output: str, as_json: bool, slurm: bool) -> None
     hosts, entries = len(network.hosts), len(network.next_hops)
     if as_json:
         click.echo(json.dumps({
-            "source": "slurm" if slurm else "infiniband", "shape": network.shape.name, "hosts": hosts, "switches": network.nodes - hosts,
+            "source": "slurm" if slurm else "infiniband", "shape": network.shape.name, "hosts": hosts,
+            "switches": network.nodes - hosts,
             "links": len(network.links), "forwarding_entries": entries, "files": list(files),
             "uplinks": known.uplinks.as_json(),
         }))  # fmt: skip
         return
     click.echo(
-        f"{'Slurm' if slurm else 'InfiniBand'}: a {network.shape.name} of {hosts} hosts, {network.nodes - hosts} switches, "
+        f"{'Slurm' if slurm else 'InfiniBand'}: a {network.shape.name} of {hosts} hosts, "
+        f"{network.nodes - hosts} switches, "
         f"{len(network.links)} links" + (f", {entries} forwarding entries" if entries else "")
     )
     if line := loud(known.uplinks):
