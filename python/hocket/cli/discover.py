@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 CABLES: Final = "ibnetdiscover"
 TABLES: Final = "dump_fts"
 LIMIT: Final = 600.0  # seconds; large fabrics take some
+SWITCHES: Final = "scontrol"
 _SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
 _INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
+_INSTALL_SLURM: Final = "run it where Slurm's commands are (Debian: slurm-client)"
+_ANSWERS: Final = "run it where 'scontrol ping' answers and TopologyPlugin is topology/tree, or give the file itself"
 _ALLOWED: Final = (
     "run it where a port is up (ibstat), as a user who may read /dev/infiniband/umad* (mostly root)"
 )
@@ -34,17 +37,19 @@ _ALLOWED: Final = (
 
 @click.command()
 @click.option("--infiniband", is_flag=True, help="Ask the InfiniBand subnet: ibnetdiscover and dump_fts.")
+@click.option("--slurm", is_flag=True, help="Ask Slurm's controller: scontrol show topology.")
 @click.option("-o", "--output", metavar="FILE.toml", required=True, help="Write the network to this file.")
 @click.option(
     "--keep",
     metavar="FOLDER",
-    help="Keep what the tools print in this folder, as ibnetdiscover.txt and dump_fts.txt.",
+    help="Keep what the tools print in this folder, as ibnetdiscover.txt and dump_fts.txt, or scontrol.txt.",
 )
 @click.option("--names", metavar="FILE", help="Names of nodes by their guids: the tools' --node-name-map.")
 @defaults_options
 @json_option
 def discover(
     infiniband: bool,
+    slurm: bool,
     output: str,
     keep: str | None,
     names: str | None,
@@ -53,43 +58,67 @@ def discover(
 ) -> None:
     """Ask the running system for its network and the routes installed in it.
 
-    Written is Hocket's TOML with rates and forwarding tables. Needs infiniband-diags and a port that is up.
+    Written is Hocket's TOML, for InfiniBand with rates and forwarding tables. Needs infiniband-diags
+    and a port that is up, or Slurm's scontrol and a controller that answers.
     """
-    if not infiniband:
-        raise UsageError("nothing is asked", remedy="say --infiniband")
+    if infiniband == slurm:
+        raise UsageError("nothing is asked, or two at once", remedy="say either --infiniband or --slurm")
+    if slurm and names is not None:
+        raise UsageError("--names is for InfiniBand", remedy="leave --names out")
     if not output.endswith(".toml"):
         raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
     if defaults.forwarding is not None:
-        raise UsageError("--forwarding: the tables are asked of the subnet", remedy="leave --forwarding out")
+        what = "Slurm knows no tables" if slurm else "the tables are asked of the subnet"
+        raise UsageError(f"--forwarding: {what}", remedy="leave --forwarding out")
     check_writable(output)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(keep) if keep is not None else Path(place)
-        cables, tables = _recorded(folder, names, as_json)
+        files = _asked_slurm(folder, as_json) if slurm else _recorded(folder, names, as_json)
+        if not slurm:
+            defaults = replace(defaults, forwarding=str(files[1]))
         try:
-            known = load_network(str(cables), replace(defaults, forwarding=str(tables)), as_json)
+            known = load_network(str(files[0]), defaults, as_json)
         except NetworkError as problem:
             if keep is not None or problem.where is None:
                 raise
             told = Where(f"output of {PurePath(problem.where.file).stem}", problem.where.line)
             remedy = f"{problem.remedy} (--keep FOLDER keeps the output)"
             raise NetworkError(problem.what, where=told, remedy=remedy) from None
-        _write(known, output, as_json)
+        _write(known, output, as_json, slurm)
     if keep is not None and not as_json:
-        click.echo(f"kept  {cables}\nkept  {tables}")
+        click.echo("\n".join(f"kept  {file}" for file in files))
 
 
-def _recorded(folder: Path, names: str | None, quiet: bool) -> tuple[Path, Path]:
-    """The files with what the two tools print. Cables come first: a table of a switch that has come since is told."""
-    options = [] if names is None else ["--node-name-map", names]
-    if names is not None and not Path(names).is_file():
-        raise UsageError(f"--names {names}: no such file", remedy='give lines 0xGUID "NAME"')
-    programs = [_program(tool) for tool in (CABLES, TABLES)]
+def _asked_slurm(folder: Path, quiet: bool) -> list[Path]:
+    """The file with what scontrol prints of the switches."""
+    program = _program(SWITCHES, _INSTALL_SLURM)
+    _make(folder)
+    command = [program, "show", "topology"]
+    text = with_spinner(f"running {SWITCHES}", partial(_run, command, _ANSWERS, _INSTALL_SLURM), quiet)
+    if b"=" not in text:  # "No topology information available", exit code 0
+        said = text.decode(errors="replace").strip().splitlines()[-1][:200]
+        raise NetworkError(f"tells no switches: {said}", where=Where(SWITCHES), remedy=_ANSWERS)
+    path = folder / f"{SWITCHES}.txt"
+    write_atomically(str(path), [text])
+    return [path]
+
+
+def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise UsageError(
             f"--keep {folder}: {problem.strerror}", remedy="name a folder that can be made"
         ) from None
+
+
+def _recorded(folder: Path, names: str | None, quiet: bool) -> list[Path]:
+    """The files with what the two tools print. Cables come first: a table of a switch that has come since is told."""
+    options = [] if names is None else ["--node-name-map", names]
+    if names is not None and not Path(names).is_file():
+        raise UsageError(f"--names {names}: no such file", remedy='give lines 0xGUID "NAME"')
+    programs = [_program(tool) for tool in (CABLES, TABLES)]
+    _make(folder)
     files = []
     for program in programs:
         tool = PurePath(program).name
@@ -97,18 +126,18 @@ def _recorded(folder: Path, names: str | None, quiet: bool) -> tuple[Path, Path]
         path = folder / f"{tool}.txt"
         write_atomically(str(path), [text])
         files.append(path)
-    return files[0], files[1]
+    return files
 
 
-def _program(tool: str) -> str:
+def _program(tool: str, install: str = _INSTALL) -> str:
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM])
     found = shutil.which(tool, path=path)
     if found is None:
-        raise MissingToolError(f"{tool} is not installed", remedy=_INSTALL)
+        raise MissingToolError(f"{tool} is not installed", remedy=install)
     return found
 
 
-def _run(command: Sequence[str]) -> bytes:
+def _run(command: Sequence[str], allowed: str = _ALLOWED, install: str = _INSTALL) -> bytes:
     tool = PurePath(command[0]).name
     try:
         done = subprocess.run(
@@ -118,37 +147,40 @@ def _run(command: Sequence[str]) -> bytes:
         raise NetworkError(
             f"has not ended within {LIMIT:.0f} s",
             where=Where(tool),
-            remedy="look for switches that do not answer (ibqueryerrors)",
+            remedy="look for what does not answer (ibqueryerrors, scontrol ping)",
         ) from None
     except OSError as problem:
-        raise MissingToolError(f"{tool} cannot be started: {problem.strerror}", remedy=_INSTALL) from None
+        raise MissingToolError(f"{tool} cannot be started: {problem.strerror}", remedy=install) from None
     if done.returncode or not done.stdout.strip():
         lines = done.stderr.decode(errors="replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
         raise NetworkError(
-            f"failed with exit code {done.returncode}: {last[:200]}", where=Where(tool), remedy=_ALLOWED
+            f"failed with exit code {done.returncode}: {last[:200]}", where=Where(tool), remedy=allowed
         )
     return done.stdout
 
 
-def _write(known: KnownNetwork, output: str, as_json: bool) -> None:
+def _write(known: KnownNetwork, output: str, as_json: bool, slurm: bool) -> None:
     from hocket.network.writer import network_files
 
     network = known.network
-    files = network_files(network, output, f"From {CABLES} and {TABLES}\n{known.uplinks.text}")
+    tools = f"{SWITCHES} show topology" if slurm else f"{CABLES} and {TABLES}"
+    files = network_files(network, output, f"From {tools}\n{known.uplinks.text}")
     # The file that names the others comes last: it never names what is not there yet.
     for path in reversed(files):
         write_atomically(path, [files[path].encode()])
     hosts, entries = len(network.hosts), len(network.next_hops)
     if as_json:
         click.echo(json.dumps({
-            "source": "infiniband", "shape": network.shape.name, "hosts": hosts, "switches": network.nodes - hosts,
+            "source": "slurm" if slurm else "infiniband", "shape": network.shape.name, "hosts": hosts,
+            "switches": network.nodes - hosts,
             "links": len(network.links), "forwarding_entries": entries, "files": list(files),
             "uplinks": known.uplinks.as_json(),
         }))  # fmt: skip
         return
     click.echo(
-        f"InfiniBand: a {network.shape.name} of {hosts} hosts, {network.nodes - hosts} switches, "
+        f"{'Slurm' if slurm else 'InfiniBand'}: a {network.shape.name} of {hosts} hosts, "
+        f"{network.nodes - hosts} switches, "
         f"{len(network.links)} links" + (f", {entries} forwarding entries" if entries else "")
     )
     if line := loud(known.uplinks):

@@ -17,7 +17,10 @@ from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
 from hocket.lab.cluster import check_network
 from hocket.lab.options import check_ranks
+from hocket.lab.slurm import slurm
 from hocket.lab.state import LabState
+from hocket.lab.wires import HOST_PORT
+from hocket.mpi import lab_environment
 from hocket.network import NetworkDescription, read_network_description
 from hocket.network.source import STDIN
 from hocket.signals import as_exceptions
@@ -93,6 +96,12 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
 )
 @_wire_options
 @click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")
+@click.option(
+    "--slurm",
+    "with_slurm",
+    is_flag=True,
+    help="Start Slurm on the hosts, and run PROGRAM on the first as it is: srun, sbatch, a job script.",
+)
 @click.option("--shuffle", type=int, metavar="SEED", help="Place the ranks on the hosts in a random order.")
 @click.option(
     "--distribution",
@@ -117,6 +126,7 @@ def run(
     mpi_name: str | None,
     ranks: int | None,
     native: bool,
+    with_slurm: bool,
     shuffle: int | None,
     distribution: str,
     flow: str,
@@ -126,14 +136,24 @@ def run(
     program: tuple[str, ...],
     **wires: Any,
 ) -> None:
-    """Run an MPI PROGRAM, one rank per host (or as the network says)."""
+    """Run an MPI PROGRAM, one rank per host (or as the network says).
+
+    With --slurm PROGRAM is a command of a user of Slurm, e.g. srun --mpi=pmi2 ./program; it schedules where the command
+    itself asks 'hocket env' for it.
+    """
+    if with_slurm and (ranks is not None or native or shuffle is not None or distribution != "block"):
+        raise UsageError(
+            "--slurm leaves ranks and their places to the command",
+            remedy="say them to srun: -n, --distribution",
+        )
     if (network is None) == (lab_id is None):
         raise UsageError(
             "give either --network or --id", remedy="'hocket lab status' lists the labs that are up"
         )
     options = _options(**wires)
     mpi = find_mpi(mpi_name)
-    check_program(program[0], mpi)
+    if not with_slurm:
+        check_program(program[0], mpi)
     description = read_network_description(network) if network is not None else None
     if description is not None:
         check_network(description)
@@ -144,20 +164,28 @@ def run(
         else:
             cluster = Lab.attach(lab_id or "")
             description = read_network_description(cluster.state.network)
-        env: Mapping[str, str] = {}
-        if not native:
-            wired = LabOptions(**cluster.state.options).wired(description)
-            env = schedule_environment(mpi, wired, flow, choose)
-        result = cluster.run(
-            program,
-            mpi=mpi,
-            ranks=ranks,
-            env=env,
-            timeout=timeout,
-            capture=as_json,
-            shuffle=shuffle,
-            cyclic=distribution == "cyclic",
-        )
+        if with_slurm:
+            variables = stack.enter_context(slurm(cluster, description))
+            command = [
+                "env", *(f"{name}={value}" for name, value in {**lab_environment(mpi, HOST_PORT), **variables}.items()),
+                *program,
+            ]  # fmt: skip
+            result = cluster.call(cluster.state.hosts[0].name, command, timeout=timeout, capture=as_json)
+        else:
+            env: Mapping[str, str] = {}
+            if not native:
+                wired = LabOptions(**cluster.state.options).wired(description)
+                env = schedule_environment(mpi, wired, flow, choose)
+            result = cluster.run(
+                program,
+                mpi=mpi,
+                ranks=ranks,
+                env=env,
+                timeout=timeout,
+                capture=as_json,
+                shuffle=shuffle,
+                cyclic=distribution == "cyclic",
+            )
     if as_json:
         report = {
             "mpi": mpi.family.value,

@@ -1,0 +1,60 @@
+"""A real Slurm in the lab: srun starts ranks that schedule, however it deals them out."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hocket.cli.lab import lab
+from hocket.errors import NetworkError, UsageError
+from hocket.lab.slurm import topology
+from hocket.network import read_network_description
+from slurm_tools import compiled, mpich_or_skip
+
+HOSTS = ["n3", "n0", "n2", "n2", "n1", "n3", "n0", "n1"]
+JOB = """
+eval "$(hocket env --network "$(dirname "$SLURM_CONF")/topology.conf" --ranks-per-host 2 --placement slurm -v)"
+for how in block cyclic; do
+    echo "== $how"
+    srun --mpi=pmi2 -N 4 -n 8 --distribution=$how "$1" || exit
+done
+echo "== arbitrary"
+SLURM_HOSTFILE="$2" srun --mpi=pmi2 -n 8 --distribution=arbitrary "$1"
+"""
+
+
+@pytest.mark.lab
+def test_srun_schedules_in_every_distribution(tmp_path: Path) -> None:
+    program = compiled(mpich_or_skip(), tmp_path)
+    (tmp_path / "job.sh").write_text(JOB)
+    (tmp_path / "hosts").write_text("\n".join(HOSTS) + "\n")
+    words = ("run", "--network", "tree:2x2*2", "--slurm", "--timeout", "400", "--json", "--",
+             "sh", str(tmp_path / "job.sh"), str(program), str(tmp_path / "hosts"))  # fmt: skip
+    result = CliRunner().invoke(lab, list(words), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    output = json.loads(result.stdout)["output"]
+    parts = dict(re.findall(r"^== (\w+)\n((?:(?!== ).*\n?)*)", output, re.MULTILINE))
+    block = ["n0", "n0", "n1", "n1", "n2", "n2", "n3", "n3"]
+    for how, hosts in {"block": block, "cyclic": ["n0", "n1", "n2", "n3"] * 2, "arbitrary": HOSTS}.items():
+        lines = sorted(re.findall(r"^rank .*", parts[how], re.MULTILINE))
+        assert lines == [f"rank {rank} of 8 on {host}: 0 wrong" for rank, host in enumerate(hosts)]
+        assert "all-gather of 8 ranks on 4 hosts" in parts[how], how
+
+
+def test_the_topology_is_read_back() -> None:
+    text = topology(read_network_description("tree:2x2x2"))
+    assert text.splitlines()[0].startswith("SwitchName=s0 Switches=") and text.count("SwitchName=") == 7
+
+
+def test_what_slurm_cannot_say() -> None:
+    with pytest.raises(NetworkError, match="hosts and switches below it"):
+        topology(read_network_description("chain:2,2,2"))
+    with pytest.raises(UsageError, match="--slurm"):
+        CliRunner().invoke(
+            lab, ["run", "--network", "star:4", "--slurm", "-n", "2", "--", "true"], catch_exceptions=False,
+            standalone_mode=False,
+        )  # fmt: skip

@@ -1,0 +1,62 @@
+"""What tests in the lab's Slurm share: whether it can be, and a program that checks its bytes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hocket.errors import HocketError
+from hocket.lab import find_mpi
+from hocket.lab.slurm import TOOLS, tool
+from hocket.mpi import Mpi, MpiFamily
+
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { BYTES = 20000 };
+static char byte(int rank, int i) { return (char)(rank * 31 + i * 7); }
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int ranks, me, length, wrong = 0;
+  char host[MPI_MAX_PROCESSOR_NAME];
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Get_processor_name(host, &length);
+  char* mine = malloc(BYTES);
+  char* all = malloc((size_t)BYTES * ranks);
+  for (int i = 0; i < BYTES; i++) mine[i] = byte(me, i);
+  MPI_Allgather(mine, BYTES, MPI_CHAR, all, BYTES, MPI_CHAR, MPI_COMM_WORLD);
+  for (int from = 0; from < ranks; from++)
+    for (int i = 0; i < BYTES; i++) wrong += all[(size_t)from * BYTES + i] != byte(from, i);
+  printf("rank %d of %d on %s: %d wrong\n", me, ranks, host, wrong);
+  MPI_Finalize();
+  return wrong != 0;
+}
+"""
+
+
+def mpich_or_skip() -> Mpi:
+    """MPICH, on a machine where the lab and its Slurm can be."""
+    if os.geteuid() != 0 or shutil.which("nsenter") is None:
+        pytest.skip("the lab needs root and nsenter (util-linux)")
+    try:
+        for name in TOOLS:
+            tool(name)
+        mpi = find_mpi()
+    except HocketError as error:
+        pytest.skip(str(error))
+    if mpi.family is not MpiFamily.MPICH:
+        pytest.skip("srun --mpi=pmi2 starts MPICH")
+    return mpi
+
+
+def compiled(mpi: Mpi, folder: Path) -> Path:
+    source, program = folder / "program.c", folder / "program"
+    source.write_text(PROGRAM)
+    subprocess.run([str(mpi.mpicc), "-o", str(program), str(source)], check=True, timeout=120)
+    return program
