@@ -53,8 +53,12 @@ def test_the_topology_is_read_back() -> None:
 def test_what_slurm_cannot_say() -> None:
     with pytest.raises(NetworkError, match="hosts and switches below it"):
         topology(read_network_description("chain:2,2,2"))
-    with pytest.raises(UsageError, match="--slurm"):
-        CliRunner().invoke(
-            lab, ["run", "--network", "star:4", "--slurm", "-n", "2", "--", "true"], catch_exceptions=False,
-            standalone_mode=False,
-        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "said", ["-n 2", "--native", "--shuffle 1", "--distribution block", "--flow token", "--choose off"]
+)
+def test_what_is_left_to_the_command(said: str) -> None:
+    words = ["run", "--network", "star:4", "--slurm", *said.split(), "--", "true"]
+    with pytest.raises(UsageError, match=f"--slurm leaves {said.split()[0]} to the command"):
+        CliRunner().invoke(lab, words, catch_exceptions=False, standalone_mode=False)

@@ -1,6 +1,7 @@
 """The commands of docs/your-cluster.md, run one after the other in the lab's Slurm.
 
-/opt/hocket is a folder of the test. Installing is tests/packaging's matter.
+/opt/hocket is a folder of the test. Installing is tests/packaging's matter, what the module sets that of
+tests/runtime/environment.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ def test_every_command_of_the_guide(tmp_path: Path) -> None:
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     assert {kind for kind, _ in blocks} == {"sh", "job"}
     (tmp_path / "opt").mkdir()
-    (tmp_path / "job.sh").write_text(next(text for kind, text in blocks if kind == "job"))
+    jobs = [text for kind, text in blocks if kind == "job"]
+    for name, text in zip(["job.sh", "compare.sh"], jobs, strict=True):
+        (tmp_path / name).write_text(text)
     commands = "".join(text for kind, text in blocks if kind == "sh")
     commands = commands.replace("/opt/hocket", str(tmp_path / "opt"))
     (tmp_path / "guide.sh").write_text(f"set -ex\ncd {tmp_path}\n{commands}")
@@ -34,4 +37,5 @@ def test_every_command_of_the_guide(tmp_path: Path) -> None:
     report = json.loads(result.stdout)
     assert report["exit_code"] == 0, report["output"]
     assert (tmp_path / "job.out").read_text().count(": 0 wrong") == 8
+    assert (tmp_path / "compare.out").read_text().count(": 0 wrong") == 6 * 8
     assert (tmp_path / "opt" / "modulefile").read_text().startswith("#%Module1.0")

@@ -29,7 +29,9 @@ SWITCHES: Final = "scontrol"
 _SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
 _INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
 _INSTALL_SLURM: Final = "run it where Slurm's commands are (Debian: slurm-client)"
-_ANSWERS: Final = "run it where 'scontrol ping' answers and TopologyPlugin is topology/tree, or give the file itself"
+_ANSWERS: Final = (
+    "run it where 'scontrol ping' answers and TopologyPlugin is topology/tree, or give the file itself"
+)
 _ALLOWED: Final = (
     "run it where a port is up (ibstat), as a user who may read /dev/infiniband/umad* (mostly root)"
 )

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from hocket.cli.launching import check_program, choose_option, mpi_option
 from hocket.cli.options import Number, uplink_options
@@ -45,6 +46,17 @@ _wire_options = options(
     click.option("--mtu", type=int, default=1500, show_default=True, help="Bytes of an IP packet."),
     uplink_options,
 )
+
+
+def _check_left_to_slurm() -> None:
+    context = click.get_current_context()
+    for name in ("ranks", "native", "shuffle", "distribution", "flow", "choose"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = next(each.opts[0] for each in context.command.params if each.name == name)
+            raise UsageError(
+                f"--slurm leaves {option} to the command",
+                remedy="say ranks and their places to srun (-n, --distribution), the rest to 'hocket env'",
+            )
 
 
 def _options(
@@ -141,11 +153,8 @@ def run(
     With --slurm PROGRAM is a command of a user of Slurm, e.g. srun --mpi=pmi2 ./program; it schedules where the command
     itself asks 'hocket env' for it.
     """
-    if with_slurm and (ranks is not None or native or shuffle is not None or distribution != "block"):
-        raise UsageError(
-            "--slurm leaves ranks and their places to the command",
-            remedy="say them to srun: -n, --distribution",
-        )
+    if with_slurm:
+        _check_left_to_slurm()
     if (network is None) == (lab_id is None):
         raise UsageError(
             "give either --network or --id", remedy="'hocket lab status' lists the labs that are up"
