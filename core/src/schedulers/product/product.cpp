@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "hocket/schedule/bounds.hpp"
@@ -22,10 +23,11 @@ using product::Line;
 struct Round {
   double most_phases;  ///< relative to the bound
   std::uint32_t attempts;
+  std::size_t most_failures;
 };
-constexpr Round rounds[] = {{1.02, 3}, {1.1, 3}, {4, 8}};
-constexpr std::size_t most_failures = 10;  // per round
-constexpr double close_to_bound = 1.05;
+constexpr Round quick_rounds[] = {{1.02, 1, 2}};
+constexpr Round long_rounds[] = {{1.02, 3, 10}, {1.1, 3, 10}, {4, 8, 10}};
+constexpr double close_to_bound = 1.05, next_to_bound = 1.02;
 constexpr std::uint64_t most_compared = 520 * 520;  // messages; beyond, packing takes too long
 
 std::vector<Line> lines_of(const Network& network) {
@@ -64,25 +66,29 @@ bool deal_choice(const std::vector<Line>& lines, const product::Choice& choice, 
   return true;
 }
 
-/// The groups of every dimension; with everyone's rest in one phase where the ports set the bound.
-Dealt deal_all(const std::vector<Line>& lines) {
+/// Everyone's rest in one phase, where the ports set the bound; otherwise nothing.
+Dealt deal_with_rests(const std::vector<Line>& lines) {
   Dealt dealt;
   for (const Line& line : lines) {
-    if (line.load() >= line.side && line.side > 1) break;
+    if (line.load() >= line.side && line.side > 1) return {};
     dealt.push_back(product::deal_with_rest(line));
-    if (dealt.back().empty()) break;
+    if (dealt.back().empty()) return {};
   }
-  if (dealt.size() == lines.size() && (dealt.empty() || !dealt.back().empty())) return dealt;
+  return dealt;
+}
 
+/// The groups of every dimension; none: not found in these rounds.
+Dealt deal_all(const std::vector<Line>& lines, std::span<const Round> rounds) {
   const std::vector<product::Choice> choices = product::choices(lines);
   double bound = 1, nodes = 1;
   for (const Line& line : lines) nodes *= line.side;
   for (const Line& line : lines) bound = std::max({bound, nodes, nodes / line.side * line.load()});
+  Dealt dealt;
   Known known;
   for (const Round& round : rounds) {
     std::size_t failures = 0;
     for (const product::Choice& choice : choices) {
-      if (choice.phases > round.most_phases * bound || failures > most_failures) break;
+      if (choice.phases > round.most_phases * bound || failures > round.most_failures) break;
       if (deal_choice(lines, choice, round.attempts, known, failures, dealt)) return dealt;
     }
   }
@@ -165,15 +171,28 @@ std::string_view product_why_not(const Network& network, const Demand& demand) {
 
 Schedule product(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   const std::vector<Line> lines = lines_of(network);
-  const Dealt dealt = deal_all(lines);
-  std::optional<Schedule> found;
-  if (dealt.size() == lines.size()) found = Builder(network, demand, dealt).build();
-  // Odd shapes, ties that fit no pattern, and hosts of several ranks: the general search may do better.
-  const auto enough =
-      static_cast<std::uint64_t>(close_to_bound * static_cast<double>(lower_bounds(network, demand).phases));
-  if (found && (found->phases() <= enough || demand.messages() > most_compared)) return std::move(*found);
-  Schedule packed = packing(network, demand, costs);
-  return found && found->phases() <= packed.phases() ? std::move(*found) : std::move(packed);
+  const double bound = static_cast<double>(lower_bounds(network, demand).phases);
+  const bool compared = demand.messages() <= most_compared;
+  const auto build = [&](const Dealt& dealt) { return Builder(network, demand, dealt).build(); };
+  const auto within = [&](const Schedule& schedule, double ratio) {
+    return static_cast<double>(schedule.phases()) <= ratio * bound;
+  };
+  Dealt dealt = deal_with_rests(lines);
+  if (dealt.empty()) dealt = deal_all(lines, quick_rounds);
+  std::optional<Schedule> found, packed;
+  if (!dealt.empty()) found = build(dealt);
+  if (found && (within(*found, close_to_bound) || !compared)) return std::move(*found);
+  // Odd shapes, ties that fit no pattern, and hosts of several ranks: the general search may do better. It takes
+  // seconds; long searches for lines take a minute.
+  if (compared) {
+    packed = packing(network, demand, costs);
+    if (!found && within(*packed, next_to_bound)) return std::move(*packed);
+  }
+  if (!found && !(dealt = deal_all(lines, long_rounds)).empty()) found = build(dealt);
+  if (!packed && !found) packed = packing(network, demand, costs);
+  if (!packed || (found && (within(*found, close_to_bound) || found->phases() <= packed->phases())))
+    return std::move(*found);
+  return std::move(*packed);
 }
 
 }  // namespace hocket::algorithms
