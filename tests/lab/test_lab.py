@@ -57,7 +57,7 @@ def leftovers(lab_id: str) -> list[str]:
     return found
 
 
-def wait_until_clean(lab_id: str, seconds: float = 15.0) -> list[str]:
+def wait_until_clean(lab_id: str, seconds: float = 60.0) -> list[str]:
     deadline = time.monotonic() + seconds
     while (left := leftovers(lab_id)) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -93,13 +93,17 @@ def test_small_exchanges_soon_ask_nobody(launch: Launched) -> None:
     assert [call[1] > 0 for call in large].index(True) <= 64
 
 
-def test_large_exchanges_are_always_asked_about(launch: Launched, tmp_path: Path) -> None:
-    """Though the MPI library serves all of them: one small reduction is nothing beside them."""
+def test_large_exchanges_that_the_library_serves_are_asked_about_ever_more_rarely(
+    launch: Launched, tmp_path: Path
+) -> None:
+    """Where ranks outnumber cores one small reduction can take as long as they do."""
     trace = tmp_path / "trace"
     few = {"HOCKET_MIN_FLOWS": "1000", "HOCKET_MIN_SENDERS": "1000", "HOCKET_TRACE": str(trace)}
     calls = calls_of(launch, "30000x14", "chain:2,2@1Mbit", **few)
     assert calls[0][3] == 1  # found not worth a schedule
-    assert [call[1:] for call in calls[1:]] == [(1, 8, 0)] * 13
+    assert [call[1:] for call in calls[1:]] == [
+        (1, 8, 0) if i in (1, 2, 3, 5, 8, 13) else (0, 0, 0) for i in range(1, 14)
+    ]
     assert scheduled(trace) == 0
 
 
