@@ -52,7 +52,7 @@ def test_refusals(tmp_path: Path, hocket: Call, tools: Callable[..., None]) -> N
     def discovered(*words: object) -> Any:
         return hocket("network", "discover", *words, "-o", tmp_path / "net.toml")
 
-    refused(discovered(), "nothing is asked; say --infiniband")
+    refused(discovered(), "nothing is asked, or two at once; say either --infiniband or --slurm")
     refused(discovered("--infiniband"), "ibnetdiscover is not installed; install infiniband-diags")
     tools(ibnetdiscover=f"exec /bin/cat {DISC}")
     refused(discovered("--infiniband"), "dump_fts is not installed; install infiniband-diags")

@@ -25,7 +25,7 @@ struct Round {
   std::uint32_t attempts;
   std::size_t most_failures;
 };
-constexpr Round quick_rounds[] = {{1.02, 1, 2}};
+constexpr Round quick_rounds[] = {{1.02, 1, 0}};
 constexpr Round long_rounds[] = {{1.02, 3, 10}, {1.1, 3, 10}, {4, 8, 10}};
 constexpr double close_to_bound = 1.05, next_to_bound = 1.02;
 constexpr std::uint64_t most_compared = 520 * 520;  // messages; beyond, packing takes too long
