@@ -13,7 +13,7 @@
 HOCKET_CALL hocket_started() {
   using namespace hocket::runtime;
   return guarded(MPI_COMM_WORLD, [] {
-    if (settings().choose != Choose::off) Team::known(MPI_COMM_WORLD)->choices();
+    if (settings().choose != Choose::off) (void)Team::known(MPI_COMM_WORLD)->choices();
     return MPI_SUCCESS;
   });
 }

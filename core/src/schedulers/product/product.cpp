@@ -188,7 +188,10 @@ Schedule product(const Network& network, const Demand& demand, const SchedulerOp
     packed = packing(network, demand, costs);
     if (!found && within(*packed, next_to_bound)) return std::move(*packed);
   }
-  if (!found && !(dealt = deal_all(lines, long_rounds)).empty()) found = build(dealt);
+  if (!found) {
+    dealt = deal_all(lines, long_rounds);
+    if (!dealt.empty()) found = build(dealt);
+  }
   if (!packed && !found) packed = packing(network, demand, costs);
   if (!packed || (found && (within(*found, close_to_bound) || found->phases() <= packed->phases())))
     return std::move(*found);
