@@ -210,6 +210,8 @@ void bind_demand(nb::module_& m) {
       .def_prop_ro("pattern", [](const Collective& c) { return to_string(c.pattern); })
       .def_prop_ro("forwards", &Collective::forwards, "ranks pass on what they get")
       .def_ro("rooted", &Collective::rooted)
+      .def_prop_ro("usual_startup", &Collective::usual_startup,
+                   "seconds that a message is taken to cost its sender unless the user says otherwise")
       .def_prop_ro(
           "by_matrix", [](const Collective& c) { return c.demand == nullptr; }, "a traffic matrix says who sends what")
       .def(

@@ -101,7 +101,7 @@ def ratio(run: Callable[[], float], bound: float) -> float | None:
 def measure(name: str, case: Case, collective: str, size: int, folder: Path, timeout: float) -> Result:
     network = read_network(f"{case.network}@{RATE},{LATENCY}")
     planned = plan_collective(
-        collective, network, size // network.ranks if collective == "reduce-scatter" else size
+        collective, network, size // network.ranks if collective == "reduce-scatter" else size, startup=0.0
     )
     bound = planned.bound_seconds
     option, natives, rivals = NATIVES[collective]

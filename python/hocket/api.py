@@ -282,7 +282,7 @@ def plan(
     contributions: Sequence[int] | None = None,
     scheduler: str = AUTO,
     window: int | None = None,
-    startup: float | str = 0.0,
+    startup: float | str | None = None,
     seed: int = 1,
     root: int = 0,
 ) -> Plan:
@@ -295,7 +295,8 @@ def plan(
     integers, or floats that are whole. What a rank has for itself, on the diagonal, is no message.
     ``scheduler``: one of ``hocket schedulers``, or ``"auto"``. ``window``: messages in flight on a channel;
     None: as many as ``hocket run`` allows.
-    ``startup``: seconds that a message costs its sender (all-gather and matrices). ``seed``: of schedulers
+    ``startup``: seconds that a message costs its sender (matrices, and where ranks pass on what they get); None: 50 µs
+    where there is a root, as in a running program, else 0. ``seed``: of schedulers
     that draw lots; the same seed gives the same plan on every machine. ``root``: of collectives that have one.
 
     Raises :class:`hocket.DemandError` for a matrix that is not square, of another number of ranks, or has
@@ -305,7 +306,7 @@ def plan(
     net = _network(network)
     core = net._core
     window = None if window is None else _whole(window, "window", 1, 1024)
-    seconds = _seconds(startup, "startup")
+    seconds = None if startup is None else _seconds(startup, "startup")
     collective = find(demand) if isinstance(demand, str) else None
     if contributions is not None and not (collective is not None and takes_contributions(collective)):
         raise UsageError("contributions belong to an all-gather or a reduce-scatter", remedy="leave them out")
@@ -316,11 +317,11 @@ def plan(
             traffic = traffic_of(demand)
             traffic.check_ranks(core.ranks, "the matrix")
             lots = _whole(seed, "seed", 0, 2**63 - 1)
-            planned = plan_irregular(core, traffic.demand(), scheduler, window, seconds, lots)
+            planned = plan_irregular(core, traffic.demand(), scheduler, window, seconds or 0.0, lots)
         else:
             sizes = None if contributions is None else _contributions(contributions, core.ranks)
             size = 0 if sizes is not None else _size(bytes, 0 if collective.forwards else 1)
-            seconds = seconds if collective.forwards else 0.0
+            seconds = seconds if collective.forwards else None
             origin = _whole(root, "root", 0, core.ranks - 1)
             planned = plan_collective(
                 demand, core, size, scheduler, window, seconds, root=origin, contributions=sizes

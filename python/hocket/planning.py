@@ -114,14 +114,15 @@ def plan_collective(
     bytes: int,
     scheduler: str = AUTO,
     window: int | None = None,
-    startup: float = 0.0,
+    startup: float | None = None,
     *,
     root: int = 0,
     contributions: Sequence[int] | None = None,
 ) -> PlannedExchange:
     """Schedules a collective of ``bytes`` per message or contribution, derives its waits and verifies both.
 
-    ``startup`` is what a message costs its sender, in seconds: schedulers may trade phases for bytes by it.
+    ``startup`` is what a message costs its sender, in seconds: schedulers may trade phases for bytes by it. None:
+    what the ranks of a running program assume, so that they plan the same.
     ``contributions``: the bytes of each rank's block in place of ``bytes``, where :func:`takes_contributions`.
     """
     if contributions is None:
@@ -129,7 +130,8 @@ def plan_collective(
     else:
         most = max(contributions, default=0)
         demand = _core.Demand(network.ranks, most, find(name).pattern, contributions=list(contributions))
-    planned = _plan(network, demand, scheduler, window, startup)
+    seconds = find(name).usual_startup if startup is None else startup
+    planned = _plan(network, demand, scheduler, window, seconds)
     planned.collective = name
     return planned
 

@@ -124,9 +124,8 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
                      " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "
                      "and for uplinks as wide as they are");
   const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
-  // Of one rank's block alone the parts flow in a pipeline: what each costs decides how many there are.
   ScheduleOptions options;
-  if (kind.collective->rooted) options.for_scheduler.startup = limits::run_startup;
+  options.for_scheduler.startup = kind.collective->usual_startup();
   const auto [chosen, waits] = plan_exchange(part, demand, window, options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
                   std::string(chosen.scheduler->name)};

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
+import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hocket
 from hocket import _core
+from hocket.cli import cli
 from hocket.network import read_network
 from hocket.planning import plan_collective
 from hocket.runtime.environment import plan_for_run
@@ -78,3 +82,23 @@ def test_the_fastest_counts_where_links_are_unequal(seed: int, hosts: int) -> No
 def seconds(network: _core.Network, demand: _core.Demand, scheduler: str) -> float:
     planned = _core.plan_exchange(network, demand, scheduler=scheduler)
     return float(planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds)
+
+
+def schedule_of(made: _core.Schedule) -> list[bytes]:
+    return sorted(made.csv(0, made.phases).splitlines())
+
+
+@pytest.mark.parametrize("network", ["chain:3,2,3", "torus:3x3", "fat-tree:k=4"])
+@pytest.mark.parametrize("name", ["broadcast", "reduce", "gather", "scatter"])
+def test_the_shown_plan_of_a_root_is_the_run_one(name: str, network: str, tmp_path: Path) -> None:
+    """Ranks plan for what a message costs them (limits::run_startup): so do the command and the library."""
+    core = read_network(network)
+    demand = next(one for one in _core.collectives() if one.name == name).demand(
+        core.ranks, _core.REFERENCE_BYTES, 1
+    )
+    run = schedule_of(_core.plan_exchange(core, demand, startup=5e-5).schedule)
+    assert schedule_of(plan_collective(name, core, _core.REFERENCE_BYTES, root=1).schedule) == run
+    file = tmp_path / "plan"
+    asked = ["plan", name, "--network", network, "--root", "1", "-o", str(file)]
+    assert CliRunner().invoke(cli, asked).exit_code == 0
+    assert schedule_of(_core.Plan.decode(file.read_bytes()).schedule) == run

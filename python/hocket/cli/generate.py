@@ -17,10 +17,10 @@ from hocket.cli.options import (
     network_option,
     parse_size,
     plan_equal,
+    planning_startup_option,
     root_option,
     scheduler_option,
     size_option,
-    startup_option,
 )
 from hocket.cli.usage import Decorator
 from hocket.cli.work import check_writable, with_spinner, write_atomically
@@ -78,7 +78,7 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
         scheduler: str,
         defaults: Defaults,
         as_json: bool,
-        startup: str = "0",
+        startup: str | None = None,
         root: int = 0,
     ) -> None:
         from hocket.export.c_source import RoutineOptions, routine_source
@@ -96,9 +96,7 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
         _finish(planned, text, output, options, as_json)
 
     if collective.forwards:
-        command = startup_option(
-            "What a message costs its sender; schedules trade messages for bytes by it. [0]"
-        )(command)
+        command = planning_startup_option(collective)(command)
     if collective.rooted:
         command = root_option(command)
     return click.command(collective.name, help=help)(command)

@@ -34,7 +34,7 @@ def plan_traffic(
     path: str,
     scheduler: str,
     window: int | None = None,
-    startup: str = "0",
+    startup: str | None = None,
     seed: int = 1,
     quiet: bool = False,
 ) -> PlannedExchange:
@@ -43,7 +43,7 @@ def plan_traffic(
     from hocket.planning import plan_irregular
     from hocket.units import parse_time
 
-    seconds = named("--startup", parse_time, startup)
+    seconds = named("--startup", parse_time, startup or "0")
     traffic = with_spinner(f"reading {path}", lambda: read_traffic(path), quiet)
     traffic.check_ranks(network.ranks, path)
     planned = with_spinner(

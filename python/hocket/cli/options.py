@@ -14,7 +14,7 @@ from hocket.cli.usage import Decorator, named, options
 from hocket.cli.work import read_whole, with_spinner
 from hocket.collectives import COLLECTIVES, find, scheduled_as
 from hocket.errors import PlanError, UsageError
-from hocket.units import format_bytes
+from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from hocket._core import Network, Plan
@@ -162,7 +162,15 @@ def size_option(collective: _core.Collective) -> Decorator:
 
 
 def startup_option(help: str) -> Decorator:
-    return click.option("--startup", default="0", metavar="TIME", help=help)
+    return click.option("--startup", metavar="TIME", help=help)
+
+
+def planning_startup_option(collective: _core.Collective) -> Decorator:
+    usual = format_time(collective.usual_startup)
+    return click.option(
+        "--startup", metavar="TIME",
+        help=f"What a message costs its sender; schedules trade messages for bytes by it. [{usual}]",
+    )  # fmt: skip
 
 
 root_option = click.option(
@@ -275,7 +283,7 @@ def plan_equal(
     window: int | None = None,
     quiet: bool = False,
     *,
-    startup: str = "0",
+    startup: str | None = None,
     root: int = 0,
     contributions: str | None = None,
 ) -> PlannedExchange:
@@ -289,7 +297,7 @@ def plan_equal(
     if size is not None and contributions is not None:
         raise UsageError("--bytes and --contributions both say what a rank contributes",
                          remedy="give one of them")  # fmt: skip
-    seconds = named("--startup", parse_time, startup)
+    seconds = None if startup is None else named("--startup", parse_time, startup)
     bytes = parse_size(size or DEFAULT_BYTES, least=0 if find(name).forwards else 1)
     sizes = read_contributions(contributions, network.ranks) if contributions is not None else None
     return with_spinner(

@@ -61,7 +61,7 @@ def refuse_packet_options(packets: dict[str, Any]) -> None:
 
 
 def packet_parameters(
-    packets: dict[str, Any], startup: str, barrier_cost: str, token_cost: str, overhead: float
+    packets: dict[str, Any], startup: float, barrier_cost: str, token_cost: str, overhead: float
 ) -> WormholeParameters:
     from hocket import _core
 
@@ -76,7 +76,7 @@ def packet_parameters(
         if name in given:
             given[name] = named(f"--{name.replace('_', '-')}", parse, given[name])
     return _core.WormholeParameters(
-        startup=named("--startup", parse_time, startup),
+        startup=startup,
         barrier=named("--barrier-cost", parse_time, barrier_cost),
         **given,
     )

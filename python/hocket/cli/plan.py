@@ -21,6 +21,7 @@ from hocket.cli.options import (
     network_option,
     parse_size,
     plan_equal,
+    planning_startup_option,
     root_option,
     scheduler_option,
     size_option,
@@ -110,9 +111,7 @@ def _command(collective: _core.Collective) -> click.Command:
             finish(exchange, known.uplinks, output, dump, as_json, forecast)
 
     if collective.forwards:
-        command = startup_option(
-            "What a message costs its sender; schedules trade messages for bytes by it. [0]"
-        )(command)
+        command = planning_startup_option(collective)(command)
     if takes_contributions(collective):
         command = click.option(
             "--contributions", metavar="FILE",
@@ -149,7 +148,7 @@ for _collective in EQUAL:
 def irregular(
     source: str,
     traffic: str,
-    startup: str,
+    startup: str | None,
     output: str | None,
     scheduler: str,
     seed: int,

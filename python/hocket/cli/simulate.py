@@ -66,7 +66,7 @@ PICTURES = (".svg", ".png", ".pdf")
 @scheduler_option
 @seed_option
 @flow_option(None, "What holds a message back. [default: as planned]")
-@startup_option("What a message costs its sender. [0]")
+@startup_option("What a message costs its sender. [0; of what is planned here with a root: 50 us]")
 @click.option("--token-cost", default="0", metavar="TIME", help="What a token costs besides latency. [0]")
 @click.option("--barrier-cost", default="0", metavar="TIME", help="What a barrier costs. [0]")
 @click.option("--overhead", type=Number(min=1, max=100), default=1.0, show_default=True, metavar="X",
@@ -89,7 +89,7 @@ def simulate(
     scheduler: str,
     seed: int,
     flow: str | None,
-    startup: str,
+    startup: str | None,
     token_cost: str,
     barrier_cost: str,
     overhead: float,
@@ -121,6 +121,7 @@ def simulate(
     _check_options(path, pattern)
     known = load_network(source, defaults, as_json)
     network = known.network
+    seconds = 0.0 if startup is None else named("--startup", parse_time, startup)
     if path is not None:
         plan = load_plan(path, as_json)
         check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
@@ -128,15 +129,16 @@ def simulate(
     else:
         planned = _planned(network, pattern, size, traffic, scheduler, startup, seed, as_json)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
+        seconds = planned.startup if startup is None else seconds
     if model == "wormhole":
         flow = flow or "barrier"
-        parameters = packet_parameters(packets, startup, barrier_cost, token_cost, overhead)
+        parameters = packet_parameters(packets, seconds, barrier_cost, token_cost, overhead)
         work = partial(_core.simulate_wormhole, network, schedule, flow, parameters)
     else:
         flow = flow or flow_of(waits)
         refuse_packet_options(packets)
         costs = _core.ModelParameters(
-            startup=named("--startup", parse_time, startup),
+            startup=seconds,
             token=named("--token-cost", parse_time, token_cost),
             barrier=named("--barrier-cost", parse_time, barrier_cost),
             overhead=overhead,
@@ -144,7 +146,7 @@ def simulate(
         work = partial(simulation, network, schedule, waits, flow, costs)
     result = with_spinner(f"simulating {len(schedule)} messages", work, as_json)
     bounds = _core.lower_bounds(network, demand)
-    bound_seconds = _core.least_seconds(network, demand, bounds, parse_time(startup))
+    bound_seconds = _core.least_seconds(network, demand, bounds, seconds)
     figures = Figures.of(
         network, demand, name, schedule, waits, bounds,
         _core.least_phases(network, demand, bounds, ports_of(name, demand.pattern)), bound_seconds, result.seconds,
@@ -201,14 +203,14 @@ def _planned(
     size: str,
     traffic: str | None,
     scheduler: str,
-    startup: str,
+    startup: str | None,
     seed: int,
     quiet: bool,
 ) -> PlannedExchange:
     """The exchange that the options describe."""
     if pattern != IRREGULAR:
-        seconds = startup if COLLECTIVES[pattern].forwards else "0"
-        return plan_equal(pattern, network, size, scheduler, quiet=quiet, startup=seconds)
+        paid = startup if COLLECTIVES[pattern].forwards else None
+        return plan_equal(pattern, network, size, scheduler, quiet=quiet, startup=paid)
     if traffic is None:
         raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
     return plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=quiet)

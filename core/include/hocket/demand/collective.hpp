@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "hocket/demand/demand.hpp"
+#include "hocket/limits.hpp"
 
 namespace hocket {
 
@@ -21,6 +22,9 @@ struct Collective {
 
   /// Ranks pass on what they get.
   [[nodiscard]] bool forwards() const { return by_blocks(pattern); }
+  /// Seconds that a message is taken to cost its sender unless the user says otherwise. One rank's block alone flows in
+  /// a pipeline: what each part costs decides how many there are.
+  [[nodiscard]] double usual_startup() const { return rooted ? limits::run_startup : 0; }
 };
 
 [[nodiscard]] std::span<const Collective> collectives();
