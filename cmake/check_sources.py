@@ -1,0 +1,111 @@
+"""Checks the sources that have changed since they last passed: check_sources.py (tidy BUILD | syntax COMPILER) CACHE.
+
+``tidy``: clang-tidy on the folders of core, runtime and sort, by BUILD/compile_commands.json. ``syntax``: whether each
+source of runtime and sort compiles by itself, with an MPI's wrapper. What has passed is kept in CACHE by a digest of
+all that can change the answer: the source, all headers, the MPI's headers, the command, the tool and its settings.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+SUFFIXES = {".h", ".hpp", ".inc"}
+TIDIED = re.compile(r"hocket_(core|runtime_(mpich|openmpi))")
+
+
+class Check(NamedTuple):
+    command: list[str]
+    source: Path
+    uses: bytes
+    """What the answer depends on besides the project's own files."""
+
+
+def folder_of_sources(unit: Path) -> list[Path]:
+    """What a unit is made of that CMake has put together from a folder."""
+    return [Path(name) for name in re.findall(r'^#include "(/[^"]+)"', unit.read_text(), re.MULTILINE)] or [
+        unit
+    ]
+
+
+def mpi_headers(command: list[str]) -> bytes:
+    folders = [part.removeprefix("-I") for part in command if part.startswith(("-I", "/"))]
+    found = [Path(folder) / name for folder in folders for name in ("mpi.h", "mpi_proto.h")]
+    return b"".join(path.read_bytes() for path in found if path.is_file())
+
+
+def tidy(build: Path) -> Iterator[Check]:
+    settings = (ROOT / ".clang-tidy").read_bytes() + version("clang-tidy")
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        if TIDIED.search(entry["file"]):
+            compiling = shlex.split(entry["command"])
+            uses = settings + mpi_headers(compiling) + entry["command"].replace(str(ROOT), "").encode()
+            yield Check(["clang-tidy", "-quiet", "-p", str(build), entry["file"]], Path(entry["file"]), uses)
+
+
+def syntax(compiler: str) -> Iterator[Check]:
+    command = [
+        compiler,
+        "-x",
+        "c++",
+        "-std=c++20",
+        "-fsyntax-only",
+        "-I.",
+        "-Icore/include",
+        "-Iruntime/include",
+    ]
+    shown = subprocess.run([compiler, "-show"], capture_output=True, text=True, check=True).stdout
+    uses = version(compiler) + mpi_headers(shlex.split(shown))
+    for tree in ("runtime", "sort"):
+        for source in sorted((ROOT / tree).rglob("*.cpp")):
+            yield Check([*command, str(source)], source, uses + " ".join(command[1:]).encode())
+
+
+def version(tool: str) -> bytes:
+    return subprocess.run([tool, "--version"], capture_output=True, check=True).stdout
+
+
+def digest(check: Check, headers: bytes) -> str:
+    whole = hashlib.sha256(headers + check.uses)
+    for source in folder_of_sources(check.source):
+        whole.update(str(source.relative_to(ROOT)).encode() + b"\0" + source.read_bytes())
+    return whole.hexdigest()
+
+
+def main() -> int:
+    what, argument, cache = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    cache.mkdir(parents=True, exist_ok=True)
+    headers = b"".join(
+        hashlib.sha256(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes()).digest()
+        for tree in ("core", "runtime", "sort")
+        for path in sorted((ROOT / tree).rglob("*"))
+        if path.suffix in SUFFIXES
+    )
+    checks = {
+        digest(check, headers): check for check in {"tidy": tidy, "syntax": syntax}[what](Path(argument))
+    }
+    due = {key: check for key, check in checks.items() if not (cache / key).exists()}
+    print(f"{what}: {len(due)} of {len(checks)} to check", flush=True)
+
+    def run(key: str) -> bool:
+        done = subprocess.run(due[key].command, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            print(done.stdout + done.stderr, file=sys.stderr, flush=True)
+        else:
+            (cache / key).touch()
+        return done.returncode == 0
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return 0 if all(list(pool.map(run, due))) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
