@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hocket import _core
 from strategies import star
@@ -112,3 +118,53 @@ def test_blocks_of_no_bytes_need_nothing() -> None:
     rows = [row for row in ring() if row[3] == 2]
     assert verify(rows, parts=[0, 0, 10, 0]).ok
     assert kinds(verify(rows, parts=[1, 0, 10, 0])) == {"never delivered"}
+
+
+def sums_are_right(rows: list[Row], pattern: str, ranks: int = 4) -> bool:
+    """What comes out if the rows are carried out: how often each rank's part is in each byte of each block."""
+    parts = np.zeros((ranks, ranks, BYTES, ranks), int)  # at a rank, of a block, byte, of a rank
+    for rank in range(ranks):
+        parts[rank, :, :, rank] = 1
+    phases = 1 + max((row[0] for row in rows), default=0)
+    combining = phases // 2 if pattern == "all-reduce" else phases
+    for phase, together in groupby(sorted(rows), itemgetter(0)):
+        before = parts.copy()
+        for _, src, dst, block, _, offset, length in together:
+            where = (block, slice(offset, offset + length))
+            if phase < combining:
+                parts[(dst, *where)] += before[(src, *where)]
+            else:
+                parts[(dst, *where)] = before[(src, *where)]
+    if pattern == "all-reduce":
+        return bool((parts == 1).all())
+    return all((parts[rank, rank] == 1).all() for rank in range(ranks))
+
+
+def test_rings_come_out_right() -> None:
+    assert sums_are_right(ring(), "reduce-scatter")
+    assert sums_are_right(ring() + ring_back(), "all-reduce")
+
+
+@given(st.data(), st.sampled_from(["reduce-scatter", "all-reduce"]), st.integers(1, 3))
+def test_whatever_makes_a_wrong_sum_is_rejected(data: st.DataObject, pattern: str, changes: int) -> None:
+    """Rows are left out, doubled, moved to another phase, rank or block, or shortened."""
+    rows = ring() + (ring_back() if pattern == "all-reduce" else [])
+    last = max(row[0] for row in rows)
+    for _ in range(changes):
+        at = data.draw(st.integers(0, len(rows) - 1))
+        phase, src, dst, block, _, offset, length = rows[at]
+        kind = data.draw(st.sampled_from(["out", "twice", "phase", "rank", "block", "length"]))
+        if kind == "phase":
+            rows[at] = part(data.draw(st.integers(0, last)), src, dst, block, offset, length)
+        elif kind == "rank":
+            rows[at] = part(phase, src, (src + data.draw(st.integers(1, 3))) % 4, block, offset, length)
+        elif kind == "block":
+            rows[at] = part(phase, src, dst, (block + data.draw(st.integers(1, 3))) % 4, offset, length)
+        elif kind == "length":
+            rows[at] = part(phase, src, dst, block, offset, data.draw(st.integers(1, length)))
+        elif kind == "twice":
+            rows.append(part(data.draw(st.integers(0, last)), src, dst, block, offset, length))
+        elif len(rows) > 1:
+            del rows[at]
+    if not sums_are_right(rows, pattern):
+        assert not verify(rows, pattern).complete
