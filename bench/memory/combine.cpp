@@ -68,8 +68,8 @@ int main(int argc, char** argv) {
                                 {"float", MPI_FLOAT, NumberKind::floating, 4},
                                 {"double", MPI_DOUBLE, NumberKind::floating, 8}};
   const std::vector<Operation> operations{
-      {"sum", MPI_SUM, Operator::sum},      {"product", MPI_PROD, Operator::product},
-      {"min", MPI_MIN, Operator::minimum},  {"max", MPI_MAX, Operator::maximum},
+      {"sum", MPI_SUM, Operator::sum},       {"product", MPI_PROD, Operator::product},
+      {"min", MPI_MIN, Operator::minimum},   {"max", MPI_MAX, Operator::maximum},
       {"and", MPI_BAND, Operator::bits_and}, {"or", MPI_BOR, Operator::bits_or},
       {"xor", MPI_BXOR, Operator::bits_xor}};
   const std::size_t bytes = argc > 2 ? std::strtoull(argv[1], nullptr, 10) / 64 * 64 : 0;
@@ -86,9 +86,8 @@ int main(int argc, char** argv) {
       theirs = ours;
       for (int round = 0; round < rounds; ++round) {
         const double kernel_seconds = seconds([&] { kernel(in.data(), ours.data(), elements); });
-        const double library_seconds = seconds([&] {
-          MPI_Reduce_local(in.data(), theirs.data(), static_cast<int>(elements), type.type, operation.op);
-        });
+        const double library_seconds = seconds(
+            [&] { MPI_Reduce_local(in.data(), theirs.data(), static_cast<int>(elements), type.type, operation.op); });
         wrong = wrong || ours != theirs;
         const double copy_seconds = seconds([&] { std::memcpy(theirs.data(), ours.data(), bytes); });
         std::printf("%s %s %.9f %.9f %.9f\n", type.name, operation.name, kernel_seconds, library_seconds, copy_seconds);
