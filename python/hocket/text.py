@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -81,3 +82,9 @@ def decode(data: bytes, where: Where, error: type[HocketError]) -> str:
             remedy="is this a text file? remove the byte",
         )
     return text.replace("\r\n", "\n")
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """A key that sorts n2 before n10."""
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
+    return [(0, int(part), part) if part[0].isdigit() else (1, 0, part) for part in parts]

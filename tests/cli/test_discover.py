@@ -52,7 +52,9 @@ def test_refusals(tmp_path: Path, hocket: Call, tools: Callable[..., None]) -> N
     def discovered(*words: object) -> Any:
         return hocket("network", "discover", *words, "-o", tmp_path / "net.toml")
 
-    refused(discovered(), "nothing is asked, or two at once; say either --infiniband or --slurm")
+    refused(
+        discovered(), "nothing is asked, or two at once; say either --infiniband, --slurm or --lldp FILE..."
+    )
     refused(discovered("--infiniband"), "ibnetdiscover is not installed; install infiniband-diags")
     tools(ibnetdiscover=f"exec /bin/cat {DISC}")
     refused(discovered("--infiniband"), "dump_fts is not installed; install infiniband-diags")
@@ -70,6 +72,51 @@ def test_refusals(tmp_path: Path, hocket: Call, tools: Callable[..., None]) -> N
     refused(discovered("--infiniband", "--names", tmp_path / "none"), "no such file")
     refused(hocket("network", "discover", "--infiniband", "-o", tmp_path / "net"), "is not a TOML file")
     assert not (tmp_path / "net.toml").exists()
+
+
+def test_files_of_lldpd_become_a_network(tmp_path: Path, hocket: Call) -> None:
+    recorded, output = Path(__file__).parents[1] / "network" / "recorded" / "lldp", tmp_path / "net.toml"
+    answer = hocket("network", "discover", "--lldp", recorded, "-o", output)
+    assert answer.code == 0 and "LLDP: a tree of 4 hosts, 3 switches, 6 links" in answer.out
+    told = hocket(
+        "network", "discover", "--lldp", *sorted(recorded.iterdir()), "-o", output, "--json"
+    ).object()
+    assert (told["source"], told["hosts"], told["uplinks"]["provenance"]) == ("lldp", 4, "stated")
+    assert hocket("plan", "all-to-all", "--network", output, "--json").object()["contention_free"]
+    part = hocket(
+        "network",
+        "discover",
+        "--lldp",
+        recorded,
+        "--without",
+        "n3",
+        "--hosts",
+        "n[0-2]",
+        "-o",
+        output,
+        "--json",
+    )
+    assert part.object()["hosts"] == 3
+
+    def discovered(*words: object) -> Any:
+        return hocket("network", "discover", *words, "-o", tmp_path / "none.toml")
+
+    refused(discovered("--lldp"), "--lldp needs files; record one on each host and switch")
+    (tmp_path / "empty").mkdir()
+    refused(discovered("--lldp", tmp_path / "empty"), "holds no *.json")
+    refused(discovered("--lldp", recorded / "n0.json", "--keep", tmp_path), "--keep is not for --lldp")
+    refused(discovered("--slurm", "--hosts", "n0"), "--hosts is not for --slurm")
+    refused(discovered("--slurm", recorded), "--slurm reads no files")
+    refused(discovered("--lldp", recorded, "--hosts", "n["), "--hosts: unbalanced bracket")
+    refused(
+        discovered("--lldp", recorded / "none.json"),
+        "none.json: no such file; name what lldpctl -f json prints",
+    )
+    refused(
+        discovered("--lldp", recorded / "n0.json", recorded / "n2.json"),
+        "host 'n0' leads to no other host by what is told; give the files of the switches",
+    )
+    assert not (tmp_path / "none.toml").exists()
 
 
 def test_the_order_of_libraries_is_told(hocket: Call) -> None:

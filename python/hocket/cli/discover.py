@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hocket.cli.options import defaults_options, json_option, load_network, loud
+from hocket.cli.options import defaults_options, json_option, load_network, loud, tell_notes
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
 
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 CABLES: Final = "ibnetdiscover"
 TABLES: Final = "dump_fts"
+_TOLD: Final = {"infiniband": "InfiniBand", "slurm": "Slurm", "lldp": "LLDP"}
+_RECORD: Final = "(lldpcli -f json show chassis; lldpctl -f json) > NODE.json"
 LIMIT: Final = 600.0  # seconds; large fabrics take some
 SWITCHES: Final = "scontrol"
+_BY: Final = {"infiniband": f"{CABLES} and {TABLES}", "slurm": f"{SWITCHES} show topology", "lldp": "lldpctl"}
 _SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
 _INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
 _INSTALL_SLURM: Final = "run it where Slurm's commands are (Debian: slurm-client)"
@@ -40,6 +43,12 @@ _ALLOWED: Final = (
 @click.command()
 @click.option("--infiniband", is_flag=True, help="Ask the InfiniBand subnet: ibnetdiscover and dump_fts.")
 @click.option("--slurm", is_flag=True, help="Ask Slurm's controller: scontrol show topology.")
+@click.option(
+    "--lldp",
+    is_flag=True,
+    help="Merge what nodes hear by LLDP: FILEs (or folders of *.json) by lldpctl -f json.",
+)
+@click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("-o", "--output", metavar="FILE.toml", required=True, help="Write the network to this file.")
 @click.option(
     "--keep",
@@ -47,48 +56,114 @@ _ALLOWED: Final = (
     help="Keep what the tools print in this folder, as ibnetdiscover.txt and dump_fts.txt, or scontrol.txt.",
 )
 @click.option("--names", metavar="FILE", help="Names of nodes by their guids: the tools' --node-name-map.")
+@click.option(
+    "--hosts", metavar="LIST", help="With --lldp: these are the hosts; else nodes that do not forward frames."
+)
+@click.option(
+    "--interface",
+    metavar="PATTERN",
+    help="With --lldp: the network that hosts are wired to by this interface.",
+)
+@click.option("--without", metavar="LIST", help="With --lldp: leave these nodes out.")
 @defaults_options
 @json_option
 def discover(
     infiniband: bool,
     slurm: bool,
+    lldp: bool,
+    files: tuple[str, ...],
     output: str,
     keep: str | None,
     names: str | None,
+    hosts: str | None,
+    interface: str | None,
+    without: str | None,
     defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Ask the running system for its network and the routes installed in it.
 
     Written is Hocket's TOML, for InfiniBand with rates and forwarding tables. Needs infiniband-diags
-    and a port that is up, or Slurm's scontrol and a controller that answers.
+    and a port that is up, or Slurm's scontrol and a controller that answers, or what lldpd has told
+    on each host and switch: (lldpcli -f json show chassis; lldpctl -f json) > NODE.json
     """
-    if infiniband == slurm:
-        raise UsageError("nothing is asked, or two at once", remedy="say either --infiniband or --slurm")
-    if slurm and names is not None:
-        raise UsageError("--names is for InfiniBand", remedy="leave --names out")
+    source = "infiniband" if infiniband else "slurm" if slurm else "lldp"
+    if infiniband + slurm + lldp != 1:
+        raise UsageError(
+            "nothing is asked, or two at once", remedy="say either --infiniband, --slurm or --lldp FILE..."
+        )
+    _check_options(source, files, {"--names": names, "--keep": keep},
+                   {"--hosts": hosts, "--interface": interface, "--without": without})  # fmt: skip
     if not output.endswith(".toml"):
         raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
     if defaults.forwarding is not None:
-        what = "Slurm knows no tables" if slurm else "the tables are asked of the subnet"
+        what = "the tables are asked of the subnet" if infiniband else f"{_TOLD[source]} knows no tables"
         raise UsageError(f"--forwarding: {what}", remedy="leave --forwarding out")
     check_writable(output)
+    if lldp:
+        known = with_spinner(
+            f"reading {len(files)} files",
+            lambda: _merged(files, hosts, interface, without, defaults),
+            as_json,
+        )
+        tell_notes(known)
+        _write(known, output, as_json, source)
+        return
     with tempfile.TemporaryDirectory() as place:
         folder = Path(keep) if keep is not None else Path(place)
-        files = _asked_slurm(folder, as_json) if slurm else _recorded(folder, names, as_json)
+        recorded = _asked_slurm(folder, as_json) if slurm else _recorded(folder, names, as_json)
         if not slurm:
-            defaults = replace(defaults, forwarding=str(files[1]))
+            defaults = replace(defaults, forwarding=str(recorded[1]))
         try:
-            known = load_network(str(files[0]), defaults, as_json)
+            known = load_network(str(recorded[0]), defaults, as_json)
         except NetworkError as problem:
             if keep is not None or problem.where is None:
                 raise
             told = Where(f"output of {PurePath(problem.where.file).stem}", problem.where.line)
             remedy = f"{problem.remedy} (--keep FOLDER keeps the output)"
             raise NetworkError(problem.what, where=told, remedy=remedy) from None
-        _write(known, output, as_json, slurm)
+        _write(known, output, as_json, source)
     if keep is not None and not as_json:
-        click.echo("\n".join(f"kept  {file}" for file in files))
+        click.echo("\n".join(f"kept  {file}" for file in recorded))
+
+
+def _check_options(
+    source: str, files: Sequence[str], of_tools: dict[str, str | None], of_lldp: dict[str, str | None]
+) -> None:
+    """Raise :class:`UsageError` for options of another source."""
+    if source == "lldp" and not files:
+        raise UsageError("--lldp needs files", remedy=f"record one on each host and switch: {_RECORD}")
+    if source != "lldp" and files:
+        raise UsageError(f"{files[0]}: --{source} reads no files", remedy="leave it out, or say --lldp")
+    for name, value in (of_tools if source == "lldp" else of_lldp).items():
+        if value is not None:
+            raise UsageError(f"{name} is not for --{source}", remedy=f"leave {name} out")
+    if source == "slurm" and of_tools["--names"] is not None:
+        raise UsageError("--names is for InfiniBand", remedy="leave --names out")
+
+
+def _merged(
+    files: Sequence[str], hosts: str | None, interface: str | None, without: str | None, defaults: Defaults
+) -> KnownNetwork:
+    """The network that files of lldpctl tell together."""
+    from hocket.network.hostlist import expand
+    from hocket.network.known import known_network
+    from hocket.network.lldp import read_record
+    from hocket.network.neighbours import Choice, merge
+    from hocket.network.source import Source, load
+
+    def listed(option: str, text: str | None) -> list[str]:
+        return [] if text is None else expand(text, Source(option, text, is_file=False))
+
+    paths: list[str] = []
+    for file in files:
+        inside = sorted(str(path) for path in Path(file).glob("*.json")) if Path(file).is_dir() else [file]
+        if not inside:
+            raise UsageError(f"{file} holds no *.json", remedy=f"record one for each node: {_RECORD}")
+        paths += inside
+    choice = Choice(listed("--hosts", hosts), interface or "*", listed("--without", without))
+    records = [read_record(load(path, "what lldpctl -f json prints")) for path in paths]
+    return known_network(merge(records, defaults, choice), defaults)
 
 
 def _asked_slurm(folder: Path, quiet: bool) -> list[Path]:
@@ -162,27 +237,25 @@ def _run(command: Sequence[str], allowed: str = _ALLOWED, install: str = _INSTAL
     return done.stdout
 
 
-def _write(known: KnownNetwork, output: str, as_json: bool, slurm: bool) -> None:
+def _write(known: KnownNetwork, output: str, as_json: bool, source: str) -> None:
     from hocket.network.writer import network_files
 
     network = known.network
-    tools = f"{SWITCHES} show topology" if slurm else f"{CABLES} and {TABLES}"
-    files = network_files(network, output, f"From {tools}\n{known.uplinks.text}")
+    files = network_files(network, output, f"From {_BY[source]}\n{known.uplinks.text}")
     # The file that names the others comes last: it never names what is not there yet.
     for path in reversed(files):
         write_atomically(path, [files[path].encode()])
     hosts, entries = len(network.hosts), len(network.next_hops)
     if as_json:
         click.echo(json.dumps({
-            "source": "slurm" if slurm else "infiniband", "shape": network.shape.name, "hosts": hosts,
+            "source": source, "shape": network.shape.name, "hosts": hosts,
             "switches": network.nodes - hosts,
             "links": len(network.links), "forwarding_entries": entries, "files": list(files),
             "uplinks": known.uplinks.as_json(),
         }))  # fmt: skip
         return
     click.echo(
-        f"{'Slurm' if slurm else 'InfiniBand'}: a {network.shape.name} of {hosts} hosts, "
-        f"{network.nodes - hosts} switches, "
+        f"{_TOLD[source]}: a {network.shape.name} of {hosts} hosts, {network.nodes - hosts} switches, "
         f"{len(network.links)} links" + (f", {entries} forwarding entries" if entries else "")
     )
     if line := loud(known.uplinks):

@@ -230,7 +230,7 @@ def load_network(
     from hocket.network import read_known_network
 
     known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults, hosts), quiet)
-    _tell_notes(known)
+    tell_notes(known)
     return known
 
 
@@ -240,11 +240,12 @@ def load_islands(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetw
 
     islands = with_spinner(f"reading {source}", lambda: read_islands(source, defaults), quiet)
     for known in islands:
-        _tell_notes(known)
+        tell_notes(known)
     return islands
 
 
-def _tell_notes(known: KnownNetwork) -> None:
+def tell_notes(known: KnownNetwork) -> None:
+    """On standard error: what the reader has left out or chosen."""
     for note in (*known.description.notes, *([known.uplinks.warning] if known.uplinks.warning else [])):
         click.echo(f"hocket: {note}", err=True)
 

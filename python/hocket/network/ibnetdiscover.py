@@ -14,6 +14,7 @@ from typing import Final
 from hocket.errors import NetworkError
 from hocket.network.description import Defaults, Fabric, Link, NetworkDescription
 from hocket.network.source import Source, shown
+from hocket.text import natural
 
 # Data of a lane, bit/s: 8b/10b code up to QDR, 64b/66b after; IBTA volume 1, chapter "Link/Phy Interface".
 LANE_RATES: Final = {
@@ -111,12 +112,6 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     _check_lids(source, hosts)
     result.shape = "tree" if len(result.links) < len(result.nodes) else "graph"
     return result
-
-
-def natural(name: str) -> list[tuple[int, int, str]]:
-    """A key that sorts n2 before n10."""
-    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
-    return [(0, int(part), part) if part[0].isdigit() else (1, 0, part) for part in parts]
 
 
 def _nodes(source: Source) -> dict[str, _Node]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from hocket.network.source import Source, shown
@@ -16,6 +17,25 @@ def parse(source: Source) -> Any:
         raise source.error(f"is not JSON: {problem.msg}", problem.lineno, "write it anew, whole") from None
     except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
         raise source.error("is not JSON that a network needs", remedy="write it anew, whole") from None
+
+
+def documents(source: Source) -> Iterator[Any]:
+    """What a file holds that has several JSON documents one after the other. Raises as :func:`parse`."""
+    place, text, decoder = 0, source.text, json.JSONDecoder()
+    while True:
+        while place < len(text) and text[place].isspace():
+            place += 1
+        if place == len(text):
+            return
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except json.JSONDecodeError as problem:
+            raise source.error(
+                f"is not JSON: {problem.msg}", problem.lineno, "write it anew, whole"
+            ) from None
+        except (RecursionError, ValueError):
+            raise source.error("is not JSON that a network needs", remedy="write it anew, whole") from None
+        yield value
 
 
 def entries(source: Source, value: Any, what: str) -> list[dict[str, Any]]:

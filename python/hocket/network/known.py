@@ -62,20 +62,25 @@ def read_known_network(
     Raises :class:`hocket.errors.NetworkError` as :func:`hocket.network.read_network_description` does, where
     an option does not fit the network, and where there are islands and ``hosts`` are not of one.
     """
+    from hocket.network import read_network_description
+
     defaults = defaults or Defaults()
-    return _known(island_with(_read(source, defaults), hosts), defaults)
+    return known_network(read_network_description(source, defaults), defaults, hosts)
+
+
+def known_network(
+    description: NetworkDescription, defaults: Defaults, hosts: Collection[str] = ()
+) -> KnownNetwork:
+    """The same of a network that is described already."""
+    return _known(island_with(islands_of(description), hosts), defaults)
 
 
 def read_islands(source: str, defaults: Defaults | None = None) -> list[KnownNetwork]:
     """Every island of a network; most have one."""
-    defaults = defaults or Defaults()
-    return [_known(island, defaults) for island in _read(source, defaults)]
-
-
-def _read(source: str, defaults: Defaults) -> list[NetworkDescription]:
     from hocket.network import read_network_description
 
-    return islands_of(read_network_description(source, defaults))
+    defaults = defaults or Defaults()
+    return [_known(island, defaults) for island in islands_of(read_network_description(source, defaults))]
 
 
 def _known(description: NetworkDescription, defaults: Defaults) -> KnownNetwork:
