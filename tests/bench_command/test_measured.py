@@ -135,7 +135,10 @@ def test_in_a_prepared_shell(mpi: Mpi, pattern: str, crossing: int | None) -> No
     job = shlex.join(launch_command(mpi, 4, [], env, []))
     where = shlex.join([*NETWORK, "--mpi", mpi.mpiexec])
     ranks = f"-n 4 --mpi {shlex.quote(mpi.mpiexec)}"
-    for start in (f"{job} {hocket} {what}", f"{hocket} {what} {ranks}"):
+    starts = [f"{job} {hocket} {what}"]
+    if pattern == "all-to-all":  # how bench starts ranks does not depend on the collective
+        starts.append(f"{hocket} {what} {ranks}")
+    for start in starts:
         done = run("sh", "-e", "-c", f'eval "$({hocket} env {where})"\n{start}', env=EVERYTHING)
         (row,) = rows(done).values()
         assert (row["served"], row["wrong"]) == ("schedule", "")

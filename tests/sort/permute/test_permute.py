@@ -29,7 +29,14 @@ def check(mpi: Mpi, ranks: int, shared: int, *arguments: object, **env: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("ranks", "shared", "cases"), [(1, 0, 60), (2, 0, 240), (3, 0, 120), (5, 0, 60), (2, 1, 120), (5, 2, 60)]
+    ("ranks", "shared", "cases"),
+    [
+        *((1, 0, 30), (2, 0, 80), (3, 0, 60), (5, 0, 30), (2, 1, 60), (5, 2, 30)),
+        *(
+            pytest.param(ranks, shared, 240, marks=pytest.mark.slow)
+            for ranks, shared in ((2, 0), (3, 0), (5, 2))
+        ),
+    ],
 )
 def test_random_cases(mpi: Mpi, ranks: int, shared: int, cases: int) -> None:
     check(mpi, ranks, shared, 100 * ranks + shared, cases)

@@ -18,8 +18,8 @@ SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"
 @pytest.mark.parametrize(
     ("shared", "seed", "count"),
     [
-        (0, 7, 60),
-        (2, 9, 60),
+        (0, 7, 30),
+        (2, 9, 30),
         *(pytest.param(shared, 11 + shared, 300, marks=pytest.mark.slow) for shared in (0, 2)),
     ],
 )
