@@ -105,7 +105,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "processors busy",
     ]
     return [
-        *emulated("Wires or processors: a lab at several rates", heading),
+        *emulated("Wires or processors: several rates", heading),
         "32 hosts on topology (c), ranks in order, one process each, on the machine's cores. Milliseconds; median",
         "(least–most). The bound is without packet headers (5 %).",
         "",
