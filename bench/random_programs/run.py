@@ -92,7 +92,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         "Calls: of a rank, in the half of the launches that asked (`--report`). "
         f"Networks: {networks}. Flow control: {flows}. Ranks: {min(ranks)} to {max(ranks)}. "
-        f"Programs with several threads: {threaded:,}. The settings of each launch: random-programs.csv.",
+        f"Programs with several threads: {threaded:,}. The settings of each launch: the CSV file.",
     ]
 
 
