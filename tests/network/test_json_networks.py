@@ -1,4 +1,4 @@
-"""AWS's instance topology and Flux's resource graphs."""
+"""AWS's instance topology, Flux's resource graphs, and Kubernetes' nodes as topograph labels them."""
 
 from __future__ import annotations
 
@@ -93,4 +93,57 @@ def test_what_holds_hosts(describe: Describe) -> None:
     ('{"graph": {}}', "nodes is no list of objects"),
 ])  # fmt: skip
 def test_mistakes(refused: Refused, text: str, says: str) -> None:
+    assert says in refused(text)
+
+
+def nodes(*labels: dict[str, str]) -> str:
+    items = [
+        {"kind": "Node", "metadata": {"name": f"n{host}", "labels": own}} for host, own in enumerate(labels)
+    ]
+    return json.dumps({"apiVersion": "v1", "items": items, "kind": "List"}, indent=1)
+
+
+def tiers(*switches: str) -> dict[str, str]:
+    return {f"fabric.topograph.run/tier-{tier}": switch for tier, switch in enumerate(switches)}
+
+
+def named(*switches: str) -> dict[str, str]:
+    words = ("leaf", "spine", "core")
+    return {
+        f"network.topology.nvidia.com/{word}": switch for word, switch in zip(words, switches, strict=False)
+    }
+
+
+@pytest.mark.parametrize("labels", [tiers, named])
+def test_labels_of_topograph(describe: Describe, labels: Callable[..., dict[str, str]]) -> None:
+    own = [labels("a", "s", "c"), labels("a", "s", "c"), {"os": "linux"}, labels("b", "t", "c")]
+    description = describe(nodes(*own))
+    assert [host.name for host in description.hosts] == ["n0", "n1", "n3"]
+    assert description.notes == ["left out, without labels of topograph: 1 of the nodes (n2)"]
+    network = description.build()
+    assert way(network, 0, 1) == ["a", "n1"] and way(network, 0, 2) == ["a", "s", "c", "t", "b", "n3"]
+    assert not any(link.rate_given for link in description.links)
+
+
+def test_two_trees_of_labels_get_a_root(describe: Describe) -> None:
+    network = describe(nodes(tiers("a", "s"), tiers("b", "t"))).build()
+    assert way(network, 0, 1) == ["a", "s", "root", "t", "b", "n1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (nodes({}, {"os": "linux"}), "no node has labels"),
+        (nodes(tiers("a", "s"), tiers("a", "t")), "switch 'a' lies below 's' and below 't'"),
+        (
+            nodes({"fabric.topograph.run/tier-1": "s"}),
+            "'n0' has a label of a switch and none of the one below it",
+        ),
+        (nodes(tiers("a", "")), "an empty one"),
+        ('{"items": [{"kind": "Node"}]}', "an item has no metadata"),
+        ('{"items": [1]}', "items is no list of objects"),
+        (nodes(tiers("a", "s"))[:-30], "is not JSON"),
+    ],
+)
+def test_labels_that_tell_no_tree(refused: Refused, text: str, says: str) -> None:
     assert says in refused(text)

@@ -112,6 +112,9 @@ def test_sides_and_ties_that_are_none(text: str, message: str) -> None:
         ("dragonfly:3x2x1x4", 6, 6, 6 + 3 + 12),
         ("dragonfly:1x4x2", 8, 4, 8 + 6),
         ("Dragonfly:2x1x1", 2, 2, 2 + 1),
+        ("dragonfly+:5x4x4x4", 80, 40, 80 + 5 * 16 + 10),
+        ("dragonfly+:3x2x2x1x4", 12, 9, 12 + 3 * 2 + 12),
+        ("dragonfly+:1x2x2x2", 4, 4, 4 + 4),
     ],
 )
 def test_fat_trees_and_dragonflies(text: str, hosts: int, switches: int, links: int) -> None:
@@ -154,9 +157,34 @@ def test_a_group_spreads_its_links_to_the_others_over_its_routers() -> None:
         assert len(pairs) == len(groups_there) * (len(groups_there) - 1) // 2
 
 
+def test_groups_of_a_dragonfly_plus_meet_at_their_spines() -> None:
+    """Leaves have hosts and the spines of their group; links between groups are dealt out evenly over spines."""
+    description = read_network_description("dragonfly+:5x2x3x4")
+    leaf = {f"s{group * 6 + place}" for group in range(5) for place in range(2)}
+    far, pairs = Counter[str](), Counter[tuple[int, int]]()
+    for link in description.links:
+        if link.b.startswith("n"):
+            assert link.a in leaf and (int(link.a[1:]) // 6 * 2 + int(link.a[1:]) % 6) * 3 <= int(link.b[1:])
+            continue
+        groups = int(link.a[1:]) // 6, int(link.b[1:]) // 6
+        if groups[0] == groups[1]:
+            assert (link.a in leaf) != (link.b in leaf)
+        else:
+            assert not {link.a, link.b} & leaf
+            far.update((link.a, link.b))
+            pairs[min(groups), max(groups)] += 1
+    assert set(far.values()) == {1} and len(far) == 20
+    assert len(pairs) == 10 and set(pairs.values()) == {1}
+    network = description.build()
+    assert len(network.route(0, 29)) <= 6  # at most two switches in each group, hosts included
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "dragonfly+:5x4x4",
+        "dragonfly+:5x4x4x0",
+        "dragonfly+:1000x1000x1000x10",
         "fat-tree:",
         "fat-tree:8",
         "fat-tree:8x8",

@@ -98,15 +98,67 @@ def dragonfly(
     for group in range(groups):
         for a, b in itertools.combinations(range(group * routers, (group + 1) * routers), 2):
             join(f"s{a}", f"s{b}")
+    _join_groups(
+        groups, between, join, lambda group, port, ports: f"s{group * routers + port * routers // ports}"
+    )
+    return result
+
+
+def _join_groups(
+    groups: int,
+    between: int,
+    join: Callable[[str, str], None],
+    switch: Callable[[int, int, int], str],
+) -> None:
+    """``between`` links from each group to each: port p of ``ports`` of a group leads p + 1 groups further, what comes
+    back from there has the opposite port. ``switch(group, port, ports)`` has that port."""
     others = groups - 1
-
-    def router_of(group: int, port: int) -> str:
-        return f"s{group * routers + port * routers // (others * between)}"
-
-    # Port p of a group leads p + 1 groups further; what comes back from there has the opposite port.
     for group, ahead, copy in itertools.product(range(groups), range(others), range(between)):
         other = (group + ahead + 1) % groups
         if group < other:
-            first = copy * others
-            join(router_of(group, first + ahead), router_of(other, first + others - 1 - ahead))
+            first, ports = copy * others, others * between
+            join(switch(group, first + ahead, ports), switch(other, first + others - 1 - ahead, ports))
+
+
+def dragonfly_plus_links(groups: int, leaves: int, hosts: int, spines: int, between: int) -> int:
+    """The number of links of a dragonfly+."""
+    return groups * leaves * (hosts + spines) + between * (groups * (groups - 1) // 2)
+
+
+def dragonfly_plus(
+    source: str,
+    groups: int,
+    leaves: int,
+    hosts: int,
+    spines: int,
+    between: int,
+    defaults: Defaults,
+    where: Where | None,
+) -> NetworkDescription:
+    """Groups of leaf switches with hosts, each leaf wired to each spine of its group; ``between`` links between any two
+    groups, dealt out evenly over their spines.
+
+    Hosts n0, n1, … are numbered group by group, switches s0, s1, … too, in a group the leaves first. Source: Shpiner
+    et al., "Dragonfly+: Low Cost Topology for Scaling Datacenters" (2017).
+    """
+    result = NetworkDescription(source=source, shape="graph")
+    size = leaves + spines
+
+    def join(a: str, b: str) -> None:
+        result.links.append(Link(a, b, defaults.rate, defaults.latency, where))
+
+    for group, place in itertools.product(range(groups), range(size)):
+        name = f"s{group * size + place}"
+        result.add_switch(name, where)
+        if place >= leaves:
+            continue
+        first = (group * leaves + place) * hosts
+        for number in range(first, first + hosts):
+            result.add_host(f"n{number}", defaults.ranks, where)
+            join(name, f"n{number}")
+        for spine in range(group * size + leaves, (group + 1) * size):
+            join(name, f"s{spine}")
+    _join_groups(
+        groups, between, join, lambda group, port, ports: f"s{group * size + leaves + port * spines // ports}"
+    )
     return result

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hocket.network import ibnetdiscover, instance_topology, jgf, simgrid, slurm_conf, slurm_yaml, toml
+from hocket.network import (
+    ibnetdiscover,
+    instance_topology,
+    jgf,
+    kubernetes,
+    simgrid,
+    slurm_conf,
+    slurm_yaml,
+    toml,
+)  # fmt: skip
 from hocket.network.description import Defaults, NetworkDescription
 from hocket.network.source import Source
 
@@ -28,6 +37,7 @@ READERS: tuple[Reader, ...] = (
     Reader("slurm-yaml", "Slurm topology.yaml", slurm_yaml.sniff, slurm_yaml.read),
     Reader("ibnetdiscover", "InfiniBand's ibnetdiscover", ibnetdiscover.sniff, ibnetdiscover.read),
     Reader("aws", "AWS describe-instance-topology", instance_topology.sniff, instance_topology.read),
+    Reader("kubernetes", "Kubernetes' nodes with topograph's labels", kubernetes.sniff, kubernetes.read),
     Reader("jgf", "Flux's JSON Graph Format", jgf.sniff, jgf.read),
 )
 

@@ -28,6 +28,8 @@ from hocket.network.families import (
     MAX_LINKS,
     dragonfly,
     dragonfly_links,
+    dragonfly_plus,
+    dragonfly_plus_links,
     fat_tree,
     fat_tree_levels,
     fat_tree_links,
@@ -45,17 +47,18 @@ EXAMPLES: Final[dict[str, str]] = {
     "hypercube": "hypercube:6",
     "fat-tree": "fat-tree:8x8x4 or fat-tree:k=4",
     "dragonfly": "dragonfly:9x4x2",
+    "dragonfly+": "dragonfly+:5x4x4x4",
 }
 _GRIDS: Final[dict[str, GridKind]] = {"torus": "torus", "mesh": "mesh", "hypercube": "hypercube"}
 MAX_LENGTH: Final = 2**20
 
-_PREFIX: Final = re.compile(r"([A-Za-z_-]+):(?![\\/])(?=[\d(\s*@]|$)")
+_PREFIX: Final = re.compile(r"([A-Za-z_+-]+):(?![\\/])(?=[\d(\s*@]|$)")
 _TAIL: Final = re.compile(r"(?:\*([^*@]*))?(?:@([^*@]*))?")
 
 
 def sniff(source: Source) -> bool:
     """A known kind and a colon; ``./star:24`` is a file."""
-    match = re.match(r"([A-Za-z_-]+):", source.name)
+    match = re.match(r"([A-Za-z_+-]+):", source.name)
     if source.is_file or match is None:
         return False
     # An unknown kind is taken too when it can hardly be a file, to say which kinds there are.
@@ -96,6 +99,8 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
         return _fat_tree(source, text, defaults)
     if kind == "dragonfly":
         return _dragonfly(source, text, defaults)
+    if kind == "dragonfly+":
+        return _dragonfly_plus(source, text, defaults)
     return _grid(source, _GRIDS[kind], text, defaults)
 
 
@@ -277,6 +282,15 @@ def _dragonfly(source: Source, text: str, defaults: Defaults) -> NetworkDescript
         dragonfly_links(groups, routers, hosts, between),
     )
     return dragonfly(source.name, groups, routers, hosts, between, defaults, source.at())
+
+
+def _dragonfly_plus(source: Source, text: str, defaults: Defaults) -> NetworkDescription:
+    """``5x4x4x4[x1]``: groups, leaves in each, hosts on a leaf, spines in each group, links between two groups."""
+    groups, leaves, hosts, spines, *rest = _sizes(source, "dragonfly+", text, 4, 5)
+    between = rest[0] if rest else 1
+    links = dragonfly_plus_links(groups, leaves, hosts, spines, between)
+    _check_links(source, "dragonfly+", groups * leaves * hosts, groups * (leaves + spines), links)
+    return dragonfly_plus(source.name, groups, leaves, hosts, spines, between, defaults, source.at())
 
 
 def _check_links(source: Source, kind: str, hosts: int, switches: int, links: int) -> None:
