@@ -62,5 +62,6 @@ NB_MODULE(_core, m) {
   bind_elements(m);
   bind_element_moves(m);
   bind_choose(m);
+  bind_bundle(m);
   bind_environment(m);
 }

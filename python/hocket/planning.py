@@ -136,6 +136,13 @@ def plan_collective(
     return planned
 
 
+def plan_demand(
+    network: _core.Network, demand: _core.Demand, scheduler: str = AUTO, window: int | None = None
+) -> PlannedExchange:
+    """Schedules any demand by its bytes: messages cost their senders nothing else."""
+    return _plan(network, demand, scheduler, window)
+
+
 def plan_irregular(
     network: _core.Network,
     demand: _core.Demand,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from hocket import _core
+from hocket import _core, bundling
 from hocket.calibration.costs import OUTSTANDING, Costs, costs_for
 from hocket.collectives import IRREGULAR, library_calls
 from hocket.units import format_bytes, format_time
@@ -35,7 +35,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way. ``window``: 0 for what a library does."""
+    """One way. ``window``: 0 for what a library does, and for bundles."""
 
     name: str
     seconds: float
@@ -97,23 +97,31 @@ def forecast(planned: Exchange, costs: Costs) -> Forecast:
     """Simulates every candidate that there are steps for. Nothing of an irregular exchange, whose messages differ."""
     if planned.demand.pattern == IRREGULAR:
         return Forecast(costs, (), None)
-    found = sorted([*_windows(planned, costs), *_libraries(planned, costs)], key=lambda one: one.seconds)
+    ways = (*_windows(planned, costs), *_bundles(planned, costs), *_libraries(planned, costs))
+    found = sorted(ways, key=lambda one: one.seconds)
     settings = _settings(planned, costs, found) if costs.measured else None
     return Forecast(costs, tuple(found), settings)
 
 
-def forecast_of(planned: Exchange, path: str | None, description: NetworkDescription) -> Forecast | None:
-    """By the calibration in a file, the one kept of the network, or an assumed profile. None where there is nothing to
-    compare, or too much of it unless the user has named a file. Raises HocketError for a file that cannot be used."""
+def costs_of(network: _core.Network, path: str | None, description: NetworkDescription) -> Costs:
+    """By the calibration in a file, the one kept of the network, or an assumed profile. Raises HocketError for a file
+    that cannot be used."""
     from hocket.calibration.files import read_calibration
 
-    calibration, source = read_calibration(path, description, planned.network.host_rate)
+    calibration, source = read_calibration(path, description, network.host_rate)
     if calibration is None and source:
         print(f"hocket: {source}: costs are assumed", file=sys.stderr)
+    return costs_for(network, calibration, source)
+
+
+def forecast_of(planned: Exchange, path: str | None, description: NetworkDescription) -> Forecast | None:
+    """By the costs of costs_of(). None where there is nothing to compare, or too much of it unless the user has named
+    a file. Raises HocketError for a file that cannot be used."""
+    costs = costs_of(planned.network, path, description)
     few = len(planned.schedule) <= MOST_MESSAGES
     if planned.demand.pattern == IRREGULAR or not (path is not None or few):
         return None
-    found = forecast(planned, costs_for(planned.network, calibration, source))
+    found = forecast(planned, costs)
     return found if found.candidates else None
 
 
@@ -127,6 +135,11 @@ def _windows(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
         seconds = _simulated(network, schedule, waits, f"window:{window}", parameters)
         if seconds is not None:
             yield Candidate(f"window-{window}", seconds, window)
+
+
+def _bundles(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
+    for name, seconds in bundling.candidates(planned.network, planned.demand, costs, _STEPS):
+        yield Candidate(name, seconds)
 
 
 def _libraries(planned: Exchange, costs: Costs) -> Iterator[Candidate]:

@@ -12,6 +12,7 @@ from hocket.units import format_time, format_total
 
 if TYPE_CHECKING:
     from hocket._core import Network
+    from hocket.demand import Traffic
     from hocket.figures import Figures
     from hocket.planning import PlannedExchange
 
@@ -29,6 +30,15 @@ seed_option = click.option(
 )  # fmt: skip
 
 
+def traffic_of(network: Network, path: str, quiet: bool) -> Traffic:
+    """What the file ``path`` says; raises where it is of other ranks than ``network``'s."""
+    from hocket.demand import read_traffic
+
+    traffic = with_spinner(f"reading {path}", lambda: read_traffic(path), quiet)
+    traffic.check_ranks(network.ranks, path)
+    return traffic
+
+
 def plan_traffic(
     network: Network,
     path: str,
@@ -39,13 +49,11 @@ def plan_traffic(
     quiet: bool = False,
 ) -> PlannedExchange:
     """An irregular exchange of what the file ``path`` says; tells what of it is no message."""
-    from hocket.demand import read_traffic
     from hocket.planning import plan_irregular
     from hocket.units import parse_time
 
     seconds = named("--startup", parse_time, startup or "0")
-    traffic = with_spinner(f"reading {path}", lambda: read_traffic(path), quiet)
-    traffic.check_ranks(network.ranks, path)
+    traffic = traffic_of(network, path, quiet)
     planned = with_spinner(
         f"planning {network.ranks} ranks",
         lambda: plan_irregular(network, traffic.demand(), scheduler, window, seconds, seed),

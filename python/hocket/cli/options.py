@@ -17,7 +17,7 @@ from hocket.errors import PlanError, UsageError
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
-    from hocket._core import Network, Plan
+    from hocket._core import Demand, Network, Plan
     from hocket.network import Defaults, KnownNetwork, Uplinks
     from hocket.planning import PlannedExchange
 
@@ -274,6 +274,23 @@ def load_plan(path: str, quiet: bool) -> Plan:
         return with_spinner(f"reading {path}", lambda: _core.Plan.decode(data), quiet)
     except _core.InputError as problem:
         raise PlanError(f"{path}: {problem}", remedy="make it again with 'hocket plan'") from None
+
+
+def equal_demand(
+    name: str, network: Network, size: str | None, contributions: str | None = None, root: int = 0
+) -> Demand:
+    """What a collective of SIZE per message or rank, or of what the file of contributions says, asks for."""
+    from hocket.cli.contributions import read_contributions
+
+    if size is not None and contributions is not None:
+        raise UsageError("--bytes and --contributions both say what a rank contributes",
+                         remedy="give one of them")  # fmt: skip
+    entry = find(name)
+    if contributions is None:
+        bytes = parse_size(size or DEFAULT_BYTES, least=0 if entry.forwards else 1)
+        return entry.demand(network.ranks, bytes, root)
+    sizes = read_contributions(contributions, network.ranks)
+    return _core.Demand(network.ranks, max(sizes, default=0), entry.pattern, contributions=list(sizes))
 
 
 def plan_equal(

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.irregular import demand_option, plan_traffic, seed_option
+from hocket.cli.bundles import BUNDLED, bundles_options, check_bundles, finish_bundles, plan_bundles
+from hocket.cli.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli.options import (
     DEFAULT_BYTES,
     calibration_option,
     defaults_options,
+    equal_demand,
     json_option,
     load_islands,
     load_network,
@@ -89,8 +91,10 @@ def _command(collective: _core.Collective) -> click.Command:
         as_json: bool,
         **more: Any,
     ) -> None:
+        bundles, radix = more.pop("bundles", None), more.pop("radix", None)
         check_outputs(output, dump, rank)
-        one = (output, dump, rank, more.get("contributions")) != (None, None, None, None)
+        check_bundles(bundles, radix, rank)
+        one = (output, dump, rank, more.get("contributions"), bundles) != (None, None, None, None, None)
         islands = _islands(source, defaults, as_json, one)
 
         def planned(network: _core.Network, window: int | None = window) -> PlannedExchange:
@@ -101,6 +105,13 @@ def _command(collective: _core.Collective) -> click.Command:
             return
         known = islands[0]
         check_rank(known.network, rank)
+        if bundles is not None:
+            demand = equal_demand(collective.name, known.network, size, more.get("contributions"))
+            bundled, costs = plan_bundles(
+                known, demand, calibration, bundles, radix, scheduler, window, as_json
+            )
+            finish_bundles(bundled, collective.name, known, costs, output, dump, as_json)
+            return
         if rank is not None and by_row:
             _row(known, rank, size or DEFAULT_BYTES, scheduler, dump, as_json)
             return
@@ -119,6 +130,8 @@ def _command(collective: _core.Collective) -> click.Command:
         )(command)  # fmt: skip
     if collective.rooted:
         command = root_option(command)
+    if collective.name in BUNDLED:
+        command = bundles_options(command)
     row = "With --rank R the row of that rank is shown."
     if by_row:
         row = "With --rank R nothing but the row of that rank is computed, which takes a second for 100,000 hosts."
@@ -143,6 +156,7 @@ for _collective in EQUAL:
 @window_option(IRREGULAR)
 @_dump_option
 @_rank_option("Only what rank R sends and receives.")
+@bundles_options
 @defaults_options
 @json_option
 def irregular(
@@ -155,6 +169,8 @@ def irregular(
     window: int | None,
     dump: str | None,
     rank: int | None,
+    bundles: str | None,
+    radix: int | None,
     defaults: Defaults,
     as_json: bool,
 ) -> None:
@@ -167,6 +183,12 @@ def irregular(
     known = load_network(source, defaults, as_json)
     network = known.network
     check_rank(network, rank)
+    check_bundles(bundles, radix, rank)
+    if bundles is not None:
+        demand = traffic_of(network, traffic, as_json).demand()
+        bundled, costs = plan_bundles(known, demand, None, bundles, radix, scheduler, window, as_json)
+        finish_bundles(bundled, IRREGULAR, known, costs, output, dump, as_json)
+        return
     planned = plan_traffic(network, traffic, scheduler, window, startup, seed, as_json)
     if rank is not None:
         show_row(planned, known.uplinks, rank, dump, as_json)

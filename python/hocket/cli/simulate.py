@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from hocket.cli.irregular import demand_option, plan_traffic, seed_option
+from hocket import bundling
+from hocket.cli.bundles import (
+    BUNDLED,
+    bundles_options,
+    check_bundles,
+    memory_line,
+    plan_bundles,
+)
+from hocket.cli.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli.options import (
     Number,
     bytes_option,
     calibration_option,
     defaults_options,
+    equal_demand,
     flow_option,
     json_option,
     load_network,
@@ -38,7 +47,7 @@ from hocket.errors import MissingToolError, UsageError
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
-    from hocket._core import Demand, Network, Schedule, Simulation
+    from hocket._core import BundledExchange, Demand, Network, Schedule, Simulation
     from hocket.figures import Figures
     from hocket.network import Defaults, Uplinks
     from hocket.planning import PlannedExchange
@@ -51,6 +60,8 @@ PLANNING = {
     "traffic": "--demand",
     "scheduler": "--scheduler",
     "seed": "--seed",
+    "bundles": "--bundles",
+    "radix": "--radix",
 }
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -73,6 +84,7 @@ PICTURES = (".svg", ".png", ".pdf")
               help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
 @packet_options
 @calibration_option
+@bundles_options
 @click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")
 @click.option(
     "--throughput", metavar="FILE", help="Draw throughput of all messages and phases as histograms."
@@ -95,6 +107,8 @@ def simulate(
     overhead: float,
     model: str,
     calibration: str | None,
+    bundles: str | None,
+    radix: int | None,
     picture: str | None,
     throughput: str | None,
     heat: str | None,
@@ -118,14 +132,26 @@ def simulate(
                 f"{option} {file} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
             )
         check_writable(file)
-    _check_options(path, pattern)
+    _check_options(path, pattern, bundles)
+    check_bundles(bundles, radix)
     known = load_network(source, defaults, as_json)
     network = known.network
+    bundled: BundledExchange | None = None
     seconds = 0.0 if startup is None else named("--startup", parse_time, startup)
     if path is not None:
         plan = load_plan(path, as_json)
         check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
         schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.scheduler, plan.header.demand
+    elif bundles is not None:
+        asked = _demand(network, pattern, size, traffic, as_json)
+        of_hosts, _ = plan_bundles(known, asked, calibration, bundles, radix, scheduler, None, as_json)
+        bundled, network, waits, name = (
+            of_hosts.exchange,
+            of_hosts.between,
+            of_hosts.waits,
+            of_hosts.scheduler,
+        )
+        schedule, demand = bundled.schedule, bundled.between
     else:
         planned = _planned(network, pattern, size, traffic, scheduler, startup, seed, as_json)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
@@ -163,9 +189,14 @@ def simulate(
         with_spinner("drawing", partial(_draw, file, draw), as_json)
     channels = _channels(network, result)
     exchange = Exchange(network, demand, schedule, waits)
-    forecast = with_spinner(
-        "predicting", lambda: forecast_of(exchange, calibration, known.description), as_json
-    )
+    forecast = None
+    in_memory = None
+    if bundled is None:
+        forecast = with_spinner(
+            "predicting", lambda: forecast_of(exchange, calibration, known.description), as_json
+        )
+    else:
+        in_memory = bundling.memory_seconds(network, bundled, waits)
     if as_json:
         report = {
             **figures.as_json(),
@@ -177,9 +208,18 @@ def simulate(
             "uplinks": known.uplinks.as_json(),
             **({} if forecast is None else {"forecast": forecast.as_json()}),
         }
+        if bundled is not None and in_memory is not None:
+            report["bundled"] = {
+                "ranks": bundled.demand.ranks, "memory_bytes": max(bundled.memory),
+                "put_seconds": in_memory.put, "take_seconds": in_memory.take,
+                "seconds": in_memory.put + result.seconds + in_memory.take,
+            }  # fmt: skip
         click.echo(json.dumps(report))
         return
     _tell(figures, how, _size_text(demand), result.tokens, known.uplinks)
+    if bundled is not None and in_memory is not None:
+        whole = in_memory.put + result.seconds + in_memory.take
+        click.echo(f"{memory_line(in_memory, bundled)}, in all {format_time(whole, 4)}")
     if forecast is not None:
         click.echo("\n".join(forecast.lines()))
     _tell_channels(channels)
@@ -187,14 +227,25 @@ def simulate(
         click.echo(f"wrote {file}")
 
 
-def _check_options(path: str | None, pattern: str) -> None:
-    """Refuses options that would have no effect."""
+def _check_options(path: str | None, pattern: str, bundles: str | None) -> None:
+    """Refuses options that would have no effect, and bundles of what is not bundled."""
+    if bundles is not None and pattern not in BUNDLED:
+        raise UsageError(f"a {pattern} is not bundled", remedy=f"--bundles serves {', '.join(BUNDLED)}")
     if path is not None:
         _refuse(_given(PLANNING), f"would plan an exchange, but {path} is planned already", "give no plan")
     elif pattern == IRREGULAR:
         _refuse(_given(("size",)), "sets one size for all, but --demand says each", "say another --pattern")
     else:
         _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "say --pattern irregular")
+
+
+def _demand(network: Network, pattern: str, size: str, traffic: str | None, quiet: bool) -> Demand:
+    """What the options ask for."""
+    if pattern != IRREGULAR:
+        return equal_demand(pattern, network, size)
+    if traffic is None:
+        raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
+    return traffic_of(network, traffic, quiet).demand()
 
 
 def _planned(

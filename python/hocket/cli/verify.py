@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket import bundling
+from hocket.cli.bundles import check_bundled, exchange_of
 from hocket.cli.irregular import time_in_turn
 from hocket.cli.options import defaults_options, json_option, load_network, load_plan, loud, network_option
+from hocket.cli.sizes import size_text
 from hocket.cli.work import with_spinner
 from hocket.collectives import ALL_TO_ALL
-from hocket.units import format_time
+from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
-    from hocket._core import Certificate, Plan
+    from hocket._core import BundleCertificate, BundledExchange, Certificate, Plan
     from hocket.figures import Figures
     from hocket.network import Defaults, KnownNetwork
 
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("path", metavar="PLAN")
 @network_option()
+@click.option(
+    "--bundled",
+    is_flag=True,
+    help="PLAN has one rank a host: check both levels of what bundles of NETWORK's ranks make of it.",
+)
 @defaults_options
 @json_option
 @click.pass_context
@@ -30,6 +38,7 @@ def verify(
     ctx: click.Context,
     path: str,
     source: str,
+    bundled: bool,
     defaults: Defaults,
     as_json: bool,
 ) -> None:
@@ -43,15 +52,24 @@ def verify(
     from hocket.same_network import check_same_network
 
     known = load_network(source, defaults, as_json)
-    network = known.network
     plan = load_plan(path, as_json)
+    if bundled:
+        check_bundled(plan, known.network, path)
+    network = _core.one_rank_a_host(known.network) if bundled else known.network
     check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
     header, demand = plan.header, plan.header.demand
     ports = ports_of(header.scheduler, demand.pattern)
     begun = time.perf_counter()
-    certificate = with_spinner(
-        "verifying", lambda: check(network, demand, plan.schedule, plan.waits, ports), as_json
-    )
+    exchange = exchange_of(plan, known.network) if bundled else None
+
+    def prove() -> Certificate | BundleCertificate:
+        if exchange is None:
+            return check(network, demand, plan.schedule, plan.waits, ports)
+        return bundling.verified(
+            network, exchange, plan.waits, bundling.ports_between(header.scheduler, exchange.between)
+        )
+
+    certificate = with_spinner("verifying", prove, as_json)
     seconds = time.perf_counter() - begun
     bounds = _core.lower_bounds(network, demand)
     # The startup that blocks were planned for is known to the plan alone.
@@ -76,20 +94,33 @@ def verify(
             "peak_rss_bytes": peak_rss_bytes(),
             "uplinks": known.uplinks.as_json(),
         }
+        if exchange is not None:
+            report["bundled"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
         click.echo(json.dumps(report))
     else:
-        _tell(path, plan, certificate, figures, known, seconds)
+        _tell(path, plan, certificate, figures, known, seconds, exchange)
     ctx.exit(0 if certificate.ok else 1)
 
 
 def _tell(
-    path: str, plan: Plan, certificate: Certificate, figures: Figures, known: KnownNetwork, seconds: float
+    path: str,
+    plan: Plan,
+    certificate: Certificate | BundleCertificate,
+    figures: Figures,
+    known: KnownNetwork,
+    seconds: float,
+    exchange: BundledExchange | None,
 ) -> None:
     header = plan.header
     answer = {True: "yes", False: "NO"}
     click.echo(
         f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{header.scheduler}'"
     )
+    if exchange is not None:
+        click.echo(
+            f"bundled          {size_text(exchange.demand)} of {exchange.demand.ranks} ranks on "
+            f"{len(exchange.groups)} hosts, {format_bytes(max(exchange.memory))} of memory a host"
+        )
     click.echo(f"complete         {answer[certificate.complete]}")
     click.echo(f"contention-free  {answer[certificate.contention_free]}")
     click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
