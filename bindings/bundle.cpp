@@ -26,18 +26,18 @@ using CopyRow = std::tuple<Rank, std::uint64_t, Rank, Rank, std::uint64_t, std::
 using CarryRow = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
 using SumRow = std::tuple<Rank, std::uint64_t, std::uint64_t, std::vector<std::uint64_t>>;
 
-CopyRow row_of(const LocalCopy& c) {
+CopyRow tuple_of(const LocalCopy& c) {
   return {c.rank, c.at, c.piece.origin, c.piece.target, c.piece.offset, c.piece.length};
 }
-CarryRow row_of(const Carry& c) { return {c.from, c.to, c.length}; }
-SumRow row_of(const LocalSum& s) { return {s.rank, s.to, s.length, s.from}; }
+CarryRow tuple_of(const Carry& c) { return {c.from, c.to, c.length}; }
+SumRow tuple_of(const LocalSum& s) { return {s.rank, s.to, s.length, s.from}; }
 
-LocalCopy from_row(const CopyRow& row) {
+LocalCopy from_tuple(const CopyRow& row) {
   const auto& [rank, at, origin, target, offset, length] = row;
   return {rank, at, {origin, target, offset, length}};
 }
-Carry from_row(const CarryRow& row) { return {std::get<0>(row), std::get<1>(row), std::get<2>(row)}; }
-LocalSum from_row(const SumRow& row) {
+Carry from_tuple(const CarryRow& row) { return {std::get<0>(row), std::get<1>(row), std::get<2>(row)}; }
+LocalSum from_tuple(const SumRow& row) {
   return {std::get<0>(row), std::get<1>(row), std::get<2>(row), std::get<3>(row)};
 }
 
@@ -48,12 +48,12 @@ void bind_rows(nb::class_<BundledExchange>& type, const char* name, const char* 
       name,
       [](const BundledExchange& x) {
         std::vector<Row> rows;
-        std::ranges::transform(x.*member, std::back_inserter(rows), [](const auto& one) { return row_of(one); });
+        std::ranges::transform(x.*member, std::back_inserter(rows), [](const auto& one) { return tuple_of(one); });
         return rows;
       },
       [](BundledExchange& x, const std::vector<Row>& rows) {
         (x.*member).clear();
-        std::ranges::transform(rows, std::back_inserter(x.*member), [](const Row& one) { return from_row(one); });
+        std::ranges::transform(rows, std::back_inserter(x.*member), [](const Row& one) { return from_tuple(one); });
       },
       doc);
 }
@@ -72,7 +72,7 @@ void bind_groups(nb::module_& m) {
 }
 
 /// (kind, phase, text) of both levels.
-std::vector<std::tuple<std::string, std::uint64_t, std::string>> findings_of(const BundleCertificate& c) {
+std::vector<std::tuple<std::string, std::uint64_t, std::string>> findings_of_both(const BundleCertificate& c) {
   std::vector<std::tuple<std::string, std::uint64_t, std::string>> found;
   for (const Finding& f : c.between.findings) found.emplace_back(to_string(f.kind), f.phase, f.text);
   for (const MemoryFinding& f : c.findings) found.emplace_back(to_string(f.kind), f.phase, f.text);
@@ -80,7 +80,7 @@ std::vector<std::tuple<std::string, std::uint64_t, std::string>> findings_of(con
 }
 
 /// Of both levels, by kind.
-nb::dict counts_of(const BundleCertificate& c) {
+nb::dict counts_of_both(const BundleCertificate& c) {
   nb::dict counts;
   for (std::size_t i = 0; i < violation_kinds; ++i)
     if (c.between.counts[i] > 0) counts[nb::cast(to_string(static_cast<Violation>(i)))] = c.between.counts[i];
@@ -97,8 +97,8 @@ void bind_certificate(nb::module_& m) {
       .def_prop_ro("contention_free", [](const BundleCertificate& c) { return c.between.contention_free(); })
       .def_prop_ro("complete", &BundleCertificate::complete)
       .def_prop_ro("ok", &BundleCertificate::ok)
-      .def_prop_ro("counts", &counts_of, "violations by kind")
-      .def_prop_ro("findings", &findings_of, "(kind, phase, text) of the first few of each kind");
+      .def_prop_ro("counts", &counts_of_both, "violations by kind")
+      .def_prop_ro("findings", &findings_of_both, "(kind, phase, text) of the first few of each kind");
 }
 
 }  // namespace
