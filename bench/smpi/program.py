@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from hocket._core import Schedule, Waits
+from hocket._core import EVERYONE, Schedule, Waits
 
 _OFFSET_WIDTH = 11  # digits and the end of the line
 
@@ -68,11 +68,11 @@ Piece = tuple[int, int, int, int]  # origin, target, offset, length
 
 
 def _messages(schedule: Schedule) -> tuple[list[Message], list[list[Piece]]]:
-    """Rows to messages: the rows of one message follow each other."""
+    """Rows to messages: the rows of one all-gather message follow each other."""
     messages: list[Message] = []
     pieces: list[list[Piece]] = []
     for phase, src, dst, origin, target, offset, length in schedule.rows():
-        if messages and messages[-1][:3] == (phase, src, dst):
+        if target == EVERYONE and messages and messages[-1][:3] == (phase, src, dst):
             messages[-1] = (phase, src, dst, messages[-1][3] + length)
         else:
             messages.append((phase, src, dst, length))
