@@ -27,7 +27,7 @@ from mutations import altered, complaint, readers
 from results_file import Row, begin, cells, grouped, provenance, read
 
 HANG: Final = 20.0  # seconds for one input
-SLICE_SECONDS: Final = 10.0  # a slice ends then, or after its inputs
+SLICE_SECONDS: Final = 4.0  # a slice ends then, or after its inputs
 MOST_IN_A_SLICE: Final = 20_000
 SHOWN_FAULTS: Final = 3
 
@@ -103,13 +103,13 @@ def measured(number: int, name: str, seed: str) -> Row:
 
 
 def summary(heading: Row, rows: list[Row]) -> Iterable[str]:
-    yield "# Altered files for every reader"
+    yield "# Altered files for readers"
     yield ""
     yield provenance(heading)
     yield ""
     yield "Valid files altered by seeded chance: bytes, words and lines replaced, left out or doubled, ends cut off."
     yield "A fault is anything but acceptance or one error in one line with a remedy: a crash, another exception,"
-    yield f"more than {HANG:.0f} s for one file. Readers take turns of {SLICE_SECONDS:.0f} s, each in its own process."
+    yield f"more than {HANG:.0f} s for one file. Readers take turns of some seconds, each in its own process."
     yield "Made by `make bench-readers`."
     yield ""
     total = {key: sum(row[key] for row in rows) for key in ("inputs", "accepted", "refused", "faults")}
@@ -158,8 +158,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         names = [reader.name for reader in readers(Path(place))]
     while sum(row["inputs"] for row in results.rows) < options.inputs and time.monotonic() < ended:
-        for number, name in enumerate(names):
-            done = next((row["slices"] for row in results.rows if row["reader"] == name), 0)
+        slices = {row["reader"]: row["slices"] for row in results.rows}
+        for number, name in sorted(enumerate(names), key=lambda item: slices.get(item[1], 0)):
+            done = slices.get(name, 0)
             row = measured(number, name, f"{options.seed}-{name}-{done}")
             results.rows = merged([*results.rows, row])
             results.add()
