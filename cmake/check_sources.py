@@ -2,7 +2,7 @@
 
 ``tidy``: clang-tidy on the folders of core, runtime and sort, by BUILD/compile_commands.json. ``syntax``: whether each
 source of runtime and sort compiles by itself, with an MPI's wrapper. What has passed is kept in CACHE by a digest of
-all that can change the answer: the source, all headers, the MPI's headers, the command, the tool and its settings.
+all that can change the answer: the source, what it includes, the MPI's headers, the command, the tool and its settings.
 """
 
 import hashlib
@@ -14,11 +14,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[1]
-SUFFIXES = {".h", ".hpp", ".inc"}
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = (ROOT, ROOT / "core/include", ROOT / "runtime/include")
 TIDIED = re.compile(r"hocket_(core|runtime_(mpich|openmpi))")
 
 
@@ -73,26 +74,36 @@ def version(tool: str) -> bytes:
     return subprocess.run([tool, "--version"], capture_output=True, check=True).stdout
 
 
-def digest(check: Check, headers: bytes) -> str:
-    whole = hashlib.sha256(headers + check.uses)
-    for source in folder_of_sources(check.source):
-        whole.update(str(source.relative_to(ROOT)).encode() + b"\0" + source.read_bytes())
+@cache
+def included(path: Path) -> tuple[Path, ...]:
+    """The project's files that a file names."""
+    names = re.findall(r'^\s*#\s*include "([^"]+)"', path.read_text(), re.MULTILINE)
+    found = (folder / name for name in names for folder in (path.parent, *FOLDERS))
+    return tuple(file.resolve() for file in found if file.is_file())
+
+
+def read_by(sources: list[Path]) -> list[Path]:
+    """The project's files that are read when these are compiled."""
+    found, left = set(sources), list(sources)
+    while left:
+        new = set(included(left.pop())) - found
+        found |= new
+        left += new
+    return sorted(found)
+
+
+def digest(check: Check) -> str:
+    whole = hashlib.sha256(check.uses)
+    for path in read_by(folder_of_sources(check.source)):
+        whole.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return whole.hexdigest()
 
 
 def main() -> int:
-    what, argument, cache = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    cache.mkdir(parents=True, exist_ok=True)
-    headers = b"".join(
-        hashlib.sha256(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes()).digest()
-        for tree in ("core", "runtime", "sort")
-        for path in sorted((ROOT / tree).rglob("*"))
-        if path.suffix in SUFFIXES
-    )
-    checks = {
-        digest(check, headers): check for check in {"tidy": tidy, "syntax": syntax}[what](Path(argument))
-    }
-    due = {key: check for key, check in checks.items() if not (cache / key).exists()}
+    what, argument, passed = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    passed.mkdir(parents=True, exist_ok=True)
+    checks = {digest(check): check for check in {"tidy": tidy, "syntax": syntax}[what](Path(argument))}
+    due = {key: check for key, check in checks.items() if not (passed / key).exists()}
     print(f"{what}: {len(due)} of {len(checks)} to check", flush=True)
 
     def run(key: str) -> bool:
@@ -100,7 +111,7 @@ def main() -> int:
         if done.returncode:
             print(done.stdout + done.stderr, file=sys.stderr, flush=True)
         else:
-            (cache / key).touch()
+            (passed / key).touch()
         return done.returncode == 0
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
