@@ -137,13 +137,9 @@ class CopyCheck {
     const bool target = x_.demand.by_blocks() ? piece.target == everyone : piece.target < x_.demand.ranks;
     const std::uint64_t size =
         target && piece.origin < x_.demand.ranks ? x_.demand.size(piece.origin, piece.target) : 0;
-    if (size == 0)
-      certificate_.add(MemoryFault::not_demanded, 0, copy_name(copy));
-    else if (piece.offset > size || piece.length > size - piece.offset)
-      certificate_.add(MemoryFault::not_demanded, 0, copy_name(copy));
-    else
-      return true;
-    return false;
+    const bool inside = size > 0 && piece.offset <= size && piece.length <= size - piece.offset;
+    if (!inside) certificate_.add(MemoryFault::not_demanded, 0, copy_name(copy));
+    return inside;
   }
 
   void check_take(const LocalCopy& take) {
