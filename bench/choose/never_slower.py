@@ -4,7 +4,8 @@
         [--size 8 --size 65536] [--collective alltoall] [--calls 200] [--pairs 5] [--seconds 20]
 
 A place is shared memory or a lab, with options of `hocket lab run`, such as chain:4,4*2/rate=50Mbit/shuffle=1. Dense
-and sparse are MPI_Alltoallv with messages of half to one and a half times the size, and with one message in four.
+and sparse are MPI_Alltoallv with messages of half to one and a half times the size, and with one message in four;
+changing is an all-to-all whose messages have the size, half of it, and so on down to a 32nd, in turn.
 Each cell (place, collective, size, MPI) runs jobs in pairs, native and with Hocket, in turn; nothing is known
 from before (`first`); --again: a second job with Hocket uses what the first has kept; --control: a second native job
 shows what chance does to such ratios. Labs need root.
@@ -41,7 +42,7 @@ from results_file import ROOT, Row, alternating, begin, cells, grouped, provenan
 PROGRAM = Path(__file__).with_name("total_time.c")
 PICTURE = ROOT / "docs/pictures/never-slower.png"
 HOCKET = [sys.executable, "-m", "hocket.cli"]
-COLLECTIVES = ["alltoall", "allgather", "dense", "sparse"]
+COLLECTIVES = ["alltoall", "allgather", "dense", "sparse", "changing"]
 PROBE_CALLS = 3  # how long a call takes, to know how many fit
 
 
@@ -109,7 +110,7 @@ def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argpars
     """A row per pair: seconds of the native job and of the others."""
     size = [cell["collective"], cell["bytes"]]
     per_call = run(place, mpi, program, [*size, PROBE_CALLS], None, arguments.timeout) / PROBE_CALLS
-    calls = max(20, min(arguments.calls, int(arguments.seconds / per_call)))
+    calls = min(arguments.calls, max(20, int(arguments.seconds / per_call)))
     began = time.monotonic()
     for pair in itertools.count():
         if pair >= arguments.pairs and time.monotonic() - began >= arguments.cell_seconds:
@@ -158,7 +159,7 @@ def against_chance(rows: list[Row]) -> list[str]:
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Medians per cell, and how many keep the promise."""
     told, medians = [], []
-    for key, of in grouped(rows, "place", "mpi", "collective", "bytes").items():
+    for key, of in grouped(rows, "place", "mpi", "collective", "bytes", "calls").items():
         first, again, control = (ratios(of, candidate) for candidate in ("first", "again", "control"))
         if not first:
             continue
@@ -166,7 +167,6 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         told.append(
             [
                 *key,
-                of[0]["calls"],
                 len(first),
                 quartiles(first),
                 quartiles(again) if again else "",

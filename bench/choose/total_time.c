@@ -1,12 +1,13 @@
-/* total_time alltoall|allgather|dense|sparse BYTES CALLS: seconds of all calls together, the largest over the ranks;
- * every message is checked. Nothing but the calls is timed. Dense and sparse are MPI_Alltoallv: all messages, of half
- * to one and a half BYTES; or one of BYTES in four. */
+/* total_time alltoall|allgather|dense|sparse|changing BYTES CALLS: seconds of all calls together, the largest over the
+ * ranks; every message is checked. Nothing but the calls is timed. Dense and sparse are MPI_Alltoallv: all messages, of
+ * half to one and a half BYTES; or one of BYTES in four. Changing: an MPI_Alltoall of BYTES, of half of it, and so on
+ * down to a 32nd, and again. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum Call { ALLTOALL, ALLGATHER, DENSE, SPARSE };
+enum Call { ALLTOALL, ALLGATHER, DENSE, SPARSE, CHANGING, CALLS };
 
 static int length(enum Call call, int bytes, int from, int to) {
   const int mixed = (from * 31 + to * 17) % 16;
@@ -22,10 +23,10 @@ int main(int argc, char** argv) {
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  static const char* const names[] = {"alltoall", "allgather", "dense", "sparse"};
+  static const char* const names[] = {"alltoall", "allgather", "dense", "sparse", "changing"};
   int call = 0;
-  while (call < 4 && strcmp(argv[1], names[call]) != 0) ++call;
-  if (call == 4) MPI_Abort(MPI_COMM_WORLD, 2);
+  while (call < CALLS && strcmp(argv[1], names[call]) != 0) ++call;
+  if (call == CALLS) MPI_Abort(MPI_COMM_WORLD, 2);
   const int bytes = atoi(argv[2]), calls = atoi(argv[3]);
   const size_t stride = 2 * (size_t)bytes;
   unsigned char *out = calloc((size_t)n, stride), *in = calloc((size_t)n, stride);
@@ -43,6 +44,11 @@ int main(int argc, char** argv) {
   double total = 0, longest = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < calls; ++i) {
+    if (call == CHANGING)
+      for (int peer = 0; peer < n; ++peer) {
+        sent[peer] = received[peer] = bytes >> i % 6 > 0 ? bytes >> i % 6 : 1;
+        places[peer] = origins[peer] = peer * sent[peer];
+      }
     for (int to = 0; to < n; ++to) {
       if (sent[to] == 0) continue;
       unsigned char* message = out + places[to];
@@ -51,8 +57,8 @@ int main(int argc, char** argv) {
     const double start = MPI_Wtime();
     if (call == ALLGATHER)
       MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
-    else if (call == ALLTOALL)
-      MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    else if (call == ALLTOALL || call == CHANGING)
+      MPI_Alltoall(out, sent[0], MPI_BYTE, in, sent[0], MPI_BYTE, MPI_COMM_WORLD);
     else
       MPI_Alltoallv(out, sent, places, MPI_BYTE, in, received, origins, MPI_BYTE, MPI_COMM_WORLD);
     total += MPI_Wtime() - start;

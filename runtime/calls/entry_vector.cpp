@@ -3,6 +3,7 @@
 #include "runtime/calls/entry_vector.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -57,14 +58,15 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
 struct Run {
   std::optional<FallbackReason> why;  ///< the MPI library is to serve the call; nothing: it is over
   Duel* duel = nullptr;               ///< to be told when the call is over
+  std::unique_ptr<SizeLook> look;     ///< whether the ranks are to meet for the next one
 };
 
-/// Whether the ranks are to meet for this call, which costs more than many short ones. Collective.
-bool worth_meeting(MPI_Comm comm, const Sides& sides, const Team& team) {
+/// Whether the ranks are to meet, which costs more than many short calls. Collective.
+std::unique_ptr<SizeLook> look_at_size(MPI_Comm comm, const Sides& sides, const Team& team) {
   const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach);
   std::optional<PeerBytes> peer_bytes;
   if (neighbours && !neighbours->ambiguous) peer_bytes = sides.between(*neighbours, comm).peer_bytes();
-  return large_enough(comm, peer_bytes, team.size());
+  return std::make_unique<SizeLook>(comm, peer_bytes, team.size());
 }
 
 /// Runs the call by its plan if there is one.
@@ -72,8 +74,8 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   Team* const team = Team::known(comm);
   if (team != nullptr && !team->met()) {
     if (settings().choose != Choose::off && team->could_meet()) {
-      if (!team->looks_at_size()) return {FallbackReason::not_asked};
-      if (!worth_meeting(comm, sides, *team)) return {FallbackReason::small};
+      if (team->looks_at_size()) return {FallbackReason::small, nullptr, look_at_size(comm, sides, *team)};
+      if (!team->has_large_calls()) return {FallbackReason::not_asked};
     }
     team->meet(comm);
   }
@@ -105,6 +107,7 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
       code = wait_in_mpi(native);
     }
     if (run.duel != nullptr) run.duel->over();
+    if (run.look && run.look->large_enough()) Team::known(comm)->expect_large_calls();
     return code;
   });
 }

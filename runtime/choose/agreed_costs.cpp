@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/agree.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -18,14 +18,14 @@ std::vector<double> over_ranks(MPI_Comm comm, std::vector<double> own, AgreedCos
     for (double& seconds : own) seconds /= ranks;
   }
   const MPI_Op op = cost == Cost::mean ? MPI_SUM : MPI_MAX;
-  check(wait_in_mpi(PMPI_Allreduce, own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, op, comm));
+  reduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, op, comm);
   return all;
 }
 
 }  // namespace
 
 void AgreedCosts::begin(MPI_Comm comm) {
-  if (meet_first_) check(wait_in_mpi(PMPI_Barrier, comm));
+  if (meet_first_) wait_for_all(comm);
   own_.push_back(std::numeric_limits<double>::infinity());
   since_ = std::chrono::steady_clock::now();
 }

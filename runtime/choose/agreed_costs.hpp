@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -28,8 +29,8 @@ class AgreedCosts {
   void begin(MPI_Comm comm);
   /// It has ended. One that never ends, by an error on this rank, has no cost here.
   void end();
-  /// Whether there are calls to agree on.
-  [[nodiscard]] bool any() const { return !own_.empty(); }
+  /// Calls to agree on.
+  [[nodiscard]] std::size_t count() const { return own_.size(); }
   /// Seconds of all calls since it was last asked; infinity: not known. A call without a cost on some rank costs what
   /// the others say, or nothing is known of the mean and the most. `besides` is agreed in the same way and comes last.
   /// Collective.

@@ -27,7 +27,7 @@ struct Choice {
   Stage stage = Stage::watched;
   std::uint64_t calls = 0;
   double native_seconds = 0;         ///< of the library's call while it was watched; 0: not known yet
-  bool outruns_wires = false;        ///< it takes less than the links as described need: they hardly carry anything
+  bool outruns_wires = false;        ///< it takes less than the links as described need: no schedule is faster
   std::size_t arm = 0;               ///< but for Stage::guarded: its place in the table
   std::vector<std::size_t> offered;  ///< arms that the guard chooses from: their places in the table
   std::vector<double> predicted;     ///< seconds, by offered arm

@@ -43,8 +43,9 @@ constexpr double agreements_of_a_meeting = 4, agreements_of_planning = 16;
 /// Seconds for both where ranks of one host stand for hosts, more of them than cores, and spin while they wait.
 constexpr double crowded_seconds = 60e-3;
 
-/// Of what the wires need: a call that takes less hardly uses them.
-constexpr double clearly_less = 0.8;
+/// Calls that are timed together while the library serves. The least counts: where ranks outnumber cores one call in
+/// ten takes a hundred times as long as the others, and would seem to pay for meeting.
+constexpr std::size_t calls_of_a_look = 2;
 
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 16384;
@@ -98,6 +99,11 @@ std::size_t best_predicted(const Choice& choice) {
   constexpr double worth_it = 0.9;
   const auto best = std::ranges::min_element(choice.predicted);
   return *best <= worth_it * choice.predicted[0] ? static_cast<std::size_t>(best - choice.predicted.begin()) : 0;
+}
+
+/// Whether any arm should gain what is worth a change. Where none should, trials are for earned time only.
+bool promises_gain(const Choice& choice) {
+  return !(choice.predicted[0] * (1 - GuardRules{}.margin) <= std::ranges::min(choice.predicted));
 }
 
 /// Communicators that the program never frees have their choices until MPI ends.
@@ -216,10 +222,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
       break;
     }
     case Choice::Stage::watched: {
-      // The first call sets up connections. Short ones are looked at later: that costs about as much as they do.
-      const bool is_long = bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
-      const int first = is_long ? 1 : 6, step = choice.outruns_wires ? 6 : 3, power = std::countr_zero(choice.calls);
-      timed = std::has_single_bit(choice.calls) && power >= first && (power - first) % step == 0;
+      timed = looks_at(choice);
       break;
     }
     case Choice::Stage::fixed:
@@ -258,14 +261,26 @@ void Choices::Call::over() {
   if (timed_ != nullptr) timed_->end();
 }
 
+/// Whether a call is timed that the library serves. The first sets up connections. Short ones are looked at later:
+/// that costs about as much as they do.
+bool Choices::looks_at(const Choice& choice) const {
+  const bool is_long = choice.bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
+  const int first = is_long ? 1 : 6, step = choice.outruns_wires ? 6 : 3, power = std::bit_width(choice.calls) - 1;
+  if (choice.costs.count() > 0) return true;  // the rest of a look
+  return std::has_single_bit(choice.calls) && power >= first && (power - first) % step == 0;
+}
+
 void Choices::watch(MPI_Comm comm, Choice& choice) {
-  if (choice.costs.any()) {
+  if (choice.costs.count() == calls_of_a_look) {
     // Until they have met, ranks may have read different networks.
-    const std::vector<double> agreed = choice.costs.agree(comm, wire_seconds(choice));
-    choice.native_seconds = known_seconds(agreed[agreed.size() - 2]);
-    choice.outruns_wires = choice.native_seconds < clearly_less * agreed.back();
+    std::vector<double> agreed = choice.costs.agree(comm, wire_seconds(choice));
+    const double wires = agreed.back();
+    agreed.pop_back();
+    choice.native_seconds = known_seconds(std::ranges::min(agreed));
+    choice.outruns_wires = choice.native_seconds < wires;
   }
   spent_ += choice.native_seconds;
+  const double since = PMPI_Wtime();
   if (!met_ && pays(choice, meeting_seconds + planning_seconds(members_.size))) {
     if (!agreement_seconds_) agreement_seconds_ = measure_agreement(comm, 3);
     const double agreements = (agreements_of_a_meeting + agreements_of_planning) * *agreement_seconds_;
@@ -275,7 +290,7 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
   if (place_.digest.empty())
     choice.stage = Choice::Stage::fixed;
   else if (promises(choice))
-    open(comm, choice);
+    open(comm, choice, since);
 }
 
 /// Calls that may go into finding out about another size before they are earned. Where schedules have not been worth it
@@ -334,7 +349,7 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
   return forecast(cost, {(together != nullptr ? between_leaders_ : small_)->step_seconds, choice.native_seconds});
 }
 
-void Choices::open(MPI_Comm comm, Choice& choice) {
+void Choices::open(MPI_Comm comm, Choice& choice, double since) {
   choice.stage = Choice::Stage::fixed;
   const Arm& usual = arms[choice.kind.collective->forwards() ? 2 : 1];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
@@ -365,6 +380,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   }
   choice.costs.meet_first(small_->agree_seconds * calls_of_a_meeting <= choice.native_seconds);
   set_guard(choice);
+  choice.guard->waste(slowest(own, PMPI_Wtime() - since));
   choice.stage = Choice::Stage::guarded;
 }
 
@@ -373,7 +389,7 @@ void Choices::set_guard(Choice& choice) const {
   GuardRules rules;
   rules.post_seconds = small_->agree_seconds;
   rules.timed_seconds = choice.costs.meets_first() ? small_->agree_seconds : 0;
-  rules.budget_calls = choice.outruns_wires ? 0 : credit();
+  rules.budget_calls = choice.outruns_wires || !promises_gain(choice) ? 0 : credit();
   std::vector<ArmEvidence> known;
   std::optional<std::size_t> winner;
   for (std::size_t i = 0; i < choice.offered.size(); ++i) {
@@ -400,7 +416,7 @@ void Choices::tell_guard(MPI_Comm comm, Choice& choice) {
   const bool given_up = choice.costs.meets_first() && choice.native_seconds > 0 && distorted(costs) &&
                         distorted(choice.costs.as_if_unmet(comm));
   if (!given_up) return choice.guard->tell(costs);
-  double wasted = 0;
+  double wasted = choice.guard->lost();
   for (const double seconds : costs)
     if (std::isfinite(seconds)) wasted += std::max(0.0, seconds - choice.native_seconds) + small_->agree_seconds;
   choice.costs.meet_first(false);

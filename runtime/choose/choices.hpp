@@ -63,12 +63,14 @@ class Choices {
 
  private:
   [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
+  [[nodiscard]] bool looks_at(const Choice& choice) const;
   void watch(MPI_Comm comm, Choice& choice);
   [[nodiscard]] double credit() const;
   [[nodiscard]] double wire_seconds(const Choice& choice) const;
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
   [[nodiscard]] bool promises(const Choice& choice) const;
-  void open(MPI_Comm comm, Choice& choice);
+  /// `since`: when finding out began, by MPI_Wtime.
+  void open(MPI_Comm comm, Choice& choice, double since);
   void set_guard(Choice& choice) const;
   void tell_guard(MPI_Comm comm, Choice& choice);
   /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.

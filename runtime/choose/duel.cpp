@@ -14,7 +14,7 @@ constexpr double usual_time = 1.15;
 }  // namespace
 
 bool Duel::scheduled(MPI_Comm comm) {
-  if (!guard_ && !costs_.any()) {
+  if (!guard_ && costs_.count() == 0) {
     timed_ = true;
     costs_.begin(comm);
     return false;

@@ -4,8 +4,9 @@
 #include <array>
 
 #include "runtime/mpi/mpi_call.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/progress/idle.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/requests.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -49,24 +50,24 @@ double measure_step(MPI_Comm stepping) {
   return (PMPI_Wtime() - since) / steps;
 }
 
-double largest(MPI_Comm comm, double here) {
+}  // namespace
+
+double slowest(MPI_Comm comm, double here) {
   double of_all = 0;
-  check(wait_in_mpi(PMPI_Allreduce, &here, &of_all, 1, MPI_DOUBLE, MPI_MAX, comm));
+  reduce(&here, &of_all, 1, MPI_DOUBLE, MPI_MAX, comm);
   return of_all;
 }
 
-}  // namespace
-
 double measure_agreement(MPI_Comm comm, int times) {
   const double since = PMPI_Wtime();
-  for (int k = 0; k < times; ++k) (void)largest(comm, 0);
-  return largest(comm, (PMPI_Wtime() - since) / times);
+  for (int k = 0; k < times; ++k) (void)slowest(comm, 0);
+  return slowest(comm, (PMPI_Wtime() - since) / times);
 }
 
 SmallCosts measure_small_costs(MPI_Comm own, MPI_Comm stepping) {
   Requests::instance().post_remaining();
   SmallCosts costs;
-  costs.step_seconds = largest(own, stepping != MPI_COMM_NULL ? measure_step(stepping) : 0);
+  costs.step_seconds = slowest(own, stepping != MPI_COMM_NULL ? measure_step(stepping) : 0);
   costs.agree_seconds = measure_agreement(own, 3);
   return costs;
 }

@@ -12,6 +12,9 @@ struct SmallCosts {
   double agree_seconds = 0;  ///< a reduction of one number
 };
 
+/// The largest over the ranks. Collective.
+[[nodiscard]] double slowest(MPI_Comm comm, double here);
+
 /// Seconds of a reduction of one number, the mean of so many: where ranks outnumber cores few of them take most of the
 /// time. The largest over the ranks. Collective.
 [[nodiscard]] double measure_agreement(MPI_Comm comm, int times);

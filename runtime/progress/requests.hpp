@@ -119,16 +119,20 @@ inline void wait_until_done(MPI_Request& request) {
   check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
 }
 
-/// A collective call of the runtime's own, begun by its nonblocking form: MPICH's blocking ones keep processors from
-/// ranks that come late. It waits in the MPI library, unless there is something to move meanwhile.
-template <class Call, class... Arguments>
-void run_collective(Call begin, Arguments... arguments) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(begin(arguments..., &request));
+/// Of a collective call of the runtime's own. Waits in the MPI library, unless there is something to move meanwhile.
+inline void finish_collective(MPI_Request& request) {
   if (Requests::instance().any_active())
     wait_until_done(request);
   else
     check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/// One that is begun by its nonblocking form: MPICH's blocking ones keep processors from ranks that come late.
+template <class Call, class... Arguments>
+void run_collective(Call begin, Arguments... arguments) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(begin(arguments..., &request));
+  finish_collective(request);
 }
 
 }  // namespace hocket::runtime

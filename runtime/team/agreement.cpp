@@ -1,43 +1,13 @@
 #include "runtime/team/agreement.hpp"
 
-#include <atomic>
 #include <set>
 #include <vector>
 
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
-
-/// For tests, which cannot stand between the runtime and the MPI library: how often this rank agreed with others on a
-/// few values, and their bytes.
-extern "C" {
-__attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreements = 0;
-__attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreed_bytes = 0;
-}
 
 namespace hocket::runtime {
-
-namespace {
-
-void note_agreement(int count, MPI_Datatype type) {
-  int size = 0;
-  check(PMPI_Type_size(type, &size));
-  ++hocket_agreements;
-  hocket_agreed_bytes += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
-}
-
-}  // namespace
-
-void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  note_agreement(count, type);
-  run_collective(PMPI_Iallreduce, own, all, count, type, op, comm);
-}
-
-void reduce_at_once(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  note_agreement(count, type);
-  check(wait_in_mpi(PMPI_Allreduce, own, all, count, type, op, comm));
-}
 
 void warn(MPI_Comm comm, int source, const std::string& text) {
   int rank = 0;

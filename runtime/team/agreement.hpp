@@ -9,14 +9,9 @@
 
 #include "hocket/error.hpp"
 #include "runtime/plan/planned.hpp"
+#include "runtime/progress/agree.hpp"
 
 namespace hocket::runtime {
-
-/// MPI_Allreduce of a few values, without taking the processor from ranks that have work.
-void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-/// The same, as a blocking call of the program does it: among short calls several times as fast. Active requests of
-/// this rank are posted before.
-void reduce_at_once(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /// What rank `source` has to say. The first rank of the communicator says it, unless one of them has said or heard it
 /// before: most communicators of a job share ranks, so it is said once. Collective.

@@ -14,8 +14,10 @@ namespace hocket::runtime {
 /// A communicator that nobody else uses. Errors on it come back as codes.
 class PrivateComm {
  public:
-  /// Of the ranks of `parent` that give the same colour, in their order; MPI_UNDEFINED: of none. Collective.
-  explicit PrivateComm(MPI_Comm parent, int colour = 0);
+  /// Of the ranks of `parent`. Collective.
+  explicit PrivateComm(MPI_Comm parent);
+  /// Of those that give the same colour, in their order; MPI_UNDEFINED: of none. Collective.
+  PrivateComm(MPI_Comm parent, int colour);
   PrivateComm(PrivateComm&& other) noexcept
       : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
   PrivateComm& operator=(PrivateComm&&) = delete;
@@ -27,6 +29,8 @@ class PrivateComm {
   [[nodiscard]] int size() const { return size_; }
 
  private:
+  void begin();
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 0;
 };

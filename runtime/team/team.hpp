@@ -51,12 +51,15 @@ class Team {
   void meet(MPI_Comm comm);
   [[nodiscard]] bool met() const { return met_; }
   /// Of irregular calls before the ranks have met, to be asked once per call: whether this one's size is looked at. The
-  /// first is, then after eight times as many calls each time; never in step with a program that repeats itself.
+  /// first is, then after sixteen times as many calls each time; never in step with a program that repeats itself.
   [[nodiscard]] bool looks_at_size() {
-    if (++irregular_calls_ != next_look_) return false;
-    next_look_ = 8 * next_look_ + looks_++ % 3;
+    if (has_large_calls_ || ++irregular_calls_ != next_look_) return false;
+    next_look_ = 16 * next_look_ + looks_++ % 3;
     return true;
   }
+  /// A look has shown that the ranks are to meet in the next irregular call. All of them say so at the same call.
+  void expect_large_calls() { has_large_calls_ = true; }
+  [[nodiscard]] bool has_large_calls() const { return has_large_calls_; }
   /// False where nothing could come of it.
   [[nodiscard]] bool could_meet() const { return !left_alone_ && size_ >= 3; }
 
@@ -134,6 +137,7 @@ class Team {
   std::unique_ptr<VectorExchanges> vectors_;
   std::unique_ptr<Choices> choices_;
   std::uint64_t irregular_calls_ = 0, next_look_ = 1, looks_ = 0;
+  bool has_large_calls_ = false;
 };
 
 }  // namespace hocket::runtime

@@ -16,18 +16,19 @@ namespace {
 
 using Server = ScheduleCache::Server;
 
-/// Of all ranks together.
-struct Extent {
-  std::uint64_t bytes = 0, messages = 0;
-};
-
-Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
+/// Of this rank, cut so that the sum over all can be said.
+Extent own_extent(const PeerBytes& peer_bytes, int ranks) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
   Extent own;
   for (const Volume& volume : peer_bytes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
   own.messages = peer_bytes.sends.size();
+  return own;
+}
+
+Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
+  const Extent own = own_extent(peer_bytes, ranks);
   Extent all;
-  reduce_at_once(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
+  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
   return all;
 }
 
@@ -46,8 +47,13 @@ bool is_large(const Extent& all, int ranks) {
 
 }  // namespace
 
-bool large_enough(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks) {
-  return !too_small(extent_of(comm, peer_bytes.value_or(PeerBytes{}), ranks));
+SizeLook::SizeLook(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks)
+    : own_(own_extent(peer_bytes.value_or(PeerBytes{}), ranks)),
+      agreement_(&own_, &all_, 2, MPI_UINT64_T, MPI_SUM, comm) {}
+
+bool SizeLook::large_enough() {
+  agreement_.wait();
+  return !too_small(all_);
 }
 
 const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,15 +11,31 @@
 
 #include "runtime/mpi/neighbours.hpp"
 #include "runtime/plan/numbering.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/team/irregular.hpp"
 #include "runtime/team/schedule_cache.hpp"
 
 namespace hocket::runtime {
 
+/// What a call moves, of all ranks together.
+struct Extent {
+  std::uint64_t bytes = 0, messages = 0;
+};
+
 /// Whether the messages of a call are large enough, on average over the ranks, for a schedule to be worth a thought.
-/// Collective; nothing else needs to be agreed on. `peer_bytes`: nothing, if only the MPI library can serve the call.
-[[nodiscard]] bool large_enough(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks);
+/// The ranks find out while the MPI library serves it. Collective.
+class SizeLook {
+ public:
+  /// `peer_bytes`: nothing, if only the MPI library can serve the call.
+  SizeLook(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks);
+  /// Waits for the others to have begun the call.
+  [[nodiscard]] bool large_enough();
+
+ private:
+  Extent own_, all_;
+  Agreement agreement_;
+};
 
 class VectorExchanges {
  public:

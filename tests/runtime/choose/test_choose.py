@@ -28,6 +28,7 @@ class Told:
     first: int  # scheduled call, counted from 0; -1: none
     last: int
     persistent: bool
+    agreements: int  # of the first rank with the others
     said: str
 
 
@@ -47,15 +48,18 @@ def calls(launch: Launched, kept: Path) -> Callable[..., Told]:
         number: int = 40,
         network: str = "chain:2,2",
         size: int = 8192,
+        look: str = "",  # microseconds that MPI_Wtime moves when the runtime looks at it
         env: Mapping[str, str] = MappingProxyType({}),
     ) -> Told:
-        program = f"choice_calls {form} {size} {number} {native} {scheduled}"
+        program = f"choice_calls {form} {size} {number} {native} {scheduled} {look}"
         done = launch(program, network, 4, *(options or LEARN), env={**env, "HOCKET_CHOICES": str(kept)})
         assert done.returncode == 0 and "ok " in done.stdout, done.stdout + done.stderr
-        found = re.search(r"scheduled (\d+) first (-?\d+) last (-?\d+) persistent (\d)", done.stdout)
+        found = re.search(
+            r"scheduled (\d+) first (-?\d+) last (-?\d+) persistent (\d) agreements (\d+)", done.stdout
+        )
         assert found, done.stdout
-        count, first, last, persistent = map(int, found.groups())
-        return Told(count, first, last, bool(persistent), done.stderr)
+        count, first, last, persistent, agreements = map(int, found.groups())
+        return Told(count, first, last, bool(persistent), agreements, done.stderr)
 
     return run
 
@@ -139,6 +143,32 @@ def test_nowhere_to_keep_it(calls: Callable[..., Told], kept: Path) -> None:
     assert told.last == 39
     warnings = [line for line in told.said.splitlines() if "HOCKET_CHOICES" in line]
     assert len(warnings) == 1 and "cannot write" in warnings[0], told.said
+
+
+def test_one_long_call_does_not_make_the_ranks_meet(calls: Callable[..., Told]) -> None:
+    """It is as long as a schedule would be worth; the next one shows that it was held up."""
+    told = calls(SLOW, FAST, *LEARN, "-v", form="hiccup")
+    assert told.scheduled == 0 and "phases by" not in told.said
+    assert told.agreements == 2  # on calls 2 and 3, and on 16 and 17
+
+
+@pytest.mark.parametrize(("form", "agreements"), [("blocking", 1), ("vector", 2)])
+def test_what_short_calls_cost(calls: Callable[..., Told], form: str, agreements: int) -> None:
+    """Of 200 calls 64 and 65 are timed; of irregular ones 1 and 16 are looked at."""
+    assert calls("30", FAST, form=form, size=8, number=200).agreements == agreements
+
+
+def test_what_meeting_has_cost_counts_as_lost(calls: Callable[..., Told]) -> None:
+    """Two calls hold what it should take, and less than it has taken when 150 ms pass between two looks."""
+    told = calls(SLOW, FAST, *LEARN, "-v", look="150000")
+    assert told.scheduled == 0 and "phases by" in told.said
+    assert calls(SLOW, FAST, size=16384, look="10000").scheduled >= 20
+
+
+def test_nothing_is_tried_on_credit_that_should_gain_nothing(calls: Callable[..., Told]) -> None:
+    """The library's call takes a sixth longer than a host's link needs, and less than the trunk does."""
+    told = calls("29000", FAST, *LEARN, "-v", size=1 << 20, look="1")
+    assert told.scheduled == 0 and "phases by" in told.said
 
 
 @pytest.mark.parametrize(("native", "size"), [("30", 8192), (SLOW, 64)])
