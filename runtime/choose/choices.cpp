@@ -43,8 +43,8 @@ constexpr double agreements_of_a_meeting = 4, agreements_of_planning = 16;
 /// Seconds for both where ranks of one host stand for hosts, more of them than cores, and spin while they wait.
 constexpr double crowded_seconds = 60e-3;
 
-/// Calls that are timed together while the library serves. The least counts: where ranks outnumber cores one call in
-/// ten takes a hundred times as long as the others, and would seem to pay for meeting.
+/// Calls that are timed together while the library serves. The least counts: one that is held up, as happens where
+/// ranks outnumber cores, would seem to pay for meeting.
 constexpr std::size_t calls_of_a_look = 2;
 
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
