@@ -87,14 +87,14 @@ def test_a_library_that_stalls_on_one_rank_in_turn_is_slow(calls: Callable[..., 
 
 def test_a_slower_schedule_costs_a_few_calls_at_most(calls: Callable[..., Told], kept: Path) -> None:
     """The prediction is wrong: it knows the library's time and the network's, not what a schedule will take."""
-    told = calls("20000", "100000", number=60)
+    told = calls("20000", "100000", number=60, look="1")
     assert told.scheduled <= 3
     assert "winner=native " in only_file(kept).read_text()
 
 
 def test_where_schedules_lose_other_sizes_are_tried_more_rarely(calls: Callable[..., Told]) -> None:
     """Six sizes in turn, 20 calls each, half as slow again. Each by itself would be worth two calls."""
-    assert calls("20000", "30000", form="sizes", size=1 << 18, number=120).scheduled <= 15
+    assert calls("20000", "30000", form="sizes", size=1 << 18, number=120, look="1").scheduled <= 15
 
 
 def test_bundles_are_offered_where_hosts_have_several_ranks(calls: Callable[..., Told]) -> None:
