@@ -246,7 +246,7 @@ def main() -> None:
     parser.add_argument("--collective", action="append", choices=COLLECTIVES)
     parser.add_argument("--calls", type=int, default=200, help="in a job, at most")
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--append", action="store_true", help="keep the cells that the file has")
+    parser.add_argument("--append", action="store_true", help="keep other cells that the file has")
     parser.add_argument(
         "--again", action="store_true", help="also a second job, with what the first has kept"
     )
@@ -270,6 +270,7 @@ def main() -> None:
                             "collective": collective,
                             "bytes": size,
                         }
+                        results.rows = [row for row in results.rows if any(row[key] != cell[key] for key in cell)]
                         results.add(*measure(place, mpi, program, cell, arguments))
                         print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)
     picture(
