@@ -270,7 +270,9 @@ def main() -> None:
                             "collective": collective,
                             "bytes": size,
                         }
-                        results.rows = [row for row in results.rows if any(row[key] != cell[key] for key in cell)]
+                        results.rows = [
+                            row for row in results.rows if any(row[key] != cell[key] for key in cell)
+                        ]
                         results.add(*measure(place, mpi, program, cell, arguments))
                         print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)
     picture(
