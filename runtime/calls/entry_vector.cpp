@@ -88,8 +88,9 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes), sides.reach.rooted());
   if (found.exchange == nullptr) return {found.why, found.duel};
   VectorOperation operation(*found.exchange, call);
+  const Deadline deadline = found.duel != nullptr ? deadline_in(found.duel->limit()) : never;
   operation.begin();
-  finish(operation);
+  finish(operation, deadline);
   note_scheduled(*found.exchange, bytes);
   return {std::nullopt, found.duel};
 }
