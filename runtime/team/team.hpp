@@ -16,6 +16,7 @@
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/team/private_comms.hpp"
+#include "runtime/team/schedule_cache.hpp"
 
 namespace hocket::runtime {
 
@@ -76,6 +77,12 @@ class Team {
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Arm& arm = as_planned);
   /// Whether an exchange made by a bundled arm takes messages of so many bytes. There must be one.
   [[nodiscard]] bool bundles(CallKind kind, std::size_t bytes) const;
+  /// Of irregular calls, whose sizes their bundles tell: the exchange of leaders, which takes all of them. Null: this
+  /// is no arm that bundles, or there is no memory. Collective.
+  [[nodiscard]] Exchange* irregular_bundles(MPI_Comm comm, const Arm& arm);
+  /// Bytes of an irregular call between two ranks, on average, when the ranks last looked at one; 0: not yet.
+  [[nodiscard]] std::size_t irregular_bytes() const { return irregular_bytes_; }
+  void looked_at(const Extent& extent);
   /// Who serves the calls whose size is known, where no limit decides.
   [[nodiscard]] Choices& choices();
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
@@ -133,6 +140,7 @@ class Team {
   std::map<Way, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
   std::unique_ptr<VectorExchanges> vectors_;
   std::unique_ptr<Choices> choices_;
+  std::size_t irregular_bytes_ = 0;
   std::uint64_t irregular_calls_ = 0, next_look_ = 1, looks_ = 0;
 };
 

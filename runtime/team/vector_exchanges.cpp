@@ -16,25 +16,6 @@ namespace {
 
 using Server = ScheduleCache::Server;
 
-/// Of all ranks together.
-struct Extent {
-  std::uint64_t bytes = 0, messages = 0;
-};
-
-Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
-  const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
-  Extent own;
-  for (const Volume& volume : peer_bytes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
-  own.messages = peer_bytes.sends.size();
-  Extent all;
-  reduce_at_once(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
-  return all;
-}
-
-bool too_small(const Extent& all) {
-  return all.messages == 0 || all.bytes / all.messages < settings().min_vector_bytes;
-}
-
 /// Large exchanges, against which a reduction counts for nothing. Planning takes some microseconds per message, on
 /// every rank. An exchange that lasts much longer is planned when it is first seen, others when they come a second
 /// time.
@@ -46,9 +27,17 @@ bool is_large(const Extent& all, int ranks) {
 
 }  // namespace
 
-bool large_enough(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks) {
-  return !too_small(extent_of(comm, peer_bytes.value_or(PeerBytes{}), ranks));
+Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
+  const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
+  Extent own;
+  for (const Volume& volume : peer_bytes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
+  own.messages = peer_bytes.sends.size();
+  Extent all;
+  reduce_at_once(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
+  return all;
 }
+
+bool Extent::large_enough() const { return messages > 0 && bytes / messages >= settings().min_vector_bytes; }
 
 const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
   if (reach.rooted()) {
@@ -70,8 +59,8 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
     backoff_.in_vain(known != nullptr && known->server == Server::undecided);
   if (known == nullptr) return {};
   if (known->duel == nullptr || known->duel->scheduled(comm))
-    return {known->exchange.get(), known->why, known->duel.get()};
-  return {nullptr, FallbackReason::faster, known->duel.get()};
+    return {known->exchange.get(), known->why, known->extent, known->duel.get()};
+  return {nullptr, FallbackReason::faster, known->extent, known->duel.get()};
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
@@ -85,12 +74,13 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
   if (known == nullptr) {
     const Extent all = extent_of(comm, *peer_bytes, members_.size);
     known = &schedule_cache_.add(std::move(*peer_bytes));
+    known->extent = all;
     known->large = is_large(all, members_.size);
-    if (too_small(all)) {
+    if (!all.large_enough()) {
       known->server = Server::mpi;
       known->why = FallbackReason::small;
     }
-    if (too_small(all) || !known->large) return known;
+    if (!all.large_enough() || !known->large) return known;
   }
   known->server = Server::mpi;
   Made made = plan(comm, known->peer_bytes);

@@ -16,9 +16,8 @@
 
 namespace hocket::runtime {
 
-/// Whether the messages of a call are large enough, on average over the ranks, for a schedule to be worth a thought.
-/// Collective; nothing else needs to be agreed on. `peer_bytes`: nothing, if only the MPI library can serve the call.
-[[nodiscard]] bool large_enough(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks);
+/// Collective; nothing else needs to be agreed on. `peer_bytes`: of this rank.
+[[nodiscard]] Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks);
 
 class VectorExchanges {
  public:
@@ -41,6 +40,7 @@ class VectorExchanges {
   struct Found {
     const Exchange* exchange = nullptr;
     FallbackReason why = FallbackReason::erroneous;
+    Extent extent;         ///< nothing: not known
     Duel* duel = nullptr;  ///< who serves it is being found out: to be told when the call is over
   };
   /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell. `rooted`: one
