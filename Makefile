@@ -200,6 +200,9 @@ bench-elements: setup ## kernels of sorting and permuting beside numpy (10 min, 
 bench-irregular-cost: setup ## what scheduling an irregular exchange costs, by ranks and density (5 min)
 	$(PYTHON_OF_VENV) bench/irregular/cost.py
 
+bench-irregular-distributed: setup ## irregular exchanges that no rank knows as a whole: proposals, simulated (a minute)
+	$(PYTHON_OF_VENV) bench/irregular/distributed.py
+
 bench-noise: setup ## delays and noise along chains of waits, bench/results/noise.{csv,md}, picture (a minute)
 	$(PYTHON_OF_VENV) bench/scale/noise.py
 

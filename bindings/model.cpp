@@ -41,7 +41,7 @@ void bind_model(nb::module_& m) {
           [](ModelParameters* self, double startup, double token, double barrier, double overhead,
              std::uint64_t early_release, double memory_rate, bool latency_weighted, double receive,
              std::uint64_t eager, double token_work, std::vector<double> latencies, SharedRate host_shared,
-             SharedRate trunk_shared) {
+             SharedRate trunk_shared, std::vector<double> delays) {
             new (self) ModelParameters{.startup = startup,
                                        .receive = receive,
                                        .eager = eager,
@@ -53,18 +53,21 @@ void bind_model(nb::module_& m) {
                                        .memory_rate = memory_rate,
                                        .latency_weighted = latency_weighted,
                                        .latencies = std::move(latencies),
-                                       .contention = {host_shared, trunk_shared}};
+                                       .contention = {host_shared, trunk_shared},
+                                       .delays = std::move(delays)};
           },
           "startup"_a = 0.0, "token"_a = 0.0, "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
           "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false, "receive"_a = 0.0,
           "eager"_a = ~std::uint64_t{0}, "token_work"_a = 0.0, "latencies"_a = std::vector<double>{},
-          "host_shared"_a = SharedRate{1, 1, 1, 1}, "trunk_shared"_a = SharedRate{1, 1, 1, 1})
+          "host_shared"_a = SharedRate{1, 1, 1, 1}, "trunk_shared"_a = SharedRate{1, 1, 1, 1},
+          "delays"_a = std::vector<double>{})
       .def_rw("startup", &ModelParameters::startup, "seconds the sender spends on each message")
       .def_rw("receive", &ModelParameters::receive, "seconds the receiver spends on each message")
       .def_rw("eager", &ModelParameters::eager, "bytes up to which sends are over at once, under steps")
       .def_rw("token_work", &ModelParameters::token_work, "seconds both ends spend on a token")
       .def_rw("latencies", &ModelParameters::latencies,
               "seconds by the channels of a route: none, one, and so on; empty: the network's")
+      .def_rw("delays", &ModelParameters::delays, "seconds that a sender is away before each transfer; empty: none")
       .def_prop_ro(
           "contention", [](const ModelParameters& p) { return std::pair(p.contention.host, p.contention.trunk); },
           "the part of a channel's rate that 1, 2, 4, 8 flows carry together: of hosts, of trunks")

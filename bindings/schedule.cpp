@@ -18,6 +18,7 @@
 #include "hocket/schedule/token_time.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
+#include "hocket/schedulers/irregular/proposals.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
@@ -319,6 +320,23 @@ void bind_verifier(nb::module_& m) {
 }
 
 void bind_schedulers(nb::module_& m) {
+  nb::class_<ProposalRun>(m, "ProposalRun", "What it takes ranks to agree on the phases of an irregular exchange.")
+      .def_ro("phases", &ProposalRun::phases)
+      .def_ro("rounds", &ProposalRun::rounds, "of proposals and replies")
+      .def_ro("counts", &ProposalRun::counts, "reductions over all ranks, besides that of the largest degree")
+      .def_ro("messages", &ProposalRun::messages, "of scheduling, of all ranks")
+      .def_ro("most_messages", &ProposalRun::most_messages, "of scheduling, that one rank sent")
+      .def_ro("seconds", &ProposalRun::seconds, "until the last rank knows its phases")
+      .def_ro("bytes", &ProposalRun::bytes, "of memory for it, of the rank that holds most");
+  m.def(
+      "run_proposals",
+      [](const Demand& demand, std::uint64_t seed, double overhead, double latency) {
+        return run_proposals(demand, seed, {overhead, latency});
+      },
+      "demand"_a, "seed"_a = 1, "overhead"_a = SmallMessage{}.overhead, "latency"_a = SmallMessage{}.latency,
+      nb::call_guard<nb::gil_scoped_release>(),
+      "Simulates the ranks of an irregular exchange that agree on phases by proposals. `overhead`: seconds of each\n"
+      "end's processor for a message; `latency`: seconds on its way.");
   nb::class_<Scheduler>(m, "Scheduler")
       .def_ro("name", &Scheduler::name)
       .def_ro("summary", &Scheduler::summary)

@@ -1,17 +1,21 @@
 /// hocket.h: from destination vectors to a table.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "hocket/limits.hpp"
 #include "hocket/schedule/bounds.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
+#include "runtime/plan/plan_store.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 #include "runtime/team/concatenate.hpp"
 #include "runtime/team/irregular.hpp"
+#include "runtime/team/proposed_phases.hpp"
 
 using namespace hocket::runtime;
 
@@ -27,6 +31,31 @@ void check_pending_setup(const PendingSetup& pending_setup, const PrivateComm& c
   if (least[0] != ~least[1]) throw ApiError{HOCKET_ERR_ARGUMENT, "ranks differ in scheduler or seed"};
 }
 
+/// So that no rank needs to know all messages. Where links are scarce other schedulers may be faster: they know them.
+bool by_proposals(const PendingSetup& pending_setup, std::uint32_t ranks) {
+  if (pending_setup.scheduler.empty()) return ranks > hocket::limits::most_ranks_gathered;
+  return pending_setup.scheduler == "proposals";
+}
+
+/// Program, sources and figures of a table whose targets are there.
+void propose_table(MPI_Comm comm, std::vector<Volume> sends, std::uint64_t kept, const Site& site, PhaseTable& table) {
+  PeerBytes peer_bytes{std::move(sends), {}};
+  peer_bytes.receives = find_sources(comm, peer_bytes.sends);
+  table.window = PlanStore::instance().window(hocket::Pattern::irregular);
+  ProposedPhases made = propose_phases(comm, peer_bytes, table.seed, table.window);
+  collective_try(comm, HOCKET_ERR_SCHEDULE, [&] { check_tags({made.program, {}, made.phases, table.window}, comm); });
+  std::vector<Volume> sources = std::move(peer_bytes.receives);
+  if (kept > 0)
+    sources.insert(std::ranges::lower_bound(sources, table.rank, {}, &Volume::peer), Volume{table.rank, kept});
+  for (const Volume& source : sources)
+    table.sources.add(static_cast<int>(source.peer), static_cast<std::int64_t>(source.bytes));
+  table.scheduler = "proposals";
+  table.phases = made.phases;
+  table.lockstep_seconds = static_cast<double>(made.lockstep_bytes) / site.network.host_rate();
+  table.bound_seconds = static_cast<double>(made.bound_bytes) / site.network.host_rate();
+  table.program = std::move(made.program);
+}
+
 /// Who sends to `rank`, which keeps so many bytes itself.
 Partners sources_of(const hocket::TrafficMatrix& matrix, hocket::Rank rank, std::uint64_t kept) {
   Partners sources;
@@ -36,10 +65,28 @@ Partners sources_of(const hocket::TrafficMatrix& matrix, hocket::Rank rank, std:
   return sources;
 }
 
+/// The same where every rank knows all messages.
+void schedule_table(MPI_Comm comm, const std::vector<Volume>& sends, std::uint64_t kept, const Site& site,
+                    const PendingSetup& pending_setup, PhaseTable& table) {
+  hocket::Network network = network_to_plan(comm, site);
+  const hocket::TrafficMatrix matrix = concatenate(comm, sends);
+  table.sources = sources_of(matrix, table.rank, kept);
+  const hocket::Demand demand = hocket::irregular(to_network(matrix, site.numbering));
+  table.bound_seconds = lower_bounds(network, demand).seconds;
+
+  std::string problem;
+  Scheduled made = Planner(site.numbering, std::move(network), pending_setup).schedule(comm, demand, problem);
+  agree(comm, {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
+  table.scheduler = std::move(made.scheduler);
+  table.lockstep_seconds = made.lockstep_seconds;
+  table.phases = made.planned.phases;
+  table.window = made.planned.window;
+  table.program = std::move(made.planned.program);
+}
+
 PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSetup& pending_setup) {
   check_pending_setup(pending_setup, comm);
   const Site site = site_of(comm.get());
-  hocket::Network network = network_to_plan(comm.get(), site);
   PhaseTable table;
   table.ranks = static_cast<std::uint32_t>(comm.size());
   table.rank = static_cast<hocket::Rank>(comm.rank());
@@ -48,20 +95,11 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
   const std::vector<std::uint64_t> bytes(targets.bytes.begin(), targets.bytes.end());
   std::uint64_t kept = 0;
   const auto sends = sum_by_peer(targets.ranks, bytes, table.rank, kept);
-  const hocket::TrafficMatrix matrix = concatenate(comm.get(), sends);
   table.targets = std::move(targets);
-  table.sources = sources_of(matrix, table.rank, kept);
-  const hocket::Demand demand = hocket::irregular(to_network(matrix, site.numbering));
-  table.bound_seconds = lower_bounds(network, demand).seconds;
-
-  std::string problem;
-  Scheduled made = Planner(site.numbering, std::move(network), pending_setup).schedule(comm.get(), demand, problem);
-  agree(comm.get(), {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
-  table.scheduler = std::move(made.scheduler);
-  table.lockstep_seconds = made.lockstep_seconds;
-  table.phases = made.planned.phases;
-  table.window = made.planned.window;
-  table.program = std::move(made.planned.program);
+  if (by_proposals(pending_setup, table.ranks))
+    propose_table(comm.get(), sends, kept, site, table);
+  else
+    schedule_table(comm.get(), sends, kept, site, pending_setup, table);
   collective_try(comm.get(), HOCKET_ERR_SCHEDULE, [&] { check_table(table); });
 
   const std::uint64_t part = part_digest(table);

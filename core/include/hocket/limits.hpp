@@ -25,6 +25,9 @@ inline constexpr std::uint64_t most_messages_compared = 1'100'000;
 inline constexpr std::uint64_t most_messages_listed = 300'000;
 /// Ranks of a whole plan that is made for a run, or in it. Time and memory grow with their square.
 inline constexpr std::uint32_t most_ranks_planned_for_run = 2048;
+/// Ranks of an irregular exchange whose messages every rank gets to know; with more, ranks agree on phases by
+/// proposals.
+inline constexpr std::uint32_t most_ranks_gathered = 8192;
 
 /// Messages; more are predicted from their phases where none of a phase share a channel and all links are equal.
 inline constexpr std::uint64_t most_messages_simulated = 300'000;

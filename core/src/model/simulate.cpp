@@ -26,6 +26,10 @@ void check(const Network& network, const Schedule& schedule, const ModelParamete
   if (!(p.overhead >= 0.01 && p.overhead <= 100)) throw InputError("the overhead must be between 0.01 and 100");
   if (!(p.memory_rate > 0)) throw InputError("the memory rate must be positive");
   for (const double latency : p.latencies) cost(latency, "a latency");
+  for (const double delay : p.delays) cost(delay, "a delay");
+  if (!p.delays.empty() && p.delays.size() != schedule.size())
+    throw InputError("there are " + std::to_string(p.delays.size()) + " delays for " + std::to_string(schedule.size()) +
+                     " transfers");
   check_contention(p.contention);
   model::check_fits(network, schedule);
 }
@@ -131,6 +135,7 @@ class Simulator {
 
   void post(std::uint32_t transfer, double time) {
     const Hop hop = schedule_.hops()[transfer];
+    if (!p_.delays.empty()) work(hop.src, time, p_.delays[transfer]);
     result_.posted[transfer] = std::max(time, senders_[hop.src].free_at);
     events_.push({work(hop.src, time, p_.startup) + latency(hop.src, hop.dst), transfer, Event::departure});
   }

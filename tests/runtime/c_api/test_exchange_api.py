@@ -138,6 +138,12 @@ def test_python(mpi: Mpi, tmp_path: Path) -> None:
     assert "ok" in said and mpi.family.value in said.lower().replace(" ", ""), said
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_ranks_that_know_their_own_messages_only(mpi: Mpi, ranks: int) -> None:
+    said = mpiexec(mpi, ranks, [sys.executable, str(PROGRAMS / "proposals_check.py")], python_env(mpi))
+    assert "ok" in said, said
+
+
 def test_config_prints_flags(mpi: Mpi) -> None:
     flags = hocket("config", "--libs", "--mpi", mpi.mpiexec).split()
     assert "-lhocket_runtime" in flags

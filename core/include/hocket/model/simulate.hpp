@@ -49,6 +49,7 @@ struct ModelParameters {
   /// s by the channels of a route: none, one, …; each further one adds as much as the last. Empty: the network's.
   std::vector<double> latencies;
   Contention contention;
+  std::vector<double> delays;  ///< s that a sender is away before it begins a transfer, of each; empty: none
 };
 
 /// Simulates the schedule. `waits` is used under `window` only; null: derived for the flow's window.

@@ -67,5 +67,6 @@ Schedule colouring(const Network&, const Demand& demand, const SchedulerOptions&
 Schedule critical(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 Schedule list(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 Schedule open_shop(const Network&, const Demand& demand, const SchedulerOptions&);
+Schedule proposals(const Network&, const Demand& demand, const SchedulerOptions& options);
 
 }  // namespace hocket::algorithms
