@@ -82,12 +82,12 @@ def python_env(mpi: Mpi) -> dict[str, str]:
 
 
 def hocket(*arguments: str) -> str:
-    """What the command prints."""
+    """What the command prints. It may compile a runtime."""
     done = subprocess.run(
         [sys.executable, "-m", "hocket.cli", *arguments],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,11 +26,17 @@ def mpi() -> Mpi:
     return found
 
 
-@pytest.fixture(autouse=True)
-def compiled_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Handles and constants are what differs here. With MPICH and Open MPI all is tested as users have it."""
-    if "HOCKET_CXXFLAGS" not in os.environ:
-        monkeypatch.setenv("HOCKET_CXXFLAGS", "-O0")
+@pytest.fixture(scope="module", autouse=True)
+def compiled_fast(mpi: Mpi) -> Iterator[None]:
+    """Handles and constants are what differs here. With MPICH and Open MPI all is tested as users have it.
+
+    Compiled before a launch has to wait for it: the time limits of launches are not for compilers.
+    """
+    with pytest.MonkeyPatch.context() as environment:
+        if "HOCKET_CXXFLAGS" not in os.environ:
+            environment.setenv("HOCKET_CXXFLAGS", "-O0")
+        mpi_programs.hocket("config", "--libs", "--abi", "standard", "--mpi", mpi.mpiexec)
+        yield
 
 
 @pytest.mark.parametrize(
