@@ -29,14 +29,22 @@ from results_file import Row, alternating, begin, cells, grouped, spread
 
 NETWORKS = {"8 x 4": "chain:2,2,2,2*4", "4 x 8": "chain:2,2*8"}
 BUNDLES = ("bundle-1", "bundle-2", "bundle-order", "bundle-native")
-# Collective, the call of collective_times, distribution of ranks, sizes, and the arm of each rank for itself.
+# Collective, the call of collective_times, distribution of ranks, sizes, and the arm of each rank for itself; none:
+# irregular calls are planned for their sizes. Those are of up to twice the average, or of SIZE between 10 % of pairs.
 CASES = (
     ("all-to-all", "alltoall", "block", ("8:3:40", "64:3:40", "1024:3:5", "8192:2", "65536:1"), "window-1"),
     ("all-to-all", "alltoall", "cyclic", ("8:3:40", "1024:3:5"), "window-1"),
     ("all-gather", "allgather", "block", ("1024:3:10", "65536:2"), "window-2"),
     ("all-gather", "allgather", "cyclic", ("1024:3:10", "65536:2"), "window-2"),
     ("all-reduce", "allreduce", "block", ("1048576:2",), "window-2"),
+    ("Alltoallv, all pairs", "alltoallv", "block", ("16:3:20", "2048:3:3"), ""),
+    ("Alltoallv, all pairs", "alltoallv", "cyclic", ("16:3:20",), ""),
+    ("Alltoallv, 10 % of pairs", "alltoallvsparse", "block", ("8:3:20", "1024:3:5"), ""),
 )
+IRREGULAR = {
+    "Alltoallv, all pairs": 0.5,
+    "Alltoallv, 10 % of pairs": 0.1,
+}  # of SIZE, on average over all pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,7 @@ def candidates(collective: str, call: str, arm: str, mpi: Mpi, network: object) 
         found["native, HAN"] = Candidate(call, {"OMPI_MCA_coll_han_priority": "100"})
     if collective == "all-to-all":
         found["by hand"] = Candidate("alltoallbyhosts", {})
-    for name in (arm, *BUNDLES):
+    for name in (arm, *BUNDLES) if arm else BUNDLES:
         found[name] = Candidate(call, scheduled | {"HOCKET_ARM": name})
     return found
 
@@ -83,6 +91,8 @@ def measure(name: str, mpi: Mpi, arguments: argparse.Namespace, program: Path) -
     rows: list[Row] = []
     with lab_up(description, arguments) as lab:
         for collective, call, distribution, sizes, arm in CASES:
+            if arguments.collective and collective not in arguments.collective:
+                continue
             found = candidates(collective, call, arm, mpi, network)
             for number in range(arguments.jobs):
                 for candidate in alternating(found, number):
@@ -91,7 +101,9 @@ def measure(name: str, mpi: Mpi, arguments: argparse.Namespace, program: Path) -
                         row = {"hosts x ranks": name, "mpi": mpi.family.value, "collective": collective}
                         row |= {"distribution": distribution, "bytes": size, "job": number}
                         row |= {"candidate": candidate, "seconds": seconds}
-                        rows.append(row | {"bound": bound(network, collective, size, rate)})
+                        share = IRREGULAR.get(collective, 1.0)
+                        regular = "all-to-all" if collective in IRREGULAR else collective
+                        rows.append(row | {"bound": share * bound(network, regular, size, rate)})
             print(f"{name} {mpi.family.value}: {collective}, {distribution}", file=sys.stderr)
     return rows
 
@@ -130,6 +142,7 @@ def main() -> None:
     """Measures what the command line asks for and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", action="append", choices=sorted(NETWORKS))
+    parser.add_argument("--collective", action="append", choices=sorted({case[0] for case in CASES}))
     parser.add_argument("--jobs", type=int, default=3, help="jobs of each candidate")
     lab_options(parser, timeout=60)
     arguments, results = begin(parser, "lab-bundles", summary)

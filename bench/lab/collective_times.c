@@ -1,6 +1,7 @@
 /* Times a collective call for several sizes and checks every byte. An ordinary MPI program.
  * Usage: collective_times CALL SIZE:REPETITIONS... ; "SIZE SECONDS" per repetition from rank 0. SIZE: bytes of a
- * message or block, of the whole vector for allreduce, bcast and reduce. Sums are of integers. */
+ * message or block, of the whole vector for allreduce, bcast and reduce. Sums are of integers. alltoallv: between all
+ * ranks, up to SIZE; alltoallvsparse: of SIZE, between 10 % of the pairs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,26 @@ static void gatherv(void* out, void* in, int bytes) {
   MPI_Gatherv(out, bytes, MPI_BYTE, in, counts, counts + n, MPI_BYTE, 0, MPI_COMM_WORLD);
   free(counts);
 }
+
+static unsigned lot(int from, int to) {
+  unsigned hash = ((unsigned)from * 2654435761u ^ (unsigned)to) * 2246822519u;
+  return (hash ^ hash >> 15) * 2654435761u >> 16;
+}
+static int any_length(int from, int to, int bytes) { return (int)(lot(from, to) % (unsigned)(bytes + 1)); }
+static int seldom(int from, int to, int bytes) { return lot(from, to) % 10 == 0 ? bytes : 0; }
+
+static void of_lengths(int (*length)(int, int, int), void* out, void* in, int bytes) {
+  static int* counts = NULL;
+  if (counts == NULL) counts = malloc(3 * (size_t)n * sizeof(int));
+  for (int p = 0; p < n; ++p) {
+    counts[p] = length(rank, p, bytes);
+    counts[n + p] = length(p, rank, bytes);
+    counts[2 * n + p] = p * bytes;
+  }
+  MPI_Alltoallv(out, counts, counts + 2 * n, MPI_BYTE, in, counts + n, counts + 2 * n, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void alltoallv(void* out, void* in, int bytes) { of_lengths(any_length, out, in, bytes); }
+static void alltoallv_sparse(void* out, void* in, int bytes) { of_lengths(seldom, out, in, bytes); }
 
 /* As programs do it by hand: the ranks of a host gather their rows at the first one; these exchange; columns are
  * scattered. All hosts have as many ranks. */
@@ -99,11 +120,13 @@ static const struct call {
   void (*run)(void* out, void* in, int bytes);
   int sends, gets; /* blocks: 0 for one, 1 for one of each rank */
   int sums;
-} calls[] = {{"alltoall", alltoall, 1, 1, 0},   {"alltoallbyhosts", alltoall_by_hosts, 1, 1, 0},
-             {"allgather", allgather, 0, 1, 0}, {"reducescatter", reduce_scatter, 1, 0, 1},
-             {"allreduce", allreduce, 0, 0, 1}, {"reduce", reduce, 0, 0, 1},
-             {"broadcast", bcast, 0, 0, 0},     {"gather", gather, 0, 1, 0},
-             {"gatherv", gatherv, 0, 1, 0},     {"scatter", scatter, 1, 0, 0}};
+  int (*length)(int from, int to, int bytes); /* of a message; NULL: of a block */
+} calls[] = {{"alltoall", alltoall, 1, 1, 0, NULL},         {"alltoallbyhosts", alltoall_by_hosts, 1, 1, 0, NULL},
+             {"allgather", allgather, 0, 1, 0, NULL},       {"reducescatter", reduce_scatter, 1, 0, 1, NULL},
+             {"allreduce", allreduce, 0, 0, 1, NULL},       {"reduce", reduce, 0, 0, 1, NULL},
+             {"broadcast", bcast, 0, 0, 0, NULL},           {"gather", gather, 0, 1, 0, NULL},
+             {"gatherv", gatherv, 0, 1, 0, NULL},           {"scatter", scatter, 1, 0, 0, NULL},
+             {"alltoallv", alltoallv, 1, 1, 0, any_length}, {"alltoallvsparse", alltoallv_sparse, 1, 1, 0, seldom}};
 
 /* Whether only rank 0 gets something. */
 static int into_root(const struct call* call) {
@@ -130,7 +153,7 @@ static int is_wrong(const struct call* call, const char* in, int bytes, int roun
     return wrong;
   }
   for (int p = 0; p < (call->gets ? n : 1); ++p)
-    for (int i = 0; i < bytes; ++i)
+    for (int i = 0; i < (call->length ? call->length(p, rank, bytes) : bytes); ++i)
       wrong |= in[(size_t)p * bytes + i] != pattern(call->gets ? p : 0, call->sends ? rank : 0, i, round);
   return wrong;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/buffers/blocks.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
@@ -61,7 +62,7 @@ Block VectorSide::block(std::size_t message, MPI_Aint unit) const {
   return {moved(buffer, static_cast<MPI_Aint>(displacements[message]) * unit), counts[message], types[message]};
 }
 
-std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes() const {
+std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes(bool as_they_are) const {
   std::vector<std::uint64_t> bytes(peers.size(), 0);
   if (peers.empty()) return bytes;
   if (!counts.given() || !displacements.given() || !types.given() || buffer == MPI_IN_PLACE) return std::nullopt;
@@ -74,7 +75,7 @@ std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes() const {
       return std::nullopt;
     bytes[i] = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(known.size);
     if (bytes[i] == 0 || peers[i] < 0) continue;
-    if (!known.packable && !layout_of(known.type).runs(count)) return std::nullopt;
+    if (!as_they_are && !known.packable && !layout_of(known.type).runs(count)) return std::nullopt;
     if (buffer == MPI_BOTTOM && begins_nowhere(block(i, unit()))) return std::nullopt;
   }
   return bytes;
@@ -91,9 +92,20 @@ VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, cons
                        MPI_Comm communicator)
     : send(sends), receive(receives), comm(communicator), erroneous(neighbours.erroneous) {
   in_place = neighbours.everybody && send.buffer == MPI_IN_PLACE;
+  // The least that the library looks at. Of other aliases it may say nothing, and go on to wait for the other ranks.
+  const bool alike = send.counts == receive.counts && send.displacements == receive.displacements &&
+                     send.types == receive.types && !send.types.differ();
+  forbidden = neighbours.everybody && !in_place && alike && forbidden_alias(send.buffer, receive.buffer);
   if (in_place) send = receive;
   send.peers = neighbours.destinations;
   receive.peers = neighbours.sources;
+}
+
+std::optional<VectorSizes> VectorCall::sizes() const {
+  if (erroneous || forbidden) return std::nullopt;
+  auto out = send.message_bytes(true), in = receive.message_bytes(true);
+  if (!out || !in) return std::nullopt;
+  return VectorSizes{std::move(*out), std::move(*in)};
 }
 
 std::optional<PeerBytes> VectorCall::peer_bytes() const {

@@ -33,6 +33,8 @@ class Numbers {
     if (without_) return first_ + step_ * static_cast<std::int64_t>(i);
     return wide_ ? element<std::int64_t>(i) : element<int>(i);
   }
+  /// Of the very same array, or the same numbers without one.
+  bool operator==(const Numbers&) const = default;
 
  private:
   Numbers(std::int64_t first, std::int64_t step) : without_(true), first_(first), step_(step) {}
@@ -58,6 +60,7 @@ class Types {
   [[nodiscard]] bool given() const { return differ_ ? each_ != nullptr : one_ != MPI_DATATYPE_NULL; }
   [[nodiscard]] bool differ() const { return differ_; }
   [[nodiscard]] MPI_Datatype operator[](std::size_t i) const { return differ_ ? each_[i] : one_; }
+  bool operator==(const Types&) const = default;
 
  private:
   MPI_Datatype one_ = MPI_DATATYPE_NULL;
@@ -76,8 +79,8 @@ struct VectorSide {
   bool shared = false;  ///< all peers get one message
 
   /// The bytes of each message. Nothing if the arguments are erroneous, as far as this rank can tell, or such
-  /// that only the MPI library can serve them: it knows what to say.
-  [[nodiscard]] std::optional<std::vector<std::uint64_t>> message_bytes() const;
+  /// that only the MPI library can serve them: it knows what to say. `as_they_are`: messages need not be packed.
+  [[nodiscard]] std::optional<std::vector<std::uint64_t>> message_bytes(bool as_they_are = false) const;
   /// One of displacements[i], in bytes.
   [[nodiscard]] MPI_Aint unit() const;
   [[nodiscard]] Block block(std::size_t message, MPI_Aint unit) const;
@@ -100,17 +103,25 @@ inline VectorSide same(const void* buffer, MPI_Count count, MPI_Datatype type) {
   return {const_cast<void*>(buffer), Numbers::all(count), Numbers::all(0), Types(type), {}, true};
 }
 
+/// Bytes of each message, in the order of the sides.
+struct VectorSizes {
+  std::vector<std::uint64_t> sends, receives;
+};
+
 struct VectorCall {
   VectorSide send, receive;
   MPI_Comm comm = MPI_COMM_NULL;
   bool in_place = false;   ///< what goes out lies where something else comes in
   bool erroneous = false;  ///< whatever its sides say
+  bool forbidden = false;  ///< it sends from where it receives, and this MPI library has an error for that
 
   /// The neighbours must outlive it. MPI_IN_PLACE, where it is allowed, sends what the receive side describes.
   VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours, MPI_Comm communicator);
 
   /// Nothing if the MPI library is to serve the call.
   [[nodiscard]] std::optional<PeerBytes> peer_bytes() const;
+  /// Nothing if the arguments are erroneous, as far as this rank can tell.
+  [[nodiscard]] std::optional<VectorSizes> sizes() const;
 };
 
 }  // namespace hocket::runtime

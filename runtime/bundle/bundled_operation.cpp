@@ -31,8 +31,10 @@ bool BundledOperation::advance() {
     if (hosts().leads() ? !carried() : !memory().completed(call_)) return false;
     if (hosts().leads()) memory().complete(call_);
     take();
-    stage_ = Stage::over;
+    stage_ = Stage::taken;
+    ++moves_;
   }
+  if (stage_ == Stage::taken && all_in()) stage_ = Stage::over;
   return stage_ == Stage::over;
 }
 
@@ -58,6 +60,7 @@ bool BundledOperation::carried() {
 }
 
 bool BundledOperation::wait() {
+  if (waits_for_more()) return false;
   if (stage_ == Stage::gathering || stage_ == Stage::working)
     memory().await_all();
   else if (!hosts().leads())

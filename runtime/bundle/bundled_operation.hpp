@@ -43,7 +43,7 @@ class BundledOperation : public Operation {
   [[nodiscard]] std::byte* area() const { return memory().data() + call_ % 2 * (memory().bytes() / 2); }
 
  private:
-  enum class Stage : std::uint8_t { gathering, working, carrying, over };
+  enum class Stage : std::uint8_t { gathering, working, carrying, taken, over };
 
   /// As the plan says, or by the MPI library.
   void begin_carrying();
@@ -58,6 +58,9 @@ class BundledOperation : public Operation {
   /// The same by the MPI library's nonblocking call.
   virtual void carry(MPI_Comm leaders, MPI_Request* request) = 0;
   virtual void take() = 0;
+  /// Whether something comes to this rank otherwise; when all of it is in.
+  [[nodiscard]] virtual bool waits_for_more() const { return false; }
+  [[nodiscard]] virtual bool all_in() { return true; }
 
   const Exchange& exchange_;
   const HostTeam& team_;

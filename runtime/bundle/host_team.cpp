@@ -1,5 +1,7 @@
 #include "runtime/bundle/host_team.hpp"
 
+#include "runtime/bundle/vector_places.hpp"
+
 namespace hocket::runtime {
 namespace {
 
@@ -26,12 +28,14 @@ bool is_bundled(const Collective& collective) {
 }
 
 std::size_t HostTeam::needed(const Collective& collective, std::size_t bytes) const {
+  if (collective.pattern == Pattern::irregular) return VectorPlaces::needed(hosts, bytes);
   constexpr std::size_t alignment = 64 * 4;  // a cache line before each part
   return places(hosts, collective.pattern) * bytes + (hosts.most + 4) * alignment;
 }
 
 std::size_t HostTeam::bundle_bytes(const Collective& collective, std::size_t bytes) const {
-  if (collective.pattern == Pattern::all_to_all) return hosts.most * hosts.most * bytes;
+  if (collective.pattern == Pattern::all_to_all || collective.pattern == Pattern::irregular)
+    return hosts.most * hosts.most * bytes;
   if (collective.pattern == Pattern::all_gather) return hosts.most * bytes;
   return bytes * hosts.together / hosts.count();
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/calls/bundled_vector.hpp"
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/vector_operation.hpp"
 #include "runtime/mpi/locally_sized.h"
@@ -56,12 +57,16 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
 }
 
 struct Run {
-  std::optional<FallbackReason> why;  ///< the MPI library is to serve the call; nothing: it is over
-  Duel* duel = nullptr;               ///< to be told when the call is over
-  std::unique_ptr<SizeLook> look;     ///< whether the ranks are to meet for the next one
+  std::optional<FallbackReason> why{};  ///< the MPI library is to serve the call; nothing: it is over
+  Duel* duel = nullptr;                 ///< to be told when the call is over
+  Choices::Call chosen{};               ///< likewise
+  /// The library is to find out what is wrong with this rank's arguments; the other ranks of its host need it for an
+  /// exchange of bundles. Null: they do not.
+  const Exchange* joins = nullptr;
+  std::unique_ptr<SizeLook> look{};  ///< to be told likewise: what the ranks send
 };
 
-/// Whether the ranks are to meet, which costs more than many short calls. Collective.
+/// What the ranks send in this call. Collective, before they have met.
 std::unique_ptr<SizeLook> look_at_size(MPI_Comm comm, const Sides& sides, const Team& team) {
   const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach);
   std::optional<PeerBytes> peer_bytes;
@@ -69,45 +74,86 @@ std::unique_ptr<SizeLook> look_at_size(MPI_Comm comm, const Sides& sides, const 
   return std::make_unique<SizeLook>(comm, peer_bytes, team.size());
 }
 
+void run(Operation&& operation) {
+  operation.begin();
+  finish(operation);
+}
+
+/// Of calls that are not planned for their sizes: whether they bundle is chosen like the ways of other calls, by how
+/// much they sent when it was last looked at. `why`: the library serves them otherwise. Collective.
+Run run_by_bundles(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason why) {
+  Run run{.why = why};
+  if (sides.reach.rooted()) return run;
+  const Exchange* exchange = nullptr;
+  if (team.fixed_arm() != nullptr) {
+    exchange = team.irregular_bundles(comm, *team.fixed_arm());
+  } else if (settings().choose != Choose::off && team.irregular_bytes() > 0) {
+    run.chosen = team.choices().begin(comm, irregular_calls(), team.irregular_bytes());
+    exchange = run.chosen.exchange();
+  }
+  if (exchange == nullptr) return run;
+  const Neighbours* const neighbours = team.vectors().neighbours(comm, sides.reach);
+  if (neighbours == nullptr) {
+    run.why = FallbackReason::topology;
+    return run;
+  }
+  const VectorCall call = sides.between(*neighbours, comm);
+  std::optional<VectorSizes> sizes = call.sizes();
+  if (!sizes) {
+    run.why = FallbackReason::erroneous;
+    run.joins = exchange;
+    return run;
+  }
+  runtime::run(BundledVector(*exchange, &call, std::move(sizes)));
+  note_scheduled(*exchange, reporting ? bytes_to_others(call.peer_bytes()) : 0);
+  run.why.reset();
+  return run;
+}
+
 /// Runs the call by its plan if there is one.
 Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   Team* const team = Team::known(comm);
+  const bool bundles = team != nullptr && team->fixed_arm() != nullptr && team->fixed_arm()->bundled;
   if (team != nullptr && !team->met()) {
-    if (settings().choose != Choose::off && team->could_meet()) {
-      if (team->looks_at_size()) return {FallbackReason::small, nullptr, look_at_size(comm, sides, *team)};
-      if (!team->has_large_calls()) return {FallbackReason::not_asked};
+    if (settings().choose != Choose::off && team->could_meet() && !bundles) {
+      if (team->looks_at_size()) return {.why = FallbackReason::small, .look = look_at_size(comm, sides, *team)};
+      if (!team->has_large_calls()) return run_by_bundles(comm, sides, *team, FallbackReason::not_asked);
     }
     team->meet(comm);
   }
-  if (const std::optional<FallbackReason> why = why_native(team)) return {why};
+  if (const std::optional<FallbackReason> why = why_native(team)) return {.why = why};
+  if (bundles) return run_by_bundles(comm, sides, *team, FallbackReason::no_plan);
   VectorExchanges& vectors = team->vectors();
-  if (!vectors.asks()) return {FallbackReason::not_asked};
+  if (!vectors.asks()) return run_by_bundles(comm, sides, *team, FallbackReason::not_asked);
   const Neighbours* const neighbours = vectors.neighbours(comm, sides.reach);
-  if (neighbours == nullptr) return {FallbackReason::topology};
+  if (neighbours == nullptr) return {.why = FallbackReason::topology};
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<PeerBytes> peer_bytes = call.peer_bytes();
   const std::uint64_t bytes = bytes_to_others(peer_bytes);
   const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes), sides.reach.rooted());
-  if (found.exchange == nullptr) return {found.why, found.duel};
-  VectorOperation operation(*found.exchange, call);
-  operation.begin();
-  finish(operation);
+  if (found.extent.messages > 0) team->looked_at(found.extent, sides.reach.rooted());
+  if (found.exchange == nullptr && found.duel == nullptr && found.why != FallbackReason::erroneous)
+    return run_by_bundles(comm, sides, *team, found.why);
+  if (found.exchange == nullptr) return {.why = found.why, .duel = found.duel};
+  run(VectorOperation(*found.exchange, call));
   note_scheduled(*found.exchange, bytes);
-  return {std::nullopt, found.duel};
+  return {.duel = found.duel};
 }
 
 template <class Native>
 int blocking(MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
     complete_pending_setups(comm);
-    const Run run = run_by_plan(comm, sides);
+    Run run = run_by_plan(comm, sides);
     int code = MPI_SUCCESS;
     if (run.why) {
       note_passed_on(comm, sides, *run.why);
       code = wait_in_mpi(native);
     }
+    if (run.joins != nullptr) runtime::run(BundledVector(*run.joins, nullptr, std::nullopt));
     if (run.duel != nullptr) run.duel->over();
-    if (run.look && run.look->large_enough()) Team::known(comm)->expect_large_calls();
+    run.chosen.over();
+    if (run.look) Team::known(comm)->looked_at(run.look->extent(), sides.reach.rooted());
     return code;
   });
 }

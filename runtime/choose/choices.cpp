@@ -185,7 +185,8 @@ Choice& Choices::of(CallKind kind, std::size_t bytes) {
   Choice& fresh = choices_.emplace_back();
   fresh.kind = kind;
   fresh.bytes = bytes;
-  if (kind.collective->pattern == Pattern::irregular) fresh.costs = AgreedCosts(AgreedCosts::Cost::most);
+  if (kind.collective->pattern == Pattern::irregular && kind.collective->rooted)
+    fresh.costs = AgreedCosts(AgreedCosts::Cost::most);
   recall(fresh);
   return *(last_ = &fresh);
 }
@@ -353,14 +354,17 @@ void Choices::open(MPI_Comm comm, Choice& choice, double since) {
   choice.stage = Choice::Stage::fixed;
   const Arm& usual = arms[choice.kind.collective->forwards() ? 2 : 1];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
-  if (exchange == nullptr) return;
+  const bool rank_by_rank = choice.kind != irregular_calls();  // others are planned for their sizes, not by their size
+  if (rank_by_rank && exchange == nullptr) return;
   const MPI_Comm own = members_.private_comm(comm);
+  if (own == MPI_COMM_NULL) return;
   if (!small_) small_ = measure_small_costs(own, own);
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const Arm& arm = arms[i];
     if (arm.flow == Flow::free && settings().flow_control != Flow::token) continue;
     if (arm.large && (choice.bytes <= settings().segment || settings().segment != usual_segment)) continue;
     if (i > 0 && !arm.bundled && members_.size > most_ranks_for_windows && arm.name != usual.name) continue;
+    if (i > 0 && !arm.bundled && !rank_by_rank) continue;
     if (arm.bundled && !offers_bundles(comm, choice, arm)) continue;
     if (arm.bundled && !between_leaders_)
       between_leaders_ =
@@ -373,6 +377,7 @@ void Choices::open(MPI_Comm comm, Choice& choice, double since) {
       choice.predicted.push_back(
           predicted(*members_.exchange(comm, choice.kind, arm.bundled ? arm : usual), choice, arm));
   }
+  if (choice.offered.size() == 1) return;
   if (members_.rank == 0 && settings().log > 1) say_predictions(choice);
   if (settings().choose == Choose::predict) {
     choice.arm = choice.offered[best_predicted(choice)];

@@ -31,6 +31,7 @@ class Exchange {
   Exchange(MPI_Comm comm, Planned planned, const Settings& settings, const HostTeam* host_team = nullptr);
 
   [[nodiscard]] const Planned& planned() const { return planned_; }
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(rank_); }
   /// Null: every rank carries its own messages.
   [[nodiscard]] const HostTeam* host_team() const { return host_team_; }

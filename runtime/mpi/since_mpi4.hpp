@@ -47,6 +47,8 @@ __attribute__((weak)) int PMPI_Issend_c(const void* buf, MPI_Count count, MPI_Da
                                         MPI_Comm comm, MPI_Request* request);
 __attribute__((weak)) int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
                                         MPI_Comm comm, MPI_Request* request);
+__attribute__((weak)) int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag,
+                                       MPI_Comm comm, MPI_Request* request);
 __attribute__((weak)) int PMPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                                       MPI_Status* status);
 __attribute__((weak)) int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,

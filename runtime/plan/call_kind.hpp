@@ -14,4 +14,10 @@ struct CallKind {
   auto operator<=>(const CallKind&) const = default;
 };
 
+/// Those with messages of different sizes, whichever they are.
+[[nodiscard]] inline CallKind irregular_calls() {
+  static const Collective& irregular = find_collective("irregular");
+  return {&irregular};
+}
+
 }  // namespace hocket::runtime

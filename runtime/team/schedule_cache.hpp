@@ -16,6 +16,14 @@
 
 namespace hocket::runtime {
 
+/// What all ranks together send in a call.
+struct Extent {
+  std::uint64_t bytes = 0, messages = 0;
+
+  /// Whether messages are large enough, on average, for a schedule to be worth a thought.
+  [[nodiscard]] bool large_enough() const;
+};
+
 class ScheduleCache {
  public:
   static constexpr std::size_t most = 63;                                 ///< exchanges remembered
@@ -27,6 +35,7 @@ class ScheduleCache {
     std::uint64_t digest = 0, last_use = 0;
     Server server = Server::undecided;
     FallbackReason why = FallbackReason::new_sizes;  ///< while it is not Server::schedule
+    Extent extent;                                   ///< of all ranks
     bool large = false;                              ///< lasts much longer than being asked about
     std::unique_ptr<Exchange> exchange;              ///< of Server::schedule
     std::unique_ptr<Duel> duel;                      ///< with the library's call, where it is found out which is faster

@@ -150,7 +150,10 @@ Choices& Team::choices() {
               if (!could_collide()) return Choices::Place{};
               return Choices::Place{hosts_, place_digest(PlanStore::instance().network_digest(), numbering_)};
             },
-        .exchange = [this](MPI_Comm comm, CallKind kind, const Arm& arm) { return exchange(comm, kind, arm); },
+        .exchange =
+            [this](MPI_Comm comm, CallKind kind, const Arm& arm) {
+              return kind == irregular_calls() ? irregular_bundles(comm, arm) : exchange(comm, kind, arm);
+            },
         .bundles = [this](CallKind kind, std::size_t bytes) { return bundles(kind, bytes); },
         .private_comm = [this](MPI_Comm comm) { return private_comm(comm); }});
   return *choices_;
@@ -205,6 +208,20 @@ const HostTeam* Team::host_team(MPI_Comm comm) {
 
 bool Team::bundles(CallKind kind, std::size_t bytes) const {
   return host_team_ != nullptr && host_team_->fits(*kind.collective, bytes);
+}
+
+Exchange* Team::irregular_bundles(MPI_Comm comm, const Arm& arm) {
+  static const Collective& between_leaders = find_collective("all-to-all");
+  if (!arm.bundled) return nullptr;
+  Exchange* const found = exchange(comm, {&between_leaders}, arm);
+  return found != nullptr && bundles(irregular_calls(), 1) ? found : nullptr;
+}
+
+void Team::looked_at(const Extent& extent, bool rooted) {
+  has_large_calls_ |= extent.large_enough();
+  if (rooted) return;
+  const auto ranks = static_cast<std::uint64_t>(size_);
+  irregular_bytes_ = static_cast<std::size_t>((extent.bytes + ranks * (ranks - 1) - 1) / (ranks * (ranks - 1)));
 }
 
 const Network* Team::network(MPI_Comm comm) {

@@ -16,6 +16,7 @@
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/team/private_comms.hpp"
+#include "runtime/team/schedule_cache.hpp"
 
 namespace hocket::runtime {
 
@@ -57,8 +58,7 @@ class Team {
     next_look_ = 16 * next_look_ + looks_++ % 3;
     return true;
   }
-  /// A look has shown that the ranks are to meet in the next irregular call. All of them say so at the same call.
-  void expect_large_calls() { has_large_calls_ = true; }
+  /// A look has shown that the ranks are to meet in the next irregular call.
   [[nodiscard]] bool has_large_calls() const { return has_large_calls_; }
   /// False where nothing could come of it.
   [[nodiscard]] bool could_meet() const { return !left_alone_ && size_ >= 3; }
@@ -79,6 +79,13 @@ class Team {
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Arm& arm = as_planned);
   /// Whether an exchange made by a bundled arm takes messages of so many bytes. There must be one.
   [[nodiscard]] bool bundles(CallKind kind, std::size_t bytes) const;
+  /// Of irregular calls, whose sizes their bundles tell: the exchange of leaders, which takes all of them. Null: this
+  /// is no arm that bundles, or there is no memory. Collective.
+  [[nodiscard]] Exchange* irregular_bundles(MPI_Comm comm, const Arm& arm);
+  /// Bytes of an irregular call between two ranks, on average, when the ranks last looked at one; 0: not yet.
+  [[nodiscard]] std::size_t irregular_bytes() const { return irregular_bytes_; }
+  /// What an irregular call has sent. `rooted`: by one rank, or to one. All ranks say so at the same call.
+  void looked_at(const Extent& extent, bool rooted);
   /// Who serves the calls whose size is known, where no limit decides.
   [[nodiscard]] Choices& choices();
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
@@ -136,6 +143,7 @@ class Team {
   std::map<Way, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
   std::unique_ptr<VectorExchanges> vectors_;
   std::unique_ptr<Choices> choices_;
+  std::size_t irregular_bytes_ = 0;
   std::uint64_t irregular_calls_ = 0, next_look_ = 1, looks_ = 0;
   bool has_large_calls_ = false;
 };

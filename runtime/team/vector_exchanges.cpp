@@ -32,10 +32,6 @@ Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
   return all;
 }
 
-bool too_small(const Extent& all) {
-  return all.messages == 0 || all.bytes / all.messages < settings().min_vector_bytes;
-}
-
 /// Large exchanges, against which a reduction counts for nothing. Planning takes some microseconds per message, on
 /// every rank. An exchange that lasts much longer is planned when it is first seen, others when they come a second
 /// time.
@@ -51,10 +47,12 @@ SizeLook::SizeLook(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, in
     : own_(own_extent(peer_bytes.value_or(PeerBytes{}), ranks)),
       agreement_(&own_, &all_, 2, MPI_UINT64_T, MPI_SUM, comm) {}
 
-bool SizeLook::large_enough() {
+const Extent& SizeLook::extent() {
   agreement_.wait();
-  return !too_small(all_);
+  return all_;
 }
+
+bool Extent::large_enough() const { return messages > 0 && bytes / messages >= settings().min_vector_bytes; }
 
 const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
   if (reach.rooted()) {
@@ -76,8 +74,8 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
     backoff_.in_vain(known != nullptr && known->server == Server::undecided);
   if (known == nullptr) return {};
   if (known->duel == nullptr || known->duel->scheduled(comm))
-    return {known->exchange.get(), known->why, known->duel.get()};
-  return {nullptr, FallbackReason::faster, known->duel.get()};
+    return {known->exchange.get(), known->why, known->extent, known->duel.get()};
+  return {nullptr, FallbackReason::faster, known->extent, known->duel.get()};
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
@@ -91,12 +89,13 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
   if (known == nullptr) {
     const Extent all = extent_of(comm, *peer_bytes, members_.size);
     known = &schedule_cache_.add(std::move(*peer_bytes));
+    known->extent = all;
     known->large = is_large(all, members_.size);
-    if (too_small(all)) {
+    if (!all.large_enough()) {
       known->server = Server::mpi;
       known->why = FallbackReason::small;
     }
-    if (too_small(all) || !known->large) return known;
+    if (!all.large_enough() || !known->large) return known;
   }
   known->server = Server::mpi;
   Made made = plan(comm, known->peer_bytes);

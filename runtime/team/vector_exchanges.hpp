@@ -18,19 +18,13 @@
 
 namespace hocket::runtime {
 
-/// What a call moves, of all ranks together.
-struct Extent {
-  std::uint64_t bytes = 0, messages = 0;
-};
-
-/// Whether the messages of a call are large enough, on average over the ranks, for a schedule to be worth a thought.
-/// The ranks find out while the MPI library serves it. Collective.
+/// What the ranks of a communicator send in a call. They find out while the MPI library serves it. Collective.
 class SizeLook {
  public:
   /// `peer_bytes`: nothing, if only the MPI library can serve the call.
   SizeLook(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks);
   /// Waits for the others to have begun the call.
-  [[nodiscard]] bool large_enough();
+  [[nodiscard]] const Extent& extent();
 
  private:
   Extent own_, all_;
@@ -58,6 +52,7 @@ class VectorExchanges {
   struct Found {
     const Exchange* exchange = nullptr;
     FallbackReason why = FallbackReason::erroneous;
+    Extent extent;         ///< nothing: not known
     Duel* duel = nullptr;  ///< who serves it is being found out: to be told when the call is over
   };
   /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell. `rooted`: one

@@ -1,0 +1,54 @@
+#pragma once
+/// Alltoallv, Alltoallw and calls among neighbours with one message between two hosts that have something to say.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/buffers/vector_call.hpp"
+#include "runtime/bundle/bundled_operation.hpp"
+#include "runtime/bundle/vector_places.hpp"
+
+namespace hocket::runtime {
+
+/// A bundle has a row (runtime/bundle/rows.hpp) for each rank that sends. Lengths travel with the messages, and from
+/// what its ranks expect a host knows how much comes, and from whom: nobody asks before. So calls of all sizes may
+/// follow each other. Messages longer than the memory has room for between every two ranks go on their own; sender and
+/// receiver know which.
+class BundledVector : public BundledOperation {
+ public:
+  /// By an exchange of bundles between leaders, an all-to-all. `call`: null, or `sizes` without value: this rank has
+  /// no part in it but that of its host.
+  BundledVector(const Exchange& exchange, const VectorCall* call, std::optional<VectorSizes> sizes);
+
+ private:
+  void put() final;
+  [[nodiscard]] Traffic traffic() final;
+  void carry(MPI_Comm leaders, MPI_Request* request) final;
+  void take() final;
+  [[nodiscard]] bool waits_for_more() const final { return !direct_.empty(); }
+  [[nodiscard]] bool all_in() final;
+
+  [[nodiscard]] VectorPlaces places() const { return {hosts(), area(), longest_}; }
+  [[nodiscard]] bool is_direct(std::uint64_t bytes) const { return bytes > longest_; }
+  [[nodiscard]] std::vector<Block> bundled(const VectorSide& side, const std::vector<std::uint64_t>& by_peer) const;
+  void put_rows(const std::vector<std::uint64_t>& to);
+  void post_direct(const VectorSide& side, const std::vector<std::uint64_t>& by_peer, bool sends);
+  void exchange_in_place();
+  /// What goes to another host: of each rank here its row. Empty where none has messages.
+  [[nodiscard]] std::vector<Span> bundle_for(std::size_t host) const;
+  void lay_out_arrivals();
+  void take_message(const Span& message, std::span<const Span> wanted);
+
+  const VectorCall* call_;
+  std::optional<VectorSizes> sizes_;
+  std::size_t longest_;              ///< message that goes by bundle
+  std::vector<std::uint64_t> from_;  ///< bytes of each rank
+  std::optional<PlacedBlocks> receive_;
+  std::vector<MPI_Request> direct_;
+  std::vector<std::byte> staging_;  ///< bundles, for the MPI library
+  std::vector<int> counts_;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,70 @@
+"""Alltoallv, Alltoallw and calls among neighbours with one message between two hosts: every byte checked, under both
+MPI families."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hocket.mpi import Mpi
+from mpi_programs import mpiexec
+
+Check = Callable[..., str]
+Launched = Callable[..., subprocess.CompletedProcess[str]]
+
+NETWORK = "chain:2,1*3"  # three hosts
+PLACEMENTS = {
+    "block": [0, 0, 1, 1, 2, 2],
+    "cyclic": [0, 1, 2, 0, 1, 2, 0, 1],
+    "unequal": [2, 0, 2, 1, 0, 2],
+}
+#: Between any two of six ranks a message of some hundred bytes has room; longer ones go on their own.
+LITTLE_MEMORY = {"HOCKET_HOST_MEMORY": "65536"}
+
+
+@pytest.fixture
+def bundled(check: Check, tmp_path: Path) -> Callable[..., None]:
+    """Runs a check on the hosts of a placement."""
+
+    def run(program: str, placement: str, arm: str, **env: str) -> None:
+        places = tmp_path / "places"
+        places.write_text("".join(f"n{host}\n" for host in PLACEMENTS[placement]))
+        ranks = len(PLACEMENTS[placement])
+        said = check(program, NETWORK, ranks, placement=str(places), env={"HOCKET_ARM": arm, **env})
+        assert f"all-to-all of {ranks} ranks on 3 hosts, bundled: " in said
+        assert "irregular exchange of" not in said, "no sizes are asked for"
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("program", "placement", "arm"),
+    [
+        ("alltoallv_check 2000", "block", "bundle-1"),
+        ("alltoallv_check 2000", "unequal", "bundle-native"),
+        ("alltoallw_check transpose place bottom empty far part alone", "cyclic", "bundle-order"),
+        ("neighbor_check 2000 graph edges grid", "cyclic", "bundle-2"),
+        ("neighbor_check 2000 graph edges grid", "unequal", "bundle-native"),
+    ],
+)
+def test_every_byte_arrives(bundled: Callable[..., None], program: str, placement: str, arm: str) -> None:
+    """Sizes change from call to call, are empty, or smaller than expected; types have gaps; calls are in place."""
+    bundled(program, placement, arm)
+
+
+@pytest.mark.parametrize(("placement", "arm"), [("unequal", "bundle-1"), ("block", "bundle-native")])
+def test_long_messages_go_on_their_own(bundled: Callable[..., None], placement: str, arm: str) -> None:
+    bundled("alltoallv_check 20000 sizes types place comms turns changing", placement, arm, **LITTLE_MEMORY)
+    bundled("alltoallw_check transpose place bottom empty part", placement, arm, **LITTLE_MEMORY)
+
+
+def test_errors_are_the_librarys(mpi: Mpi, launch: Launched, compiled: Callable[[str], Path]) -> None:
+    """A rank with wrong arguments still takes part: the others of its host need it."""
+    native = mpiexec(mpi, 4, [str(compiled("errors"))], {})
+    done = launch("errors", "chain:1,1*2", 4, env={"HOCKET_ARM": "bundle-1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == native
+    assert "bundled" in done.stderr
