@@ -14,6 +14,7 @@ void BundledOperation::begin() {
 }
 
 bool BundledOperation::advance() {
+  if (stage_ != Stage::taken && waits_for_more()) (void)all_in();  // what the MPI library carries moves meanwhile
   if (stage_ == Stage::gathering && memory().all_here()) {
     if (works()) {
       work();

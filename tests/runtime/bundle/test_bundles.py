@@ -91,3 +91,24 @@ def test_a_rank_dies(launch: Launched, how: str) -> None:
 def test_an_unknown_arm_is_one_warning(check: Check) -> None:
     said = check("alltoall_check 3", "chain:2,2", 4, env={"HOCKET_ARM": "bundles"})
     assert "HOCKET_ARM: no arm is called 'bundles'; arms are chosen" in said
+
+
+def test_communicators_that_hold_parts_of_hosts(check: Check) -> None:
+    """In other orders, every second rank, neighbours, all but one: each has memory of its own."""
+    assert "bundled" in check("subsets 300", NETWORK, 8, env={"HOCKET_ARM": "bundle-1"})
+
+
+@pytest.mark.parametrize(
+    "mpi", ["mpich"], indirect=True
+)  # Open MPI may hang where threads make communicators
+def test_threads_on_communicators_of_their_own(launch: Launched) -> None:
+    done = launch("threads 3 3 300", "chain:1,1*2", 4, env={"HOCKET_ARM": "bundle-1"})
+    assert done.returncode == 0 and "ok " in done.stdout, done.stdout + done.stderr
+    assert "bundled" in done.stderr
+
+
+def test_memory_does_not_grow_with_calls(launch: Launched) -> None:
+    done = launch("flat_memory 2000", NETWORK, 6, env={"HOCKET_ARM": "bundle-1"})
+    assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
+    early, late = (int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("after "))
+    assert late - early < 512, "KiB; 1,800 calls lie between"

@@ -104,6 +104,12 @@ def test_bundles_are_offered_where_hosts_have_several_ranks(calls: Callable[...,
     assert "bundled" not in without.said and without.scheduled > 0
 
 
+def test_small_irregular_calls_are_bundled_where_that_is_faster(calls: Callable[..., Told]) -> None:
+    told = calls(SLOW, FAST, form="vector", size=8, number=160, network="chain:1,1*2")
+    assert "bundled: " in told.said and told.scheduled >= 40
+    assert calls(SLOW, FAST, form="vector", size=8, number=160).scheduled == 0  # one rank a host
+
+
 def test_a_gain_is_found_for_each_size(calls: Callable[..., Told]) -> None:
     told = calls(SLOW, FAST, form="sizes", size=1 << 18, number=240)
     assert told.scheduled >= 100 and told.last >= 220
