@@ -23,8 +23,9 @@ class VectorPlaces {
   }
   /// The longest message that `bytes` bytes have room for; 0: none.
   [[nodiscard]] static std::size_t longest(const Hosts& hosts, std::size_t bytes) {
-    const std::size_t fixed = needed(hosts, 0), pairs = hosts.together * hosts.most;
-    constexpr std::size_t most_of_a_host = std::size_t{1} << 30;  // counts of the MPI library are int
+    const std::size_t pairs = hosts.together * hosts.most;
+    const std::size_t fixed = needed(hosts, 0) + hosts.most * alignment;  // rooms end in whole lines
+    constexpr std::size_t most_of_a_host = std::size_t{1} << 30;          // counts of the MPI library are int
     return fixed >= bytes ? 0 : std::min((bytes - fixed) / 2, most_of_a_host) / pairs;
   }
 
