@@ -47,6 +47,7 @@ NETWORKS: Final = (
 FLOWS: Final = ("token", "token", "token", "window:2", "barrier", "free")
 LIMITS: Final = ("MIN_BYTES", "MIN_GATHER_BYTES", "MIN_VECTOR_BYTES", "MIN_FLOWS", "MIN_SENDERS")
 EVERYTHING: Final = {f"HOCKET_{limit}": "1" for limit in LIMITS}  # is scheduled
+BUNDLES: Final = ("bundle-1", "bundle-2", "bundle-order", "bundle-native")
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,9 @@ class Launch:
         settings["HOCKET_SCHEDULER"] = lot.choice(["", "", "LP", "RS_NLH"])
         ranks = lot.choice([places, lot.randint(2, places)])
         threads, flow, reports = lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), lot.random() < 0.5
+        if lot.random() < 0.3:
+            settings["HOCKET_ARM"] = lot.choice(BUNDLES)
+            settings["HOCKET_HOST_MEMORY"] = lot.choice(["20000", "65536", "67108864"])
         most = 9 if threads == 1 else 4  # many threads on few cores take long
         return cls(first, count, min(ranks, most), network, threads, flow, settings, reports)
 

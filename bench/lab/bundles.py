@@ -37,14 +37,12 @@ CASES = (
     ("all-gather", "allgather", "block", ("1024:3:10", "65536:2"), "window-2"),
     ("all-gather", "allgather", "cyclic", ("1024:3:10", "65536:2"), "window-2"),
     ("all-reduce", "allreduce", "block", ("1048576:2",), "window-2"),
-    ("Alltoallv, all pairs", "alltoallv", "block", ("16:3:20", "2048:3:3"), ""),
+    ("Alltoallv, all pairs", "alltoallv", "block", ("16:3:20", "2048:3:3", "16384:2"), ""),
     ("Alltoallv, all pairs", "alltoallv", "cyclic", ("16:3:20",), ""),
     ("Alltoallv, 10 % of pairs", "alltoallvsparse", "block", ("8:3:20", "1024:3:5"), ""),
 )
-IRREGULAR = {
-    "Alltoallv, all pairs": 0.5,
-    "Alltoallv, 10 % of pairs": 0.1,
-}  # of SIZE, on average over all pairs
+# Of SIZE, on average over all pairs.
+IRREGULAR = {"Alltoallv, all pairs": 0.5, "Alltoallv, 10 % of pairs": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
