@@ -1,5 +1,7 @@
 #include "runtime/bundle/bundled_operation.hpp"
 
+#include <algorithm>
+
 #include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
@@ -60,17 +62,31 @@ bool BundledOperation::carried() {
   return done != 0;
 }
 
+/// A rank that this one waits for may itself wait for a message from or to this one, by the program: MPI must move
+/// them. Sleeps double, so that long calls are not woken often.
 bool BundledOperation::wait() {
+  using namespace std::chrono_literals;
   if (waits_for_more()) return false;
-  if (stage_ == Stage::gathering || stage_ == Stage::working)
-    memory().await_all();
-  else if (!hosts().leads())
-    memory().await_completion(call_);
-  else if (!run_)
+  const bool gathers = stage_ == Stage::gathering || stage_ == Stage::working;
+  if (gathers || !hosts().leads()) {
+    move_messages();
+    if (gathers)
+      memory().await_all(sleep_);
+    else
+      memory().await_completion(call_, sleep_);
+    sleep_ = std::min<std::chrono::microseconds>(2 * sleep_, 10ms);
+  } else if (!run_)
     check(PMPI_Wait(&request_, MPI_STATUS_IGNORE));
   else
     return false;
   return true;
+}
+
+/// Looks for a message that nobody sends: one that is there would end the look, in Open MPI before it moves any.
+void BundledOperation::move_messages() const {
+  constexpr int no_tag = 0;
+  int found = 0;
+  check(PMPI_Iprobe(static_cast<int>(exchange_.rank()), no_tag, exchange_.comm(), &found, MPI_STATUS_IGNORE));
 }
 
 }  // namespace hocket::runtime

@@ -1,5 +1,6 @@
 #pragma once
 /// A collective call for which the ranks of each host act together.
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -48,6 +49,7 @@ class BundledOperation : public Operation {
   /// As the plan says, or by the MPI library.
   void begin_carrying();
   [[nodiscard]] bool carried();
+  void move_messages() const;
 
   virtual void put() = 0;
   /// Whether there is something that every rank does, when all have put in theirs, before the leader carries.
@@ -67,6 +69,7 @@ class BundledOperation : public Operation {
   std::uint32_t call_ = 0;
   std::uint64_t moves_ = 0;
   Stage stage_ = Stage::over;
+  std::chrono::microseconds sleep_{1000};  ///< of the next wait for ranks of this host
   Traffic traffic_;
   std::optional<ExchangeRun> run_;
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <limits>
@@ -35,9 +36,9 @@ long futex(std::atomic<std::uint32_t>& word, int what, std::uint32_t value, cons
 
 void wake_all(std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr); }
 
-void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-  constexpr timespec longest{0, 10'000'000};  // another thread's requests may need this rank meanwhile
-  futex(word, FUTEX_WAIT, value, &longest);
+void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value, std::chrono::microseconds longest) {
+  const timespec time{0, static_cast<long>(std::chrono::nanoseconds(longest).count())};
+  futex(word, FUTEX_WAIT, value, &time);
 }
 
 std::uint64_t random_token() {
@@ -123,14 +124,14 @@ bool HostMemory::completed(std::uint32_t call) const {
   return has_reached(header_->last_completed.load(std::memory_order_acquire), call);
 }
 
-void HostMemory::await_all() const {
+void HostMemory::await_all(std::chrono::microseconds longest) const {
   const std::uint32_t seen = header_->arrivals.load(std::memory_order_acquire);
-  if (!has_reached(seen, static_cast<std::uint32_t>(places_ * ranks_))) sleep_while(header_->arrivals, seen);
+  if (!has_reached(seen, static_cast<std::uint32_t>(places_ * ranks_))) sleep_while(header_->arrivals, seen, longest);
 }
 
-void HostMemory::await_completion(std::uint32_t call) const {
+void HostMemory::await_completion(std::uint32_t call, std::chrono::microseconds longest) const {
   const std::uint32_t seen = header_->last_completed.load(std::memory_order_acquire);
-  if (!has_reached(seen, call)) sleep_while(header_->last_completed, seen);
+  if (!has_reached(seen, call)) sleep_while(header_->last_completed, seen, longest);
 }
 
 }  // namespace hocket::runtime

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,9 +45,9 @@ class HostMemory {
   /// The leader has finished a call.
   void complete(std::uint32_t call);
   [[nodiscard]] bool completed(std::uint32_t call) const;
-  /// Sleep until all are here, or the call is completed; for some milliseconds at most.
-  void await_all() const;
-  void await_completion(std::uint32_t call) const;
+  /// Sleep until all are here, or the call is completed; for `longest`, less than a second, at most.
+  void await_all(std::chrono::microseconds longest) const;
+  void await_completion(std::uint32_t call, std::chrono::microseconds longest) const;
 
  private:
   struct Header {

@@ -112,3 +112,9 @@ def test_memory_does_not_grow_with_calls(launch: Launched) -> None:
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
     early, late = (int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("after "))
     assert late - early < 512, "KiB; 1,800 calls lie between"
+
+
+@pytest.mark.parametrize("arm", ["bundle-1", "bundle-native"])
+def test_messages_move_while_ranks_of_a_host_wait(check: Check, arm: str) -> None:
+    """Who is late sends to one that waits for it in the memory of the host, and on another host."""
+    assert "bundled" in check("needed_meanwhile 300000", NETWORK, 6, env={"HOCKET_ARM": arm})

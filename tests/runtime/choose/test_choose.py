@@ -104,9 +104,10 @@ def test_bundles_are_offered_where_hosts_have_several_ranks(calls: Callable[...,
     assert "bundled" not in without.said and without.scheduled > 0
 
 
-def test_small_irregular_calls_are_bundled_where_that_is_faster(calls: Callable[..., Told]) -> None:
+def test_bundles_are_offered_to_small_irregular_calls(calls: Callable[..., Told]) -> None:
+    """Not that they stay: to the clock of ranks that carry nothing a bundled call is the library's."""
     told = calls(SLOW, FAST, form="vector", size=8, number=160, network="chain:1,1*2")
-    assert "bundled: " in told.said and told.scheduled >= 40
+    assert "all-to-all of 4 ranks on 2 hosts, bundled: " in told.said and told.scheduled > 0
     assert calls(SLOW, FAST, form="vector", size=8, number=160).scheduled == 0  # one rank a host
 
 
@@ -158,9 +159,9 @@ def test_one_long_call_does_not_make_the_ranks_meet(calls: Callable[..., Told]) 
     assert told.agreements == 2  # on calls 2 and 3, and on 16 and 17
 
 
-@pytest.mark.parametrize(("form", "agreements"), [("blocking", 1), ("vector", 2)])
+@pytest.mark.parametrize(("form", "agreements"), [("blocking", 1), ("vector", 3)])
 def test_what_short_calls_cost(calls: Callable[..., Told], form: str, agreements: int) -> None:
-    """Of 200 calls 64 and 65 are timed; of irregular ones 1 and 16 are looked at."""
+    """Of 200 calls 64 and 65 are timed; of irregular ones 1 and 16 are looked at, too."""
     assert calls("30", FAST, form=form, size=8, number=200).agreements == agreements
 
 
