@@ -28,12 +28,14 @@ template <class Value>
 using Rows = std::vector<Value>;
 
 /// A whole run of as many calls as `costs` has rows, seconds by arm, all of them agreed on: the arm of each call, the
-/// incumbent after it, and what was lost and could be lost by then.
-std::tuple<Rows<std::size_t>, Rows<std::size_t>, Rows<double>, Rows<double>> play(Guard& guard, const Matrix& costs) {
+/// incumbent after it, what was lost and could be lost by then, and what the call took. Of a call that is cut short the
+/// rest goes as by the library's own.
+std::tuple<Rows<std::size_t>, Rows<std::size_t>, Rows<double>, Rows<double>, Rows<double>> play(Guard& guard,
+                                                                                                const Matrix& costs) {
   if (costs.shape(1) != guard.arms().size()) throw InputError("as many columns of costs as arms are wanted");
   if (guard.calls() > 0) throw InputError("a guard that has decided on calls already plays no more");
   Rows<std::size_t> arms, incumbents;
-  Rows<double> lost, budgets, measured;
+  Rows<double> lost, budgets, measured, taken;
   std::deque<Rows<double>> posts;
   for (std::size_t call = 0; call < costs.shape(0); ++call) {
     if (guard.due()) {
@@ -41,14 +43,16 @@ std::tuple<Rows<std::size_t>, Rows<std::size_t>, Rows<double>, Rows<double>> pla
       posts.pop_front();
     }
     const Turn turn = guard.next();
-    if (turn.timed) measured.push_back(costs(call, turn.arm));
+    const double whole = costs(call, turn.arm);
+    taken.push_back(whole > turn.limit ? turn.limit + (1 - turn.limit / whole) * costs(call, 0) : whole);
+    if (turn.timed) measured.push_back(taken.back());
     if (turn.post) posts.push_back(std::exchange(measured, {}));
     arms.push_back(turn.arm);
     incumbents.push_back(guard.incumbent());
     lost.push_back(guard.lost());
     budgets.push_back(guard.budget());
   }
-  return {std::move(arms), std::move(incumbents), std::move(lost), std::move(budgets)};
+  return {std::move(arms), std::move(incumbents), std::move(lost), std::move(budgets), std::move(taken)};
 }
 
 void bind_evidence(nb::module_& m) {
@@ -118,12 +122,14 @@ void bind_guard(nb::module_& m) {
       .def_rw("retest_after", &GuardRules::retest_after)
       .def_rw("may_change", &GuardRules::may_change)
       .def_rw("calibrated", &GuardRules::calibrated)
+      .def_rw("can_be_cut", &GuardRules::can_be_cut)
       .def_rw("post_seconds", &GuardRules::post_seconds)
       .def_rw("timed_seconds", &GuardRules::timed_seconds);
   nb::class_<Turn>(m, "Turn", "What a call does.")
       .def_ro("arm", &Turn::arm)
       .def_ro("timed", &Turn::timed)
-      .def_ro("post", &Turn::post);
+      .def_ro("post", &Turn::post)
+      .def_ro("limit", &Turn::limit);
   nb::enum_<Verdict>(m, "Verdict")
       .value("open", Verdict::open)
       .value("incumbent", Verdict::incumbent)
@@ -149,7 +155,7 @@ void bind_guard(nb::module_& m) {
       .def(
           "tell", [](Guard& guard, const std::vector<double>& costs) { guard.tell(costs); }, "costs"_a)
       .def("next", &Guard::next)
-      .def("play", &play, "costs"_a, "(arms, incumbents, lost, budgets) by call; `costs`: seconds, calls x arms")
+      .def("play", &play, "costs"_a, "(arms, incumbents, lost, budgets, seconds) by call; `costs`: seconds, calls x arms")
       .def_prop_ro("incumbent", &Guard::incumbent)
       .def_prop_ro("settled", &Guard::settled)
       .def_prop_ro("lost", &Guard::lost)

@@ -31,6 +31,7 @@ def totals(seconds: dict[str, float], predicted: dict[str, float] | None, seed: 
     rng = np.random.default_rng(seed)
     rules = choose.GuardRules()
     rules.post_seconds, rules.calibrated = AGREEING, predicted is not None
+    rules.can_be_cut = (1 << len(seconds)) - 2
     guard = choose.Guard([predicted[arm] if predicted else math.nan for arm in seconds], rules)
     costs = np.array([*seconds.values()]) * rng.lognormal(0, NOISE, CALLS)[:, None]
     total, timed, posted = 0.0, [], []
@@ -39,9 +40,12 @@ def totals(seconds: dict[str, float], predicted: dict[str, float] | None, seed: 
             guard.tell(posted)
             total += AGREEING
         turn = guard.next()
-        total += float(of_arms[turn.arm])
+        taken = float(of_arms[turn.arm])
+        if taken > turn.limit:  # as Guard.play has it
+            taken = turn.limit + (1 - turn.limit / taken) * float(of_arms[0])
+        total += taken
         if turn.timed:
-            timed.append(float(of_arms[turn.arm]))
+            timed.append(taken)
         if turn.post:
             posted, timed = timed, []
     of_each = costs.sum(axis=0)

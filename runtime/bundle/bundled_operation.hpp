@@ -32,6 +32,9 @@ class BundledOperation : public Operation {
   [[nodiscard]] std::uint64_t moves() const final { return moves_ + (run_ ? run_->moves() : 0); }
   /// Nothing: a rank that waits elsewhere keeps the others of its host waiting. So such operations only block.
   void post_remaining() final {}
+  void give_up_order() final {
+    if (run_) run_->give_up_order();
+  }
   [[nodiscard]] bool handed_over() const final { return stage_ == Stage::over; }
 
  protected:

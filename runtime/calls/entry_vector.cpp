@@ -135,7 +135,10 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   if (found.exchange == nullptr && found.duel == nullptr && found.why != FallbackReason::erroneous)
     return run_by_bundles(comm, sides, *team, found.why);
   if (found.exchange == nullptr) return {.why = found.why, .duel = found.duel};
-  run(VectorOperation(*found.exchange, call));
+  VectorOperation operation(*found.exchange, call);
+  const Deadline deadline = found.duel != nullptr ? deadline_in(found.duel->limit()) : never;
+  operation.begin();
+  finish(operation, deadline);
   note_scheduled(*found.exchange, bytes);
   return {.duel = found.duel};
 }

@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -126,16 +127,18 @@ void note_served(const Exchange& exchange, const Call& call, const Team& team) {
   note_scheduled(exchange, call.sent_bytes(team), call.message_bytes(team), has_root(call));
 }
 
-/// By `exchange`; null: by the MPI library, and why.
+/// By `exchange`, which gives up its order when it has lasted so many seconds; null: by the MPI library, and why.
 template <class Call, class Native>
-int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why, Native native) {
+int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why, Native native,
+           double limit = std::numeric_limits<double>::infinity()) {
   if (exchange == nullptr) {
     note_passed_on(team, call, why);
     return wait_in_mpi(native);
   }
-  const auto run = [](Operation&& operation) {
+  const auto run = [limit](Operation&& operation) {
+    const Deadline deadline = deadline_in(limit);
     operation.begin();
-    finish(operation);
+    finish(operation, deadline);
   };
   if constexpr (requires { typename Call::Bundled; })
     exchange->host_team() != nullptr ? run(typename Call::Bundled(*exchange, call))
@@ -169,7 +172,7 @@ int blocking(const Call& call, Native native) {
       exchange = nullptr;
       why = FallbackReason::erroneous;
     }
-    const int code = served(team, call, exchange, why, native);
+    const int code = served(team, call, exchange, why, native, chosen.limit());
     chosen.over();
     return code;
   });

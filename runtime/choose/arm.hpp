@@ -16,6 +16,9 @@ struct Arm {
   bool large = false;  ///< segments of `large_segment` bytes
   /// One message between two hosts, for all their ranks (runtime/bundle/); window 0: the library carries them.
   bool bundled = false;
+
+  /// That it can give up when a call takes too long.
+  [[nodiscard]] constexpr bool has_order() const { return window > 0; }
 };
 
 /// Small segments leave at once and overlap. On shared memory and fast fabrics they cost more than the wait for the

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <exception>
 #include <iomanip>
 #include <limits>
-#include <mutex>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -15,9 +12,7 @@
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/evidence_file.hpp"
 #include "runtime/environment/variables.hpp"
-#include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/mpi/world.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/report/report.hpp"
@@ -106,63 +101,10 @@ bool promises_gain(const Choice& choice) {
   return !(choice.predicted[0] * (1 - GuardRules{}.margin) <= std::ranges::min(choice.predicted));
 }
 
-/// Communicators that the program never frees have their choices until MPI ends.
-class Living {
- public:
-  static Living& instance() {
-    static Living& living = *new Living;  // outlives every thread
-    return living;
-  }
-
-  void add(Choices* choices) {
-    const std::lock_guard lock(mutex_);
-    living_.insert(choices);
-  }
-  void remove(Choices* choices) {
-    const std::lock_guard lock(mutex_);
-    living_.erase(choices);
-  }
-  void end() {
-    const std::lock_guard lock(mutex_);
-    for (Choices* const choices : living_) choices->end();
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<Choices*> living_;
-};
-
-/// Lives as long as MPI: what MPI_COMM_SELF has attached is deleted when it ends.
-struct AtEnd {
-  ~AtEnd() { Living::instance().end(); }
-};
-
 }  // namespace
 
-Choices::Choices(Members members) : members_(std::move(members)) {
-  Living::instance().add(this);
-  if (in_world() && Attached<AtEnd>::find(MPI_COMM_SELF) == nullptr)
-    Attached<AtEnd>::attach(MPI_COMM_SELF, std::make_unique<AtEnd>());
-}
-
-Choices::~Choices() {
-  end();
-  Living::instance().remove(this);
-}
-
-void Choices::end() noexcept {
-  if (std::exchange(ended_, true)) return;
-  if (members_.rank != 0) return;
-  try {
-    keep();
-  } catch (const std::exception& problem) {
-    say_once(std::string("what was learned in this run is lost: ") + problem.what());
-  } catch (const MpiFailure&) {
-    say_once("what was learned in this run is lost: MPI is over");
-  }
-}
-
 void Choices::keep() const {
+  if (members_.rank != 0) return;
   std::vector<Evidence> learned;
   for (const Choice& choice : choices_) {
     tell(choice);
@@ -219,6 +161,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
       const Turn turn = choice.guard->next();
       arm = choice.offered[turn.arm];
       timed = turn.timed;
+      call.limit_ = turn.limit;
       if (timed) choice.timed.push_back(arm);
       break;
     }
@@ -402,6 +345,7 @@ void Choices::set_guard(Choice& choice) const {
     const auto found = std::ranges::find(choice.known.arms, name, &ArmEvidence::name);
     known.push_back(found != choice.known.arms.end() ? *found : ArmEvidence{});
     if (choice.known.winner == name) winner = i;
+    if (arms[choice.offered[i]].has_order()) rules.can_be_cut |= std::uint64_t{1} << i;
   }
   choice.guard.emplace(choice.predicted, rules, known, winner);
   choice.guard->seen(0, choice.calls - 1, choice.native_seconds);

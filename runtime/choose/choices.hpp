@@ -7,17 +7,20 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <list>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "runtime/choose/choice.hpp"
+#include "runtime/choose/keeper.hpp"
 #include "runtime/choose/small_costs.hpp"
 #include "runtime/exchange/exchange.hpp"
 
 namespace hocket::runtime {
 
-class Choices {
+class Choices final : public Keeper {
  public:
   struct Place {
     int hosts = 0;
@@ -33,18 +36,16 @@ class Choices {
     std::function<bool(CallKind, std::size_t)> bundles;
     std::function<MPI_Comm(MPI_Comm)> private_comm;  ///< MPI_COMM_NULL: there are too many
   };
-  explicit Choices(Members members);
+  explicit Choices(Members members) : members_(std::move(members)) {}
   Choices(const Choices&) = delete;
   Choices& operator=(const Choices&) = delete;
-  ~Choices();
-
-  /// Tells and keeps what was learned; the calls are over. When MPI ends, and when the communicator does.
-  void end() noexcept;
+  ~Choices() { end(); }
 
   /// One call, from its choice to its end.
   class Call {
    public:
     [[nodiscard]] Exchange* exchange() const { return exchange_; }  ///< null: the MPI library serves it
+    [[nodiscard]] double limit() const { return limit_; }           ///< seconds after which it gives up its order
     /// The call has ended on this rank.
     void over();
 
@@ -52,6 +53,7 @@ class Choices {
     friend class Choices;
     AgreedCosts* timed_ = nullptr;
     Exchange* exchange_ = nullptr;
+    double limit_ = std::numeric_limits<double>::infinity();
   };
 
   /// For a blocking call with messages of `bytes` bytes. Collective.
@@ -79,12 +81,12 @@ class Choices {
   void meet(MPI_Comm comm);
   void recall(Choice& choice) const;
   void tell(const Choice& choice) const;
-  void keep() const;
+  void keep() const override;
 
   Members members_;
   std::list<Choice> choices_;
   Choice* last_ = nullptr;
-  bool met_ = false, ended_ = false;
+  bool met_ = false;
   Place place_;
   std::string mpi_;
   std::vector<Evidence> evidence_;                     ///< of the place, from earlier runs

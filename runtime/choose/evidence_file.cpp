@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -42,6 +43,18 @@ std::vector<Evidence> read(const std::string& path) {
   }
 }
 
+/// Of irregular exchanges, which are of so many kinds, those that this run knows nothing of.
+void forget_some(std::vector<Evidence>& all, std::span<const Evidence> learned) {
+  constexpr std::ptrdiff_t most_irregular = 500;
+  auto too_many = std::ranges::count(all, irregular_call, &Evidence::call) - most_irregular;
+  std::erase_if(all, [&](const Evidence& one) {
+    if (too_many <= 0 || one.call != irregular_call) return false;
+    if (std::ranges::find(learned, one.layout, &Evidence::layout) != learned.end()) return false;
+    --too_many;
+    return true;
+  });
+}
+
 std::string mpi_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
@@ -67,6 +80,13 @@ class Lock {
 
 }  // namespace
 
+std::string digits_of(std::uint64_t digest) {
+  std::array<char, 16> digits{};
+  const auto done = std::to_chars(digits.data(), digits.data() + digits.size(), digest, 16);
+  const std::string text(digits.data(), done.ptr);
+  return std::string(digits.size() - text.size(), '0') + text;
+}
+
 std::string place_digest(std::uint64_t network_digest, const Numbering& numbering) {
   ByteWriter out;
   out.fixed(network_digest);
@@ -77,11 +97,7 @@ std::string place_digest(std::uint64_t network_digest, const Numbering& numberin
   for (const std::uint64_t value :
        {static_cast<std::uint64_t>(s.flow_control), s.segment, s.release_threshold, s.max_outstanding_segments})
     out.fixed(value);
-  std::array<char, 16> digits{};
-  const std::uint64_t digest = checksum(out.bytes());
-  const auto done = std::to_chars(digits.data(), digits.data() + digits.size(), digest, 16);
-  const std::string text(digits.data(), done.ptr);
-  return std::string(digits.size() - text.size(), '0') + text;
+  return digits_of(checksum(out.bytes()));
 }
 
 std::string mpi_name() {
@@ -121,7 +137,9 @@ void keep_evidence(const std::string& place, std::span<const Evidence> learned) 
   const std::string path = path_of(place);
   const Lock lock(directory + "/lock");
   errno = 0;
-  if (!replace_file(path, evidence_text(merge(read(path), learned))))
+  std::vector<Evidence> all = merge(read(path), learned);
+  forget_some(all, learned);
+  if (!replace_file(path, evidence_text(all)))
     say_once("cannot write " + shown(path) + " (HOCKET_CHOICES): " + std::strerror(errno) +
              "; what was learned in this run is lost");
 }

@@ -5,12 +5,19 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hocket/choose/evidence.hpp"
 #include "runtime/plan/numbering.hpp"
 
 namespace hocket::runtime {
+
+/// What irregular exchanges of any call are kept as; their layout names the class of the demand.
+inline constexpr std::string_view irregular_call = "irregular";
+
+/// Sixteen hexadecimal ones.
+[[nodiscard]] std::string digits_of(std::uint64_t digest);
 
 /// Sixteen digits that differ wherever evidence might: network, hosts and ranks and their order, MPI library, settings
 /// of exchanges.
@@ -23,7 +30,8 @@ namespace hocket::runtime {
 /// written, counts as empty, with one warning. Collective.
 [[nodiscard]] std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place);
 
-/// Adds to it. Jobs that do so at once lose nothing of each other's. By one rank; no MPI is called.
+/// Adds to it. Jobs that do so at once lose nothing of each other's. Of irregular exchanges some hundreds are kept: those
+/// of the last runs. By one rank; no MPI is called.
 void keep_evidence(const std::string& place, std::span<const Evidence> learned);
 
 }  // namespace hocket::runtime

@@ -148,19 +148,24 @@ void ExchangeRun::post_remaining() {
   if (stage_ != Stage::messages) return;
   remaining_posted_ = true;
   begin_phase(no_phase);
-  if (signals())
-    for (std::size_t r = 0; r < program_.receives.size(); ++r)
-      if (receive_missing_[r] > missing_at_release(r)) release(r);
+  if (signals()) release_all();
   while (admit()) {
   }
   if (signals()) expect_acknowledgements(program_.sends.size());
   for (const std::size_t send_slot : active_) {
     while (push(send_slot) == Push::moved) {
     }
-    std::vector<MPI_Request>& tokens = send_slots_[send_slot].tokens;
-    signals_.insert(signals_.end(), tokens.begin(), tokens.end());
-    tokens.clear();
+    keep_tokens(send_slots_[send_slot]);
   }
+}
+
+void ExchangeRun::give_up_order() {
+  trace("give up order");
+  if (!held_ || missing_) return post_remaining();
+  if (order_given_up_ || settings_.flow_control != Flow::token || stage_ != Stage::messages) return;
+  order_given_up_ = true;
+  release_all();
+  ++moves_;
 }
 
 bool ExchangeRun::handed_over() const {

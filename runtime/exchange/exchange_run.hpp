@@ -28,6 +28,9 @@ class ExchangeRun {
   /// Gives up the order and hands MPI all that is left, so that nobody waits for this rank's next step
   /// while it waits inside the MPI library. Not for exchanges that forward or combine.
   void post_remaining();
+  /// The order costs too much: from here on this rank waits for nothing but bytes that it forwards, and lets all go on
+  /// that wait for it. Nothing changes where partial results are combined.
+  void give_up_order();
   /// Everything is with MPI: nobody waits for this rank's next step, and another pass may begin on the same
   /// communicator.
   [[nodiscard]] bool handed_over() const;
@@ -96,6 +99,8 @@ class ExchangeRun {
   void collect_sent(std::size_t slot);
   [[nodiscard]] std::size_t missing_at_release(std::size_t receive) const;
   void release(std::size_t receive);
+  void release_all();
+  void keep_tokens(SendSlot& send_slot);
   void signal(Rank rank, int tag);
 
   template <class... Numbers>
@@ -115,6 +120,7 @@ class ExchangeRun {
   std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
   std::size_t sends_due_ = 0, receives_due_ = 0;  ///< up to that phase
   bool remaining_posted_ = false;
+  bool order_given_up_ = false;        ///< of what is forwarded: nothing waits for tokens and acknowledgements
   std::vector<MPI_Request> barriers_;  ///< one, or all that are left
 
   std::vector<Slot> slots_;            ///< of receives, those of each send_slot, those added by post_remaining()

@@ -98,7 +98,8 @@ void ExchangeRun::collect_received(std::size_t index) {
   }
   trace("received", slot.message, slot.segment);
   const std::size_t message = slot.message, missing = --receive_missing_[message];
-  if (signals() && !remaining_posted_ && missing == missing_at_release(message)) release(message);
+  const bool released = remaining_posted_ || order_given_up_;
+  if (signals() && !released && missing == missing_at_release(message)) release(message);
   if (missing == 0) ++receives_done_;
 }
 
@@ -147,6 +148,17 @@ void ExchangeRun::release(std::size_t receive) {
     else
       signal(waiting.rank, tag_of_token(waiting.send));
   }
+}
+
+void ExchangeRun::release_all() {
+  for (std::size_t r = 0; r < program_.receives.size(); ++r)
+    if (receive_missing_[r] > missing_at_release(r)) release(r);
+}
+
+/// No send waits for them any more; they must not be left over for the next exchange.
+void ExchangeRun::keep_tokens(SendSlot& send_slot) {
+  signals_.insert(signals_.end(), send_slot.tokens.begin(), send_slot.tokens.end());
+  send_slot.tokens.clear();
 }
 
 void ExchangeRun::signal(Rank rank, int tag) {
@@ -206,10 +218,14 @@ void ExchangeRun::poll_acknowledgements() {
 
 bool ExchangeRun::may_start(SendSlot& send_slot) {
   if (send_slot.open || remaining_posted_) return true;
-  if (signals() && acks_in_ < owner_.acks_before_[send_slot.send]) return false;
-  if (own_tokens_[send_slot.send] < send_slot.own_tokens) return false;
   const std::size_t before = owner_.before_to_same_[send_slot.send];
   if (before < send_slot.send && !handed_[before]) return false;
+  if (order_given_up_) {
+    keep_tokens(send_slot);
+    return send_slot.open = true;
+  }
+  if (signals() && acks_in_ < owner_.acks_before_[send_slot.send]) return false;
+  if (own_tokens_[send_slot.send] < send_slot.own_tokens) return false;
   if (!all_done(send_slot.tokens)) return false;
   if (owner_.trace_ != nullptr) {
     // Counted from what MPI says, not from what was waited for.

@@ -19,6 +19,9 @@ class Operation {
   /// The rank is about to wait inside the MPI library, where nobody advances this: hands over all that
   /// is left, so that the other ranks can finish. advance() goes on afterwards.
   virtual void post_remaining() = 0;
+  /// It takes longer than it may: from here on it waits for no rank's turn, only for bytes. Where nothing can be done
+  /// about it nothing changes.
+  virtual void give_up_order() {}
   /// Whether no other rank needs this one to advance it. False, even after post_remaining(), of what must be
   /// forwarded when it comes in.
   [[nodiscard]] virtual bool handed_over() const = 0;

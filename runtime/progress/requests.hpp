@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -86,12 +87,31 @@ class Requests {
   std::atomic<std::size_t> active_count_ = 0;
 };
 
-/// Waits for an operation or a pass that has begun; the program's active requests make progress too.
+using Deadline = std::chrono::steady_clock::time_point;
+inline constexpr Deadline never = Deadline::max();
+
+/// In so many seconds; infinity: never.
+[[nodiscard]] inline Deadline deadline_in(double seconds) {
+  constexpr double longest = 1e6;
+  if (!(seconds < longest)) return never;
+  const std::chrono::duration<double> wait(seconds);
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<Deadline::duration>(wait);
+}
+
+/// Waits for an operation or a pass that has begun; the program's active requests make progress too. At the deadline it
+/// gives up its order.
 template <class Work>
-void finish(Work& work) {
+void finish(Work& work, Deadline deadline = never) {
   wait_for([&] {
     const Progress progress = step(work);
     if (progress == Progress::over) return progress;
+    if constexpr (requires { work.give_up_order(); }) {
+      if (deadline != never && std::chrono::steady_clock::now() > deadline) {
+        deadline = never;
+        work.give_up_order();
+        return Progress::some;
+      }
+    }
     if (Requests::instance().progress()) return Progress::some;
     if constexpr (requires { work.wait(); })
       if (progress == Progress::none && !Requests::instance().any_active() && work.wait()) return Progress::some;

@@ -22,6 +22,9 @@ class ScheduledOperation : public Operation {
   void post_remaining() final {
     if (pass_) pass_->post_remaining();
   }
+  void give_up_order() final {
+    if (pass_) pass_->give_up_order();
+  }
   [[nodiscard]] bool handed_over() const final { return !pass_ || pass_->handed_over(); }
 
  protected:

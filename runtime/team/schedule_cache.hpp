@@ -38,7 +38,7 @@ class ScheduleCache {
     Extent extent;                                   ///< of all ranks
     bool large = false;                              ///< lasts much longer than being asked about
     std::unique_ptr<Exchange> exchange;              ///< of Server::schedule
-    std::unique_ptr<Duel> duel;                      ///< with the library's call, where it is found out which is faster
+    std::shared_ptr<Duel> duel;                      ///< with the library's call, where it is found out which is faster
   };
 
   /// Which exchanges a call of these sizes may be, as far as this rank can tell: a bit for each, and

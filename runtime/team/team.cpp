@@ -148,7 +148,7 @@ Choices& Team::choices() {
             [this](MPI_Comm comm) {
               if (!met_) meet(comm);
               if (!could_collide()) return Choices::Place{};
-              return Choices::Place{hosts_, place_digest(PlanStore::instance().network_digest(), numbering_)};
+              return Choices::Place{hosts_, place()};
             },
         .exchange =
             [this](MPI_Comm comm, CallKind kind, const Arm& arm) {
@@ -206,6 +206,8 @@ const HostTeam* Team::host_team(MPI_Comm comm) {
   return host_team_.get();
 }
 
+std::string Team::place() const { return place_digest(PlanStore::instance().network_digest(), numbering_); }
+
 bool Team::bundles(CallKind kind, std::size_t bytes) const {
   return host_team_ != nullptr && host_team_->fits(*kind.collective, bytes);
 }
@@ -251,7 +253,7 @@ VectorExchanges& Team::vectors() {
   if (!vectors_)
     vectors_ = std::make_unique<VectorExchanges>(
         VectorExchanges::Members{rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); },
-                                 [this](MPI_Comm comm) { return network(comm); }});
+                                 [this](MPI_Comm comm) { return network(comm); }, [this] { return place(); }});
   return *vectors_;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/arm.hpp"
@@ -111,6 +112,8 @@ class Team {
 
  private:
   explicit Team(MPI_Comm comm);
+  /// Digest of what evidence depends on; the ranks have met.
+  [[nodiscard]] std::string place() const;
   [[nodiscard]] static Team* find_any(MPI_Comm comm);
   [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Arm& arm);
   /// Made on first use, collectively. Null, on all ranks alike, where nothing is won or hosts cannot share memory.

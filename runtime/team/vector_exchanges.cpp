@@ -107,8 +107,8 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     known->server = Server::schedule;
     known->large = true;
     if (settings().choose == Choose::learn)
-      known->duel = std::make_unique<Duel>(known->exchange->planned().figures.bound,
-                                           rooted ? AgreedCosts::Cost::most : AgreedCosts::Cost::mean);
+      known->duel = duels_.begin(comm, made.demand, known->exchange->planned().figures.bound,
+                                 rooted ? AgreedCosts::Cost::most : AgreedCosts::Cost::mean);
   }
   return known;
 }
@@ -121,14 +121,14 @@ VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer
       if (network == nullptr) return {};
       planner_ = std::make_unique<Planner>(members_.numbering, *network);
     }
-    const Demand demand = planner_->demand(comm, peer_bytes);
-    if (!planner_->worth(demand)) return {std::nullopt, FallbackReason::not_worth};
+    Demand demand = planner_->demand(comm, peer_bytes);
+    if (!planner_->worth(demand)) return {{}, {}, FallbackReason::not_worth};
     std::optional<Planned> planned = planner_->plan(comm, peer_bytes, demand);
     if (planned && members_.rank == 0 && settings().log > 0)
       say("irregular exchange of " + std::to_string(demand.messages()) + " messages between " +
           std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
           " hosts: " + std::to_string(planned->phases) + " phases by '" + planned->scheduler + "'");
-    return {std::move(planned), FallbackReason::no_plan};
+    return {std::move(planned), std::move(demand), FallbackReason::no_plan};
   } catch (const InputError& error) {
     if (members_.rank == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
     return {};

@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "runtime/choose/duels.hpp"
 #include "runtime/mpi/neighbours.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/progress/agree.hpp"
@@ -39,8 +41,10 @@ class VectorExchanges {
     const Numbering& numbering;
     std::function<MPI_Comm(MPI_Comm)> private_comm;
     std::function<const Network*(MPI_Comm)> network;
+    std::function<std::string()> place;  ///< digest of what evidence depends on
   };
-  explicit VectorExchanges(Members members) : members_(std::move(members)) {}
+  explicit VectorExchanges(Members members)
+      : members_(std::move(members)), duels_({members_.rank, members_.size, members_.hosts, members_.place}) {}
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
   [[nodiscard]] bool asks() { return backoff_.asks(); }
@@ -61,6 +65,7 @@ class VectorExchanges {
 
   struct Made {
     std::optional<Planned> planned;
+    Demand demand;  ///< of all ranks, as the network numbers them
     FallbackReason why = FallbackReason::no_plan;
   };
   /// A plan for a call of which nothing is remembered, made at once. Collective; nothing, on all ranks
@@ -75,6 +80,7 @@ class VectorExchanges {
   std::optional<std::pair<Reach, Neighbours>> around_root_;             ///< of the last call with a root
   std::unique_ptr<Planner> planner_;
   ScheduleCache schedule_cache_;
+  Duels duels_;
   Backoff backoff_;
 };
 

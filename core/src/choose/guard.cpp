@@ -13,7 +13,8 @@ namespace {
 constexpr double clear_gain = 1.10;           // by which a calibrated prediction decides the first call
 constexpr double unknown_ratio = 1.5;         // believed of an arm of which nothing is known
 constexpr double doubt_of_prediction = 0.25;  // that is calibrated, or of what one call shows: it may be higher
-constexpr double doubt_of_guess = 0.5;
+constexpr double doubt_of_guess = 4;     // that is a rule of thumb, and of an arm that cannot be cut short
+constexpr double usual_patience = 1.25;  // times the incumbent, and its noise: calls that take longer are cut short
 constexpr double planned_share = 0.8;       // of the budget: the rest is for what a trial costs more than feared
 constexpr double far_slower = 2;            // two calls like that end a trial
 constexpr double far_behind = 3;            // times the incumbent: a prediction that settles
@@ -28,6 +29,7 @@ constexpr std::uint32_t clear_pairs = 6;  // that show a gain, if none says othe
 constexpr std::uint32_t most_pairs = 128;
 constexpr std::uint64_t well_known = 8;                  // calls
 constexpr std::uint32_t burst = 4;                       // calls of a sample
+constexpr std::uint32_t first_sample = 3;                // before anything is tried: one may have been held up
 constexpr std::uint64_t first_gap = 32, last_gap = 256;  // calls between samples
 constexpr double sampling_share = 0.005;                 // of the time spent that agreeing on samples may take
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -104,10 +106,17 @@ double Guard::feared(std::size_t arm) const {
   return state.ratio * (1 + doubt);
 }
 
+/// Seconds that may be lost by what is tried next.
+double Guard::left() const { return planned_share * budget() - lost(); }
+
+/// Seconds after which a challenger's call is cut short: what it loses at most.
+double Guard::patience() const { return (usual_patience + arms_[incumbent_].spread) * typical(); }
+
 bool Guard::holds(std::size_t challenger, std::uint32_t calls) const {
-  const double excess = std::max(0.0, feared(challenger) - 1) * calls * typical();
+  double excess = std::max(0.0, feared(challenger) - 1) * typical();
+  if (can_be_cut(challenger)) excess = std::min(excess, patience());
   const double looking = rules_.post_seconds + 2 * calls * rules_.timed_seconds;
-  return lost() + excess + looking <= planned_share * budget();
+  return excess * calls + looking <= left();
 }
 
 /// What is believed of an arm's cost over the incumbent's before any of its calls is known.
@@ -348,7 +357,9 @@ bool Guard::settled() const {
 void Guard::begin(Script script, std::size_t challenger, std::uint32_t count) {
   script_ = script;
   challenger_ = challenger;
-  const Turn a{incumbent_, true, false}, b{challenger, true, false};
+  const Turn a{incumbent_, true, false};
+  Turn b{challenger, true, false};
+  if (challenger != incumbent_ && can_be_cut(challenger)) b.limit = std::max(patience(), left() / count);
   std::vector<std::pair<Turn, int>> turns;
   if (script == Script::sample) turns.assign(count, {a, -1});
   if (script == Script::probe) turns = {{a, 0}, {b, 0}};
@@ -369,7 +380,8 @@ void Guard::plan() {
     retest_at_ = calls_ + retest_gap_;
     reopen();
   }
-  if (!is_cost(typical())) return begin(Script::sample, incumbent_, 1);
+  const std::size_t seen = meetings_[incumbent_].costs.size();
+  if (seen < first_sample) return begin(Script::sample, incumbent_, first_sample - static_cast<std::uint32_t>(seen));
   const auto watch_some = [&] {  // 4, 4, 8, 16, 16
     const std::uint32_t seen = probation - watched_;
     begin(Script::sample, incumbent_, std::min(watched_, std::clamp(seen, burst, 4 * burst)));

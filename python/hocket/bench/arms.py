@@ -21,8 +21,10 @@ def choice_and_regret(times: Mapping[str, Sequence[float]]) -> tuple[str, float]
     """
     names = list(times)
     costs = np.array([times[name] for name in names]).T
-    guard = _core.choose.Guard([float("nan")] * len(names))
-    _, incumbents, _, _ = guard.play(np.resize(costs, (CALLS, len(names))))
+    rules = _core.choose.GuardRules()
+    rules.can_be_cut = (1 << len(names)) - 2
+    guard = _core.choose.Guard([float("nan")] * len(names), rules)
+    _, incumbents, *_ = guard.play(np.resize(costs, (CALLS, len(names))))
     medians = np.median(costs, axis=0)
     chosen = incumbents[-1]
     return names[chosen], float(medians[chosen] / medians.min() - 1)

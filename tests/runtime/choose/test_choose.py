@@ -92,6 +92,23 @@ def test_a_slower_schedule_costs_a_few_calls_at_most(calls: Callable[..., Told],
     assert "winner=native " in only_file(kept).read_text()
 
 
+@pytest.mark.parametrize("form", ["blocking", "all-gather", "vector"])
+def test_what_takes_too_long_gives_up_its_order(
+    calls: Callable[..., Told], tmp_path: Path, form: str
+) -> None:
+    """The program checks all bytes, in this call and the ones after it."""
+    trace = tmp_path / "trace"
+    env = {**ALL, "HOCKET_TRACE": str(trace)}
+    assert calls("20000", "900000", form=form, number=60, env=env).scheduled > 0
+    texts = [path.read_text() for path in tmp_path.glob("trace.*")]
+    assert len(texts) == 4 and all(1 <= text.count("give up order") <= 3 for text in texts)
+
+
+def test_what_gains_keeps_its_order(calls: Callable[..., Told], tmp_path: Path) -> None:
+    assert calls(SLOW, FAST, env={"HOCKET_TRACE": str(tmp_path / "trace")}).last == 39
+    assert not any("give up order" in path.read_text() for path in tmp_path.glob("trace.*"))
+
+
 def test_where_schedules_lose_other_sizes_are_tried_more_rarely(calls: Callable[..., Told]) -> None:
     """Six sizes in turn, 20 calls each, half as slow again. Each by itself would be worth two calls."""
     assert calls("20000", "30000", form="sizes", size=1 << 18, number=120, look="1").scheduled <= 15
@@ -243,3 +260,24 @@ def test_ranks_do_not_meet_for_small_irregular_calls(calls: Callable[..., Told])
     for how, size, meets in (("learn", 64, False), ("learn", 1 << 16, True), ("off", 64, True)):
         told = calls(FAST, FAST, "--choose", how, "--placement", "names", form="vector", size=size, number=10)
         assert ("the MPI library serves" in told.said) == meets, (how, size, told.said)
+
+
+def test_what_is_known_of_an_irregular_exchange_serves_the_next_run(
+    calls: Callable[..., Told], kept: Path
+) -> None:
+    """As soon as it is planned: when it comes again."""
+    assert calls(SLOW, FAST, form="vector", env=ALL).first >= 2
+    text = only_file(kept).read_text()
+    assert re.search(r"call=irregular .* layout=demand-[0-9a-f]{16} .*winner=schedule ", text)
+    assert calls(SLOW, FAST, form="vector", number=12, env=ALL).first == 1
+    other_bytes = calls(SLOW, FAST, form="vector", number=12, size=20000, env=ALL)
+    assert other_bytes.first >= 2, "evidence of another demand counts for nothing"
+    assert len(re.findall("call=irregular", only_file(kept).read_text())) == 2
+    assert calls(SLOW, FAST, form="vector", number=12, network="chain:3,1", env=ALL).first >= 2
+
+
+def test_an_irregular_exchange_that_lost_is_left_to_the_library_in_the_next_run(
+    calls: Callable[..., Told],
+) -> None:
+    assert calls(FAST, SLOW, form="vector", env=ALL).scheduled >= 1
+    assert calls(FAST, SLOW, form="vector", env=ALL).scheduled == 0

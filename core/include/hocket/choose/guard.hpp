@@ -22,6 +22,7 @@ struct GuardRules {
   std::uint64_t retest_after = 1000;  // calls; then twice as many, and so on
   bool may_change = true;             // false: no trials; evidence and calibrated predictions decide alone
   bool calibrated = false;            // predictions are of this place: seconds, not only an order
+  std::uint64_t can_be_cut = 0;       // arms, a bit each, whose calls end soon after Turn::limit
   // Counted as lost, in a trial by the challenger:
   double post_seconds = 0;   // what agreeing on costs takes from a run
   double timed_seconds = 0;  // what timing a call does
@@ -32,6 +33,7 @@ struct Turn {
   std::size_t arm;
   bool timed;  // its duration is wanted
   bool post;   // after it, the durations of the timed calls since the last post go to the other ranks
+  double limit = std::numeric_limits<double>::infinity();  // seconds: then it gives up its order, if it can
   friend bool operator==(const Turn&, const Turn&) = default;
 };
 
@@ -70,8 +72,10 @@ struct ArmState {
 /// calls after a change are watched: if together they take two calls longer than by the arm before, it returns. So do
 /// the first calls by an arm that evidence or a prediction has chosen.
 ///
-/// A probe or block begins only when the budget holds what it is believed to lose. So more than the budget is lost only
-/// where a call costs more than believed, and then nothing is tried before the budget holds that, too.
+/// A probe or block begins only when the budget holds what it may lose. Calls that can be cut short lose no more than
+/// their limits: at a limit all that is left is posted at once, which is taken to last as long as that part of the
+/// incumbent's call. Other arms wait until the budget holds what a prediction may be wrong by. What is lost beyond that
+/// is made up for before anything else is tried.
 class Guard {
  public:
   /// `predicted`: seconds of a call by each arm, NaN: unknown. `known`: evidence of earlier runs, by arm, or empty;
@@ -148,7 +152,10 @@ class Guard {
   void believe();
   [[nodiscard]] double prior(std::size_t arm) const;
   [[nodiscard]] double error_of(std::size_t arm) const;
+  [[nodiscard]] bool can_be_cut(std::size_t arm) const { return arm < 64 && (rules_.can_be_cut >> arm & 1) != 0; }
   [[nodiscard]] double feared(std::size_t arm) const;
+  [[nodiscard]] double left() const;
+  [[nodiscard]] double patience() const;
   [[nodiscard]] bool holds(std::size_t challenger, std::uint32_t calls) const;
   [[nodiscard]] double typical() const { return arms_[incumbent_].typical; }
 
