@@ -155,7 +155,8 @@ void bind_guard(nb::module_& m) {
       .def(
           "tell", [](Guard& guard, const std::vector<double>& costs) { guard.tell(costs); }, "costs"_a)
       .def("next", &Guard::next)
-      .def("play", &play, "costs"_a, "(arms, incumbents, lost, budgets, seconds) by call; `costs`: seconds, calls x arms")
+      .def("play", &play, "costs"_a,
+           "(arms, incumbents, lost, budgets, seconds) by call; `costs`: seconds, calls x arms")
       .def_prop_ro("incumbent", &Guard::incumbent)
       .def_prop_ro("settled", &Guard::settled)
       .def_prop_ro("lost", &Guard::lost)

@@ -11,15 +11,14 @@
 
 namespace hocket::runtime {
 
-/// Where nothing is known the library serves the first call. If wires as described would let the schedule end a tenth earlier that serves from
-/// the next call on: many programs call too seldom to find out. Else it is a challenger like any other. All ranks of a
-/// communicator decide alike.
+/// Where nothing is known the library serves the first call. If wires as described would let the schedule end a tenth
+/// earlier that serves from the next call on: many programs call too seldom to find out. Else it is a challenger like
+/// any other. All ranks of a communicator decide alike.
 class Duel {
  public:
   /// `bound`: seconds that no schedule is faster than; 0: not known.
   /// `known`: of earlier runs; without a winner: nothing. What won then serves the first call.
-  Duel(double bound, AgreedCosts::Cost cost, Evidence known)
-      : bound_(bound), known_(std::move(known)), costs_(cost) {}
+  Duel(double bound, AgreedCosts::Cost cost, Evidence known) : bound_(bound), known_(std::move(known)), costs_(cost) {}
 
   /// Who serves the next call. Collective.
   [[nodiscard]] bool scheduled(MPI_Comm comm);

@@ -30,8 +30,8 @@ inline constexpr std::string_view irregular_call = "irregular";
 /// written, counts as empty, with one warning. Collective.
 [[nodiscard]] std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place);
 
-/// Adds to it. Jobs that do so at once lose nothing of each other's. Of irregular exchanges some hundreds are kept: those
-/// of the last runs. By one rank; no MPI is called.
+/// Adds to it. Jobs that do so at once lose nothing of each other's. Of irregular exchanges some hundreds are kept:
+/// those of the last runs. By one rank; no MPI is called.
 void keep_evidence(const std::string& place, std::span<const Evidence> learned);
 
 }  // namespace hocket::runtime

@@ -13,8 +13,8 @@ namespace {
 constexpr double clear_gain = 1.10;           // by which a calibrated prediction decides the first call
 constexpr double unknown_ratio = 1.5;         // believed of an arm of which nothing is known
 constexpr double doubt_of_prediction = 0.25;  // that is calibrated, or of what one call shows: it may be higher
-constexpr double doubt_of_guess = 4;     // that is a rule of thumb, and of an arm that cannot be cut short
-constexpr double usual_patience = 1.25;  // times the incumbent, and its noise: calls that take longer are cut short
+constexpr double doubt_of_guess = 4;          // that is a rule of thumb, and of an arm that cannot be cut short
+constexpr double usual_patience = 1.25;     // times the incumbent, and its noise: calls that take longer are cut short
 constexpr double planned_share = 0.8;       // of the budget: the rest is for what a trial costs more than feared
 constexpr double far_slower = 2;            // two calls like that end a trial
 constexpr double far_behind = 3;            // times the incumbent: a prediction that settles
