@@ -21,11 +21,11 @@ constexpr double far_behind = 3;            // times the incumbent: a prediction
 constexpr double error_of_dropping = 0.1;   // an arm that is dropped is tried again some day
 constexpr double error_of_returning = 0.1;  // to the library's own, from an arm that was never compared
 constexpr double first_share = 0.75;        // of the error, for the first challenger
-constexpr std::size_t recent_calls = 8;
-constexpr std::uint32_t probation = 48;   // calls that are watched after a change
-constexpr double strange = 10;            // times what is typical: watched calls that took longer count as this
-constexpr double most_excess = 2;         // calls that they may take longer than the arm before, in all
-constexpr std::uint32_t clear_pairs = 6;  // that show a gain, if none says otherwise
+constexpr double noise = 3;                 // quartiles of what is known: a ratio is hardly larger than that
+constexpr std::uint32_t probation = 48;     // calls that are watched after a change
+constexpr double strange = 10;              // times what is typical: watched calls that took longer count as this
+constexpr double most_excess = 2;           // calls that they may take longer than the arm before, in all
+constexpr std::uint32_t clear_pairs = 6;    // that show a gain, if none says otherwise
 constexpr std::uint32_t most_pairs = 128;
 constexpr std::uint64_t well_known = 8;                  // calls
 constexpr std::uint32_t burst = 4;                       // calls of a sample
@@ -84,8 +84,14 @@ bool Guard::due() const { return outstanding_; }
 
 double Guard::lost() const {
   double sum = closed_;
-  for (const Meeting& meeting : meetings_) sum += std::max(0.0, meeting.lost);
+  for (std::size_t arm = 0; arm < arms_.size(); ++arm) sum += std::max(0.0, lost_by(arm));
   return sum;
+}
+
+/// Negative: it has gained.
+double Guard::lost_by(std::size_t arm) const {
+  const Meeting& meeting = meetings_[arm];
+  return meeting.tried > 0 ? meeting.fixed + meeting.tried * (1 - 1 / feared(arm)) : meeting.fixed;
 }
 
 double Guard::budget() const {
@@ -98,23 +104,33 @@ double Guard::budget() const {
 /// What an arm may cost over the incumbent, by what is believed, how little is known, and the noise.
 double Guard::feared(std::size_t arm) const {
   const ArmState& state = arms_[arm];
-  double doubt = arms_[incumbent_].spread;
-  if (state.timed > 0)
-    doubt += doubt_of_prediction / static_cast<double>(state.timed);
-  else if (known_[arm].calls == 0)
-    doubt += rules_.calibrated && is_cost(state.predicted) ? doubt_of_prediction : doubt_of_guess;
+  double doubt = 0;
+  if (state.timed > 0) {
+    const double spread = std::max(state.spread, arms_[incumbent_].spread);
+    const auto ours = static_cast<double>(std::max<std::size_t>(meetings_[incumbent_].costs.size(), 1));
+    const auto theirs = static_cast<double>(std::clamp<std::uint64_t>(state.timed, 1, costs_kept));
+    doubt = doubt_of_prediction / static_cast<double>(state.timed) + noise * spread * std::sqrt(1 / ours + 1 / theirs);
+  } else if (known_[arm].calls == 0) {
+    doubt = rules_.calibrated && is_cost(state.predicted) ? doubt_of_prediction : doubt_of_guess;
+  }
   return state.ratio * (1 + doubt);
 }
 
 /// Seconds that may be lost by what is tried next.
 double Guard::left() const { return planned_share * budget() - lost(); }
 
+/// Seconds that what is left of a call which is cut short may take longer than by the incumbent: it goes as by the
+/// library's own.
+double Guard::slower_rest() const {
+  return is_cost(arms_[0].typical) ? std::max(0.0, arms_[0].typical - typical()) : 0;
+}
+
 /// Seconds after which a challenger's call is cut short: what it loses at most.
 double Guard::patience() const { return (usual_patience + arms_[incumbent_].spread) * typical(); }
 
 bool Guard::holds(std::size_t challenger, std::uint32_t calls) const {
   double excess = std::max(0.0, feared(challenger) - 1) * typical();
-  if (can_be_cut(challenger)) excess = std::min(excess, patience());
+  if (can_be_cut(challenger)) excess = std::min(excess, patience() + slower_rest());
   const double looking = rules_.post_seconds + 2 * calls * rules_.timed_seconds;
   return excess * calls + looking <= left();
 }
@@ -188,8 +204,14 @@ void Guard::price(std::span<const double> costs) {
     learn(posted_[i], costs[i]);
     const ArmState& state = arms_[posted_[i].arm];
     const double most = state.timed >= 3 ? outlier * state.typical : costs[i];
-    if (known)
-      meetings_[posted_[i].arm].lost += std::min(costs[i], most) - meetings_[incumbent_].costs.mean(recent_calls);
+    Meeting& meeting = meetings_[posted_[i].arm];
+    const bool cut = costs[i] > posted_[i].limit;
+    ++meeting.calls;
+    meeting.cut += cut;
+    if (cut)
+      meeting.fixed += posted_[i].limit + slower_rest();
+    else if (known)
+      meeting.tried += std::min(costs[i], most);
   }
 }
 
@@ -216,7 +238,7 @@ void Guard::tell(std::span<const double> costs) {
   outstanding_ = false;
   price(costs);
   const bool trying = script_ == Script::probe || script_ == Script::pairs;
-  (trying ? meetings_[challenger_].lost : closed_) +=
+  (trying ? meetings_[challenger_].fixed : closed_) +=
       rules_.post_seconds + rules_.timed_seconds * static_cast<double>(costs.size());
   if (script_ == Script::probe || script_ == Script::pairs) compare(costs);
   if (script_ == Script::sample) look_for_drift();
@@ -253,6 +275,7 @@ void Guard::judge() {
   // Clear losers need no statistics, only a second look.
   if (state.timed >= 2 && std::min(meeting.first, state.typical) > far_slower * typical())
     return conclude(Verdict::worse);
+  if (meeting.cut >= 2 && 2 * meeting.cut > meeting.calls) return conclude(Verdict::worse);
   if (script_ == Script::probe) return;
   const PairTest& test = meeting.test;
   if (test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours) {
@@ -280,7 +303,8 @@ void Guard::close_accounts() {
   for (Meeting& meeting : meetings_) {
     meeting.test = PairTest(rules_.margin);
     meeting.met = meeting.first_trial = false;
-    meeting.lost = meeting.ours = meeting.theirs = 0;
+    meeting.tried = meeting.fixed = meeting.ours = meeting.theirs = 0;
+    meeting.calls = meeting.cut = 0;
     meeting.clear_pairs = 0;
   }
 }
@@ -359,7 +383,8 @@ void Guard::begin(Script script, std::size_t challenger, std::uint32_t count) {
   challenger_ = challenger;
   const Turn a{incumbent_, true, false};
   Turn b{challenger, true, false};
-  if (challenger != incumbent_ && can_be_cut(challenger)) b.limit = std::max(patience(), left() / count);
+  if (challenger != incumbent_ && can_be_cut(challenger))
+    b.limit = std::max(patience(), left() / count - slower_rest());
   std::vector<std::pair<Turn, int>> turns;
   if (script == Script::sample) turns.assign(count, {a, -1});
   if (script == Script::probe) turns = {{a, 0}, {b, 0}};
@@ -422,7 +447,7 @@ Turn Guard::next() {
   ++arms_[turn.arm].calls;
   trials_ += trial;
   if (turn.timed)
-    timed_.push_back({turn.arm, trial, pair});
+    timed_.push_back({turn.arm, trial, pair, turn.limit});
   else if (is_cost(typical()))
     spent_ += typical();
   else

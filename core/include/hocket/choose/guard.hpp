@@ -103,9 +103,11 @@ class Guard {
   [[nodiscard]] std::size_t incumbent() const { return incumbent_; }
   /// No trial is under way, and what the budget does not hold yet is believed to be slower.
   [[nodiscard]] bool settled() const;
-  /// Seconds that trials have lost: what challengers' calls took over the incumbent's mean, and for calls by an arm
-  /// that gave way to the library's own, what they took over that. Outliers count `outlier` typical calls once three
-  /// calls of an arm are known; calls that gained pay for others of the same arm only.
+  /// Seconds that trials have lost: of challengers' calls the part by which they are feared to be slower than the
+  /// incumbent's, of those that were cut short all up to the limit; and for calls by an arm that gave way to the
+  /// library's own, what they took over that. So what delays a call by any arm counts as far as the arm is slower.
+  /// Outliers count `outlier` typical calls once three calls of an arm are known; calls that gained pay for others of
+  /// the same arm only.
   [[nodiscard]] double lost() const;
   /// Seconds that trials may have lost by now.
   [[nodiscard]] double budget() const;
@@ -121,11 +123,13 @@ class Guard {
   /// What is needed of an arm beside what is shown.
   struct Meeting {
     PairTest test;
-    Costs costs;                    // without the first as a challenger
-    bool met = false;               // probed since it was opened
-    bool first_trial = false;       // of all challengers, the first that was met by this incumbent
-    double ours = 0, theirs = 0;    // seconds of the test's pairs: the incumbent's calls, the arm's
-    double lost = 0;                // seconds, negative where it gained
+    Costs costs;                  // without the first as a challenger
+    bool met = false;             // probed since it was opened
+    bool first_trial = false;     // of all challengers, the first that was met by this incumbent
+    double ours = 0, theirs = 0;  // seconds of the test's pairs: the incumbent's calls, the arm's
+    double tried = 0;             // seconds: its calls that were not cut short
+    double fixed = 0;             // seconds lost by those that were, and by agreeing and timing
+    std::uint32_t calls = 0, cut = 0;
     double first = 0;               // seconds of its first call as a challenger
     std::uint32_t clear_pairs = 0;  // the last ones, in which it was far faster
     bool served = false;            // was the incumbent once
@@ -134,6 +138,7 @@ class Guard {
     std::size_t arm;
     bool trial;  // by a challenger
     int pair;    // of the script; -1: of none
+    double limit = std::numeric_limits<double>::infinity();
   };
   enum class Script : std::uint8_t { none, sample, probe, pairs };
 
@@ -154,7 +159,9 @@ class Guard {
   [[nodiscard]] double error_of(std::size_t arm) const;
   [[nodiscard]] bool can_be_cut(std::size_t arm) const { return arm < 64 && (rules_.can_be_cut >> arm & 1) != 0; }
   [[nodiscard]] double feared(std::size_t arm) const;
+  [[nodiscard]] double lost_by(std::size_t arm) const;
   [[nodiscard]] double left() const;
+  [[nodiscard]] double slower_rest() const;
   [[nodiscard]] double patience() const;
   [[nodiscard]] bool holds(std::size_t challenger, std::uint32_t calls) const;
   [[nodiscard]] double typical() const { return arms_[incumbent_].typical; }
