@@ -54,7 +54,9 @@ bool Duel::scheduled(MPI_Comm comm) {
 
 std::optional<Evidence> Duel::learned() const {
   if (!guard_) return std::nullopt;
-  Evidence evidence{.settled = guard_->settled(), .winner = std::string(names[guard_->incumbent()])};
+  Evidence evidence;
+  evidence.settled = guard_->settled();
+  evidence.winner = names[guard_->incumbent()];
   for (std::size_t i = 0; i < names.size(); ++i)
     if (const ArmState& state = guard_->arms()[i]; state.timed > 0)
       evidence.arms.push_back({std::string(names[i]), state.timed, state.typical, state.spread});
