@@ -136,9 +136,8 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
     return run_by_bundles(comm, sides, *team, found.why);
   if (found.exchange == nullptr) return {.why = found.why, .duel = found.duel};
   VectorOperation operation(*found.exchange, call);
-  const Deadline deadline = found.duel != nullptr ? deadline_in(found.duel->limit()) : never;
   operation.begin();
-  finish(operation, deadline);
+  finish(operation, found.duel != nullptr ? found.duel->deadline() : never);
   note_scheduled(*found.exchange, bytes);
   return {.duel = found.duel};
 }

@@ -7,7 +7,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -127,16 +126,15 @@ void note_served(const Exchange& exchange, const Call& call, const Team& team) {
   note_scheduled(exchange, call.sent_bytes(team), call.message_bytes(team), has_root(call));
 }
 
-/// By `exchange`, which gives up its order when it has lasted so many seconds; null: by the MPI library, and why.
+/// By `exchange`, which gives up its order at the deadline; null: by the MPI library, and why.
 template <class Call, class Native>
 int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why, Native native,
-           double limit = std::numeric_limits<double>::infinity()) {
+           Deadline deadline = never) {
   if (exchange == nullptr) {
     note_passed_on(team, call, why);
     return wait_in_mpi(native);
   }
-  const auto run = [limit](Operation&& operation) {
-    const Deadline deadline = deadline_in(limit);
+  const auto run = [deadline](Operation&& operation) {
     operation.begin();
     finish(operation, deadline);
   };
@@ -172,7 +170,7 @@ int blocking(const Call& call, Native native) {
       exchange = nullptr;
       why = FallbackReason::erroneous;
     }
-    const int code = served(team, call, exchange, why, native, chosen.limit());
+    const int code = served(team, call, exchange, why, native, chosen.deadline());
     chosen.over();
     return code;
   });

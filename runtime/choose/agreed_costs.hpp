@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/progress/requests.hpp"
+
 namespace hocket::runtime {
 
 /// The ranks time the same calls and agree on the durations where the next such call begins: there they would soon wait
@@ -27,6 +29,8 @@ class AgreedCosts {
   [[nodiscard]] bool meets_first() const { return meet_first_; }
   /// A call begins that is timed. Collective.
   void begin(MPI_Comm comm);
+  /// When it will have lasted so many seconds.
+  [[nodiscard]] Deadline after(double seconds) const { return deadline(since_, seconds); }
   /// It has ended. One that never ends, by an error on this rank, has no cost here.
   void end();
   /// Calls to agree on.

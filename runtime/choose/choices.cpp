@@ -153,6 +153,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   ++choice.calls;
   Call call;
   bool timed = false;
+  double limit = std::numeric_limits<double>::infinity();
   if (choice.stage == Choice::Stage::watched) watch(comm, choice);
   std::size_t arm = 0;
   switch (choice.stage) {
@@ -161,7 +162,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
       const Turn turn = choice.guard->next();
       arm = choice.offered[turn.arm];
       timed = turn.timed;
-      call.limit_ = turn.limit;
+      limit = turn.limit;
       if (timed) choice.timed.push_back(arm);
       break;
     }
@@ -176,6 +177,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   if (timed) {
     call.timed_ = &choice.costs;
     choice.costs.begin(comm);
+    call.deadline_ = choice.costs.after(limit);
   }
   return call;
 }
@@ -345,7 +347,8 @@ void Choices::set_guard(Choice& choice) const {
     const auto found = std::ranges::find(choice.known.arms, name, &ArmEvidence::name);
     known.push_back(found != choice.known.arms.end() ? *found : ArmEvidence{});
     if (choice.known.winner == name) winner = i;
-    if (arms[choice.offered[i]].has_order()) rules.can_be_cut |= std::uint64_t{1} << i;
+    if (arms[choice.offered[i]].has_order() && settings().flow_control != Flow::barrier)
+      rules.can_be_cut |= std::uint64_t{1} << i;
   }
   choice.guard.emplace(choice.predicted, rules, known, winner);
   choice.guard->seen(0, choice.calls - 1, choice.native_seconds);

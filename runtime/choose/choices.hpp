@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <list>
 #include <optional>
 #include <string>
@@ -45,7 +44,7 @@ class Choices final : public Keeper {
   class Call {
    public:
     [[nodiscard]] Exchange* exchange() const { return exchange_; }  ///< null: the MPI library serves it
-    [[nodiscard]] double limit() const { return limit_; }           ///< seconds after which it gives up its order
+    [[nodiscard]] Deadline deadline() const { return deadline_; }   ///< when it gives up its order
     /// The call has ended on this rank.
     void over();
 
@@ -53,7 +52,7 @@ class Choices final : public Keeper {
     friend class Choices;
     AgreedCosts* timed_ = nullptr;
     Exchange* exchange_ = nullptr;
-    double limit_ = std::numeric_limits<double>::infinity();
+    Deadline deadline_ = never;
   };
 
   /// For a blocking call with messages of `bytes` bytes. Collective.

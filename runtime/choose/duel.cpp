@@ -47,8 +47,11 @@ bool Duel::scheduled(MPI_Comm comm) {
     guard_->tell(costs_.agree(comm));
   const Turn turn = guard_->next();
   timed_ = turn.timed;
-  limit_ = turn.limit;
-  if (timed_) costs_.begin(comm);
+  deadline_ = never;
+  if (timed_) {
+    costs_.begin(comm);
+    deadline_ = costs_.after(turn.limit);
+  }
   return turn.arm != native;
 }
 

@@ -2,7 +2,6 @@
 /// The MPI library's own call against one schedule, for an exchange that comes again and again.
 #include <mpi.h>
 
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -22,8 +21,8 @@ class Duel {
 
   /// Who serves the next call. Collective.
   [[nodiscard]] bool scheduled(MPI_Comm comm);
-  /// Seconds after which the call that was decided on gives up its order, if it has one.
-  [[nodiscard]] double limit() const { return limit_; }
+  /// When the call that was decided on gives up its order, if it has one.
+  [[nodiscard]] Deadline deadline() const { return deadline_; }
   /// Whether the library's call has proven no slower.
   [[nodiscard]] bool native_stays() const { return guard_ && guard_->settled() && guard_->incumbent() == 0; }
   /// It has ended on this rank.
@@ -39,7 +38,7 @@ class Duel {
   std::optional<Guard> guard_;  ///< from the second call on
   AgreedCosts costs_;
   bool timed_ = false;
-  double limit_ = std::numeric_limits<double>::infinity();
+  Deadline deadline_ = never;
 };
 
 }  // namespace hocket::runtime

@@ -161,8 +161,8 @@ void ExchangeRun::post_remaining() {
 
 void ExchangeRun::give_up_order() {
   trace("give up order");
-  if (!held_ || missing_) return post_remaining();
-  if (order_given_up_ || settings_.flow_control != Flow::token || stage_ != Stage::messages) return;
+  if (!held_ && !missing_) return post_remaining();
+  if (order_given_up_ || settings_.flow_control == Flow::barrier || stage_ != Stage::messages) return;
   order_given_up_ = true;
   release_all();
   ++moves_;

@@ -28,8 +28,8 @@ class ExchangeRun {
   /// Gives up the order and hands MPI all that is left, so that nobody waits for this rank's next step
   /// while it waits inside the MPI library. Not for exchanges that forward or combine.
   void post_remaining();
-  /// The order costs too much: from here on this rank waits for nothing but bytes that it forwards, and lets all go on
-  /// that wait for it. Nothing changes where partial results are combined.
+  /// The order costs too much: from here on this rank waits for nothing but bytes that it forwards or combines, and lets
+  /// all go on that wait for it. In the barrier flow nothing changes where there are such bytes.
   void give_up_order();
   /// Everything is with MPI: nobody waits for this rank's next step, and another pass may begin on the same
   /// communicator.
@@ -120,7 +120,7 @@ class ExchangeRun {
   std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
   std::size_t sends_due_ = 0, receives_due_ = 0;  ///< up to that phase
   bool remaining_posted_ = false;
-  bool order_given_up_ = false;        ///< of what is forwarded: nothing waits for tokens and acknowledgements
+  bool order_given_up_ = false;        ///< nothing waits for tokens and acknowledgements
   std::vector<MPI_Request> barriers_;  ///< one, or all that are left
 
   std::vector<Slot> slots_;            ///< of receives, those of each send_slot, those added by post_remaining()

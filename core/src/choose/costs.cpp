@@ -5,9 +5,10 @@
 namespace hocket {
 namespace {
 
-/// By the nearest rank; `values` are sorted.
-double quantile(const std::vector<double>& values, double part) {
-  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+/// From the lower quartile to the upper one of sorted values, both of those that there are: of few it is rather too much.
+double between_quartiles(const std::vector<double>& values) {
+  const std::size_t below = (values.size() - 1) / 4;
+  return values[values.size() - 1 - below] - values[below];
 }
 
 /// The median of sorted values; of two middle ones their mean, as neither stands for both.
@@ -33,7 +34,7 @@ void Costs::summarise() {
   std::vector<double> sorted = last_;
   std::ranges::sort(sorted);
   typical_ = middle(sorted);
-  spread_ = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2 / typical_;
+  spread_ = between_quartiles(sorted) / 2 / typical_;
 }
 
 std::vector<double> Costs::last(std::size_t count) const {

@@ -15,7 +15,7 @@ constexpr double unknown_ratio = 1.5;         // believed of an arm of which not
 constexpr double doubt_of_prediction = 0.25;  // that is calibrated, or of what one call shows: it may be higher
 constexpr double doubt_of_guess = 4;          // that is a rule of thumb, and of an arm that cannot be cut short
 constexpr double usual_patience = 1.25;     // times the incumbent, and its noise: calls that take longer are cut short
-constexpr double planned_share = 0.8;       // of the budget: the rest is for what a trial costs more than feared
+constexpr double planned_share = 0.7;       // of the budget: the rest is for what a trial costs more than feared
 constexpr double far_slower = 2;            // two calls like that end a trial
 constexpr double far_behind = 3;            // times the incumbent: a prediction that settles
 constexpr double error_of_dropping = 0.1;   // an arm that is dropped is tried again some day
@@ -122,15 +122,18 @@ double Guard::left() const { return planned_share * budget() - lost(); }
 /// Seconds that what is left of a call which is cut short may take longer than by the incumbent: it goes as by the
 /// library's own.
 double Guard::slower_rest() const {
-  return is_cost(arms_[0].typical) ? std::max(0.0, arms_[0].typical - typical()) : 0;
+  return incumbent_ != 0 ? std::max(0.0, feared(0) - 1) * typical() : 0;
 }
 
 /// Seconds after which a challenger's call is cut short: what it loses at most.
 double Guard::patience() const { return (usual_patience + arms_[incumbent_].spread) * typical(); }
 
 bool Guard::holds(std::size_t challenger, std::uint32_t calls) const {
-  double excess = std::max(0.0, feared(challenger) - 1) * typical();
-  if (can_be_cut(challenger)) excess = std::min(excess, patience() + slower_rest());
+  const auto over_typical = [&](double ratio) { return std::max(0.0, ratio - 1) * typical(); };
+  double excess = over_typical(feared(challenger));
+  // What is believed to be far slower waits, even if little could be lost.
+  if (can_be_cut(challenger))
+    excess = std::min(excess, std::max(over_typical(arms_[challenger].ratio), patience() + slower_rest()));
   const double looking = rules_.post_seconds + 2 * calls * rules_.timed_seconds;
   return excess * calls + looking <= left();
 }
@@ -196,7 +199,9 @@ void Guard::price(std::span<const double> costs) {
     spent_ += costs[i];
     if (!posted_[i].trial) {
       if (watched_ > 0 && posted_[i].arm == incumbent_) {
-        excess_ += std::min(costs[i] / typical(), strange) * watched_ratio_ - 1;
+        const double excess = std::min(costs[i] / typical(), strange) * watched_ratio_ - 1;
+        excess_ += excess;
+        longest_ = std::max(longest_, excess);
         --watched_;
       }
       continue;
@@ -243,14 +248,18 @@ void Guard::tell(std::span<const double> costs) {
   if (script_ == Script::probe || script_ == Script::pairs) compare(costs);
   if (script_ == Script::sample) look_for_drift();
   believe();
-  // One outlier may be anybody's, unless the others did not make up for it.
-  if (excess_ > (probation - watched_ < 4 * burst ? strange : most_excess)) {
+  // One outlier may be anybody's. If the others do not make up for it another one is watched for.
+  if (watched_ == 0 && excess_ > most_excess && !watched_again_) {
+    watched_ = probation;
+    watched_again_ = true;
+  }
+  if (excess_ - longest_ > (probation - watched_ < 4 * burst && !watched_again_ ? strange : most_excess)) {
     closed_ += excess_ * typical() / watched_ratio_;
     commit(replaced_, Verdict::open);  // tried again when the budget has made up for it
   } else if (script_ == Script::probe || script_ == Script::pairs) {
     judge();
   }
-  if (watched_ == 0) excess_ = 0;
+  if (watched_ == 0) excess_ = longest_ = 0;
   script_ = Script::none;
 }
 
@@ -315,6 +324,7 @@ void Guard::watch(std::size_t replaced, double ratio) {
   replaced_ = replaced;
   watched_ratio_ = ratio;
   watched_ = probation;
+  watched_again_ = false;
 }
 
 void Guard::commit(std::size_t arm, Verdict of_the_other) {
@@ -329,7 +339,7 @@ void Guard::commit(std::size_t arm, Verdict of_the_other) {
   reference_ = arms_[arm].typical;
   good_until_ = calls_;
   watched_ = 0;
-  excess_ = 0;
+  excess_ = longest_ = 0;
   believe();
 }
 

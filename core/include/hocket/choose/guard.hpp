@@ -175,7 +175,8 @@ class Guard {
   std::size_t replaced_ = 0;   // the arm that was in use before
   std::uint32_t watched_ = 0;  // calls of the incumbent that are still watched
   double watched_ratio_ = 1;   // its typical cost over the mean of the arm before
-  double excess_ = 0;          // of the watched ones over that mean, in calls
+  bool watched_again_ = false;  // for a second outlier
+  double excess_ = 0, longest_ = 0;  // of the watched ones over that mean, in calls: all, and the longest
   double closed_ = 0;          // seconds lost up to the last change
   double spent_ = 0;
   std::uint64_t calls_ = 0, trials_ = 0, unpriced_ = 0;
