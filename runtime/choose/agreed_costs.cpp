@@ -34,6 +34,13 @@ void AgreedCosts::end() {
   own_.back() = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
 }
 
+Deadline AgreedCosts::after(double seconds, bool timed) const {
+  constexpr double longest = 1e6;
+  if (!(seconds < longest)) return never;
+  const auto wait = std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(seconds));
+  return (timed ? since_ : std::chrono::steady_clock::now()) + wait;
+}
+
 std::vector<double> AgreedCosts::agree(MPI_Comm comm, std::optional<double> besides) {
   told_ = std::exchange(own_, {});
   std::vector<double> own = told_;

@@ -29,8 +29,8 @@ class AgreedCosts {
   [[nodiscard]] bool meets_first() const { return meet_first_; }
   /// A call begins that is timed. Collective.
   void begin(MPI_Comm comm);
-  /// When it will have lasted so many seconds.
-  [[nodiscard]] Deadline after(double seconds) const { return deadline(since_, seconds); }
+  /// When the call that begins now, or was the last to begin, will have lasted so many seconds; infinity: never.
+  [[nodiscard]] Deadline after(double seconds, bool timed) const;
   /// It has ended. One that never ends, by an error on this rank, has no cost here.
   void end();
   /// Calls to agree on.

@@ -177,8 +177,8 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   if (timed) {
     call.timed_ = &choice.costs;
     choice.costs.begin(comm);
-    call.deadline_ = choice.costs.after(limit);
   }
+  call.deadline_ = choice.costs.after(limit, timed);
   return call;
 }
 

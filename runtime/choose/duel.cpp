@@ -47,11 +47,8 @@ bool Duel::scheduled(MPI_Comm comm) {
     guard_->tell(costs_.agree(comm));
   const Turn turn = guard_->next();
   timed_ = turn.timed;
-  deadline_ = never;
-  if (timed_) {
-    costs_.begin(comm);
-    deadline_ = costs_.after(turn.limit);
-  }
+  if (timed_) costs_.begin(comm);
+  deadline_ = costs_.after(turn.limit, timed_);
   return turn.arm != native;
 }
 

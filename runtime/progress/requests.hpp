@@ -90,13 +90,6 @@ class Requests {
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline never = Deadline::max();
 
-/// So many seconds later; infinity: never.
-[[nodiscard]] inline Deadline deadline(Deadline since, double seconds) {
-  constexpr double longest = 1e6;
-  if (!(seconds < longest)) return never;
-  return since + std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(seconds));
-}
-
 /// Waits for an operation or a pass that has begun; the program's active requests make progress too. At the deadline it
 /// gives up its order.
 template <class Work>

@@ -127,7 +127,7 @@ def test_first_calls() -> None:
     run = Run(Guard(unknown(2), rules()), noisy([1, 1.1], 0)).calls(14)
     assert run.arms == [0, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0]
     assert [turn.timed for turn in run.turns] == [False] + [True] * 13
-    assert [call for call, turn in enumerate(run.turns) if turn.post] == [3, 5, 9, 13]
+    assert [call for call, turn in enumerate(run.turns) if turn.post] == [3, 5, 7, 11]
 
 
 def test_costs_are_due_before_the_call_after_a_post() -> None:
@@ -213,6 +213,12 @@ def test_limits_are_of_challengers() -> None:
     assert all(turn.limit > 1.2e-3 for turn in trials)
 
 
+def test_what_is_known_to_be_far_slower_waits_though_it_can_be_cut_short() -> None:
+    known = [ArmEvidence("native", 50, 1e-3), ArmEvidence("slow", 3, 1.0)]
+    run = Run(Guard(unknown(2), rules(), known, 0), noisy([1, 1000], 0.01)).calls(900)
+    assert set(run.arms) == {0}
+
+
 def test_no_gain_worth_a_change() -> None:
     run = Run(Guard(unknown(2), rules(retest_after=10**6)), noisy([1, 0.99], 0.005)).calls(400)
     assert run.guard.incumbent == 0
@@ -242,8 +248,8 @@ def test_a_calibrated_prediction_decides_the_first_call() -> None:
 
 
 @pytest.mark.parametrize("foresight", ["prediction", "evidence"])
-@pytest.mark.parametrize("ratio", [1.3, 2.5, 20])
-def test_back_to_the_librarys_own(foresight: str, ratio: float) -> None:
+@pytest.mark.parametrize(("ratio", "most_calls"), [(1.3, 30), (2.5, 14), (20, 10)])
+def test_back_to_the_librarys_own(foresight: str, ratio: float, most_calls: int) -> None:
     """Prediction or evidence said half the time; it takes `ratio` times as long."""
     if foresight == "prediction":
         guard = Guard([1e-3, 0.5e-3], rules(calibrated=True))
@@ -254,7 +260,9 @@ def test_back_to_the_librarys_own(foresight: str, ratio: float) -> None:
     assert run.arms[0] == 1
     assert run.guard.incumbent == 0
     within = next(call for call in range(40) if set(run.arms[call:]) == {0})
-    assert within <= (10 if ratio > 2 else 30)
+    assert within <= most_calls
+    lost = sum(run.taken[call] - 1e-3 for call in range(1, 40) if run.arms[call] == 1 and call in run.taken)
+    assert lost < 1.3e-3 * most_calls, "calls by what is not verified are cut short, too"
 
 
 def test_evidence_serves_at_once_and_is_looked_at_once() -> None:
@@ -310,6 +318,21 @@ def test_a_stop_does_not_turn_the_choice(stopped: int) -> None:
     assert run.calls(300).guard.incumbent == 1
 
 
+@pytest.mark.parametrize("stopped", [1, 3, 7, 12, 17, 25, 40])
+def test_one_long_call_makes_nobody_give_way(stopped: int) -> None:
+    """A rank was stopped for a second while an arm is watched that gains little: the others do not make up for it."""
+    known = [ArmEvidence("native", 50, 1.05e-3), ArmEvidence("good", 50, 1e-3)]
+    cost = noisy([1.05, 1])
+    run = Run(
+        Guard(unknown(2), rules(), known, 1), lambda call, arm: 1.0 if call == stopped else cost(call, arm)
+    )
+    incumbents = set()
+    while len(run.turns) < 300:
+        run.call()
+        incumbents.add(run.guard.incumbent)
+    assert incumbents == {1}
+
+
 def test_what_is_often_faster_and_sometimes_far_slower() -> None:
     """90 of 100 calls take 10 % less, the others wait for a retransmission: four times as long and more."""
     random = Random(3)
@@ -331,10 +354,10 @@ def test_what_was_chosen_by_its_median_is_watched(foresight: str) -> None:
         known = [ArmEvidence("native", 50, 1e-3), ArmEvidence("other", 50, 0.8e-3)]
         guard = Guard(unknown(2), rules(), known, 1)
     run = Run(guard, lambda call, arm: 1e-3 * (1 if arm == 0 else 20 if call % 8 == 7 else 0.8))
-    assert run.calls(30).arms[0] == 1
+    assert run.calls(40).arms[0] == 1
     assert run.guard.incumbent == 0
     assert run.guard.lost > 5e-3
-    assert run.calls(300).arms[30:].count(1) == 0  # the budget does not hold it again so soon
+    assert run.calls(300).arms[40:].count(1) == 0  # the budget does not hold it again so soon
 
 
 def test_agreeing_has_its_price() -> None:
@@ -359,9 +382,9 @@ def test_timing_has_its_price() -> None:
 
 def test_short_calls_are_agreed_on_rarely() -> None:
     """Where agreeing takes as long as a call, all pairs that a change needs are one block."""
-    run = Run(Guard(unknown(2), rules(post_seconds=3e-4)), noisy([1, 0.5], 0)).calls(60)
+    run = Run(Guard(unknown(2), rules(post_seconds=3e-4)), noisy([1, 0.5], 0)).calls(80)
     assert run.guard.incumbent == 1
-    posts = [call for call, turn in enumerate(run.turns) if turn.post]
+    posts = [call for call, turn in enumerate(run.turns) if turn.post and call >= run.arms.index(1)]
     assert max(later - one for one, later in pairwise(posts)) >= 12
 
 

@@ -15,7 +15,7 @@ constexpr double unknown_ratio = 1.5;         // believed of an arm of which not
 constexpr double doubt_of_prediction = 0.25;  // that is calibrated, or of what one call shows: it may be higher
 constexpr double doubt_of_guess = 4;          // that is a rule of thumb, and of an arm that cannot be cut short
 constexpr double usual_patience = 1.25;     // times the incumbent, and its noise: calls that take longer are cut short
-constexpr double planned_share = 0.7;       // of the budget: the rest is for what a trial costs more than feared
+constexpr double planned_share = 0.75;       // of the budget: the rest is for what a trial costs more than feared
 constexpr double far_slower = 2;            // two calls like that end a trial
 constexpr double far_behind = 3;            // times the incumbent: a prediction that settles
 constexpr double error_of_dropping = 0.1;   // an arm that is dropped is tried again some day
@@ -127,6 +127,13 @@ double Guard::slower_rest() const {
 
 /// Seconds after which a challenger's call is cut short: what it loses at most.
 double Guard::patience() const { return (usual_patience + arms_[incumbent_].spread) * typical(); }
+
+/// The same for calls by an arm that a prediction or evidence has put in the place of the library's own.
+double Guard::patience_with_unverified() const {
+  const double own = is_cost(arms_[0].typical) ? arms_[0].typical : known_[0].seconds;
+  const double seconds = usual_patience * (is_cost(own) ? own : arms_[0].predicted);
+  return is_cost(seconds) ? seconds : std::numeric_limits<double>::infinity();
+}
 
 bool Guard::holds(std::size_t challenger, std::uint32_t calls) const {
   const auto over_typical = [&](double ratio) { return std::max(0.0, ratio - 1) * typical(); };
@@ -415,8 +422,9 @@ void Guard::plan() {
     retest_at_ = calls_ + retest_gap_;
     reopen();
   }
-  const std::size_t seen = meetings_[incumbent_].costs.size();
-  if (seen < first_sample) return begin(Script::sample, incumbent_, first_sample - static_cast<std::uint32_t>(seen));
+  const std::size_t known = meetings_[incumbent_].costs.size();
+  if (known < first_sample)
+    return begin(Script::sample, incumbent_, first_sample - static_cast<std::uint32_t>(known));
   const auto watch_some = [&] {  // 4, 4, 8, 16, 16
     const std::uint32_t seen = probation - watched_;
     begin(Script::sample, incumbent_, std::min(watched_, std::clamp(seen, burst, 4 * burst)));
@@ -454,6 +462,7 @@ Turn Guard::next() {
     turns_.pop_back();
   }
   const bool trial = turn.arm != incumbent_;
+  if (!trial && unverified_ && can_be_cut(incumbent_)) turn.limit = patience_with_unverified();
   ++arms_[turn.arm].calls;
   trials_ += trial;
   if (turn.timed)

@@ -163,6 +163,7 @@ class Guard {
   [[nodiscard]] double left() const;
   [[nodiscard]] double slower_rest() const;
   [[nodiscard]] double patience() const;
+  [[nodiscard]] double patience_with_unverified() const;
   [[nodiscard]] bool holds(std::size_t challenger, std::uint32_t calls) const;
   [[nodiscard]] double typical() const { return arms_[incumbent_].typical; }
 
