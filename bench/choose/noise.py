@@ -212,10 +212,7 @@ def line(one: Row) -> str:
     return " | ".join(
         [
             *(one["noise"], one["foresight"], part("wrong"), part("slower"), part("missed"), found),
-            *(
-                f"{part(name)} ({part(name + '_call')}; {one[name + '_worst']:.1f})"
-                for name in LOSSES
-            ),
+            *(f"{part(name)} ({part(name + '_call')}; {one[name + '_worst']:.1f})" for name in LOSSES),
             *(total(name) for name in ("native", "best", "native_long", "best_long")),
         ]
     )
@@ -261,13 +258,14 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "  calls (medians by noise, nothing known); by calibrated predictions and evidence with the first.",
         "",
         "Over: lost is what a trial's call took longer than the arm in use would have in the very same call, delays",
-        "included; what an arm gained pays for its own losses only. The budget is 1 % of the time spent and two of the",
-        "library's calls (their mean so far, without timeouts and stops). % of runs that lost more at any time (by more",
-        "than a call; the worst, calls). In use: the same of what calls by arms in use took longer than the library's",
-        "own would have; that is no trial, and what predictions and evidence choose wrongly. Account: by what the guard",
-        "itself counts as lost, and its own budget, as earlier versions of this table had it; it doubts what it does",
-        "not know, and tries nothing until its budget holds that. Usual: trials against the mean that the arm in use",
-        "has taken so far, so that a delay counts as lost if it falls into a trial, whoever would have met it.",
+        "included; what an arm gained pays for its own losses only. The budget is 1 % of the time spent and two of",
+        "the library's calls (their mean so far, without timeouts and stops). % of runs that lost more at any time",
+        "(by more than a call; the worst, calls). In use: the same of what calls by arms in use took longer than",
+        "the library's own would have; that is no trial, and what predictions and evidence choose wrongly. Account:",
+        "by what the guard itself counts as lost, and its own budget, as earlier versions of this table had it; it",
+        "doubts what it does not know, and tries nothing until its budget holds that. Usual: trials against the",
+        "mean that the arm in use has taken so far, so that a delay counts as lost if it falls into a trial,",
+        "whoever would have met it.",
         "",
         "Wrong: % of runs in which an arm gave way to one that is slower at all, by the test of pairs or because its",
         "first calls took long; slower: % that end slower than the library's own (predictions and evidence begin",

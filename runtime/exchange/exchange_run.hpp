@@ -28,8 +28,8 @@ class ExchangeRun {
   /// Gives up the order and hands MPI all that is left, so that nobody waits for this rank's next step
   /// while it waits inside the MPI library. Not for exchanges that forward or combine.
   void post_remaining();
-  /// The order costs too much: from here on this rank waits for nothing but bytes that it forwards or combines, and lets
-  /// all go on that wait for it. In the barrier flow nothing changes where there are such bytes.
+  /// The order costs too much: from here on this rank waits for nothing but bytes that it forwards or combines, and
+  /// lets all go on that wait for it. In the barrier flow nothing changes where there are such bytes.
   void give_up_order();
   /// Everything is with MPI: nobody waits for this rank's next step, and another pass may begin on the same
   /// communicator.

@@ -5,7 +5,8 @@
 namespace hocket {
 namespace {
 
-/// From the lower quartile to the upper one of sorted values, both of those that there are: of few it is rather too much.
+/// From the lower quartile to the upper one of sorted values, both of those that there are: of few it is rather too
+/// much.
 double between_quartiles(const std::vector<double>& values) {
   const std::size_t below = (values.size() - 1) / 4;
   return values[values.size() - 1 - below] - values[below];

@@ -15,7 +15,7 @@ constexpr double unknown_ratio = 1.5;         // believed of an arm of which not
 constexpr double doubt_of_prediction = 0.25;  // that is calibrated, or of what one call shows: it may be higher
 constexpr double doubt_of_guess = 4;          // that is a rule of thumb, and of an arm that cannot be cut short
 constexpr double usual_patience = 1.25;     // times the incumbent, and its noise: calls that take longer are cut short
-constexpr double planned_share = 0.75;       // of the budget: the rest is for what a trial costs more than feared
+constexpr double planned_share = 0.75;      // of the budget: the rest is for what a trial costs more than feared
 constexpr double far_slower = 2;            // two calls like that end a trial
 constexpr double far_behind = 3;            // times the incumbent: a prediction that settles
 constexpr double error_of_dropping = 0.1;   // an arm that is dropped is tried again some day
@@ -121,9 +121,7 @@ double Guard::left() const { return planned_share * budget() - lost(); }
 
 /// Seconds that what is left of a call which is cut short may take longer than by the incumbent: it goes as by the
 /// library's own.
-double Guard::slower_rest() const {
-  return incumbent_ != 0 ? std::max(0.0, feared(0) - 1) * typical() : 0;
-}
+double Guard::slower_rest() const { return incumbent_ != 0 ? std::max(0.0, feared(0) - 1) * typical() : 0; }
 
 /// Seconds after which a challenger's call is cut short: what it loses at most.
 double Guard::patience() const { return (usual_patience + arms_[incumbent_].spread) * typical(); }
@@ -423,8 +421,7 @@ void Guard::plan() {
     reopen();
   }
   const std::size_t known = meetings_[incumbent_].costs.size();
-  if (known < first_sample)
-    return begin(Script::sample, incumbent_, first_sample - static_cast<std::uint32_t>(known));
+  if (known < first_sample) return begin(Script::sample, incumbent_, first_sample - static_cast<std::uint32_t>(known));
   const auto watch_some = [&] {  // 4, 4, 8, 16, 16
     const std::uint32_t seen = probation - watched_;
     begin(Script::sample, incumbent_, std::min(watched_, std::clamp(seen, burst, 4 * burst)));

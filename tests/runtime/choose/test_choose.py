@@ -92,16 +92,18 @@ def test_a_slower_schedule_costs_a_few_calls_at_most(calls: Callable[..., Told],
     assert "winner=native " in only_file(kept).read_text()
 
 
-@pytest.mark.parametrize("form", ["blocking", "all-gather", "vector"])
+@pytest.mark.parametrize("form", ["blocking", "all-gather", "all-reduce", "vector"])
 def test_what_takes_too_long_gives_up_its_order(
     calls: Callable[..., Told], tmp_path: Path, form: str
 ) -> None:
-    """The program checks all bytes, in this call and the ones after it."""
+    """The program checks all bytes, in this call and the ones after it. What the wires are said to do faster than the
+    library serves first."""
     trace = tmp_path / "trace"
     env = {**ALL, "HOCKET_TRACE": str(trace)}
     assert calls("20000", "900000", form=form, number=60, look="1", env=env).scheduled > 0
     texts = [path.read_text() for path in tmp_path.glob("trace.*")]
-    assert len(texts) == 4 and all(1 <= text.count("give up order") <= 3 for text in texts)
+    most = 8 if form == "vector" else 3
+    assert len(texts) == 4 and all(1 <= text.count("give up order") <= most for text in texts)
 
 
 def test_what_gains_keeps_its_order(calls: Callable[..., Told], tmp_path: Path) -> None:

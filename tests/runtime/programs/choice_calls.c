@@ -1,12 +1,12 @@
 /* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US [LOOK_US]
- * FORM: blocking, all-gather, vector (MPI_Alltoallv), both (persistent after blocking), sizes (blocking; BYTES in the
- * first call, half of it in the next, down to a 32nd, and so on), hiccup (blocking; the library's second call takes
- * NATIVE_US, all others a thousandth), or stalls (blocking; the library's call takes
- * NATIVE_US on one rank in turn, a thousandth on the others, as if a message to it had been lost). The runtime sees
- * this program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So
- * what it finds out does not depend on the machine. LOOK_US: nor does what meetings and small messages take: MPI_Wtime
- * moves by so much whenever the runtime looks at it. Prints how many calls were scheduled, which were the first and the
- * last, and how often this rank agreed with the others on something. */
+ * FORM: blocking, all-gather, all-reduce (of all ranks' blocks), vector (MPI_Alltoallv), both (persistent after
+ * blocking), sizes (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), hiccup
+ * (blocking; the library's second call takes NATIVE_US, all others a thousandth), or stalls (blocking; the library's
+ * call takes NATIVE_US on one rank in turn, a thousandth on the others, as if a message to it had been lost). The
+ * runtime sees this program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one
+ * SCHEDULED_US. So what it finds out does not depend on the machine. LOOK_US: nor does what meetings and small messages
+ * take: MPI_Wtime moves by so much whenever the runtime looks at it. Prints how many calls were scheduled, which were
+ * the first and the last, and how often this rank agreed with the others on something. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -75,7 +75,7 @@ static unsigned char value(int from, int to, int i, int round) {
 }
 
 struct buffers {
-  int rank, n, bytes, gather;
+  int rank, n, bytes, gather, reduce;
   unsigned char *out, *in;
 };
 
@@ -85,7 +85,20 @@ static void fill(struct buffers* b, int round) {
   memset(b->in, 0, (size_t)(b->n * b->bytes));
 }
 
+/* Of the bytes that all ranks have sent to this one; all of them know all. */
+static unsigned char sum(const struct buffers* b, int to, int i, int round) {
+  unsigned char all = 0;
+  for (int from = 0; from < b->n; ++from) all ^= value(from, to, i, round);
+  return all;
+}
+
 static int right(const struct buffers* b, int round) {
+  if (b->reduce) {
+    for (int to = 0; to < b->n; ++to)
+      for (int i = 0; i < b->bytes; ++i)
+        if (b->in[to * b->bytes + i] != sum(b, to, i, round)) return 0;
+    return 1;
+  }
   for (int from = 0; from < b->n; ++from)
     for (int i = 0; i < b->bytes; ++i)
       if (b->in[from * b->bytes + i] != value(from, b->gather ? 0 : b->rank, i, round)) return 0;
@@ -96,7 +109,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc < 6 || argc > 7) MPI_Abort(MPI_COMM_WORLD, 2);
   const int calls = atoi(argv[3]);
-  struct buffers b = {.bytes = atoi(argv[2]), .gather = strcmp(argv[1], "all-gather") == 0};
+  struct buffers b = {.bytes = atoi(argv[2]),
+                      .gather = strcmp(argv[1], "all-gather") == 0,
+                      .reduce = strcmp(argv[1], "all-reduce") == 0};
   MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &b.n);
   b.out = malloc((size_t)(b.n * b.bytes));
@@ -122,6 +137,8 @@ int main(int argc, char** argv) {
     fill(&b, round);
     if (vector)
       MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+    else if (b.reduce)
+      MPI_Allreduce(b.out, b.in, b.n * b.bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
     else if (b.gather)
       MPI_Allgather(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
     else

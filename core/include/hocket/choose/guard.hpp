@@ -172,13 +172,13 @@ class Guard {
   std::vector<Meeting> meetings_;
   std::vector<ArmEvidence> known_;
   std::size_t incumbent_ = 0;
-  bool unverified_ = false;    // the incumbent is in use by evidence or prediction alone
-  std::size_t replaced_ = 0;   // the arm that was in use before
-  std::uint32_t watched_ = 0;  // calls of the incumbent that are still watched
-  double watched_ratio_ = 1;   // its typical cost over the mean of the arm before
-  bool watched_again_ = false;  // for a second outlier
+  bool unverified_ = false;          // the incumbent is in use by evidence or prediction alone
+  std::size_t replaced_ = 0;         // the arm that was in use before
+  std::uint32_t watched_ = 0;        // calls of the incumbent that are still watched
+  double watched_ratio_ = 1;         // its typical cost over the mean of the arm before
+  bool watched_again_ = false;       // for a second outlier
   double excess_ = 0, longest_ = 0;  // of the watched ones over that mean, in calls: all, and the longest
-  double closed_ = 0;          // seconds lost up to the last change
+  double closed_ = 0;                // seconds lost up to the last change
   double spent_ = 0;
   std::uint64_t calls_ = 0, trials_ = 0, unpriced_ = 0;
   std::uint64_t good_until_ = 0;  // the call up to which the incumbent is taken for a good choice
