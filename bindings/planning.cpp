@@ -19,7 +19,7 @@ void bind_planning(nb::module_& m) {
   m.attr("MOST_SIMULATION_STEPS") = limits::most_simulation_steps;
   m.attr("MOST_RANKS_PLANNED_FOR_RUN") = limits::most_ranks_planned_for_run;
   m.def(
-      "run_window", [](const std::string& pattern) { return run_window(parse_pattern(pattern)); }, "pattern"_a,
+      "run_window", [](const Demand& demand) { return run_window(demand); }, "demand"_a,
       "Messages that a rank may have unacknowledged unless the user says otherwise.");
 
   nb::class_<Prediction>(m, "Prediction")

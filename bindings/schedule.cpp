@@ -19,6 +19,7 @@
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
+#include "hocket/schedulers/plan_exchange.hpp"
 #include "hocket/schedulers/scheduler.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
 
@@ -210,6 +211,9 @@ void bind_demand(nb::module_& m) {
       .def_prop_ro("pattern", [](const Collective& c) { return to_string(c.pattern); })
       .def_prop_ro("forwards", &Collective::forwards, "ranks pass on what they get")
       .def_ro("rooted", &Collective::rooted)
+      .def_prop_ro(
+          "window", [](const Collective& c) { return run_window(c.pattern, c.rooted); },
+          "messages that a rank may have unacknowledged unless the user says otherwise")
       .def_prop_ro("usual_startup", &Collective::usual_startup,
                    "seconds that a message is taken to cost its sender unless the user says otherwise")
       .def_prop_ro(

@@ -270,7 +270,7 @@ def _combined(
     begun = time.perf_counter()
     groups, between = _core.groups_of(network), _core.one_rank_a_host(network)
     schedule = _core.combined_all_to_all(between, _core.demand_between(groups, demand), radix)
-    waits = _core.derive_waits(between, schedule, window or _core.run_window(ALL_TO_ALL))
+    waits = _core.derive_waits(between, schedule, window or _core.run_window(demand))
     exchange = _core.bundle(groups, demand, schedule)
     return _known(network, between, exchange, None, waits, costs, radix, begun, bound, steps)
 

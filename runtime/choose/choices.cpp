@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hocket/choose/forecast.hpp"
+#include "hocket/schedulers/plan_exchange.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/evidence_file.hpp"
 #include "runtime/environment/variables.hpp"
@@ -297,7 +298,8 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
 
 void Choices::open(MPI_Comm comm, Choice& choice, double since) {
   choice.stage = Choice::Stage::fixed;
-  const Arm& usual = arms[choice.kind.collective->forwards() ? 2 : 1];
+  const Collective& collective = *choice.kind.collective;
+  const Arm& usual = arms[run_window(collective.pattern, collective.rooted)];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
   const bool rank_by_rank = choice.kind != irregular_calls();  // others are planned for their sizes, not by their size
   if (rank_by_rank && exchange == nullptr) return;

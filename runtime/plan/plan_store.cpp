@@ -29,6 +29,12 @@ std::uint64_t digest_of(const Settings& s) {
   return checksum(out.bytes());
 }
 
+/// Whether one of two plans is in vain. Sizes count only where they decide on the schedule.
+bool serves_alike(const Demand& one, const Demand& other) {
+  if (one.by_matrix()) return one == other;
+  return one.pattern == other.pattern && one.only_block() == other.only_block();
+}
+
 /// One rank of a communicator computes what the report says of a plan: it takes the whole of it.
 bool tells_figures(Rank rank) { return reporting && rank == 0; }
 
@@ -69,7 +75,7 @@ void PlanStore::read_file(const std::string& path) {
     NetworkSpec network = plan.network();
     const Demand& demand = header.demand;
     for (const Stored& other : stored_)
-      if (other.header.demand.pattern == demand.pattern && (!demand.by_matrix() || other.header.demand == demand))
+      if (serves_alike(other.header.demand, demand))
         throw PlanProblem("a second " + std::string(to_string(demand.pattern)) + " plan");
     if (network_ && network_->spec() != network) throw PlanProblem("made for another network than the plan before it");
     digest_ = combined(digest_, plan.digest());
@@ -85,8 +91,7 @@ const PlanStore::Stored* PlanStore::stored_for(CallKind kind) const {
   for (const Stored& stored : stored_) {
     const Demand& demand = stored.header.demand;
     if (demand.pattern != kind.collective->pattern || stored.header.transfers == 0) continue;
-    if (!kind.collective->rooted || demand == kind.collective->demand(demand.ranks, demand.bytes, kind.root))
-      return &stored;
+    if (demand == kind.collective->demand(demand.ranks, demand.bytes, kind.root)) return &stored;
   }
   return nullptr;
 }
@@ -112,7 +117,7 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
     }
   } else {
     planned = make(kind, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank,
-                   wanted_window > 0 ? wanted_window : window(kind.collective->pattern));
+                   wanted_window);
   }
   check_program(planned, rank);
   return planned;
@@ -126,7 +131,7 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
   ScheduleOptions options;
   options.for_scheduler.startup = kind.collective->usual_startup();
-  const auto [chosen, waits] = plan_exchange(part, demand, window, options);
+  const auto [chosen, waits] = plan_exchange(part, demand, window > 0 ? window : this->window(demand), options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
                   std::string(chosen.scheduler->name)};
   planned.figures.bound = chosen.bound_seconds;
@@ -134,11 +139,12 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   return planned;
 }
 
-/// The window comes from the launcher's plan file; irregular exchanges take that of the all-to-all.
-std::uint32_t PlanStore::window(Pattern pattern) const {
-  const Pattern told = pattern == Pattern::irregular ? Pattern::all_to_all : pattern;
-  const auto stored = std::ranges::find(stored_, told, [](const Stored& of) { return of.header.demand.pattern; });
-  return stored != stored_.end() ? stored->header.window : run_window(pattern);
+std::uint32_t PlanStore::window(const Demand& demand) const {
+  const Pattern told = demand.by_matrix() ? Pattern::all_to_all : demand.pattern;
+  const auto chosen = std::ranges::find_if(stored_, [&](const Stored& of) {
+    return of.header.demand.pattern == told && of.header.window != run_window(of.header.demand);
+  });
+  return chosen != stored_.end() ? chosen->header.window : run_window(demand);
 }
 
 }  // namespace hocket::runtime

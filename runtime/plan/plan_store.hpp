@@ -35,8 +35,9 @@ class PlanStore {
   [[nodiscard]] Planned program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
                                 std::uint32_t window = 0, const Network* measured = nullptr) const;
 
-  /// Messages of a rank that may be unacknowledged, unless a plan file for exactly its ranks says otherwise.
-  [[nodiscard]] std::uint32_t window(Pattern pattern) const;
+  /// Messages of a rank that may be unacknowledged: what somebody has chosen for a plan file of this pattern, else the
+  /// usual. Irregular exchanges take what was chosen for the all-to-all.
+  [[nodiscard]] std::uint32_t window(const Demand& demand) const;
 
  private:
   struct Stored {

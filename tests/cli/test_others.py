@@ -59,6 +59,7 @@ def test_simulate(hocket, plan: Path, tmp_path: Path) -> None:
         (["--bytes", "1MB"], "--bytes"),
         (["--bytes", "64KiB"], "--bytes"),  # the default, but said
         (["--scheduler", "auto"], "--scheduler"),
+        (["--root", "0"], "--root"),
         (["--scheduler", "ring", "--pattern", "all-to-all"], "--pattern and --scheduler"),
     ],
 )
@@ -72,6 +73,18 @@ def test_simulate_plans_nothing_anew(hocket, plan: Path, options: list[str], nam
 def test_simulate_without_a_plan(hocket, flow: str) -> None:
     report = hocket("simulate", "--network", "tree:2x3", "--bytes", "1MB", "--flow", flow, "--json").object()
     assert report["flow"] == flow and report["ratio"] >= 1 - 1e-9
+
+
+def test_simulate_from_a_root(hocket) -> None:
+    options = ("simulate", "--network", "chain:1,1,1", "--bytes", "64KiB", "--pattern", "broadcast", "--json")
+    for root in range(3):
+        channels = {row["channel"]: row["bytes"] for row in hocket(*options, "--root", root).object()["channels"]}
+        arrives = [channels[f"s{rank}->n{rank}"] for rank in range(3)]
+        assert arrives == pytest.approx([0 if rank == root else 65536 for rank in range(3)])
+    refused = hocket(*options, "--root", 3)
+    assert refused.code == 2 and "--root 3: the network has ranks 0 to 2" in refused.err
+    refused = hocket("simulate", "--network", "star:4", "--root", 1)
+    assert refused.code == 2 and "--root does not belong to --pattern all-to-all" in refused.err
 
 
 def test_simulate_by_packets(hocket, plan: Path) -> None:
@@ -128,9 +141,11 @@ def test_generate(hocket, tmp_path: Path) -> None:
         ("reduce-scatter", "MPI_Reduce_scatter_block", ()),
         ("reduce", "MPI_Reduce", ("--root", "3")),
         ("broadcast", "MPI_Bcast", ("--root", "3", "--flow", "barrier")),
+        ("gather", "MPI_Gather", ("--root", "3")),
+        ("scatter", "MPI_Scatter", ("--root", "3", "--flow", "window:2")),
     ],
 )
-def test_generate_reductions(hocket, tmp_path: Path, collective: str, function: str, options) -> None:
+def test_generate_others(hocket, tmp_path: Path, collective: str, function: str, options) -> None:
     out = tmp_path / "a.c"
     hocket("generate", collective, "--network", "chain:3,2,2", "-o", out, *options)
     text = out.read_text()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from hocket.network import read_network
-from hocket.planning import check, plan_collective
+from hocket.planning import check, flow_of, plan_collective, simulation
 from strategies import RATE, NetworkPlan, few_ranks, random_graph, star, tree_plans, unequal
 
 MIB = 1 << 20
@@ -199,3 +199,23 @@ def test_planning_for_64_ranks_ends(source: str, collective: str) -> None:
     demand = next(one for one in _core.collectives() if one.name == collective).demand(64, MIB, 0)
     planned = _core.plan_exchange(network, demand, None, "", 5e-5, 1)
     assert planned.schedule.phases > 0
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+@pytest.mark.parametrize("source", ["star:16", "chain:8,8", "fat-tree:4x4x2"])
+def test_one_message_at_a_time_is_usual(source: str, collective: str) -> None:
+    """Two that follow each other go to different ranks: on the wire of their sender they are in each other's way."""
+    network = read_network(source)
+    demand = next(one for one in _core.collectives() if one.name == collective).demand(network.ranks, MIB, 0)
+    usual, two = (_core.plan_exchange(network, demand, window, "", 5e-5, 1) for window in (None, 2))
+    assert (usual.waits.window, two.waits.window) == (1, 2)
+    costs = _core.ModelParameters(startup=5e-5)
+    took, took_two = (simulation(network, p.schedule, p.waits, flow_of(p.waits), costs).seconds for p in (usual, two))
+    assert took < 0.95 * took_two
+
+
+def test_gathers_of_several_contributions_have_two_under_way() -> None:
+    network = read_network("star:4")
+    for contributions in ([], [MIB, 0, 1, 0]):
+        demand = _core.Demand(4, MIB, "all-gather", contributions)
+        assert _core.plan_exchange(network, demand).waits.window == 2

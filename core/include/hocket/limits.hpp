@@ -32,7 +32,8 @@ inline constexpr std::uint64_t most_messages_simulated = 300'000;
 inline constexpr std::uint64_t most_simulation_steps = 100'000'000;
 
 /// Messages that a rank may have unacknowledged in a run unless the user says otherwise. In an all-gather a rank that
-/// forwards needs the next one for the same wire at once (bench/results/lab-gather-window.md).
+/// forwards needs the next one for the same wire at once (bench/results/lab-gather-window.md). In a pipeline of one
+/// block it has nothing else to send: more in flight only catch up with each other (docs/decisions/0025).
 inline constexpr std::uint32_t window = 1, gather_window = 2;
 
 /// Seconds that a message of a pipeline costs its sender in a run: MPI over TCP, on the slow side.

@@ -1,5 +1,6 @@
 #include "hocket/demand/demand.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,12 @@ Pattern parse_pattern(std::string_view text) {
     known += (known.empty() ? "" : ", ") + std::string(to_string(pattern));
   }
   throw InputError("no pattern is called '" + std::string(text) + "'; there are " + known);
+}
+
+std::optional<Rank> Demand::only_block() const {
+  const auto has_some = [](std::uint64_t size) { return size > 0; };
+  if (!by_blocks() || std::ranges::count_if(contributions, has_some) != 1) return {};
+  return static_cast<Rank>(std::ranges::find_if(contributions, has_some) - contributions.begin());
 }
 
 Demand irregular(TrafficMatrix matrix) {

@@ -207,14 +207,14 @@ std::string_view disjoint_trees_why_not(const Network& network, const Demand& de
   if (const auto reason = one_giver_why_not(network, demand); !reason.empty()) return reason;
   if (network.hosts().size() > most_hosts) return "more than 1024 hosts: it would take long";
   if (network.tree() != nullptr) return "it needs hosts that are wired to each other";
-  const Node root = network.host_of(giver_of(demand));
+  const Node root = network.host_of(demand.only_block().value());
   return network.hosts().size() < 2 || narrowest_cut(network, wired_hosts(network), root) > 0
              ? ""
              : "it needs hosts that are wired to each other";
 }
 
 Schedule disjoint_trees(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
-  const Rank giver = giver_of(demand);
+  const Rank giver = demand.only_block().value();
   const Node root = network.host_of(giver);
   const std::vector<Arc> arcs = wired_hosts(network);
   const auto grown = grow(network, arcs, root, std::max(1u, narrowest_cut(network, arcs, root)));

@@ -210,12 +210,12 @@ std::optional<GroupChain> chain_of(const Network& network, Rank giver) {
 
 std::string_view group_chain_why_not(const Network& network, const Demand& demand) {
   if (const auto reason = one_giver_why_not(network, demand); !reason.empty()) return reason;
-  if (network.tree() != nullptr || chain_of(network, giver_of(demand))) return "";
+  if (network.tree() != nullptr || chain_of(network, demand.only_block().value())) return "";
   return "messages of its chain would meet";
 }
 
 Schedule group_chain(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
-  const GroupChain chain = chain_of(network, giver_of(demand)).value();
+  const GroupChain chain = chain_of(network, demand.only_block().value()).value();
   return send_in_pieces(demand, chain.pipeline(), pieces_of_a_lane(demand, chain.pipeline(), costs),
                         [&](std::uint32_t, std::uint64_t piece, auto visit) { chain.each(piece, visit); });
 }

@@ -15,18 +15,11 @@ constexpr double many_relays = 1e5, most_relays = 4e7;
 
 std::string_view one_giver_why_not(const Network& network, const Demand& demand) {
   if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
-  const auto gives = [&](std::uint64_t bytes) { return bytes > 0; };
-  return std::ranges::count_if(demand.contributions, gives) == 1 ? "" : "it serves one contribution";
-}
-
-Rank giver_of(const Demand& demand) {
-  Rank giver = 0;
-  while (giver + 1 < demand.ranks && demand.contribution(giver) == 0) ++giver;
-  return giver;
+  return demand.only_block() ? "" : "it serves one contribution";
 }
 
 std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline, const SchedulerOptions& costs) {
-  const double bytes = static_cast<double>(demand.contribution(giver_of(demand))) / pipeline.lanes;
+  const double bytes = static_cast<double>(demand.contribution(demand.only_block().value())) / pipeline.lanes;
   const double fill = pipeline.depth - 1;
   const double sends =
       std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // of a piece in each lane

@@ -201,7 +201,7 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
 PlannedExchange plan_exchange(const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
                               const ScheduleOptions& options) {
   ChosenSchedule chosen = choose_schedule(network, demand, options);
-  Waits waits = derive_waits(network, chosen.schedule, window.value_or(run_window(demand.pattern)));
+  Waits waits = derive_waits(network, chosen.schedule, window.value_or(run_window(demand)));
   return {std::move(chosen), std::move(waits)};
 }
 

@@ -30,8 +30,10 @@ from hocket.collectives import (
     ALL_TO_ALL,
     BROADCAST,
     COLLECTIVES,
+    GATHER,
     REDUCE,
     REDUCE_SCATTER,
+    SCATTER,
 )
 
 if TYPE_CHECKING:
@@ -131,6 +133,12 @@ Write a reduce routine for exactly this network and root.
 
 The routine serves every size; SIZE, of the vector, and --startup choose the schedule. Calls with other roots go to \
 the MPI library."""))  # fmt: skip
+for _name, _replaced in ((GATHER, "MPI_Gather"), (SCATTER, "MPI_Scatter")):
+    generate.add_command(_command(COLLECTIVES[_name], _replaced, f"""\
+Write a {_name} routine for exactly this network and root.
+
+The routine serves every size; SIZE, of a rank's block, sets the predictions in its comment. Calls with other roots \
+go to the MPI library."""))  # fmt: skip
 
 
 def _checked_network(

@@ -199,10 +199,10 @@ scheduler_option = click.option(
 )  # fmt: skip
 
 
-def window_option(pattern: str) -> Decorator:
+def window_option(default: int) -> Decorator:
     return click.option(
         "--window", type=click.IntRange(1, 1024), metavar="K",
-        help=f"Messages in flight that tokens allow per channel.  [default: {_core.run_window(pattern)}]",
+        help=f"Messages in flight that tokens allow per channel.  [default: {default}]",
     )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ from hocket.cli.plan_output import (
 )
 from hocket.cli.usage import Decorator
 from hocket.cli.work import with_spinner, write_atomically
-from hocket.collectives import ALL_TO_ALL, EQUAL, IRREGULAR, takes_contributions
+from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, takes_contributions
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _command(collective: _core.Collective) -> click.Command:
     @size_option(collective)
     @_output_option
     @scheduler_option
-    @window_option(collective.pattern)
+    @window_option(collective.window)
     @_dump_option
     @_rank_option(f"Only what rank R sends and receives{', at any size' if by_row else ''}.")
     @calibration_option
@@ -153,7 +153,7 @@ for _collective in EQUAL:
 @_output_option
 @scheduler_option
 @seed_option
-@window_option(IRREGULAR)
+@window_option(COLLECTIVES[IRREGULAR].window)
 @_dump_option
 @_rank_option("Only what rank R sends and receives.")
 @bundles_options

@@ -35,6 +35,7 @@ from hocket.cli.options import (
     loud,
     network_option,
     plan_equal,
+    root_option,
     scheduler_option,
     startup_option,
 )
@@ -60,6 +61,7 @@ PLANNING = {
     "traffic": "--demand",
     "scheduler": "--scheduler",
     "seed": "--seed",
+    "root": "--root",
     "bundles": "--bundles",
     "radix": "--radix",
 }
@@ -76,6 +78,7 @@ PICTURES = (".svg", ".png", ".pdf")
 @demand_option(required=False)
 @scheduler_option
 @seed_option
+@root_option
 @flow_option(None, "What holds a message back. [default: as planned]")
 @startup_option("What a message costs its sender. [0; of what is planned here with a root: 50 us]")
 @click.option("--token-cost", default="0", metavar="TIME", help="What a token costs besides latency. [0]")
@@ -100,6 +103,7 @@ def simulate(
     traffic: str | None,
     scheduler: str,
     seed: int,
+    root: int,
     flow: str | None,
     startup: str | None,
     token_cost: str,
@@ -118,7 +122,7 @@ def simulate(
 ) -> None:
     """Predict the time of PLAN, or of a new exchange, on NETWORK.
 
-    Without PLAN, --pattern, --bytes or --demand, and --scheduler say what to plan.
+    Without PLAN, --pattern, --bytes or --demand, --root and --scheduler say what to plan.
     """
     from hocket import _core
     from hocket.calibration.candidates import Exchange, forecast_of
@@ -153,7 +157,7 @@ def simulate(
         )
         schedule, demand = bundled.schedule, bundled.between
     else:
-        planned = _planned(network, pattern, size, traffic, scheduler, startup, seed, as_json)
+        planned = _planned(network, pattern, size, traffic, scheduler, startup, seed, root, as_json)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
         seconds = planned.startup if startup is None else seconds
     if model == "wormhole":
@@ -233,10 +237,13 @@ def _check_options(path: str | None, pattern: str, bundles: str | None) -> None:
         raise UsageError(f"a {pattern} is not bundled", remedy=f"--bundles serves {', '.join(BUNDLED)}")
     if path is not None:
         _refuse(_given(PLANNING), f"would plan an exchange, but {path} is planned already", "give no plan")
-    elif pattern == IRREGULAR:
+        return
+    if pattern == IRREGULAR:
         _refuse(_given(("size",)), "sets one size for all, but --demand says each", "say another --pattern")
     else:
         _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "say --pattern irregular")
+    if not COLLECTIVES[pattern].rooted:
+        _refuse(_given(("root",)), f"does not belong to --pattern {pattern}", "say --pattern broadcast")
 
 
 def _demand(network: Network, pattern: str, size: str, traffic: str | None, quiet: bool) -> Demand:
@@ -256,12 +263,13 @@ def _planned(
     scheduler: str,
     startup: str | None,
     seed: int,
+    root: int,
     quiet: bool,
 ) -> PlannedExchange:
     """The exchange that the options describe."""
     if pattern != IRREGULAR:
         paid = startup if COLLECTIVES[pattern].forwards else None
-        return plan_equal(pattern, network, size, scheduler, quiet=quiet, startup=paid)
+        return plan_equal(pattern, network, size, scheduler, quiet=quiet, startup=paid, root=root)
     if traffic is None:
         raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
     return plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=quiet)

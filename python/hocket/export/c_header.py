@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, REDUCE_SCATTER
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR, REDUCE_SCATTER
 from hocket.export.c_tables import wrapped
 from hocket.units import format_bytes, format_rate, format_time
 
@@ -94,6 +94,25 @@ def broadcast_comment(planned: PlannedExchange, options: RoutineOptions, size: i
     )
 
 
+def root_comment(planned: PlannedExchange, options: RoutineOptions, root: int, replaced: str) -> Comment:
+    size = planned.demand.bytes
+    return Comment(
+        planned.collective,
+        planned.collective,
+        f" --bytes {size} --root {root}",
+        _replaces(options.function, replaced),
+        [
+            f"any datatype and count, and MPI_IN_PLACE, with rank {root} of the network as root; other",
+            "communicators, other roots and messages below HOCKET_MIN_BYTES bytes go to the MPI library.",
+        ],
+        f"{format_bytes(size)} per message",
+        [
+            f"Source: {_source_of(planned, IRREGULAR)}. The pair-wise",
+            *_PAIR_WISE,
+        ],
+    )
+
+
 def reduction_comment(
     planned: PlannedExchange, options: RoutineOptions, size: int, root: int | None, replaced: str, suffix: str
 ) -> Comment:
@@ -177,8 +196,8 @@ def header(
     ])  # fmt: skip
 
 
-def _source_of(planned: PlannedExchange) -> str:
-    entries = (s for s in _core.schedulers() if s.name == planned.scheduler and s.pattern == ALL_GATHER)
+def _source_of(planned: PlannedExchange, pattern: str = ALL_GATHER) -> str:
+    entries = (s for s in _core.schedulers() if s.name == planned.scheduler and s.pattern == pattern)
     return next((s.source for s in entries), planned.scheduler)
 
 

@@ -8,7 +8,16 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
-from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE, REDUCE_SCATTER
+from hocket.collectives import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    BROADCAST,
+    GATHER,
+    REDUCE,
+    REDUCE_SCATTER,
+    SCATTER,
+)
 from hocket.errors import UsageError
 from hocket.export.c_header import (
     Comment,
@@ -17,6 +26,7 @@ from hocket.export.c_header import (
     broadcast_comment,
     header,
     reduction_comment,
+    root_comment,
 )
 from hocket.export.c_pieces import carry
 from hocket.export.c_tables import BarrierTables, Receive, Row, Send, TokenTables
@@ -50,6 +60,7 @@ _EQUAL_BLOCKS: Final = (
     "int {function}(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,\n"
     "    MPI_Datatype recvtype, MPI_Comm comm);"
 )
+_BLOCKS_OF_A_ROOT: Final = _EQUAL_BLOCKS.replace("MPI_Comm comm", "int root, MPI_Comm comm")
 ROUTINES: Final = {
     ALL_TO_ALL: Routine("MPI_Alltoall", "alltoall.c.in", (_EQUAL_BLOCKS,)),
     ALL_GATHER: Routine(
@@ -89,6 +100,8 @@ ROUTINES: Final = {
             "    MPI_Comm comm);",
         ),
     ),
+    GATHER: Routine("MPI_Gather", "gather.c.in", (_BLOCKS_OF_A_ROOT,)),
+    SCATTER: Routine("MPI_Scatter", "scatter.c.in", (_BLOCKS_OF_A_ROOT,)),
 }  # fmt: skip
 
 
@@ -135,9 +148,15 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
     waits, programs, rows = _prepare(planned, options)
     values: dict[str, str] = {}
     inserted: dict[str, str] = {}
-    if collective == ALL_TO_ALL:
+    if collective in (ALL_TO_ALL, GATHER, SCATTER):
         _check_one_port(planned, rows)
+        inserted["WHOLE_BLOCKS"] = _template("whole_blocks.c.in")
         comment = all_to_all_comment(planned, options)
+        if collective != ALL_TO_ALL:
+            _check_whole(planned)
+            root = _root_of_blocks(rows)
+            values["ROOT"] = str(root)
+            comment = root_comment(planned, options, root, ROUTINES[collective].replaced)
     else:
         root, size = _root_and_size(planned)
         values, inserted = _blocks(planned, programs, rows, options)
@@ -151,6 +170,19 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
         if root is not None:
             values["ROOT"] = str(root)
     return _source(planned, source, options, waits, rows, comment, values, inserted)
+
+
+def _root_of_blocks(rows: list[Row]) -> int:
+    """Of a gather or scatter: the rank to or from which all messages are."""
+    return max(range(len(rows)), key=lambda rank: max(len(rows[rank].sends), len(rows[rank].receives)))
+
+
+def _check_whole(planned: PlannedExchange) -> None:
+    if len(planned.schedule) != planned.network.ranks - 1:
+        raise UsageError(
+            f"'{planned.scheduler}' cuts messages, and a routine sends them whole",
+            remedy="choose a scheduler that does not, for example list",
+        )
 
 
 def _root_and_size(planned: PlannedExchange) -> tuple[int | None, int]:
@@ -282,7 +314,7 @@ def _source(
 
 # Lines of the templates that are other text, outermost first, and what stands there unless it is said.
 _PARTS_IN_ORDER: Final = (
-    *("PIECES_OF_BLOCKS", "RECEIVE", "FLOW", "CALL", "PARTS", "BLOCKS", "STATE"),
+    *("WHOLE_BLOCKS", "PIECES_OF_BLOCKS", "RECEIVE", "FLOW", "CALL", "PARTS", "BLOCKS", "STATE"),
     *("IN_ORDER", "SENT", "TAKE", "ADD"),
 )
 _NO_PARTS: Final = {

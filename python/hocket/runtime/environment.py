@@ -275,7 +275,7 @@ def plan_for_run(network: _core.Network, pattern: str, window: int | None = None
     if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
         schedule = _core.Schedule.from_rows(network.ranks, demand.bytes, [])
         bounds = _core.lower_bounds(network, demand)
-        waits = _core.derive_waits(network, schedule, window or _core.run_window(pattern))
+        waits = _core.derive_waits(network, schedule, window or _core.run_window(demand))
         return _core.Plan(network, schedule, waits, demand, "none", bounds.phases, bounds.seconds, 0.0)
     planned = _core.plan_exchange(network, demand, window)
     predicted = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from hocket.cli.plan import plan
 from hocket.network import read_network
 
 Check = Callable[..., str]
@@ -23,3 +26,18 @@ def test_every_root(check: Check, network: str) -> None:
 def test_small_ones_go_to_the_mpi_library(check: Check) -> None:
     assert "hocket: broadcast" not in check("broadcast_check 1000", "chain:2,2", 4)
     assert "hocket: broadcast" in check("broadcast_check 5000", "chain:2,2", 4)
+
+
+def test_plan_files_beside_one_of_all_gathers(check: Check, tmp_path: Path) -> None:
+    """All are all-gathers to the core: by how many contribute it is known which calls they serve."""
+    given = []
+    for name, *root in (("broadcast", "--root", "1"), ("broadcast", "--root", "2"), ("all-gather",)):
+        path = tmp_path / f"{name}{root[-1:]}.hkt"
+        options = ["--network", "chain:2,2", "--window", "3", "--bytes", "20KiB", "-o", str(path)]
+        assert CliRunner().invoke(plan, [name, *root, *options]).exit_code == 0
+        given += ["--plan", str(path)]
+    assert "hocket: broadcast of 4 ranks" in check("broadcast_check 20011", "chain:2,2", 4, *given)
+    said = check("allgather_check 20011", "chain:2,2", 4, *given, env={"HOCKET_MIN_GATHER_BYTES": "1"})
+    assert "hocket: all-gather of 4 ranks" in said
+    said = check("allgather_check 20011", "chain:2,2", 4, *given[:4], env={"HOCKET_MIN_GATHER_BYTES": "1"})
+    assert "hocket: all-gather of 4 ranks" in said

@@ -1,6 +1,7 @@
 #pragma once
 /// Who must send how many bytes to whom.
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,8 @@ struct Demand {
   [[nodiscard]] std::uint64_t contribution(Rank origin) const {
     return contributions.empty() ? bytes : contributions[origin];
   }
+  /// The root of a broadcast or reduce: the one rank that has a block. Nothing where others have one, too.
+  [[nodiscard]] std::optional<Rank> only_block() const;
   /// Bytes that `target` must get from `origin`; what a rank contributes to everyone is no message
   /// to itself. Of blocks `target` is `everyone`, and only there.
   [[nodiscard]] std::uint64_t size(Rank origin, Rank target) const {

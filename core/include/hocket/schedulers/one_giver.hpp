@@ -13,9 +13,6 @@ namespace hocket::algorithms {
 /// Empty if the demand is an all-gather to which exactly one rank contributes.
 [[nodiscard]] std::string_view one_giver_why_not(const Network& network, const Demand& demand);
 
-/// The rank that contributes; of a demand with exactly one.
-[[nodiscard]] Rank giver_of(const Demand& demand);
-
 /// One send of a piece, so many phases after the piece's first one.
 struct Relay {
   Rank src = 0, dst = 0;
@@ -40,7 +37,7 @@ struct Pipeline {
 /// of a lane have the same ages.
 template <class Each>
 [[nodiscard]] Schedule send_in_pieces(const Demand& demand, const Pipeline& pipeline, std::uint64_t pieces, Each each) {
-  const Rank giver = giver_of(demand);
+  const Rank giver = demand.only_block().value();
   const std::uint64_t bytes = demand.contribution(giver), lanes = pipeline.lanes;
   const auto share = [&](std::uint64_t lane) { return bytes / lanes * lane + bytes % lanes * lane / lanes; };
   std::vector<std::uint64_t> begin(pieces + pipeline.depth, 0);

@@ -45,9 +45,12 @@ struct ChosenSchedule {
                                              const ScheduleOptions& options = {});
 
 /// Messages that a rank may have unacknowledged, and that a plan's waits allow on a channel, unless the user says
-/// otherwise.
-[[nodiscard]] constexpr std::uint32_t run_window(Pattern pattern) {
-  return by_blocks(pattern) ? limits::gather_window : limits::window;
+/// otherwise. `one_block`: one rank's alone is sent or added up.
+[[nodiscard]] constexpr std::uint32_t run_window(Pattern pattern, bool one_block) {
+  return by_blocks(pattern) && !one_block ? limits::gather_window : limits::window;
+}
+[[nodiscard]] inline std::uint32_t run_window(const Demand& demand) {
+  return run_window(demand.pattern, demand.only_block().has_value());
 }
 
 struct PlannedExchange {
