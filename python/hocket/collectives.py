@@ -39,18 +39,26 @@ def find(name: str) -> _core.Collective:
 
 
 def call_of(demand: _core.Demand) -> tuple[str, int] | None:
-    """The collective between a root and all others that an irregular demand is of, and the root; None: of none."""
-    messages = demand.list()
-    if not messages:
-        return None
-    ends = set(messages[0][:2]) & set(messages[-1][:2])
+    """The collective with a root that a demand is of, and the root; None: of none."""
     for entry in EQUAL:
-        if entry.pattern != IRREGULAR:
+        if not entry.rooted or entry.pattern != demand.pattern:
             continue
-        for root in ends:
-            if entry.demand(demand.ranks, demand.bytes, root).list() == messages:
-                return entry.name, int(root)
+        for root in _possible_roots(demand):
+            if _sizes(entry.demand(demand.ranks, demand.bytes, root)) == _sizes(demand):
+                return entry.name, root
     return None
+
+
+def _sizes(demand: _core.Demand) -> list[object]:
+    return list(demand.list() if demand.pattern == IRREGULAR else demand.contributions)
+
+
+def _possible_roots(demand: _core.Demand) -> list[int]:
+    """Between a root and all others it has a part in every message; of blocks only its own is not empty."""
+    if demand.pattern != IRREGULAR:
+        return [rank for rank, size in enumerate(demand.contributions) if size > 0][:1]
+    messages = demand.list()
+    return [int(rank) for rank in set(messages[0][:2]) & set(messages[-1][:2])] if messages else []
 
 
 def takes_contributions(entry: _core.Collective) -> bool:

@@ -205,18 +205,18 @@ def trunks_to_measure(known: KnownNetwork) -> Path | None:
 def _given_plans(
     plans: Sequence[Path], network: _core.Network, given: str, measured: bool
 ) -> dict[str, Path]:
-    """By pattern, gathers and scatters by their root, too. Raises PlanError for one that is not for this network or
+    """By pattern, calls with a root by their root, too. Raises PlanError for one that is not for this network or
     does not hold."""
     paths: dict[str, Path] = {}
     for path in plans:
         plan = read_plan(path)
         pattern = plan.header.demand.pattern
-        if pattern == IRREGULAR:
-            if (call := call_of(plan.header.demand)) is None:
-                raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
-                                remedy=f"give plans of {' or '.join(entry.name for entry in EQUAL)}")  # fmt: skip
+        if call := call_of(plan.header.demand):
             name, root = call
             pattern = f"{name} with root {root}"
+        elif pattern == IRREGULAR:
+            raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
+                            remedy=f"give plans of {' or '.join(entry.name for entry in EQUAL)}")  # fmt: skip
         if pattern in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
         check_same_network(plan, network, str(path), given, measured)
