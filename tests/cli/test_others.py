@@ -78,7 +78,9 @@ def test_simulate_without_a_plan(hocket, flow: str) -> None:
 def test_simulate_from_a_root(hocket) -> None:
     options = ("simulate", "--network", "chain:1,1,1", "--bytes", "64KiB", "--pattern", "broadcast", "--json")
     for root in range(3):
-        channels = {row["channel"]: row["bytes"] for row in hocket(*options, "--root", root).object()["channels"]}
+        channels = {
+            row["channel"]: row["bytes"] for row in hocket(*options, "--root", root).object()["channels"]
+        }
         arrives = [channels[f"s{rank}->n{rank}"] for rank in range(3)]
         assert arrives == pytest.approx([0 if rank == root else 65536 for rank in range(3)])
     refused = hocket(*options, "--root", 3)

@@ -19,7 +19,8 @@ from hocket.planning import plan_collective
 
 HERE = Path(__file__).parent
 COLLECTIVES = ("gather", "scatter")
-SERVED = "failures 0, splits 1 1 0"  # a private communicator for the world, one for its duplicate, none for parts
+# A private communicator for the world, one for its duplicate, none for parts.
+SERVED = "failures 0, splits 1 1 0"
 
 
 def write(

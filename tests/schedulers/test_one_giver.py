@@ -210,7 +210,9 @@ def test_one_message_at_a_time_is_usual(source: str, collective: str) -> None:
     usual, two = (_core.plan_exchange(network, demand, window, "", 5e-5, 1) for window in (None, 2))
     assert (usual.waits.window, two.waits.window) == (1, 2)
     costs = _core.ModelParameters(startup=5e-5)
-    took, took_two = (simulation(network, p.schedule, p.waits, flow_of(p.waits), costs).seconds for p in (usual, two))
+    took, took_two = (
+        simulation(network, p.schedule, p.waits, flow_of(p.waits), costs).seconds for p in (usual, two)
+    )
     assert took < 0.95 * took_two
 
 
