@@ -116,8 +116,8 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
       planned.figures.predicted = lockstep_seconds(*network_, schedule);
     }
   } else {
-    planned = make(kind, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank,
-                   wanted_window);
+    planned =
+        make(kind, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank, wanted_window);
   }
   check_program(planned, rank);
   return planned;

@@ -148,14 +148,15 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
     waits, programs, rows = _prepare(planned, options)
     values: dict[str, str] = {}
     inserted: dict[str, str] = {}
+    root: int | None = None
     if collective in (ALL_TO_ALL, GATHER, SCATTER):
         _check_one_port(planned, rows)
         inserted["WHOLE_BLOCKS"] = _template("whole_blocks.c.in")
-        comment = all_to_all_comment(planned, options)
-        if collective != ALL_TO_ALL:
+        if collective == ALL_TO_ALL:
+            comment = all_to_all_comment(planned, options)
+        else:
             _check_whole(planned)
             root = _root_of_blocks(rows)
-            values["ROOT"] = str(root)
             comment = root_comment(planned, options, root, ROUTINES[collective].replaced)
     else:
         root, size = _root_and_size(planned)
@@ -167,8 +168,8 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
         else:
             routine = ROUTINES[collective]
             comment = reduction_comment(planned, options, size, root, routine.replaced, routine.suffix)
-        if root is not None:
-            values["ROOT"] = str(root)
+    if root is not None:
+        values["ROOT"] = str(root)
     return _source(planned, source, options, waits, rows, comment, values, inserted)
 
 
