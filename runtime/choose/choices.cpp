@@ -225,11 +225,12 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
     agreed.pop_back();
     choice.native_seconds = known_seconds(std::ranges::min(agreed));
     choice.outruns_wires = choice.native_seconds < wires;
+    if (!met_) agreement_seconds_.reset();  // what was in the way last time may be gone
   }
   spent_ += choice.native_seconds;
   const double since = PMPI_Wtime();
   if (!met_ && pays(choice, meeting_seconds + planning_seconds(members_.size))) {
-    if (!agreement_seconds_) agreement_seconds_ = measure_agreement(comm, 3);
+    if (!agreement_seconds_) agreement_seconds_ = measure_agreement(comm);
     const double agreements = (agreements_of_a_meeting + agreements_of_planning) * *agreement_seconds_;
     if (pays(choice, meeting_seconds + planning_seconds(members_.size) + agreements)) meet(comm);
   }
@@ -331,8 +332,11 @@ void Choices::open(MPI_Comm comm, Choice& choice, double since) {
     return;
   }
   choice.costs.meet_first(small_->agree_seconds * calls_of_a_meeting <= choice.native_seconds);
+  // What it took to get here may cost as many calls as trials may; more has to be made up for.
+  const double granted = choice.outruns_wires ? 0 : credit() * choice.native_seconds;
   set_guard(choice);
-  choice.guard->waste(slowest(own, PMPI_Wtime() - since));
+  const double took = slowest(own, PMPI_Wtime() - since);
+  choice.guard->waste(std::max(0.0, took - granted));
   choice.stage = Choice::Stage::guarded;
 }
 

@@ -15,9 +15,9 @@ struct SmallCosts {
 /// The largest over the ranks. Collective.
 [[nodiscard]] double slowest(MPI_Comm comm, double here);
 
-/// Seconds of a reduction of one number, the mean of so many: where ranks outnumber cores few of them take most of the
-/// time. The largest over the ranks. Collective.
-[[nodiscard]] double measure_agreement(MPI_Comm comm, int times);
+/// Seconds of a reduction of one number, the mean of two: where ranks outnumber cores few of them take most of the
+/// time. One before them does not count: it may open connections. The largest over the ranks. Collective.
+[[nodiscard]] double measure_agreement(MPI_Comm comm);
 
 /// Of messages between the ranks of `stepping`, some of those of `own`; MPI_COMM_NULL on the others. Collective over
 /// `own`; both are the runtime's alone.

@@ -1,7 +1,10 @@
 #include "runtime/progress/agree.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/progress/requests.hpp"
 
@@ -14,23 +17,23 @@ __attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreed_
 
 namespace hocket::runtime {
 
-Agreement::Agreement(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   int size = 0;
   check(PMPI_Type_size(type, &size));
   ++hocket_agreements;
   hocket_agreed_bytes += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
-  check(PMPI_Iallreduce(own, all, count, type, op, comm, &request_));
+  run_collective(PMPI_Iallreduce, own, all, count, type, op, comm);
 }
 
-/// Where something is thrown meanwhile: the numbers must not be written to when they are gone.
-Agreement::~Agreement() {
-  if (request_ != MPI_REQUEST_NULL) PMPI_Wait(&request_, MPI_STATUS_IGNORE);
-}
-
-void Agreement::wait() { finish_collective(request_); }
-
-void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  Agreement(own, all, count, type, op, comm).wait();
+void gather_all(const void* own, void* all, int bytes, MPI_Comm comm) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  check(PMPI_Comm_size(comm, &size));
+  const auto length = static_cast<std::size_t>(bytes);
+  auto* const places = static_cast<std::byte*>(all);
+  std::fill_n(places, static_cast<std::size_t>(size) * length, std::byte{0});
+  std::memcpy(places + static_cast<std::size_t>(rank) * length, own, length);
+  run_collective(PMPI_Iallreduce, MPI_IN_PLACE, all, size * bytes, MPI_BYTE, MPI_BOR, comm);
 }
 
 void wait_for_all(MPI_Comm comm) { run_collective(PMPI_Ibarrier, comm); }

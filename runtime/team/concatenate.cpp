@@ -6,6 +6,7 @@
 
 #include "hocket/error.hpp"
 #include "runtime/mpi/bytes_type.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 
@@ -18,7 +19,7 @@ TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
   for (const Volume& volume : sends) row.push_back({static_cast<Rank>(rank), volume.peer, volume.bytes});
   const int length = static_cast<int>(row.size());
   std::vector<int> lengths(static_cast<std::size_t>(size)), places;
-  run_collective(PMPI_Iallgather, &length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm);
+  gather_all(&length, lengths.data(), sizeof length, comm);
   std::int64_t total = 0;
   for (const int of_rank : lengths) {
     places.push_back(static_cast<int>(total));

@@ -7,6 +7,7 @@
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 
@@ -30,7 +31,7 @@ std::unique_ptr<HostTeam> form_host_team(MPI_Comm own, const Numbering& numberin
     mine = team->memory->handle();
   });
   std::vector<HostMemory::Handle> handles(numbering.comm_rank.size());
-  run_collective(PMPI_Iallgather, &mine, sizeof mine, MPI_BYTE, handles.data(), sizeof mine, MPI_BYTE, own);
+  gather_all(&mine, handles.data(), sizeof mine, own);
   try_local(problem, [&] {
     if (team->hosts.leads()) return;
     const HostMemory::Handle& leaders = handles[team->hosts.here().front()];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"
 
 namespace hocket::runtime {
@@ -48,7 +49,7 @@ std::string unmapped_ranks(MPI_Comm comm, const Placement& own) {
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
   std::vector<Line> lines(static_cast<std::size_t>(size));
-  run_collective(PMPI_Iallgather, &mine, sizeof mine, MPI_BYTE, lines.data(), sizeof mine, MPI_BYTE, comm);
+  gather_all(&mine, lines.data(), sizeof mine, comm);
   std::set<std::string> unknown_hosts;
   for (const Line& line : lines) {
     if (line.problem[0] != 0) return line.problem;

@@ -7,6 +7,7 @@
 #include "hocket/error.hpp"
 #include "runtime/buffers/gpu.hpp"
 #include "runtime/plan/plan_store.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 #include "runtime/team/obstacles.hpp"
@@ -38,7 +39,7 @@ std::vector<RankInfo> exchange_votes(MPI_Comm comm) {
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
   std::vector<RankInfo> votes(static_cast<std::size_t>(size));
-  run_collective(PMPI_Iallgather, &mine, sizeof mine, MPI_BYTE, votes.data(), sizeof mine, MPI_BYTE, comm);
+  gather_all(&mine, votes.data(), sizeof mine, comm);
   return votes;
 }
 

@@ -8,7 +8,7 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/team/agreement.hpp"
 
 namespace hocket::runtime {
@@ -25,13 +25,6 @@ Extent own_extent(const PeerBytes& peer_bytes, int ranks) {
   return own;
 }
 
-Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
-  const Extent own = own_extent(peer_bytes, ranks);
-  Extent all;
-  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
-  return all;
-}
-
 /// Large exchanges, against which a reduction counts for nothing. Planning takes some microseconds per message, on
 /// every rank. An exchange that lasts much longer is planned when it is first seen, others when they come a second
 /// time.
@@ -43,13 +36,11 @@ bool is_large(const Extent& all, int ranks) {
 
 }  // namespace
 
-SizeLook::SizeLook(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks)
-    : own_(own_extent(peer_bytes.value_or(PeerBytes{}), ranks)),
-      agreement_(&own_, &all_, 2, MPI_UINT64_T, MPI_SUM, comm) {}
-
-const Extent& SizeLook::extent() {
-  agreement_.wait();
-  return all_;
+Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
+  const Extent own = own_extent(peer_bytes, ranks);
+  Extent all;
+  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
+  return all;
 }
 
 bool Extent::large_enough() const { return messages > 0 && bytes / messages >= settings().min_vector_bytes; }

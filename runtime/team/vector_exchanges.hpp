@@ -13,25 +13,14 @@
 #include "runtime/choose/duels.hpp"
 #include "runtime/mpi/neighbours.hpp"
 #include "runtime/plan/numbering.hpp"
-#include "runtime/progress/agree.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/team/irregular.hpp"
 #include "runtime/team/schedule_cache.hpp"
 
 namespace hocket::runtime {
 
-/// What the ranks of a communicator send in a call. They find out while the MPI library serves it. Collective.
-class SizeLook {
- public:
-  /// `peer_bytes`: nothing, if only the MPI library can serve the call.
-  SizeLook(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes, int ranks);
-  /// Waits for the others to have begun the call.
-  [[nodiscard]] const Extent& extent();
-
- private:
-  Extent own_, all_;
-  Agreement agreement_;
-};
+/// What the ranks of a communicator send in a call. Collective.
+[[nodiscard]] Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks);
 
 class VectorExchanges {
  public:
