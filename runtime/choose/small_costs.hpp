@@ -7,7 +7,7 @@ namespace hocket::runtime {
 /// Seconds, the largest over the ranks.
 struct SmallCosts {
   /// From the start of a one-byte message to the arrival of the token that answers it, while all ranks do the same:
-  /// what a schedule adds to the bytes for every phase. A mean of some steps.
+  /// what a schedule adds to the bytes for every phase.
   double step_seconds = 0;
   double agree_seconds = 0;  ///< a reduction of one number
 };
