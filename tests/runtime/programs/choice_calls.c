@@ -1,12 +1,13 @@
-/* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US [LOOK_US]
+/* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US [LOOK_US [LATER_US]]
  * FORM: blocking, all-gather, all-reduce (of all ranks' blocks), vector (MPI_Alltoallv), both (persistent after
  * blocking), sizes (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), hiccup
  * (blocking; the library's second call takes NATIVE_US, all others a thousandth), or stalls (blocking; the library's
  * call takes NATIVE_US on one rank in turn, a thousandth on the others, as if a message to it had been lost). The
  * runtime sees this program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one
  * SCHEDULED_US. So what it finds out does not depend on the machine. LOOK_US: nor does what meetings and small messages
- * take: MPI_Wtime moves by so much whenever the runtime looks at it. Prints how many calls were scheduled, which were
- * the first and the last, and how often this rank agreed with the others on something. */
+ * take: MPI_Wtime moves by so much whenever the runtime looks at it, from the seventh time on by LATER_US. Prints how
+ * many calls were scheduled, which were the first and the last, and how often this rank agreed with the others on
+ * something. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -22,6 +23,7 @@
 static long native_us = 0, scheduled_us = 0;
 static long now_us = 1000000; /* moves while the runtime looks at it */
 static long look_us = -1;     /* by MPI_Wtime; negative: real time */
+static long later_us = -1;    /* the same, once the ranks have begun to meet */
 static int scheduled_call = 0;
 
 static int is_runtime(void* caller) {
@@ -38,10 +40,10 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
 }
 
 double PMPI_Wtime(void) {
-  static long looked_us = 0;
+  static long looked_us = 0, looks = 0;
   double (*library)(void) = (double (*)(void))dlsym(RTLD_NEXT, "PMPI_Wtime");
   if (look_us < 0 || !is_runtime(__builtin_return_address(0))) return library();
-  return (double)(looked_us += look_us) * 1e-6;
+  return (double)(looked_us += ++looks > 6 ? later_us : look_us) * 1e-6;
 }
 
 static unsigned long agreements(void) {
@@ -107,7 +109,7 @@ static int right(const struct buffers* b, int round) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc < 6 || argc > 7) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (argc < 6 || argc > 8) MPI_Abort(MPI_COMM_WORLD, 2);
   const int calls = atoi(argv[3]);
   struct buffers b = {.bytes = atoi(argv[2]),
                       .gather = strcmp(argv[1], "all-gather") == 0,
@@ -118,7 +120,8 @@ int main(int argc, char** argv) {
   b.in = malloc((size_t)(b.n * b.bytes));
   native_us = atol(argv[4]);
   scheduled_us = atol(argv[5]);
-  if (argc > 6) look_us = atol(argv[6]);
+  if (argc > 6) look_us = later_us = atol(argv[6]);
+  if (argc > 7) later_us = atol(argv[7]);
   const int vector = strcmp(argv[1], "vector") == 0, sizes = strcmp(argv[1], "sizes") == 0, most = b.bytes;
   int* counts = malloc(2 * (size_t)b.n * sizeof(int));
   int* places = counts + b.n;
