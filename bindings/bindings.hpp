@@ -2,6 +2,11 @@
 /// One function per room; each lives in a file of that name.
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <string>
+
+#include "hocket/schedule/schedule.hpp"
+
 void bind_progress(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_trunks(nanobind::module_& m);
@@ -20,3 +25,6 @@ void bind_elements(nanobind::module_& m);
 void bind_element_moves(nanobind::module_& m);
 void bind_choose(nanobind::module_& m);
 void bind_environment(nanobind::module_& m);
+
+/// Appends one line "phase,src,dst,origin,target,offset,length"; a target of everyone is "*".
+void append_line(std::string& text, std::uint64_t phase, hocket::Hop hop, const hocket::Piece& piece);

@@ -1,10 +1,15 @@
 #include "hocket/plan/plan.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+
 #include "bindings.hpp"
+#include "hocket/schedule/verify_sample.hpp"
+#include "hocket/schedulers/closed_forms.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -13,6 +18,37 @@ using namespace hocket;
 namespace {
 
 ByteView view(const nb::bytes& data) { return {static_cast<const std::uint8_t*>(data.data()), data.size()}; }
+
+/// A closed form with the network that it asks for routes.
+struct Rows {
+  Network network;
+  FoundForm found;
+
+  explicit Rows(const Network& of, const Demand& demand) : network(of), found(closed_form_of(network, demand)) {
+    if (found.form == nullptr) throw InputError("this all-to-all has no closed form: " + std::string(found.why_not));
+  }
+  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const {
+    if (src >= network.ranks() || dst >= network.ranks() || src == dst) throw InputError("no such message");
+    return found.form->phase(src, dst);
+  }
+};
+
+/// Lines "phase,src,dst,origin,target,offset,length" of all that a rank sends and receives, as Schedule.csv() has them.
+nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes) {
+  std::string text;
+  const auto line = [&](std::uint64_t phase, Rank src, Rank dst) {
+    append_line(text, phase, {src, dst}, {src, dst, 0, bytes});
+  };
+  auto send = row.sends.begin();
+  for (const auto& receive : row.receives) {
+    for (; send != row.sends.end() && (send->phase < receive.phase || (send->phase == receive.phase && rank < receive.src));
+         ++send)
+      line(send->phase, rank, send->dst);
+    line(receive.phase, receive.src, rank);
+  }
+  for (; send != row.sends.end(); ++send) line(send->phase, rank, send->dst);
+  return nb::bytes(text.data(), text.size());
+}
 
 }  // namespace
 
@@ -59,7 +95,40 @@ void bind_plan(nb::module_& m) {
             }
             return rows;
           },
-          "(phase, src, [(waiting rank, its send)]) in order");
+          "(phase, src, [(waiting rank, its send)]) in order")
+      .def_prop_ro(
+          "tokens",
+          [](const RankProgram& p) {
+            std::uint64_t tokens = 0;
+            for (const auto& send : p.sends) tokens += send.tokens.size();
+            return tokens;
+          },
+          "that its sends wait for")
+      .def("csv", &row_csv, "rank"_a, "bytes"_a, "its sends and receives as lines, as Schedule.csv() has them")
+      .def("__eq__", [](const RankProgram& p, const RankProgram& q) { return p == q; });
+
+  nb::class_<Rows>(m, "Rows", "An all-to-all in closed form: any rank's row without the rest of the schedule.")
+      .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Raises InputError where there is none.")
+      .def_prop_ro("phases", [](const Rows& r) { return r.found.form->phases(); })
+      .def_prop_ro("scheduler", [](const Rows& r) { return r.found.scheduler; })
+      .def("phase", &Rows::phase, "src"_a, "dst"_a, "the phase of a message")
+      .def(
+          "row", [](const Rows& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); }, "rank"_a,
+          nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "verify_sample",
+          [](const Rows& r, std::uint64_t messages, std::uint64_t seed) {
+            return verify_sample(r.network, *r.found.form, messages, seed);
+          },
+          "messages"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(), "Checks random messages.");
+  nb::class_<SampleCertificate>(m, "SampleCertificate", "What a check of random messages found.")
+      .def_ro("messages", &SampleCertificate::messages)
+      .def_ro("channels", &SampleCertificate::channels, "checked, of their routes")
+      .def_ro("collisions", &SampleCertificate::collisions)
+      .def_ro("unordered", &SampleCertificate::unordered)
+      .def_ro("findings", &SampleCertificate::findings)
+      .def_prop_ro("ok", &SampleCertificate::ok);
   m.def("rank_programs", &rank_programs, "schedule"_a, "waits"_a);
 
   nb::class_<Plan>(m, "Plan", "Network, demand and every rank's program.")

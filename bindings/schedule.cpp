@@ -27,6 +27,23 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace hocket;
 
+void append_line(std::string& text, std::uint64_t phase, Hop hop, const Piece& piece) {
+  char line[7 * 21];
+  char* at = line;
+  int column = 0;
+  for (const std::uint64_t value : {phase, std::uint64_t{hop.src}, std::uint64_t{hop.dst}, std::uint64_t{piece.origin},
+                                    std::uint64_t{piece.target}, piece.offset, piece.length}) {
+    if (value == everyone && column == 4)
+      *at++ = '*';
+    else
+      at = std::to_chars(at, line + sizeof line, value).ptr;
+    *at++ = ',';
+    ++column;
+  }
+  at[-1] = '\n';
+  text.append(line, at);
+}
+
 namespace {
 
 /// Bytes and phases both fit: (phase, src, dst, origin, target, offset, length).
@@ -43,24 +60,6 @@ std::vector<Row> rows_of(const Schedule& schedule) {
       });
     }
   return rows;
-}
-
-/// Appends one line "phase,src,dst,origin,target,offset,length"; a target of everyone is "*".
-void append_line(std::string& text, std::uint64_t phase, Hop hop, const Piece& piece) {
-  char line[7 * 21];
-  char* at = line;
-  int column = 0;
-  for (const std::uint64_t value : {phase, std::uint64_t{hop.src}, std::uint64_t{hop.dst}, std::uint64_t{piece.origin},
-                                    std::uint64_t{piece.target}, piece.offset, piece.length}) {
-    if (value == everyone && column == 4)
-      *at++ = '*';
-    else
-      at = std::to_chars(at, line + sizeof line, value).ptr;
-    *at++ = ',';
-    ++column;
-  }
-  at[-1] = '\n';
-  text.append(line, at);
 }
 
 /// Phases [first, last) as lines of CSV; a piece at a time, so that a long schedule needs little memory.
@@ -102,27 +101,6 @@ std::vector<std::uint64_t> lengths_of(const Schedule& schedule) {
   std::vector<std::uint64_t> lengths(schedule.size());
   for (std::uint64_t i = 0; i < schedule.size(); ++i) lengths[i] = schedule.length(i);
   return lengths;
-}
-
-void check_rank(const Network& network, Rank rank) {
-  if (rank >= network.ranks())
-    throw InputError("there is no rank " + std::to_string(rank) + "; the network has ranks 0 to " +
-                     std::to_string(network.ranks() - 1));
-}
-
-nb::bytes row_csv(const TreePhases& phases, const Network& network, Rank rank, std::uint64_t bytes) {
-  check_rank(network, rank);
-  std::string text;
-  for (const TreePhases::RowEntry& entry : phases.row(rank))
-    append_line(text, entry.phase, {entry.src, entry.dst}, {entry.src, entry.dst, 0, bytes});
-  return nb::bytes(text.data(), text.size());
-}
-
-std::vector<std::tuple<std::uint64_t, Rank, Rank>> row_of(const TreePhases& phases, const Network& network, Rank rank) {
-  check_rank(network, rank);
-  std::vector<std::tuple<std::uint64_t, Rank, Rank>> rows;
-  for (const TreePhases::RowEntry& entry : phases.row(rank)) rows.emplace_back(entry.phase, entry.src, entry.dst);
-  return rows;
 }
 
 /// Rows of one all-gather message (same phase, sender and receiver) follow each other.
@@ -360,10 +338,7 @@ void bind_schedulers(nb::module_& m) {
             if (src >= n.ranks() || dst >= n.ranks() || src == dst) throw InputError("no such message");
             return t.phase(src, dst);
           },
-          "network"_a, "src"_a, "dst"_a)
-      .def("row", &row_of, "network"_a, "rank"_a, "(phase, src, dst) of all that one rank sends and receives, by phase")
-      .def("row_csv", &row_csv, "network"_a, "rank"_a, "bytes"_a,
-           "The same as lines of CSV, as Schedule.csv() has them");
+          "network"_a, "src"_a, "dst"_a);
 }
 
 }  // namespace

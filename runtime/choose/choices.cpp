@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hocket/choose/forecast.hpp"
+#include "hocket/limits.hpp"
 #include "hocket/schedulers/plan_exchange.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/evidence_file.hpp"
@@ -31,7 +32,10 @@ constexpr double share = GuardRules{}.budget_share;
 /// Seconds, on the slow side: for the ranks to agree on where they are; to draw up a schedule, its waits and a private
 /// communicator.
 constexpr double meeting_seconds = 5e-3;
-double planning_seconds(int ranks) { return 2e-3 + 4e-7 * ranks * ranks; }
+double planning_seconds(int ranks) {
+  const bool by_row = ranks > static_cast<int>(limits::most_ranks_planned_for_run);  // in closed form, or not at all
+  return 2e-3 + (by_row ? 1e-5 : 4e-7 * ranks) * ranks;
+}
 
 /// Calls as short as an agreement that either takes. Where ranks outnumber cores that is most of it.
 constexpr double agreements_of_a_meeting = 4, agreements_of_planning = 16;

@@ -8,8 +8,10 @@
 
 #include "hocket/error.hpp"
 #include "hocket/limits.hpp"
+#include "hocket/schedule/bounds.hpp"
 #include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedule/waits.hpp"
+#include "hocket/schedulers/closed_forms.hpp"
 #include "hocket/schedulers/plan_exchange.hpp"
 #include "runtime/plan/settings.hpp"
 
@@ -123,12 +125,21 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
   return planned;
 }
 
+/// A rank's row alone where the schedule has a closed form, the same as of the whole.
 Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
+  const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
+  const FoundForm found = closed_form_of(part, demand);
+  if (found.form != nullptr && window == 1) {
+    const std::uint64_t phases = found.form->phases();
+    Planned planned{rank_program(part, *found.form, rank), demand, phases, window, std::string(found.scheduler)};
+    planned.figures.bound = lower_bounds(part, demand).seconds;
+    planned.figures.predicted = static_cast<double>(phases * demand.bytes) / part.host_rate();
+    return planned;
+  }
   if (part.ranks() > limits::most_ranks_planned_for_run)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
                      " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "
                      "and for uplinks as wide as they are");
-  const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
   ScheduleOptions options;
   options.for_scheduler.startup = kind.collective->usual_startup();
   const auto [chosen, waits] = plan_exchange(part, demand, window > 0 ? window : this->window(demand), options);

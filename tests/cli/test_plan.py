@@ -54,12 +54,18 @@ def test_dump_is_the_whole_schedule(hocket, tmp_path: Path) -> None:
     assert all(t["offset"] == 0 and t["length"] == 1000 for t in transfers)
 
 
-@pytest.mark.parametrize("network", ["star:9", "chain:4,3,2", "tree:2x2x3", "tree:(2,(4),((3)))", "star:3*2"])
-def test_a_row_is_a_part_of_the_whole(hocket, tmp_path: Path, network: str) -> None:
+@pytest.mark.parametrize(
+    ("network", "scheduler"),
+    [
+        *((tree, "tree") for tree in ("star:9", "chain:4,3,2", "tree:2x2x3", "tree:(2,(4),((3)))", "star:3*2")),
+        ("torus:4x8", "product"),
+        ("mesh:5x5", "product"),  # without a closed form: the row of the whole schedule
+    ],
+)
+def test_a_row_is_a_part_of_the_whole(hocket, tmp_path: Path, network: str, scheduler: str) -> None:
     whole, row = tmp_path / "whole.csv", tmp_path / "row.csv"
-    assert (
-        hocket("plan", "all-to-all", "--network", network, "--scheduler", "tree", "--dump", whole).code == 0
-    )
+    plan = ("plan", "all-to-all", "--network", network, "--scheduler", scheduler, "--dump", whole)
+    assert hocket(*plan).code == 0
     for rank in (0, 3, 5):
         report = hocket(
             "plan", "all-to-all", "--network", network, "--rank", rank, "--dump", row, "--json"
@@ -77,6 +83,15 @@ def test_a_row_of_a_hundred_thousand_hosts(program, tmp_path: Path) -> None:
     assert report["peak_rss_bytes"] < 500e6
     assert report["plan_seconds"] < 1
     assert len(dump.read_text().splitlines()) == 1 + 2 * 99_999
+    sample = report["sample"]
+    assert sample["ok"] and sample["messages"] == 20_000 and sample["channels"] > 4 * 20_000
+    assert report["tokens_of_rank"] > 0
+
+
+def test_a_row_says_that_its_proof_is_a_sample(hocket) -> None:
+    text = hocket("plan", "all-to-all", "--network", "torus:8x8", "--rank", 9).out
+    for part in ("by 'product'", "tokens", "a sample of 20,000", "none meets another, all are in order"):
+        assert part in text
 
 
 def test_text_says_what_it_did(hocket, tmp_path: Path) -> None:

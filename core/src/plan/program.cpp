@@ -1,5 +1,7 @@
 #include "hocket/plan/program.hpp"
 
+#include <algorithm>
+
 #include "hocket/error.hpp"
 
 namespace hocket {
@@ -54,6 +56,35 @@ std::vector<RankProgram> rank_programs(const Schedule& schedule, const Waits& wa
 RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank) {
   RankProgram program;
   fill(schedule, waits, rank, [&](Rank) -> RankProgram& { return program; });
+  return program;
+}
+
+RankProgram rank_program(const Network& network, const ClosedForm& form, Rank rank) {
+  const std::uint32_t ranks = network.ranks();
+  if (rank >= ranks) throw InputError("there is no rank " + std::to_string(rank));
+  std::vector<PhasedMessage> messages;
+  messages.reserve(ranks - 1);
+  const auto by_phase = [&](auto message) {
+    messages.clear();
+    for (Rank other = 0; other < ranks; ++other)
+      if (other != rank) messages.push_back(message(other));
+    std::ranges::sort(messages, {}, &PhasedMessage::phase);
+  };
+  RankProgram program;
+  program.sends.reserve(ranks - 1);
+  by_phase([&](Rank other) { return PhasedMessage{rank, other, form.phase(rank, other)}; });
+  for (const PhasedMessage& message : messages) {
+    RankProgram::Send& send = program.sends.emplace_back(message.dst, message.phase);
+    for (const PhasedMessage& earlier : awaited(network, form, message, Side::before))
+      send.tokens.push_back(earlier.dst);
+  }
+  program.receives.reserve(ranks - 1);
+  by_phase([&](Rank other) { return PhasedMessage{other, rank, form.phase(other, rank)}; });
+  for (const PhasedMessage& message : messages) {
+    RankProgram::Receive& receive = program.receives.emplace_back(message.src, message.phase);
+    for (const PhasedMessage& later : awaited(network, form, message, Side::after))
+      receive.releases.push_back({later.src, form.sends_before(later)});
+  }
   return program;
 }
 

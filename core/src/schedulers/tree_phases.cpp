@@ -47,7 +47,8 @@ TreePhases::TreePhases(const Network& network) {
   std::vector<std::uint64_t> below(network.nodes(), 0);
   for (const Node host : network.hosts()) below[host] = network.spec().ranks[host];
   for (std::size_t i = tree->order.size(); i-- > 1;) below[tree->parent[tree->order[i]]] += below[tree->order[i]];
-  const Node root = find_root(network, *tree, below);
+  root_ = find_root(network, *tree, below);
+  const Node root = root_;
 
   // Top of every node: the neighbour of the root through which it is reached. Ranks on the root
   // itself are branches of their own.
@@ -95,7 +96,7 @@ TreePhases::TreePhases(const Network& network) {
   }
 }
 
-/// First phase of the messages from branch i to branch j (extended ring scheduling, section 4.2).
+/// Section 4.2.
 std::uint64_t TreePhases::start(std::uint32_t i, std::uint32_t j) const {
   if (j > i) return size_[i] * (before_[j] - before_[i + 1]);
   return phases_ - size_[j] * (before_[i + 1] - before_[j + 1]);
@@ -108,22 +109,6 @@ std::uint64_t TreePhases::phase(Rank src, Rank dst) const {
   if (i == 0) return from_largest(sender, j, receiver);
   if (j == 0) return to_largest(i, sender, receiver);
   return start(i, j) + sender * size_[j] + receiver;  // broadcast pattern (steps 4 and 6)
-}
-
-std::vector<TreePhases::RowEntry> TreePhases::row(Rank rank) const {
-  std::vector<RowEntry> row;
-  const auto ranks = static_cast<Rank>(branch_.size());
-  if (ranks > 0) row.reserve(2 * (std::size_t{ranks} - 1));
-  for (Rank other = 0; other < ranks; ++other) {
-    if (other == rank) continue;
-    row.push_back({phase(rank, other), rank, other});
-    row.push_back({phase(other, rank), other, rank});
-  }
-  // In one phase the lower sender comes first, as in the whole schedule.
-  std::sort(row.begin(), row.end(), [](const RowEntry& a, const RowEntry& b) {
-    return a.phase != b.phase ? a.phase < b.phase : a.src < b.src;
-  });
-  return row;
 }
 
 /// Step 1, rotate pattern. With q counted from the first phase of the group and rotation r:
@@ -139,14 +124,20 @@ std::uint64_t TreePhases::from_largest(std::uint32_t sender, std::uint32_t to, s
   return first + r * block + s + m0 * steps;
 }
 
-/// The phase of the given round (|M0| phases each) in which `sender` of the largest branch sends.
+std::uint32_t TreePhases::target_of_round(std::uint64_t round) const {
+  // Group j of the largest branch spans rounds before_[j]-|M0| .. ; one round per machine of it.
+  const auto it = std::upper_bound(before_.begin() + 1, before_.end(), round + size_[0]) - 1;
+  return static_cast<std::uint32_t>(it - before_.begin());
+}
+
+std::uint64_t TreePhases::rotation(std::uint64_t round) const {
+  const std::uint32_t j = target_of_round(round);
+  return (round + size_[0] - before_[j]) * size_[0] / rotation_[j].block;
+}
+
 std::uint64_t TreePhases::in_round(std::uint64_t round, std::uint32_t sender) const {
   const std::uint64_t m0 = size_[0];
-  // Group j of the largest branch spans rounds before_[j]-|M0| .. ; one round per machine of it.
-  const auto it = std::upper_bound(before_.begin() + 1, before_.end(), round + m0) - 1;
-  const auto j = static_cast<std::size_t>(it - before_.begin());
-  const std::uint64_t r = (round + m0 - before_[j]) * m0 / rotation_[j].block;
-  return round * m0 + (sender + m0 - r) % m0;
+  return round * m0 + (sender + m0 - rotation(round)) % m0;
 }
 
 /// Step 2: in round r the receiver in the largest branch is the sender's place + r + 1 (table 3),
@@ -164,6 +155,10 @@ std::uint64_t TreePhases::local(std::uint32_t branch, std::uint32_t sender, std:
   const std::uint64_t next = size_[branch - 1];
   const std::uint64_t first = phases_ - m * next + receiver * next;
   return first + (sender + phases_ - first) % m;
+}
+
+bool tree_is_optimal(const Network& network, const Bounds& bounds) {
+  return network.tree() != nullptr && TreePhases(network).phases() == bounds.phases;
 }
 
 }  // namespace hocket

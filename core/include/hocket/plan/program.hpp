@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "hocket/schedule/closed_form.hpp"
 #include "hocket/schedule/schedule.hpp"
 #include "hocket/schedule/waits.hpp"
 
@@ -40,5 +41,9 @@ struct RankProgram {
 /// The programs of all ranks, or of one only.
 [[nodiscard]] std::vector<RankProgram> rank_programs(const Schedule& schedule, const Waits& waits);
 [[nodiscard]] RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank);
+
+/// The same as of the whole schedule with its waits for window 1, from its closed form: O(n) memory for n ranks, and time
+/// by the routes.
+[[nodiscard]] RankProgram rank_program(const Network& network, const ClosedForm& form, Rank rank);
 
 }  // namespace hocket

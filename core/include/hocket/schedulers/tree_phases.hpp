@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "hocket/network/network.hpp"
+#include "hocket/schedule/bounds.hpp"
 
 namespace hocket {
 
 class TreePhases {
  public:
-  struct RowEntry {
-    std::uint64_t phase;
-    Rank src, dst;
-  };
-
   /// Throws InputError unless the network is a tree.
   explicit TreePhases(const Network& network);
 
@@ -27,11 +23,23 @@ class TreePhases {
   [[nodiscard]] std::uint64_t phases() const { return phases_; }
   /// The phase in which src sends to dst (src != dst).
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const;
-  /// The messages that one rank sends and receives, by phase, without the rest of the schedule.
-  [[nodiscard]] std::vector<RowEntry> row(Rank rank) const;
 
+  /// The node whose branches these are, largest first. Ranks on it are branches of their own.
+  [[nodiscard]] Node root() const { return root_; }
   [[nodiscard]] std::uint32_t branches() const { return static_cast<std::uint32_t>(size_.size()); }
-  [[nodiscard]] std::uint32_t place_of(Rank rank) const { return place_[rank]; }
+  [[nodiscard]] std::uint32_t branch_of(Rank rank) const { return branch_[rank]; }
+  [[nodiscard]] std::uint32_t place_of(Rank rank) const { return place_[rank]; }  ///< in its branch
+  [[nodiscard]] std::uint64_t size(std::uint32_t branch) const { return size_[branch]; }
+  /// Ranks in the branches before this one; also of the one after the last.
+  [[nodiscard]] std::uint64_t before(std::uint32_t branch) const { return before_[branch]; }
+  /// The first phase of the messages between two branches (extended ring scheduling).
+  [[nodiscard]] std::uint64_t start(std::uint32_t from, std::uint32_t to) const;
+  /// In the given round, of |M0| phases, place (phase + rotation) mod |M0| of the largest branch sends.
+  [[nodiscard]] std::uint64_t rotation(std::uint64_t round) const;
+  /// The branch to which the largest one sends in the given round.
+  [[nodiscard]] std::uint32_t target_of_round(std::uint64_t round) const;
+  /// The phase of the given round in which this place of the largest branch sends.
+  [[nodiscard]] std::uint64_t in_round(std::uint64_t round, std::uint32_t sender) const;
 
  private:
   /// The way from the largest branch to branch j (rotate pattern).
@@ -41,17 +49,19 @@ class TreePhases {
     std::uint64_t inverse;  ///< of |M0|/divisor modulo |Mj|/divisor
   };
 
-  [[nodiscard]] std::uint64_t start(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] std::uint64_t from_largest(std::uint32_t sender, std::uint32_t to, std::uint32_t receiver) const;
-  [[nodiscard]] std::uint64_t in_round(std::uint64_t round, std::uint32_t sender) const;
   [[nodiscard]] std::uint64_t to_largest(std::uint32_t from, std::uint32_t sender, std::uint32_t receiver) const;
   [[nodiscard]] std::uint64_t local(std::uint32_t branch, std::uint32_t sender, std::uint32_t receiver) const;
 
+  Node root_ = 0;
   std::uint64_t phases_ = 0;
   std::vector<std::uint64_t> size_;    ///< machines per branch, largest first
   std::vector<std::uint64_t> before_;  ///< machines in the branches before this one; one entry more
   std::vector<Rotation> rotation_;
   std::vector<std::uint32_t> branch_, place_;  ///< per rank: its branch, and its number in there
 };
+
+/// The tree schedule sends one message at a time over a trunk, however wide it is.
+[[nodiscard]] bool tree_is_optimal(const Network& network, const Bounds& bounds);
 
 }  // namespace hocket

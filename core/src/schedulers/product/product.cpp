@@ -10,12 +10,14 @@
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedulers/entries.hpp"
 #include "hocket/schedulers/product/crossing.hpp"
+#include "hocket/schedulers/product/dealt.hpp"
 #include "hocket/schedulers/product/lines.hpp"
 #include "hocket/schedulers/product/sizes.hpp"
 
 namespace hocket::algorithms {
 namespace {
 
+using product::Dealt;
 using product::Group;
 using product::Line;
 
@@ -29,19 +31,6 @@ constexpr Round quick_rounds[] = {{1.02, 1, 0}};
 constexpr Round long_rounds[] = {{1.02, 3, 10}, {1.1, 3, 10}, {4, 8, 10}};
 constexpr double close_to_bound = 1.05, next_to_bound = 1.02;
 constexpr std::uint64_t most_compared = 520 * 520;  // messages; beyond, packing takes too long
-
-std::vector<Line> lines_of(const Network& network) {
-  const NetworkSpec& spec = network.spec();
-  if (network.shape() == Shape::hypercube) return std::vector<Line>(spec.sides[0], Line{2, false, {}});
-  std::vector<Line> lines;
-  for (std::size_t d = 0; d < spec.sides.size(); ++d) {
-    const bool ring = network.shape() == Shape::torus && spec.sides[d] > 2;
-    lines.push_back({spec.sides[d], ring, ring ? spec.ties[d] : std::string()});
-  }
-  return lines;
-}
-
-using Dealt = std::vector<std::vector<Group>>;  ///< per dimension
 
 struct Found {
   std::vector<Group> groups;
@@ -144,7 +133,9 @@ class Builder {
           for (std::uint32_t own = 0; own < per_host; ++own)
             hops_.push_back({from * per_host + own, from * per_host + (own + pair) % per_host});
       }
-      if (hops_.size() > begin_.back()) begin_.push_back(hops_.size());
+      if (hops_.size() == begin_.back()) continue;
+      std::ranges::sort(hops_.begin() + static_cast<std::ptrdiff_t>(begin_.back()), hops_.end(), {}, &Hop::src);
+      begin_.push_back(hops_.size());
     }
   }
 
@@ -170,32 +161,56 @@ std::string_view product_why_not(const Network& network, const Demand& demand) {
 }
 
 Schedule product(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
-  const std::vector<Line> lines = lines_of(network);
-  const double bound = static_cast<double>(lower_bounds(network, demand).phases);
+  const std::vector<Line> lines = product::lines_of(network);
+  const std::uint64_t bound = lower_bounds(network, demand).phases;
   const bool compared = demand.messages() <= most_compared;
   const auto build = [&](const Dealt& dealt) { return Builder(network, demand, dealt).build(); };
-  const auto within = [&](const Schedule& schedule, double ratio) {
-    return static_cast<double>(schedule.phases()) <= ratio * bound;
+  const auto enough = [&](const Schedule& schedule) {
+    return product::taken_at_once(demand.messages(), schedule.phases(), bound);
   };
-  Dealt dealt = deal_with_rests(lines);
-  if (dealt.empty()) dealt = deal_all(lines, quick_rounds);
+  Dealt dealt = product::deal_quickly(lines);
   std::optional<Schedule> found, packed;
   if (!dealt.empty()) found = build(dealt);
-  if (found && (within(*found, close_to_bound) || !compared)) return std::move(*found);
+  if (found && enough(*found)) return std::move(*found);
   // Odd shapes, ties that fit no pattern, and hosts of several ranks: the general search may do better. It takes
   // seconds; long searches for lines take a minute.
   if (compared) {
     packed = packing(network, demand, costs);
-    if (!found && within(*packed, next_to_bound)) return std::move(*packed);
+    if (!found && static_cast<double>(packed->phases()) <= next_to_bound * static_cast<double>(bound)) return std::move(*packed);
   }
   if (!found) {
     dealt = deal_all(lines, long_rounds);
     if (!dealt.empty()) found = build(dealt);
   }
   if (!packed && !found) packed = packing(network, demand, costs);
-  if (!packed || (found && (within(*found, close_to_bound) || found->phases() <= packed->phases())))
+  if (!packed || (found && (enough(*found) || found->phases() <= packed->phases())))
     return std::move(*found);
   return std::move(*packed);
 }
 
 }  // namespace hocket::algorithms
+
+namespace hocket::product {
+
+std::vector<Line> lines_of(const Network& network) {
+  const NetworkSpec& spec = network.spec();
+  if (network.shape() == Shape::hypercube) return std::vector<Line>(spec.sides[0], Line{2, false, {}});
+  std::vector<Line> lines;
+  for (std::size_t d = 0; d < spec.sides.size(); ++d) {
+    const bool ring = network.shape() == Shape::torus && spec.sides[d] > 2;
+    lines.push_back({spec.sides[d], ring, ring ? spec.ties[d] : std::string()});
+  }
+  return lines;
+}
+
+Dealt deal_quickly(const std::vector<Line>& lines) {
+  Dealt dealt = algorithms::deal_with_rests(lines);
+  return dealt.empty() ? algorithms::deal_all(lines, algorithms::quick_rounds) : dealt;
+}
+
+bool taken_at_once(std::uint64_t messages, std::uint64_t phases, std::uint64_t bound) {
+  return messages > algorithms::most_compared ||
+         static_cast<double>(phases) <= algorithms::close_to_bound * static_cast<double>(bound);
+}
+
+}  // namespace hocket::product

@@ -1,0 +1,22 @@
+#pragma once
+/// Which all-to-alls have a closed form, so that a rank need not know the whole schedule.
+#include <memory>
+#include <string_view>
+
+#include "hocket/demand/demand.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/closed_form.hpp"
+
+namespace hocket {
+
+/// The schedule that plan_exchange() would choose, in closed form; its `scheduler` is a name of the registry. Null where
+/// it has none: then `why_not` says why. Time and memory are linear in the nodes of the network.
+struct FoundForm {
+  std::unique_ptr<ClosedForm> form;
+  std::string_view scheduler;
+  std::string_view why_not;
+};
+
+[[nodiscard]] FoundForm closed_form_of(const Network& network, const Demand& demand);
+
+}  // namespace hocket

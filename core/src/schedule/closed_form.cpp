@@ -1,0 +1,41 @@
+#include "hocket/schedule/closed_form.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace hocket {
+
+std::vector<PhasedMessage> awaited(const Network& network, const ClosedForm& form, const PhasedMessage& message,
+                                   Side side) {
+  thread_local std::vector<Channel> route;
+  thread_local std::vector<std::optional<PhasedMessage>> users;  // per channel of the route
+  route.clear();
+  users.clear();
+  network.append_route(message.src, message.dst, route);
+  const auto apart = [&](const PhasedMessage& user) {
+    return side == Side::before ? message.phase - user.phase : user.phase - message.phase;
+  };
+  for (const Channel channel : route) {
+    // A user of the next phase is the nearest one on all of its channels.
+    const bool same = !users.empty() && users.back() && apart(*users.back()) == 1 && form.uses(*users.back(), channel);
+    users.push_back(same ? users.back() : form.user(channel, message.phase, side));
+  }
+  std::vector<PhasedMessage> kept;
+  for (const auto& user : users) {
+    if (!user || user->src == message.src || std::ranges::find(kept, *user) != kept.end()) continue;
+    // Between neighbouring phases nobody else can have used a channel.
+    const auto overtaken = [&](std::size_t i) { return users[i] != user && form.uses(*user, route[i]); };
+    bool needed = true;
+    for (std::size_t i = 0; apart(*user) > 1 && needed && i < route.size(); ++i) needed = !overtaken(i);
+    if (needed) kept.push_back(*user);
+  }
+  std::ranges::sort(kept, [&](const PhasedMessage& x, const PhasedMessage& y) {
+    const auto earlier = [](const PhasedMessage& a, const PhasedMessage& b) {
+      return std::tie(a.phase, a.src) < std::tie(b.phase, b.src);
+    };
+    return side == Side::before ? earlier(y, x) : earlier(x, y);
+  });
+  return kept;
+}
+
+}  // namespace hocket

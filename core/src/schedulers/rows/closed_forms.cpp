@@ -1,0 +1,28 @@
+#include "hocket/schedulers/closed_forms.hpp"
+
+#include "hocket/schedule/bounds.hpp"
+#include "hocket/schedulers/product/dealt.hpp"
+#include "product_form.hpp"
+#include "tree_form.hpp"
+
+namespace hocket {
+
+FoundForm closed_form_of(const Network& network, const Demand& demand) {
+  if (demand.pattern != Pattern::all_to_all) return {nullptr, {}, "only all-to-alls have rows of their own"};
+  if (demand.ranks != network.ranks() || demand.ranks < 2) return {nullptr, {}, "it needs at least two ranks"};
+  if (!network.equal_rates()) return {nullptr, {}, "links differ in rate"};
+  if (network.tree() != nullptr) {
+    if (!tree_is_optimal(network, lower_bounds(network, demand)))
+      return {nullptr, {}, "the tree schedule does not meet the bound"};
+    return {std::make_unique<rows::TreeForm>(network), "tree", {}};
+  }
+  if (network.shape() == Shape::graph || network.shape() == Shape::routed)
+    return {nullptr, {}, "its routes have no closed form; those of trees and grids have"};
+  std::unique_ptr<rows::ProductForm> form = rows::ProductForm::make(network);
+  if (form == nullptr) return {nullptr, {}, "the lines of this grid are not dealt out to permutations"};
+  if (!product::taken_at_once(demand.messages(), form->phases(), lower_bounds(network, demand).phases))
+    return {nullptr, {}, "the product of its lines is far from the bound"};
+  return {std::move(form), "product", {}};
+}
+
+}  // namespace hocket

@@ -1,0 +1,130 @@
+"""One rank's row from the closed form is that of the whole schedule, tokens and releases included."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import NetworkPlan, random_tree, star, tree_plans
+
+from hocket import _core
+from hocket.network import read_network
+
+
+def whole(network: _core.Network) -> tuple[_core.PlannedExchange, list[_core.RankProgram]]:
+    planned = _core.plan_exchange(network, _core.Demand(network.ranks, 64), 1)
+    return planned, _core.rank_programs(planned.schedule, planned.waits)
+
+
+def check(network: _core.Network) -> None:
+    """Every row, bit by bit; and the waits that they follow keep apart what must not meet."""
+    demand = _core.Demand(network.ranks, 64)
+    planned, programs = whole(network)
+    rows = _core.Rows(network, demand)
+    assert (rows.scheduler, rows.phases) == (planned.scheduler.name, planned.schedule.phases)
+    for rank, program in enumerate(programs):
+        row = rows.row(rank)
+        assert row.sends == program.sends
+        assert row.receives == program.receives
+    certificate = _core.verify(network, demand, planned.schedule)
+    _core.verify_waits(network, planned.schedule, planned.waits, certificate)
+    assert certificate.ok
+
+
+def shuffled(plan: NetworkPlan, random: Random) -> NetworkPlan:
+    """The same tree with its nodes, and so its ranks, in another order."""
+    order = list(range(len(plan.names)))
+    random.shuffle(order)
+    at = {node: place for place, node in enumerate(order)}
+    return NetworkPlan(
+        [plan.names[node] for node in order],
+        [plan.ranks[node] for node in order],
+        [(at[a], at[b]) for a, b in plan.links],
+        plan.rates,
+    )
+
+
+@settings(max_examples=150)
+@given(tree_plans(2, 24), st.integers(0, 2**32))
+def test_rows_of_random_trees_in_any_order_of_ranks(plan: NetworkPlan, seed: int) -> None:
+    check(shuffled(plan, Random(seed)).build())
+
+
+@pytest.mark.parametrize("sides", [[2, 8], [3, 4, 2], [2, 2, 2, 2], [12, 3], [3, 12]])
+def test_rows_of_regular_trees(sides: list[int]) -> None:
+    check(read_network("tree:" + "x".join(map(str, sides))))
+
+
+def test_rows_of_a_larger_tree() -> None:
+    check(shuffled(random_tree(Random(3), 120), Random(4)).build())
+
+
+GRIDS = {
+    "torus": [[4, 4], [8, 8], [8, 4], [4, 4, 4], [16], [4, 8, 4], [16, 8]],
+    "mesh": [[4, 4], [8, 4], [8, 8]],
+    "hypercube": [[1], [3], [5]],
+}
+
+
+@pytest.mark.parametrize(("kind", "sides"), [(kind, sides) for kind, all in GRIDS.items() for sides in all])
+def test_rows_of_grids(kind: str, sides: list[int]) -> None:
+    check(_core.build_grid(kind, sides, 1e9, 1e-6))
+
+
+@pytest.mark.parametrize(
+    ("network", "why"),
+    [
+        ("mesh:5x5", "not dealt out to permutations"),
+        ("torus:12x12", "not dealt out to permutations"),
+        ("fat-tree:2x2x2", "no closed form"),
+        ("star:1", "at least two ranks"),
+    ],
+)
+def test_why_there_is_no_row(network: str, why: str) -> None:
+    known = read_network(network)
+    with pytest.raises(_core.InputError, match=why):
+        _core.Rows(known, _core.Demand(known.ranks, 64))
+
+
+def test_links_that_differ_have_no_row() -> None:
+    plan = random_tree(Random(1), 9)
+    plan.rates[0] *= 2
+    network = plan.build()
+    with pytest.raises(_core.InputError, match="differ in rate"):
+        _core.Rows(network, _core.Demand(network.ranks, 64))
+
+
+def test_there_is_no_such_row() -> None:
+    rows = _core.Rows(star(3).build(), _core.Demand(3, 64))
+    for rank in (3, 2**31):
+        with pytest.raises(_core.InputError, match="no rank"):
+            rows.row(rank)
+    for pair in [(0, 0), (0, 3), (3, 0)]:
+        with pytest.raises(_core.InputError, match="no such message"):
+            rows.phase(*pair)
+
+
+@pytest.mark.parametrize("network", ["tree:20x10x10", "torus:16x16x8"])
+def test_a_sample_of_a_schedule_too_large_to_write_down_here(network: str) -> None:
+    """What the sample says of 2,000 hosts; and two rows agree on the tokens that pass between them."""
+    known = read_network(network)
+    rows = _core.Rows(known, _core.Demand(known.ranks, 64))
+    sample = rows.verify_sample(3000, 5)
+    assert sample.ok and sample.messages == 3000 and not sample.findings
+    mine = rows.row(17)
+    sends = mine.sends
+    senders = {releaser for _, _, tokens in sends for releaser in tokens}
+    for releaser in sorted(senders)[:20]:
+        released = [send for *_, all in rows.row(releaser).receives for rank, send in all if rank == 17]
+        awaited = [place for place, (*_, all) in enumerate(sends) for token in all if token == releaser]
+        assert sorted(released) == awaited
+
+
+@settings(max_examples=40)
+@given(tree_plans(2, 16), st.integers(0, 2**32))
+def test_a_sample_finds_nothing_in_random_trees(plan: NetworkPlan, seed: int) -> None:
+    network = shuffled(plan, Random(seed)).build()
+    sample = _core.Rows(network, _core.Demand(network.ranks, 64)).verify_sample(200, seed)
+    assert sample.ok and sample.messages == 200
