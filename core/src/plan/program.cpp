@@ -74,16 +74,16 @@ RankProgram rank_program(const Network& network, const ClosedForm& form, Rank ra
   program.sends.reserve(ranks - 1);
   by_phase([&](Rank other) { return PhasedMessage{rank, other, form.phase(rank, other)}; });
   for (const PhasedMessage& message : messages) {
-    RankProgram::Send& send = program.sends.emplace_back(message.dst, message.phase);
+    program.sends.push_back({message.dst, message.phase, {}, {}});
     for (const PhasedMessage& earlier : awaited(network, form, message, Side::before))
-      send.tokens.push_back(earlier.dst);
+      program.sends.back().tokens.push_back(earlier.dst);
   }
   program.receives.reserve(ranks - 1);
   by_phase([&](Rank other) { return PhasedMessage{other, rank, form.phase(other, rank)}; });
   for (const PhasedMessage& message : messages) {
-    RankProgram::Receive& receive = program.receives.emplace_back(message.src, message.phase);
+    program.receives.push_back({message.src, message.phase, {}, {}});
     for (const PhasedMessage& later : awaited(network, form, message, Side::after))
-      receive.releases.push_back({later.src, form.sends_before(later)});
+      program.receives.back().releases.push_back({later.src, form.sends_before(later)});
   }
   return program;
 }
