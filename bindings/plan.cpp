@@ -41,7 +41,8 @@ nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes) {
   };
   auto send = row.sends.begin();
   for (const auto& receive : row.receives) {
-    for (; send != row.sends.end() && (send->phase < receive.phase || (send->phase == receive.phase && rank < receive.src));
+    for (; send != row.sends.end() &&
+           (send->phase < receive.phase || (send->phase == receive.phase && rank < receive.src));
          ++send)
       line(send->phase, rank, send->dst);
     line(receive.phase, receive.src, rank);

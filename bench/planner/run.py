@@ -117,8 +117,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"Median of {REPEATS} runs by time, each in its own process. Seconds are measured: schedule, waits",
         "and verification of schedule and waits, without building the network. Of one row: its closed form and the row",
         f"with its waits; verified is a sample of {SAMPLE:,} messages of the whole, which is not in the total. CPU",
-        "seconds leave out what other programs took; memory is the peak resident set of the process, network and Python",
-        "included.",
+        "seconds leave out what other programs took; memory is the peak resident set of the process, network and",
+        "Python included.",
         "",
         *table(
             "case | messages | phases | over the bound | waits per message | plan s | verify s | total s | CPU s"

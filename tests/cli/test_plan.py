@@ -57,7 +57,10 @@ def test_dump_is_the_whole_schedule(hocket, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("network", "scheduler"),
     [
-        *((tree, "tree") for tree in ("star:9", "chain:4,3,2", "tree:2x2x3", "tree:(2,(4),((3)))", "star:3*2")),
+        *(
+            (tree, "tree")
+            for tree in ("star:9", "chain:4,3,2", "tree:2x2x3", "tree:(2,(4),((3)))", "star:3*2")
+        ),
         ("torus:4x8", "product"),
         ("mesh:5x5", "product"),  # without a closed form: the row of the whole schedule
     ],

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import NetworkPlan, random_tree, star, tree_plans
 
 from hocket import _core
 from hocket.network import read_network
+from strategies import NetworkPlan, random_tree, star, tree_plans
 
 
 def whole(network: _core.Network) -> tuple[_core.PlannedExchange, list[_core.RankProgram]]:

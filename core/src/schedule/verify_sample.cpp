@@ -48,8 +48,7 @@ class Sample {
     for (const Channel channel : route_) {
       const auto before = form_.user(channel, message.phase, Side::before);
       const std::uint64_t from = before ? before->phase : ClosedForm::before_all;
-      if (form_.user(channel, from, Side::after) != message)
-        return "on " + network_.channel_name(channel);
+      if (form_.user(channel, from, Side::after) != message) return "on " + network_.channel_name(channel);
     }
     return {};
   }

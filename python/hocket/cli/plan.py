@@ -245,7 +245,9 @@ def _rows(network: _core.Network, bytes: int, scheduler: str) -> _core.Rows | No
     return rows if scheduler in ("auto", rows.scheduler) else None
 
 
-def _row(known: KnownNetwork, rows: _core.Rows, rank: int, bytes: int, dump: str | None, as_json: bool) -> bool:
+def _row(
+    known: KnownNetwork, rows: _core.Rows, rank: int, bytes: int, dump: str | None, as_json: bool
+) -> bool:
     """One rank's row in closed form, without the rest of the schedule; True if its sample holds."""
     from hocket import _core
     from hocket.figures import Figures, peak_rss_bytes, ratio

@@ -42,8 +42,8 @@ struct RankProgram {
 [[nodiscard]] std::vector<RankProgram> rank_programs(const Schedule& schedule, const Waits& waits);
 [[nodiscard]] RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank);
 
-/// The same as of the whole schedule with its waits for window 1, from its closed form: O(n) memory for n ranks, and time
-/// by the routes.
+/// The same as of the whole schedule with its waits for window 1, from its closed form: O(n) memory for n ranks, and
+/// time by the routes.
 [[nodiscard]] RankProgram rank_program(const Network& network, const ClosedForm& form, Rank rank);
 
 }  // namespace hocket

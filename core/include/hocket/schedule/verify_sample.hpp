@@ -10,10 +10,10 @@
 namespace hocket {
 
 struct SampleCertificate {
-  std::uint64_t messages = 0;   ///< drawn
-  std::uint64_t channels = 0;   ///< of their routes, each checked
-  std::uint64_t collisions = 0; ///< messages that do not have a channel or a port to themselves
-  std::uint64_t unordered = 0;  ///< messages whose tokens do not keep them behind those before them
+  std::uint64_t messages = 0;         ///< drawn
+  std::uint64_t channels = 0;         ///< of their routes, each checked
+  std::uint64_t collisions = 0;       ///< messages that do not have a channel or a port to themselves
+  std::uint64_t unordered = 0;        ///< messages whose tokens do not keep them behind those before them
   std::vector<std::string> findings;  ///< the first few
 
   [[nodiscard]] bool ok() const { return collisions == 0 && unordered == 0; }

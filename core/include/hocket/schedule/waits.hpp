@@ -30,8 +30,9 @@ struct Waits {
 /// file lists them: the waits do not depend on how a scheduler orders a phase. So a channel never has
 /// more than capacity·window transfers in flight. Where links differ in rate and shares_are_faster() it waits for those
 /// whose parts of the channel it takes over, as many as its share (network/share.hpp) needs. Then removes a wait that
-/// follows from others (a wait for x is redundant if another predecessor already waits for x): of a complete all-to-all with window 1 on trees
-/// and grids with equal links by a rule that every rank can follow for itself (closed_form.hpp), else by a search.
+/// follows from others (a wait for x is redundant if another predecessor already waits for x): of a complete all-to-all
+/// with window 1 on trees and grids with equal links by a rule that every rank can follow for itself (closed_form.hpp),
+/// else by a search.
 [[nodiscard]] Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window = 1);
 
 }  // namespace hocket

@@ -9,7 +9,7 @@
 
 namespace hocket {
 
-/// The schedule that plan_exchange() would choose, in closed form; its `scheduler` is a name of the registry. Null where
+/// The schedule that plan_exchange() would choose, in closed form; `scheduler` is its name in the registry. Null where
 /// it has none: then `why_not` says why. Time and memory are linear in the nodes of the network.
 struct FoundForm {
   std::unique_ptr<ClosedForm> form;

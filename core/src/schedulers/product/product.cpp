@@ -176,15 +176,15 @@ Schedule product(const Network& network, const Demand& demand, const SchedulerOp
   // seconds; long searches for lines take a minute.
   if (compared) {
     packed = packing(network, demand, costs);
-    if (!found && static_cast<double>(packed->phases()) <= next_to_bound * static_cast<double>(bound)) return std::move(*packed);
+    if (!found && static_cast<double>(packed->phases()) <= next_to_bound * static_cast<double>(bound))
+      return std::move(*packed);
   }
   if (!found) {
     dealt = deal_all(lines, long_rounds);
     if (!dealt.empty()) found = build(dealt);
   }
   if (!packed && !found) packed = packing(network, demand, costs);
-  if (!packed || (found && (enough(*found) || found->phases() <= packed->phases())))
-    return std::move(*found);
+  if (!packed || (found && (enough(*found) || found->phases() <= packed->phases()))) return std::move(*found);
   return std::move(*packed);
 }
 

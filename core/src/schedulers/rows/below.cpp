@@ -14,7 +14,8 @@ Below::Below(const Network& network, const TreePhases& phases) : links_(network.
     return link.a == node ? link.b : link.a;
   };
   const auto each_link = [&](Rank rank, auto visit) {
-    for (Node node = network.host_of(rank); node != phases.root(); node = upper_end(node)) visit(node, to_root[node] / 2);
+    for (Node node = network.host_of(rank); node != phases.root(); node = upper_end(node))
+      visit(node, to_root[node] / 2);
   };
 
   // Ranks come in ascending places: below a link they are an interval if last and first are as far apart as there are.

@@ -208,7 +208,8 @@ bool ProductForm::uses(const PhasedMessage& message, Channel channel) const {
   for (std::size_t d = 0; d < dimensions_.size(); ++d)
     if (d != own && coordinate(d < own ? message.dst : message.src, d) != coordinate(at, d)) return false;
   const product::Line& line = dimensions_[own].line;
-  const std::uint32_t from = coordinate(message.src, own), to = coordinate(message.dst, own), here = coordinate(at, own);
+  const std::uint32_t from = coordinate(message.src, own), to = coordinate(message.dst, own),
+                      here = coordinate(at, own);
   if (from == to || line.up(from, to) != up) return false;
   const auto along = [&](std::uint32_t a, std::uint32_t b) { return (b + line.side - a) % line.side; };
   return up ? along(from, here) < along(from, to) : along(here, from) < along(to, from);

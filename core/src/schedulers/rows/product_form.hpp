@@ -57,8 +57,8 @@ class ProductForm final : public ClosedForm {
   [[nodiscard]] std::optional<PhasedMessage> user_in(Channel channel, std::uint64_t phase) const;
 
   std::vector<Dimension> dimensions_;
-  std::vector<Small> coordinates_;         ///< [rank · dimensions + d]
-  std::vector<std::uint8_t> dimension_of_; ///< per link
+  std::vector<Small> coordinates_;                    ///< [rank · dimensions + d]
+  std::vector<std::uint8_t> dimension_of_;            ///< per link
   std::vector<std::uint32_t> lower_end_, upper_end_;  ///< per link, in the sense of the ring
   std::uint64_t combinations_ = 1, parts_ = 1;
   std::optional<std::uint64_t> rest_;  ///< the combination in which everyone rests: no phase

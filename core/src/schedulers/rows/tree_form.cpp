@@ -86,8 +86,7 @@ PhasedMessage TreeForm::sent(std::uint32_t branch, Phase phase) const {
     const std::uint64_t m = size(to);
     return {rank(0, (p + phases_.rotation(round)) % size(0)), rank(to, (p + m - phases() % m) % m), p};
   }
-  const auto turn =
-      turn_at(branch, phase, [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
+  const auto turn = turn_at(branch, phase, [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
   const std::uint32_t to = target(branch, *turn);
   const std::uint64_t m = size(to), into = p - phases_.start(branch, to), round = p / size(0);
   const std::uint64_t receiver = to == 0 ? (p + phases_.rotation(round) + round + 1) % m : into % m;
@@ -95,8 +94,7 @@ PhasedMessage TreeForm::sent(std::uint32_t branch, Phase phase) const {
 }
 
 PhasedMessage TreeForm::received(std::uint32_t branch, Phase phase) const {
-  const auto turn =
-      turn_at(branch, phase, [&](std::uint32_t at) { return phases_.start(source(branch, at), branch); });
+  const auto turn = turn_at(branch, phase, [&](std::uint32_t at) { return phases_.start(source(branch, at), branch); });
   return sent(source(branch, *turn), phase);
 }
 
@@ -222,8 +220,8 @@ std::optional<PhasedMessage> TreeForm::user(Channel channel, std::uint64_t phase
   const Phase crossing = find(branch, places, from, none, side, over_root);
   if (!whole) {
     const auto sending = [&](std::uint32_t of, Phase at) { return local_senders(of, at); };
-    const Phase within = up ? find(branch, places, from, crossing, side, sending)
-                            : local_down(branch, places, from, crossing, side);
+    const Phase within =
+        up ? find(branch, places, from, crossing, side, sending) : local_down(branch, places, from, crossing, side);
     if (within != crossing) return local(branch, within);
   }
   if (crossing == none) return std::nullopt;
