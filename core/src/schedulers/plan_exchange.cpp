@@ -16,6 +16,11 @@
 namespace hocket {
 namespace {
 
+/// The tree schedule sends one message at a time over a trunk, however wide it is.
+bool tree_is_optimal(const Network& network, const Bounds& bounds) {
+  return network.tree() != nullptr && TreePhases(network).phases() == bounds.phases;
+}
+
 const Scheduler& first_all_to_all(const Network& network, const Demand& demand, const Bounds& bounds) {
   std::string reasons;
   const Scheduler* fallback = nullptr;

@@ -157,8 +157,4 @@ std::uint64_t TreePhases::local(std::uint32_t branch, std::uint32_t sender, std:
   return first + (sender + phases_ - first) % m;
 }
 
-bool tree_is_optimal(const Network& network, const Bounds& bounds) {
-  return network.tree() != nullptr && TreePhases(network).phases() == bounds.phases;
-}
-
 }  // namespace hocket

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "hocket/network/network.hpp"
-#include "hocket/schedule/bounds.hpp"
 
 namespace hocket {
 
@@ -60,8 +59,5 @@ class TreePhases {
   std::vector<Rotation> rotation_;
   std::vector<std::uint32_t> branch_, place_;  ///< per rank: its branch, and its number in there
 };
-
-/// The tree schedule sends one message at a time over a trunk, however wide it is.
-[[nodiscard]] bool tree_is_optimal(const Network& network, const Bounds& bounds);
 
 }  // namespace hocket

@@ -12,12 +12,14 @@ FoundForm closed_form_of(const Network& network, const Demand& demand) {
   if (demand.ranks != network.ranks() || demand.ranks < 2) return {nullptr, {}, "it needs at least two ranks"};
   if (!network.equal_rates()) return {nullptr, {}, "links differ in rate"};
   if (network.tree() != nullptr) {
-    if (!tree_is_optimal(network, lower_bounds(network, demand)))
+    auto form = std::make_unique<rows::TreeForm>(network);
+    if (form->phases() != lower_bounds(network, demand).phases)
       return {nullptr, {}, "the tree schedule does not meet the bound"};
-    return {std::make_unique<rows::TreeForm>(network), "tree", {}};
+    return {std::move(form), "tree", {}};
   }
   if (network.shape() == Shape::graph || network.shape() == Shape::routed)
     return {nullptr, {}, "its routes have no closed form; those of trees and grids have"};
+  if (network.ranks_per_host() != 1) return {nullptr, {}, "this grid does not have one rank on every host"};
   std::unique_ptr<rows::ProductForm> form = rows::ProductForm::make(network);
   if (form == nullptr) return {nullptr, {}, "the lines of this grid are not dealt out to permutations"};
   if (!product::taken_at_once(demand.messages(), form->phases(), lower_bounds(network, demand).phases))

@@ -39,7 +39,6 @@ bool has_closed_form(const std::vector<product::Group>& groups) {
 }  // namespace
 
 std::unique_ptr<ProductForm> ProductForm::make(const Network& network) {
-  if (network.ranks_per_host() != 1) return nullptr;
   const std::vector<product::Line> lines = product::lines_of(network);
   const auto too_long = [](const product::Line& line) { return line.side >= std::numeric_limits<Small>::max() / 2; };
   if (std::ranges::any_of(lines, too_long)) return nullptr;

@@ -17,7 +17,7 @@ namespace hocket::rows {
 /// own dimension follows from the phase. Source: own.
 class ProductForm final : public ClosedForm {
  public:
-  /// Null unless every host has one rank, and every group of a dimension is a permutation of as many parts.
+  /// For one rank on every host. Null unless every group of a dimension is a permutation of as many parts.
   [[nodiscard]] static std::unique_ptr<ProductForm> make(const Network& network);
 
   [[nodiscard]] std::uint64_t phases() const override { return combinations_ * parts_ - (rest_ ? 1 : 0); }

@@ -25,9 +25,8 @@ std::uint32_t TreeForm::source(std::uint32_t branch, std::uint32_t turn) const {
 
 /// The last partner whose phases have begun.
 template <class Start>
-std::optional<std::uint32_t> TreeForm::turn_at(std::uint32_t branch, Phase phase, Start start) const {
+std::optional<std::uint32_t> TreeForm::turn_at(Phase phase, Start start) const {
   std::uint32_t low = 0, high = phases_.branches() - 1;  // partners begun: at least low, at most high
-  (void)branch;
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
     if (static_cast<Phase>(start(middle)) <= phase)
@@ -39,8 +38,8 @@ std::optional<std::uint32_t> TreeForm::turn_at(std::uint32_t branch, Phase phase
 }
 
 template <class Start, class Busy>
-TreeForm::Stretch TreeForm::stretch_of_turn(std::uint32_t branch, Phase phase, Start start, Busy busy) const {
-  const auto turn = turn_at(branch, phase, start);
+TreeForm::Stretch TreeForm::stretch_of_turn(Phase phase, Start start, Busy busy) const {
+  const auto turn = turn_at(phase, start);
   if (!turn) return {0, static_cast<Phase>(start(0))};
   const Stretch found = busy(*turn, static_cast<Phase>(start(*turn)));
   if (phase < found.end) return found;
@@ -55,7 +54,7 @@ TreeForm::Stretch TreeForm::senders(std::uint32_t branch, Phase phase) const {
     return {begin, begin + static_cast<Phase>(m0), Stretch::Kind::turning, phases_.rotation(round)};
   }
   return stretch_of_turn(
-      branch, phase, [&](std::uint32_t turn) { return phases_.start(branch, target(branch, turn)); },
+      phase, [&](std::uint32_t turn) { return phases_.start(branch, target(branch, turn)); },
       [&](std::uint32_t turn, Phase begin) -> Stretch {
         const std::uint64_t width = size(target(branch, turn));
         return {begin, begin + static_cast<Phase>(size(branch) * width), Stretch::Kind::stairs, width};
@@ -70,7 +69,7 @@ TreeForm::Stretch TreeForm::receivers(std::uint32_t branch, Phase phase) const {
     return round;
   }
   return stretch_of_turn(
-      branch, phase, [&](std::uint32_t turn) { return phases_.start(source(branch, turn), branch); },
+      phase, [&](std::uint32_t turn) { return phases_.start(source(branch, turn), branch); },
       [&](std::uint32_t turn, Phase begin) -> Stretch {
         const std::uint32_t from = source(branch, turn);
         const std::uint64_t origin = from == 0 ? phases() : static_cast<std::uint64_t>(begin);
@@ -86,7 +85,7 @@ PhasedMessage TreeForm::sent(std::uint32_t branch, Phase phase) const {
     const std::uint64_t m = size(to);
     return {rank(0, (p + phases_.rotation(round)) % size(0)), rank(to, (p + m - phases() % m) % m), p};
   }
-  const auto turn = turn_at(branch, phase, [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
+  const auto turn = turn_at(phase, [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
   const std::uint32_t to = target(branch, *turn);
   const std::uint64_t m = size(to), into = p - phases_.start(branch, to), round = p / size(0);
   const std::uint64_t receiver = to == 0 ? (p + phases_.rotation(round) + round + 1) % m : into % m;
@@ -94,7 +93,7 @@ PhasedMessage TreeForm::sent(std::uint32_t branch, Phase phase) const {
 }
 
 PhasedMessage TreeForm::received(std::uint32_t branch, Phase phase) const {
-  const auto turn = turn_at(branch, phase, [&](std::uint32_t at) { return phases_.start(source(branch, at), branch); });
+  const auto turn = turn_at(phase, [&](std::uint32_t at) { return phases_.start(source(branch, at), branch); });
   return sent(source(branch, *turn), phase);
 }
 
@@ -250,7 +249,7 @@ std::uint32_t TreeForm::sends_before(const PhasedMessage& message) const {
     return static_cast<std::uint32_t>(round + before(place) + locals + local_now);
   }
   std::uint64_t sends = 0;
-  const auto turn = turn_at(branch, static_cast<Phase>(phase),
+  const auto turn = turn_at(static_cast<Phase>(phase),
                             [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
   if (turn) {
     const std::uint32_t to = target(branch, *turn);

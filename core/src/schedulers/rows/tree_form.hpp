@@ -48,9 +48,9 @@ class TreeForm final : public ClosedForm {
   [[nodiscard]] std::uint32_t target(std::uint32_t branch, std::uint32_t turn) const;
   [[nodiscard]] std::uint32_t source(std::uint32_t branch, std::uint32_t turn) const;
   template <class Start>
-  [[nodiscard]] std::optional<std::uint32_t> turn_at(std::uint32_t branch, Phase phase, Start start) const;
+  [[nodiscard]] std::optional<std::uint32_t> turn_at(Phase phase, Start start) const;
   template <class Start, class Busy>
-  [[nodiscard]] Stretch stretch_of_turn(std::uint32_t branch, Phase phase, Start start, Busy busy) const;
+  [[nodiscard]] Stretch stretch_of_turn(Phase phase, Start start, Busy busy) const;
   [[nodiscard]] Stretch senders(std::uint32_t branch, Phase phase) const;
   [[nodiscard]] Stretch receivers(std::uint32_t branch, Phase phase) const;
   [[nodiscard]] PhasedMessage sent(std::uint32_t branch, Phase phase) const;
