@@ -55,7 +55,7 @@ def test_a_mesh_has_no_ties(refused: Refused) -> None:
         ("[1000000]", "2: a side of 1,000,000, more than 4,096"),
         ("[0]", "2: sides must be whole numbers from 1"),
         ("[]", "2: sides must be whole numbers from 1"),
-        ("[4096, 32]", "2: a torus of more than 65,536 hosts"),
+        ("[4096, 256]", "2: a torus of more than 1,000,000 hosts"),
     ],
 )
 def test_sides_that_are_none(refused: Refused, sides: str, message: str) -> None:

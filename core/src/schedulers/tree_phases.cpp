@@ -96,12 +96,6 @@ TreePhases::TreePhases(const Network& network) {
   }
 }
 
-/// Section 4.2.
-std::uint64_t TreePhases::start(std::uint32_t i, std::uint32_t j) const {
-  if (j > i) return size_[i] * (before_[j] - before_[i + 1]);
-  return phases_ - size_[j] * (before_[i + 1] - before_[j + 1]);
-}
-
 std::uint64_t TreePhases::phase(Rank src, Rank dst) const {
   const std::uint32_t i = branch_[src], j = branch_[dst];
   const std::uint32_t sender = place_[src], receiver = place_[dst];
@@ -128,11 +122,6 @@ std::uint32_t TreePhases::target_of_round(std::uint64_t round) const {
   // Group j of the largest branch spans rounds before_[j]-|M0| .. ; one round per machine of it.
   const auto it = std::upper_bound(before_.begin() + 1, before_.end(), round + size_[0]) - 1;
   return static_cast<std::uint32_t>(it - before_.begin());
-}
-
-std::uint64_t TreePhases::rotation(std::uint64_t round) const {
-  const std::uint32_t j = target_of_round(round);
-  return (round + size_[0] - before_[j]) * size_[0] / rotation_[j].block;
 }
 
 std::uint64_t TreePhases::in_round(std::uint64_t round, std::uint32_t sender) const {

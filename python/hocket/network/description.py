@@ -25,7 +25,6 @@ DEFAULT_RATE = 125e6  # bytes per second: gigabit Ethernet
 DEFAULT_LATENCY = 5e-6  # seconds per channel
 MAX_LATENCY = 10.0
 MAX_NODES = 1_000_000  # hosts, and as many switches
-MAX_GRID_HOSTS = 65_536  # of a torus, mesh or hypercube: every message is walked hop by hop
 MAX_NAME = 255  # characters, as in DNS
 MAX_RANKS = 65_536  # per host
 

@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from hocket.network.coordinates import coordinates_of, node_at
-from hocket.network.description import MAX_GRID_HOSTS, MAX_NAME
+from hocket.network.description import MAX_NAME, MAX_NODES
 from hocket.network.source import Source, shown
 
 MAX_DIMENSIONS: Final = 32
@@ -27,9 +27,9 @@ def check_sides(source: Source, kind: str, sides: list[int], line: int = 0) -> N
         raise source.error(f"a {kind} of more than {MAX_DIMENSIONS} dimensions", line, "give fewer sides")
     if max(sides) > MAX_SIDE:
         raise source.error(f"a side of {max(sides):,}, more than {MAX_SIDE:,}", line, "give smaller sides")
-    if math.prod(sides) > MAX_GRID_HOSTS:
+    if math.prod(sides) > MAX_NODES:
         remedy = "give fewer dimensions" if kind == "hypercube" else "give smaller sides"
-        raise source.error(f"a {kind} of more than {MAX_GRID_HOSTS:,} hosts", line, remedy)
+        raise source.error(f"a {kind} of more than {MAX_NODES:,} hosts", line, remedy)
 
 
 def check_ties(source: Source, sides: list[int], ties: Any, line: int = 0) -> str | list[str]:

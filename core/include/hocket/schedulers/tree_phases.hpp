@@ -31,10 +31,17 @@ class TreePhases {
   [[nodiscard]] std::uint64_t size(std::uint32_t branch) const { return size_[branch]; }
   /// Ranks in the branches before this one; also of the one after the last.
   [[nodiscard]] std::uint64_t before(std::uint32_t branch) const { return before_[branch]; }
-  /// The first phase of the messages between two branches (extended ring scheduling).
-  [[nodiscard]] std::uint64_t start(std::uint32_t from, std::uint32_t to) const;
+  /// The first phase of the messages between two branches (extended ring scheduling, section 4.2).
+  [[nodiscard]] std::uint64_t start(std::uint32_t from, std::uint32_t to) const {
+    if (to > from) return size_[from] * (before_[to] - before_[from + 1]);
+    return phases_ - size_[to] * (before_[from + 1] - before_[to + 1]);
+  }
   /// In the given round, of |M0| phases, place (phase + rotation) mod |M0| of the largest branch sends.
-  [[nodiscard]] std::uint64_t rotation(std::uint64_t round) const;
+  [[nodiscard]] std::uint64_t rotation(std::uint64_t round) const { return rotation(round, target_of_round(round)); }
+  /// The same where the branch to which it sends in that round is known.
+  [[nodiscard]] std::uint64_t rotation(std::uint64_t round, std::uint32_t to) const {
+    return (round + size_[0] - before_[to]) * size_[0] / rotation_[to].block;
+  }
   /// The branch to which the largest one sends in the given round.
   [[nodiscard]] std::uint32_t target_of_round(std::uint64_t round) const;
   /// The phase of the given round in which this place of the largest branch sends.

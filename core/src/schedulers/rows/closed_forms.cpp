@@ -21,7 +21,7 @@ FoundForm closed_form_of(const Network& network, const Demand& demand) {
     return {nullptr, {}, "its routes have no closed form; those of trees and grids have"};
   if (network.ranks_per_host() != 1) return {nullptr, {}, "this grid does not have one rank on every host"};
   std::unique_ptr<rows::ProductForm> form = rows::ProductForm::make(network);
-  if (form == nullptr) return {nullptr, {}, "the lines of this grid are not dealt out to permutations"};
+  if (form == nullptr) return {nullptr, {}, "the lines of this grid are too long, or not dealt out to permutations"};
   if (!product::taken_at_once(demand.messages(), form->phases(), lower_bounds(network, demand).phases))
     return {nullptr, {}, "the product of its lines is far from the bound"};
   return {std::move(form), "product", {}};

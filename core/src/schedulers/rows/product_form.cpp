@@ -1,10 +1,11 @@
 #include "product_form.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace hocket::rows {
 namespace {
+
+constexpr std::uint32_t longest_line = 256;  // who takes which channel when: a table that grows with its cube
 
 bool is_permutation(const product::Group& group) {
   std::vector<bool> from(group.nodes, false), to(group.nodes, false);
@@ -40,7 +41,7 @@ bool has_closed_form(const std::vector<product::Group>& groups) {
 
 std::unique_ptr<ProductForm> ProductForm::make(const Network& network) {
   const std::vector<product::Line> lines = product::lines_of(network);
-  const auto too_long = [](const product::Line& line) { return line.side >= std::numeric_limits<Small>::max() / 2; };
+  const auto too_long = [](const product::Line& line) { return line.side > longest_line; };
   if (std::ranges::any_of(lines, too_long)) return nullptr;
   const product::Dealt dealt = product::deal_quickly(lines);
   if (dealt.empty() || !std::ranges::all_of(dealt, has_closed_form)) return nullptr;

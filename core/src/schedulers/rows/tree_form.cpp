@@ -77,24 +77,25 @@ TreeForm::Stretch TreeForm::receivers(std::uint32_t branch, Phase phase) const {
       });
 }
 
-PhasedMessage TreeForm::sent(std::uint32_t branch, Phase phase) const {
+PhasedMessage TreeForm::crossing(std::uint32_t from, std::uint32_t to, Phase phase) const {
   const auto p = static_cast<std::uint64_t>(phase);
-  if (branch == 0) {
-    const std::uint64_t round = p / size(0);
-    const std::uint32_t to = phases_.target_of_round(round);
-    const std::uint64_t m = size(to);
-    return {rank(0, (p + phases_.rotation(round)) % size(0)), rank(to, (p + m - phases() % m) % m), p};
-  }
-  const auto turn = turn_at(phase, [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
-  const std::uint32_t to = target(branch, *turn);
-  const std::uint64_t m = size(to), into = p - phases_.start(branch, to), round = p / size(0);
+  const std::uint64_t m0 = size(0), m = size(to);
+  if (from == 0)
+    return {rank(0, (p + phases_.rotation(p / m0, to)) % m0), rank(to, (p + m - phases() % m) % m), p};
+  const std::uint64_t into = p - phases_.start(from, to), round = p / m0;
   const std::uint64_t receiver = to == 0 ? (p + phases_.rotation(round) + round + 1) % m : into % m;
-  return {rank(branch, into / m), rank(to, receiver), p};
+  return {rank(from, into / m), rank(to, receiver), p};
+}
+
+PhasedMessage TreeForm::sent(std::uint32_t branch, Phase phase) const {
+  if (branch == 0) return crossing(0, phases_.target_of_round(static_cast<std::uint64_t>(phase) / size(0)), phase);
+  const auto turn = turn_at(phase, [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
+  return crossing(branch, target(branch, *turn), phase);
 }
 
 PhasedMessage TreeForm::received(std::uint32_t branch, Phase phase) const {
   const auto turn = turn_at(phase, [&](std::uint32_t at) { return phases_.start(source(branch, at), branch); });
-  return sent(source(branch, *turn), phase);
+  return crossing(source(branch, *turn), branch, phase);
 }
 
 /// Step 3 fills the first |M0| − 1 rounds of the largest branch, step 5 the last phases of the others.

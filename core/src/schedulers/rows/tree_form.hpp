@@ -53,6 +53,7 @@ class TreeForm final : public ClosedForm {
   [[nodiscard]] Stretch stretch_of_turn(Phase phase, Start start, Busy busy) const;
   [[nodiscard]] Stretch senders(std::uint32_t branch, Phase phase) const;
   [[nodiscard]] Stretch receivers(std::uint32_t branch, Phase phase) const;
+  [[nodiscard]] PhasedMessage crossing(std::uint32_t from, std::uint32_t to, Phase phase) const;
   [[nodiscard]] PhasedMessage sent(std::uint32_t branch, Phase phase) const;
   [[nodiscard]] PhasedMessage received(std::uint32_t branch, Phase phase) const;
 
