@@ -24,9 +24,9 @@ struct Use {
 
 }  // namespace
 
-std::optional<Waits> local_waits(const Network& network, const Schedule& schedule) {
+std::optional<LocalWaits> local_waits(const Network& network, const Schedule& schedule) {
   if (!has_local_waits(network, schedule)) return std::nullopt;
-  Waits waits;
+  LocalWaits waits;
   waits.begin.reserve(schedule.size() + 1);
   waits.begin.push_back(0);
   std::vector<Use> use(network.channels());

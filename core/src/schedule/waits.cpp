@@ -107,7 +107,8 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   check_ranks(schedule);
   if (schedule.ranks() != network.ranks()) throw InputError("schedule and network differ in the number of ranks");
   if (window <= 1)
-    if (std::optional<Waits> local = local_waits(network, schedule)) return std::move(*local);
+    if (std::optional<LocalWaits> local = local_waits(network, schedule))
+      return {1, std::move(local->begin), std::move(local->before), local->derived};
   Waits waits;
   waits.window = std::max(window, 1u);
   waits.begin.assign(schedule.size() + 1, 0);
