@@ -1,5 +1,6 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -262,6 +263,8 @@ void bind_waits(nb::module_& m) {
           "before"_a, "window"_a = 1);
   m.def("derive_waits", &derive_waits, "network"_a, "schedule"_a, "window"_a = 1,
         nb::call_guard<nb::gil_scoped_release>());
+  m.def("local_waits", &local_waits, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "By the rule that every rank can follow for itself; None where it does not hold.");
 }
 
 void bind_verifier(nb::module_& m) {

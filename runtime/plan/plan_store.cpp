@@ -125,16 +125,18 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
   return planned;
 }
 
-/// A rank's row alone where the schedule has a closed form, the same as of the whole.
+/// With many ranks a rank's row alone where the schedule has a closed form, the same as of the whole.
 Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
   const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
-  const FoundForm found = closed_form_of(part, demand);
-  if (found.form != nullptr && window == 1) {
-    const std::uint64_t phases = found.form->phases();
-    Planned planned{rank_program(part, *found.form, rank), demand, phases, window, std::string(found.scheduler)};
-    planned.figures.bound = lower_bounds(part, demand).seconds;
-    planned.figures.predicted = static_cast<double>(phases * demand.bytes) / part.host_rate();
-    return planned;
+  if (window == 0) window = this->window(demand);
+  if (window == 1 && part.ranks() > limits::most_ranks_searched_for_waits) {
+    if (const FoundForm found = closed_form_of(part, demand); found.form != nullptr) {
+      const std::uint64_t phases = found.form->phases();
+      Planned planned{rank_program(part, *found.form, rank), demand, phases, window, std::string(found.scheduler)};
+      planned.figures.bound = lower_bounds(part, demand).seconds;
+      planned.figures.predicted = static_cast<double>(phases * demand.bytes) / part.host_rate();
+      return planned;
+    }
   }
   if (part.ranks() > limits::most_ranks_planned_for_run)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
@@ -142,7 +144,7 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
                      "and for uplinks as wide as they are");
   ScheduleOptions options;
   options.for_scheduler.startup = kind.collective->usual_startup();
-  const auto [chosen, waits] = plan_exchange(part, demand, window > 0 ? window : this->window(demand), options);
+  const auto [chosen, waits] = plan_exchange(part, demand, window, options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
                   std::string(chosen.scheduler->name)};
   planned.figures.bound = chosen.bound_seconds;

@@ -62,7 +62,9 @@ def test_dump_is_the_whole_schedule(hocket, tmp_path: Path) -> None:
             for tree in ("star:9", "chain:4,3,2", "tree:2x2x3", "tree:(2,(4),((3)))", "star:3*2")
         ),
         ("torus:4x8", "product"),
-        ("mesh:5x5", "product"),  # without a closed form: the row of the whole schedule
+        ("tree:4x8x17", "tree"),  # above the limit of ranks: from the closed form
+        ("torus:24x24", "product"),
+        ("mesh:23x23", "product"),  # without one: the row of the whole schedule
     ],
 )
 def test_a_row_is_a_part_of_the_whole(hocket, tmp_path: Path, network: str, scheduler: str) -> None:
@@ -92,7 +94,7 @@ def test_a_row_of_a_hundred_thousand_hosts(program, tmp_path: Path) -> None:
 
 
 def test_a_row_says_that_its_proof_is_a_sample(hocket) -> None:
-    text = hocket("plan", "all-to-all", "--network", "torus:8x8", "--rank", 9).out
+    text = hocket("plan", "all-to-all", "--network", "torus:24x24", "--rank", 9).out
     for part in ("by 'product'", "tokens", "a sample of 20,000", "none meets another, all are in order"):
         assert part in text
 

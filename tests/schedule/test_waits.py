@@ -261,7 +261,7 @@ def test_other_families(window: int) -> None:
 
 
 def test_few_redundant_waits_are_left() -> None:
-    """The rule by which every rank can tell for itself leaves a few: at most two in a hundred."""
+    """The search for redundant ones is bounded, so a few may stay: at most one in a hundred."""
     left = kept = 0
     for seed in range(60):
         network = random_tree(Random(1000 + seed), 4 + seed % 11).build()
@@ -269,18 +269,18 @@ def test_few_redundant_waits_are_left() -> None:
         rows, lists = schedule.rows(), lists_of(_core.derive_waits(network, schedule), len(schedule))
         left += redundant(rows, lists, 1)
         kept += sum(map(len, lists))
-    assert left <= 0.02 * kept, f"{left} of {kept}"
+    assert left <= 0.01 * kept, f"{left} of {kept}"
 
 
 @pytest.mark.parametrize(("name", "plan"), [("a", PAPER_A()), ("b", PAPER_B()), ("c", PAPER_C())])
 def test_topologies_of_the_paper(name: str, plan: NetworkPlan) -> None:
-    """At most one wait per message; on (a) none that follows from the others, on (b) and (c) few."""
+    """At most one wait per message; on (a) and (b) none that follows from the others, on (c) few."""
     network = plan.build()
     schedule = make(network)
     waits = _core.derive_waits(network, schedule)
     assert len(waits) <= len(schedule)
     left = redundant(schedule.rows(), lists_of(waits, len(schedule)), 1)
-    assert left == 0 if name == "a" else left <= 0.025 * len(waits)
+    assert left == 0 if name != "c" else left <= 0.02 * len(waits)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,6 @@ def test_dropping_any_wait_is_noticed(plan: NetworkPlan, window: int) -> None:
     schedule = make(network)
     rows, lists = check_sufficient(network, schedule, window)
     order_needed = must_be_over(network, rows, window)
-    unnoticed = []
     for i, row in enumerate(lists):
         for wait in row:
             fewer = without(lists, i, wait)
@@ -301,10 +300,7 @@ def test_dropping_any_wait_is_noticed(plan: NetworkPlan, window: int) -> None:
             certificate = _core.verify(network, _core.Demand(network.ranks, 1), schedule)
             _core.verify_waits(network, schedule, _core.Waits.from_lists(fewer, window), certificate)
             assert (certificate.counts.get("not ordered by waits", 0) > 0) == broken
-            if not broken:
-                unnoticed.append(f"the wait of {rows[i]} for {rows[wait]} is redundant")
-    few = 0.03 * sum(map(len, lists)) if window == 1 else 0  # the search for window 2 finds all of these
-    assert len(unnoticed) <= few, unnoticed
+            assert broken, f"the wait of {rows[i]} for {rows[wait]} is redundant"
 
 
 def test_ports_of_a_rank_need_no_wait_of_its_own() -> None:

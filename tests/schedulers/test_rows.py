@@ -13,23 +13,19 @@ from hocket.network import read_network
 from strategies import NetworkPlan, random_tree, star, tree_plans
 
 
-def whole(network: _core.Network) -> tuple[_core.PlannedExchange, list[_core.RankProgram]]:
-    planned = _core.plan_exchange(network, _core.Demand(network.ranks, 64), 1)
-    return planned, _core.rank_programs(planned.schedule, planned.waits)
-
-
 def check(network: _core.Network) -> None:
-    """Every row, bit by bit; and the waits that they follow keep apart what must not meet."""
+    """Every row, bit by bit, is that of the rule of waits applied to the whole; it keeps apart what must not meet."""
     demand = _core.Demand(network.ranks, 64)
-    planned, programs = whole(network)
+    planned = _core.plan_exchange(network, demand, 1)
+    waits = _core.local_waits(network, planned.schedule)
     rows = _core.Rows(network, demand)
     assert (rows.scheduler, rows.phases) == (planned.scheduler.name, planned.schedule.phases)
-    for rank, program in enumerate(programs):
+    for rank, program in enumerate(_core.rank_programs(planned.schedule, waits)):
         row = rows.row(rank)
         assert row.sends == program.sends
         assert row.receives == program.receives
     certificate = _core.verify(network, demand, planned.schedule)
-    _core.verify_waits(network, planned.schedule, planned.waits, certificate)
+    _core.verify_waits(network, planned.schedule, waits, certificate)
     assert certificate.ok
 
 
@@ -71,6 +67,44 @@ GRIDS = {
 @pytest.mark.parametrize(("kind", "sides"), [(kind, sides) for kind, all in GRIDS.items() for sides in all])
 def test_rows_of_grids(kind: str, sides: list[int]) -> None:
     check(_core.build_grid(kind, sides, 1e9, 1e-6))
+
+
+LIMIT = _core.MOST_RANKS_SEARCHED_FOR_WAITS
+LARGE = ["star:520", "tree:4x8x17", "tree:2x2x2x67", "torus:24x24", "mesh:24x24", "hypercube:10"]
+
+
+@pytest.mark.parametrize("source", LARGE)
+def test_rows_are_those_of_plans_with_many_ranks(source: str) -> None:
+    """As they are planned, by whoever plans: whole above the limit of ranks, or by row."""
+    network = read_network(source)
+    assert network.ranks > LIMIT
+    demand = _core.Demand(network.ranks, 64)
+    planned = _core.plan_exchange(network, demand, 1)
+    rows = _core.Rows(network, demand)
+    programs = _core.rank_programs(planned.schedule, planned.waits)
+    assert (rows.scheduler, rows.phases) == (planned.scheduler.name, planned.schedule.phases)
+    for rank in (0, 1, LIMIT // 3, LIMIT, network.ranks - 1):
+        assert rows.row(rank) == programs[rank]
+    certificate = _core.verify(network, demand, planned.schedule)
+    _core.verify_waits(network, planned.schedule, planned.waits, certificate)
+    assert certificate.ok
+
+
+@pytest.mark.parametrize(("source", "by_rule"), [("tree:4x8x16", False), ("tree:4x8x17", True)])
+def test_up_to_the_limit_redundant_waits_are_searched_for(source: str, by_rule: bool) -> None:
+    network = read_network(source)
+    assert (network.ranks > LIMIT) == by_rule
+    planned = _core.plan_exchange(network, _core.Demand(network.ranks, 64), 1)
+    local = _core.local_waits(network, planned.schedule)
+    assert (len(planned.waits) == len(local)) == by_rule
+
+
+@pytest.mark.parametrize("source", ["torus:4x4*2", "fat-tree:2x2x2"])
+def test_the_rule_of_waits_does_not_hold_everywhere(source: str) -> None:
+    """Messages of a phase that share a channel, and routes from a table."""
+    network = read_network(source)
+    planned = _core.plan_exchange(network, _core.Demand(network.ranks, 64), 1)
+    assert _core.local_waits(network, planned.schedule) is None
 
 
 @pytest.mark.parametrize(

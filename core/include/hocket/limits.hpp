@@ -23,6 +23,9 @@ inline constexpr std::uint64_t most_messages_compared = 1'100'000;
 /// Messages of an all-to-all on unequal links, about 550 ranks; more are not listed in continuous time, which would
 /// take many seconds.
 inline constexpr std::uint64_t most_messages_listed = 300'000;
+/// Ranks of an all-to-all; with more, and window 1, ranks tell their waits by a rule (local_waits()) wherever it holds.
+/// The search for redundant waits gives up too often there and takes longer (docs/decisions/0035).
+inline constexpr std::uint32_t most_ranks_searched_for_waits = 512;
 /// Ranks of a whole plan that is made for a run, or in it. Time and memory grow with their square.
 inline constexpr std::uint32_t most_ranks_planned_for_run = 2048;
 

@@ -1,9 +1,11 @@
-#include "local_waits.hpp"
-
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "hocket/progress.hpp"
+#include "hocket/schedule/waits.hpp"
 
 namespace hocket {
 namespace {
@@ -24,9 +26,9 @@ struct Use {
 
 }  // namespace
 
-std::optional<LocalWaits> local_waits(const Network& network, const Schedule& schedule) {
+std::optional<Waits> local_waits(const Network& network, const Schedule& schedule) {
   if (!has_local_waits(network, schedule)) return std::nullopt;
-  LocalWaits waits;
+  Waits waits;
   waits.begin.reserve(schedule.size() + 1);
   waits.begin.push_back(0);
   std::vector<Use> use(network.channels());

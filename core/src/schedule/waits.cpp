@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "channel_shares.hpp"
+#include "hocket/limits.hpp"
 #include "hocket/progress.hpp"
 #include "hocket/schedule/token_time.hpp"
-#include "local_waits.hpp"
 #include "sending_order.hpp"
 
 namespace hocket {
@@ -106,9 +106,8 @@ class Reducer {
 Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window) {
   check_ranks(schedule);
   if (schedule.ranks() != network.ranks()) throw InputError("schedule and network differ in the number of ranks");
-  if (window <= 1)
-    if (std::optional<LocalWaits> local = local_waits(network, schedule))
-      return {1, std::move(local->begin), std::move(local->before), local->derived};
+  if (window <= 1 && schedule.ranks() > limits::most_ranks_searched_for_waits)
+    if (std::optional<Waits> local = local_waits(network, schedule)) return *std::move(local);
   Waits waits;
   waits.window = std::max(window, 1u);
   waits.begin.assign(schedule.size() + 1, 0);

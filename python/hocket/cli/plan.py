@@ -116,7 +116,7 @@ def _command(collective: _core.Collective) -> click.Command:
             return
         if rank is not None and by_row:
             bytes = parse_size(size or DEFAULT_BYTES)
-            rows = _rows(known.network, bytes, scheduler) if window in (None, 1) else None
+            rows = _rows(known.network, bytes, scheduler, window)
             if rows is not None:
                 if not _row(known, rows, rank, bytes, dump, as_json):
                     raise SystemExit(1)
@@ -141,8 +141,8 @@ def _command(collective: _core.Collective) -> click.Command:
     row = "With --rank R the row of that rank is shown."
     if by_row:
         row = (
-            "With --rank R nothing but the row of that rank is computed on trees and grids whose links are equal, at "
-            "any size, and of the whole a sample is verified."
+            "With --rank R the row of that rank is shown. Of many ranks nothing else is computed on trees and many "
+            "grids whose links are equal, at any size, and of the whole a sample is verified."
         )
     elif collective.forwards:
         row = f"A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. {row}"
@@ -229,10 +229,12 @@ def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[
     return [load_network(source, defaults, as_json)] if one else load_islands(source, defaults, as_json)
 
 
-def _rows(network: _core.Network, bytes: int, scheduler: str) -> _core.Rows | None:
+def _rows(network: _core.Network, bytes: int, scheduler: str, window: int | None) -> _core.Rows | None:
     """The closed form of the schedule that would be planned; None: only the whole schedule tells a row."""
     from hocket import _core
 
+    if window not in (None, 1) or network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS:
+        return None
     try:
         rows = _core.Rows(network, _core.Demand(network.ranks, bytes))
     except _core.InputError as error:

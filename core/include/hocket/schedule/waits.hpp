@@ -1,6 +1,7 @@
 #pragma once
 /// Synchronisation: which transfer must wait for which, so that phases need no barrier.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,9 +31,14 @@ struct Waits {
 /// file lists them: the waits do not depend on how a scheduler orders a phase. So a channel never has
 /// more than capacity·window transfers in flight. Where links differ in rate and shares_are_faster() it waits for those
 /// whose parts of the channel it takes over, as many as its share (network/share.hpp) needs. Then removes a wait that
-/// follows from others (a wait for x is redundant if another predecessor already waits for x): of a complete all-to-all
-/// with window 1 on trees and grids with equal links by a rule that every rank can follow for itself (closed_form.hpp),
-/// else by a search.
+/// follows from others (a wait for x is redundant if another predecessor already waits for x), by a search; with more
+/// than limits::most_ranks_searched_for_waits ranks and window 1 by local_waits(), wherever that holds.
 [[nodiscard]] Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window = 1);
+
+/// The waits of a complete all-to-all for window 1 on channels that carry one message at a time, by the rule that
+/// follows from the two messages alone, so that every rank can follow it for itself (closed_form.hpp): x waits for y if
+/// y has another sender and is the last user before x of every channel that both use. Where another one is in between,
+/// it waited for y. None if messages of one phase share a channel, links differ, or if this is no such schedule.
+[[nodiscard]] std::optional<Waits> local_waits(const Network& network, const Schedule& schedule);
 
 }  // namespace hocket
