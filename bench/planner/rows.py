@@ -43,27 +43,29 @@ def network_of(case: str) -> _core.Network:
     return network.restricted_to(ranks)
 
 
-def measure(case: str) -> dict[str, Any]:
-    """Closed form and row, of the slowest of three ranks, in this process."""
-    network = network_of(case)
-    demand = _core.Demand(network.ranks, BYTES)
-    times = []
-    for rank in (0, network.ranks // 3, network.ranks - 1):
-        began, cpu_began = time.perf_counter(), time.process_time()
-        rows = _core.Rows(network, demand)
-        row = rows.row(rank)
-        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
-        times.append((cpu_seconds, seconds, rank, row.tokens))
-    cpu_seconds, seconds, rank, tokens = max(times)
+def measure_row(network: _core.Network, demand: _core.Demand, rank: int) -> dict[str, Any]:
+    began, cpu_began = time.perf_counter(), time.process_time()
+    rows = _core.Rows(network, demand)
+    row = rows.row(rank)
     return {
-        "ranks": network.ranks,
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - cpu_began,
+        "slowest_rank": rank,
+        "tokens": row.tokens,
         "scheduler": rows.scheduler,
         "phases": rows.phases,
+    }
+
+
+def measure(case: str) -> dict[str, Any]:
+    """Closed form and row, of the slowest of three ranks, in this process; one form at a time is in memory."""
+    network = network_of(case)
+    demand = _core.Demand(network.ranks, BYTES)
+    measured = [measure_row(network, demand, rank) for rank in (0, network.ranks // 3, network.ranks - 1)]
+    return {
+        "ranks": network.ranks,
         "bound_phases": _core.lower_bounds(network, demand).phases,
-        "slowest_rank": rank,
-        "tokens": tokens,
-        "seconds": seconds,
-        "cpu_seconds": cpu_seconds,
+        **max(measured, key=lambda of: of["cpu_seconds"]),
         "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
     }
 
@@ -87,15 +89,15 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# Rows",
         "",
         f"{provenance(heading)}.",
-        "One rank's row of an all-to-all with its waits, from the closed form: the slowest of ranks 0, n/3 and n - 1, median",
-        f"by CPU time of {heading['repeats']} processes. Seconds are those of closed form and row, without building the",
-        "network; CPU seconds leave out what other programs took. Memory is the peak resident set of the process, with",
-        "Python and the network. Tokens are those that this rank's sends wait for. The sample: messages drawn from the",
-        "whole schedule, that met another one or were out of order.",
+        "One rank's row of an all-to-all with its waits, from the closed form: the slowest of ranks 0, n/3 and n - 1,",
+        f"median by CPU time of {heading['repeats']} processes. Seconds are those of closed form and row, without",
+        "building the network; CPU seconds leave out what other programs took. Memory is the peak resident set of the",
+        "process, with Python and the network. Tokens are those that this rank's sends wait for. The sample: messages",
+        "drawn from the whole schedule, that met another one or were out of order.",
         "",
         *table(
-            "network | ranks | phases | bound | tokens | s | CPU s | target s | peak MB | target MB | sample | met | out of"
-            " order | CPU s of the sample",
+            "network | ranks | phases | bound | tokens | s | CPU s | target s | peak MB | target MB | sample | met"
+            " | out of order | CPU s of the sample",
             "{case} | {ranks:,} | {phases:,} | {bound_phases:,} | {tokens:,} | {seconds:.3f} | {cpu_seconds:.3f}"
             " | {target_seconds:g} | {peak_rss_mb:.0f} | {target_mb:.0f} | {sampled:,} | {collisions} | {unordered}"
             " | {sample_cpu_seconds:.1f}",
@@ -114,7 +116,9 @@ def main() -> None:
         return
     results.heading |= {"message_bytes": BYTES, "window": 1, "repeats": REPEATS}
     for name, (network, _, seconds, megabytes) in CASES.items():
-        runs = sorted((answer_of(__file__, "--case", name) for _ in range(REPEATS)), key=lambda r: r["cpu_seconds"])
+        runs = sorted(
+            (answer_of(__file__, "--case", name) for _ in range(REPEATS)), key=lambda r: r["cpu_seconds"]
+        )
         targets = {"network": network, "target_seconds": seconds, "target_mb": megabytes}
         every = {"all_cpu_seconds": [run["cpu_seconds"] for run in runs]}
         row = {"case": name} | runs[REPEATS // 2] | targets | every | answer_of(__file__, "--sample", name)

@@ -82,8 +82,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         *table(
             "case | messages | phases | over the bound | waits per message | plan s | verify s | total s | CPU s"
             " | target s | peak MiB | target MiB",
-            "{case} | {messages:,} | {phases:,} | {ratio:.3f} | {per_message:.2f} | {plan_seconds:.2f} | {verify_seconds:.2f}"
-            " | {seconds:.2f} | {cpu_seconds:.2f} | {target_seconds:g} | {peak_rss_mib:.0f} | {target_mib:.0f}",
+            "{case} | {messages:,} | {phases:,} | {ratio:.3f} | {per_message:.2f} | {plan_seconds:.2f}"
+            " | {verify_seconds:.2f} | {seconds:.2f} | {cpu_seconds:.2f} | {target_seconds:g}"
+            " | {peak_rss_mib:.0f} | {target_mib:.0f}",
             map(told, rows),
         ),
     ]

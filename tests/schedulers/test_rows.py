@@ -106,8 +106,11 @@ def test_where_the_rule_of_waits_holds(source: str, holds: bool) -> None:
     """Not where messages of a phase share a channel, nor with routes from a table."""
     network = read_network(source)
     n = network.ranks
-    ring = [(step - 1, rank, (rank + step) % n, rank, (rank + step) % n, 0, 64) for step in range(1, n) for rank in range(n)]
-    assert (_core.local_waits(network, _core.Schedule.from_rows(n, 64, ring)) is not None) == holds
+    messages = [(step - 1, rank, (rank + step) % n) for step in range(1, n) for rank in range(n)]
+    ring = _core.Schedule.from_rows(
+        n, 64, [(phase, src, dst, src, dst, 0, 64) for phase, src, dst in messages]
+    )
+    assert (_core.local_waits(network, ring) is not None) == holds
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,7 @@ TreeForm::Stretch TreeForm::receivers(std::uint32_t branch, Phase phase) const {
 PhasedMessage TreeForm::crossing(std::uint32_t from, std::uint32_t to, Phase phase) const {
   const auto p = static_cast<std::uint64_t>(phase);
   const std::uint64_t m0 = size(0), m = size(to);
-  if (from == 0)
-    return {rank(0, (p + phases_.rotation(p / m0, to)) % m0), rank(to, (p + m - phases() % m) % m), p};
+  if (from == 0) return {rank(0, (p + phases_.rotation(p / m0, to)) % m0), rank(to, (p + m - phases() % m) % m), p};
   const std::uint64_t into = p - phases_.start(from, to), round = p / m0;
   const std::uint64_t receiver = to == 0 ? (p + phases_.rotation(round) + round + 1) % m : into % m;
   return {rank(from, into / m), rank(to, receiver), p};
@@ -250,8 +249,8 @@ std::uint32_t TreeForm::sends_before(const PhasedMessage& message) const {
     return static_cast<std::uint32_t>(round + before(place) + locals + local_now);
   }
   std::uint64_t sends = 0;
-  const auto turn = turn_at(static_cast<Phase>(phase),
-                            [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
+  const auto turn =
+      turn_at(static_cast<Phase>(phase), [&](std::uint32_t at) { return phases_.start(branch, target(branch, at)); });
   if (turn) {
     const std::uint32_t to = target(branch, *turn);
     const std::uint64_t all = phases_.before(phases_.branches());
