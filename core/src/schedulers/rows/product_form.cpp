@@ -182,7 +182,7 @@ std::optional<PhasedMessage> ProductForm::user_in(Channel channel, std::uint64_t
   const std::uint64_t part = (sum + line.parts_so_far - before) % line.parts_so_far;
   if (part >= line.parts) return std::nullopt;
   const std::size_t position = coordinate(at, own) + (channel % 2 == 0 ? 0 : line.line.side);
-  from[own] = line.source[(group[own] * line.parts + part) * 2 * line.line.side + position];
+  from[own] = line.source[(std::uint64_t{group[own]} * line.parts + part) * 2 * line.line.side + position];
   if (from[own] == nobody) return std::nullopt;
   PhasedMessage user{0, 0, phase};
   for (std::size_t d = 0; d < count; ++d) {
@@ -195,9 +195,9 @@ std::optional<PhasedMessage> ProductForm::user_in(Channel channel, std::uint64_t
 
 std::optional<PhasedMessage> ProductForm::user(Channel channel, std::uint64_t phase, Side side) const {
   const std::uint64_t all = phases();
-  // Below 0 is far above all phases.
-  while ((side == Side::before ? --phase : ++phase) < all)
-    if (const auto found = user_in(channel, phase)) return found;
+  const std::uint64_t step = side == Side::before ? ~std::uint64_t{0} : 1;
+  for (std::uint64_t at = phase + step; at < all; at += step)  // below 0 is far above all phases
+    if (const auto found = user_in(channel, at)) return found;
   return std::nullopt;
 }
 
