@@ -31,6 +31,7 @@ Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, 
   spec.shape = shape;
   spec.names = std::move(names);
   spec.ranks = std::move(ranks);
+  spec.links.reserve(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) spec.links.push_back({a[i], b[i], rates[i], latencies[i]});
   for (const auto& [at, to, channel] : next_hops)
     spec.next_hops.push_back({at, to.value_or(hocket::HopSpec::every_host), channel});

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <string_view>
+#include <unordered_set>
 
 namespace hocket {
 namespace {
@@ -44,6 +45,8 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
     }
     routing_ = table_routing(spec_);
   } else {
+    rate_.reserve(2 * spec_.links.size());
+    latency_.reserve(2 * spec_.links.size());
     for (const LinkSpec& link : spec_.links) {
       rate_.insert(rate_.end(), 2, link.rate);
       latency_.insert(latency_.end(), 2, link.latency);
@@ -94,13 +97,13 @@ void Network::measure_hosts() {
 
 void Network::check_nodes() const {
   if (spec_.names.size() != spec_.ranks.size()) throw InputError("a network needs one rank count per node");
-  std::unordered_map<std::string, std::size_t> seen;
+  std::unordered_set<std::string_view> seen;
   seen.reserve(spec_.names.size());
   std::uint64_t total = 0;
   for (std::size_t node = 0; node < spec_.names.size(); ++node) {
     const auto at = static_cast<std::int64_t>(node);
     if (spec_.names[node].empty()) throw NetworkProblem("a node has an empty name", at);
-    if (!seen.emplace(spec_.names[node], node).second)
+    if (!seen.insert(spec_.names[node]).second)
       throw NetworkProblem("the name '" + spec_.names[node] + "' is used twice", at);
     total += spec_.ranks[node];
     if (total > max_ranks) throw NetworkProblem("more than " + std::to_string(max_ranks) + " ranks", at);

@@ -1,6 +1,8 @@
 /// Do the waits keep apart what must not meet? Judged from routes and waits alone.
 #include <algorithm>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "hocket/network/share.hpp"
 #include "hocket/progress.hpp"
@@ -94,6 +96,65 @@ class Order {
   std::uint32_t query_ = 0;
 };
 
+/// The users of every channel, in order. Who is capacity · window places before a transfer must be over.
+class Places {
+ public:
+  Places(const Network& network, const Schedule& schedule, std::uint32_t window, Order& order)
+      : network_(network), schedule_(schedule), window_(window), order_(order), users_(network.channels()) {}
+
+  /// `transfer`, of the phase that begins with `first`, takes its places. Calls `unordered(earlier, channel)` for
+  /// whoever may not be over by then.
+  void take(std::uint32_t transfer, std::uint64_t first, std::span<const Channel> route, const auto& unordered) {
+    said_.clear();
+    unsaid_.clear();
+    for (const Channel channel : route) {
+      auto& chain = users_[channel];
+      if (chain.size() >= apart(channel)) {
+        const std::uint32_t earlier = chain[chain.size() - apart(channel)];
+        if (earlier >= first)
+          in_order_ = false;  // contention within a phase: reported by verify()
+        else
+          (order_.said(earlier, transfer) ? said_ : unsaid_).push_back({channel, earlier});
+      }
+      chain.push_back(transfer);
+    }
+    for (const auto& [channel, earlier] : unsaid_) {
+      if (before_one_that_is_over(earlier) || order_.holds(earlier, transfer)) continue;
+      in_order_ = false;
+      unordered(earlier, channel);
+    }
+  }
+
+ private:
+  struct Use {
+    Channel channel;
+    std::uint32_t earlier;
+  };
+
+  [[nodiscard]] std::size_t apart(Channel channel) const { return std::size_t{network_.capacity(channel)} * window_; }
+
+  /// Where a channel carries one message at a time and all its users so far are in order, those before one that is over
+  /// are over, too. Most that no wait says follow from that, without a search.
+  bool before_one_that_is_over(std::uint32_t earlier) {
+    if (!in_order_ || said_.empty()) return false;
+    const Hop hop = schedule_.hops()[earlier];
+    route_.clear();
+    network_.append_route(hop.src, hop.dst, route_);
+    return std::ranges::any_of(said_, [&](const Use& use) {
+      return apart(use.channel) == 1 && std::ranges::find(route_, use.channel) != route_.end();
+    });
+  }
+
+  const Network& network_;
+  const Schedule& schedule_;
+  std::uint32_t window_;
+  Order& order_;
+  std::vector<std::vector<std::uint32_t>> users_;
+  std::vector<Use> said_, unsaid_;  ///< of the transfer at hand: waits say so, or not
+  std::vector<Channel> route_;
+  bool in_order_ = true;  ///< nothing unordered so far
+};
+
 }  // namespace
 
 void verify_waits(const Network& network, const Schedule& schedule, const Waits& waits, Certificate& certificate) {
@@ -101,13 +162,12 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
     certificate.add(Violation::unordered, 0, "there are waits for another number of transfers");
     return;
   }
-  // Users of each channel in order, as a chain of one list per channel.
-  std::vector<std::vector<std::uint32_t>> users(network.channels());
   std::vector<Channel> route;
   const std::uint32_t window = std::max(waits.window, 1u);
   std::vector<ShareCheck> shared;
   if (!network.equal_rates()) shared.assign(network.channels(), ShareCheck(std::uint64_t{whole_channel} * window));
   Order order(schedule, waits, window);
+  Places users(network, schedule, window, order);
   Steps steps("verifying the waits", schedule.size());
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     const std::uint64_t first = schedule.phase_begin()[phase];
@@ -123,9 +183,16 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
                         transfer_name(schedule, i) + " waits for a transfer that is not earlier");
       route.clear();
       network.append_route(hop.src, hop.dst, route);
-      const double speed = own_speed(network, route);
-      for (const Channel channel : route) {
-        if (!shared.empty()) {
+      if (shared.empty()) {
+        users.take(transfer, first, route, [&](std::uint32_t earlier, Channel channel) {
+          if (circular) return;
+          certificate.add(Violation::unordered, phase,
+                          transfer_name(schedule, i) + " may start before " + transfer_name(schedule, earlier) +
+                              " is over on " + network.channel_name(channel));
+        });
+      } else {
+        const double speed = own_speed(network, route);
+        for (const Channel channel : route) {
           const auto said = [&](std::uint32_t earlier, std::uint32_t later) { return order.said(earlier, later); };
           const auto over = [&](std::uint32_t earlier, std::uint32_t later) {
             return earlier < later && order.holds(earlier, later);
@@ -134,22 +201,9 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
             certificate.add(
                 Violation::unordered, phase,
                 transfer_name(schedule, i) + " may start before it has room on " + network.channel_name(channel));
-          if (certificate.count(Violation::unordered) >= enough_findings) return;
-          continue;
         }
-        auto& chain = users[channel];
-        const std::size_t apart = std::size_t{network.capacity(channel)} * window;
-        if (chain.size() >= apart) {
-          const std::uint32_t earlier = chain[chain.size() - apart];
-          if (earlier < first && !circular && !order.holds(earlier, transfer)) {
-            certificate.add(Violation::unordered, phase,
-                            transfer_name(schedule, i) + " may start before " + transfer_name(schedule, earlier) +
-                                " is over on " + network.channel_name(channel));
-            if (certificate.count(Violation::unordered) >= enough_findings) return;
-          }
-        }
-        chain.push_back(transfer);
       }
+      if (certificate.count(Violation::unordered) >= enough_findings) return;
     }
   }
 }

@@ -68,7 +68,7 @@ def build_runtime(mpicc: str) -> Runtime:
 
     sources = [
         *_sources(),
-        *(header for tree in _TREES for header in sorted((native_dir() / tree).rglob("*.h*"))),
+        *sorted(native_dir().rglob("*.h*")),  # the core's, too: its constants are compiled in
         _shim_source(),
         native_dir() / _LINK_FLAGS,
         native_dir() / _SHIM_FLAGS,

@@ -11,7 +11,7 @@ import pytest
 from hocket.errors import HocketError, UsageError
 from hocket.mpi import Mpi
 from hocket.network import read_network
-from hocket.runtime import RuntimeOptions, build_runtime
+from hocket.runtime import RuntimeOptions, build, build_runtime
 from hocket.runtime.compiling import compile_native
 
 
@@ -21,6 +21,28 @@ def test_built_once_per_mpi(mpi: Mpi) -> None:
     assert build_runtime(mpi.mpicc) == first
     assert first.library.stat().st_mtime_ns == stamp
     assert first.shim.exists()
+
+
+def test_built_anew_for_another_header_of_the_core(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its constants are compiled into the runtime, whether or not the core's library changes with them."""
+    copied = tmp_path / "native"
+    shutil.copytree(build.native_dir(), copied)
+    names: list[str] = []
+
+    def note(name: str, *_: object) -> Path:
+        names.append(name)
+        return tmp_path
+
+    monkeypatch.setattr(build, "native_dir", lambda: copied)
+    monkeypatch.setattr(build, "build_once", note)
+    build_runtime(mpi.mpicc)
+    build_runtime(mpi.mpicc)
+    with (copied / "include" / "hocket" / "limits.hpp").open("a") as header:
+        header.write("\n// changed\n")
+    build_runtime(mpi.mpicc)
+    assert names[0] == names[1] != names[2]
 
 
 def test_names_of_its_own_cxx_library_stay_inside(mpi: Mpi) -> None:
