@@ -1,5 +1,6 @@
 /// Do the waits keep apart what must not meet? Judged from routes and waits alone.
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -97,15 +98,15 @@ class Order {
 };
 
 /// The users of every channel, in order. Who is capacity · window places before a transfer must be over.
-class Places {
+class ChannelUsers {
  public:
-  Places(const Network& network, const Schedule& schedule, std::uint32_t window, Order& order)
+  ChannelUsers(const Network& network, const Schedule& schedule, std::uint32_t window, Order& order)
       : network_(network), schedule_(schedule), window_(window), order_(order), users_(network.channels()) {}
 
   /// `transfer`, of the phase that begins with `first`, takes its places. Calls `unordered(earlier, channel)` for
   /// whoever may not be over by then.
   void take(std::uint32_t transfer, std::uint64_t first, std::span<const Channel> route, const auto& unordered) {
-    said_.clear();
+    over_.clear();
     unsaid_.clear();
     for (const Channel channel : route) {
       auto& chain = users_[channel];
@@ -114,14 +115,18 @@ class Places {
         if (earlier >= first)
           in_order_ = false;  // contention within a phase: reported by verify()
         else
-          (order_.said(earlier, transfer) ? said_ : unsaid_).push_back({channel, earlier});
+          (order_.said(earlier, transfer) ? over_ : unsaid_).push_back({channel, earlier});
       }
       chain.push_back(transfer);
     }
-    for (const auto& [channel, earlier] : unsaid_) {
-      if (before_one_that_is_over(earlier) || order_.holds(earlier, transfer)) continue;
-      in_order_ = false;
-      unordered(earlier, channel);
+    std::ranges::sort(unsaid_, std::greater<>(), &Use::earlier);  // what is over tells of those before
+    for (const Use& use : unsaid_) {
+      if (before_one_that_is_over(use.earlier) || order_.holds(use.earlier, transfer)) {
+        over_.push_back(use);
+      } else {
+        in_order_ = false;
+        unordered(use.earlier, use.channel);
+      }
     }
   }
 
@@ -136,11 +141,11 @@ class Places {
   /// Where a channel carries one message at a time and all its users so far are in order, those before one that is over
   /// are over, too. Most that no wait says follow from that, without a search.
   bool before_one_that_is_over(std::uint32_t earlier) {
-    if (!in_order_ || said_.empty()) return false;
+    if (!in_order_ || over_.empty()) return false;
     const Hop hop = schedule_.hops()[earlier];
     route_.clear();
     network_.append_route(hop.src, hop.dst, route_);
-    return std::ranges::any_of(said_, [&](const Use& use) {
+    return std::ranges::any_of(over_, [&](const Use& use) {
       return apart(use.channel) == 1 && std::ranges::find(route_, use.channel) != route_.end();
     });
   }
@@ -150,7 +155,7 @@ class Places {
   std::uint32_t window_;
   Order& order_;
   std::vector<std::vector<std::uint32_t>> users_;
-  std::vector<Use> said_, unsaid_;  ///< of the transfer at hand: waits say so, or not
+  std::vector<Use> over_, unsaid_;  ///< before the transfer at hand: known to be, and not said by a wait
   std::vector<Channel> route_;
   bool in_order_ = true;  ///< nothing unordered so far
 };
@@ -167,7 +172,7 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
   std::vector<ShareCheck> shared;
   if (!network.equal_rates()) shared.assign(network.channels(), ShareCheck(std::uint64_t{whole_channel} * window));
   Order order(schedule, waits, window);
-  Places users(network, schedule, window, order);
+  ChannelUsers users(network, schedule, window, order);
   Steps steps("verifying the waits", schedule.size());
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     const std::uint64_t first = schedule.phase_begin()[phase];
