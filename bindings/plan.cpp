@@ -19,9 +19,9 @@ namespace {
 
 ByteView view(const nb::bytes& data) { return {static_cast<const std::uint8_t*>(data.data()), data.size()}; }
 
-/// A closed form with the network that it asks for routes.
+/// A closed form with the network that it asks for routes, which outlives it.
 struct Rows {
-  Network network;
+  const Network& network;
   FoundForm found;
 
   explicit Rows(const Network& of, const Demand& demand) : network(of), found(closed_form_of(network, demand)) {
@@ -109,8 +109,8 @@ void bind_plan(nb::module_& m) {
       .def("__eq__", [](const RankProgram& p, const RankProgram& q) { return p == q; });
 
   nb::class_<Rows>(m, "Rows", "An all-to-all in closed form: any rank's row without the rest of the schedule.")
-      .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "Raises InputError where there is none.")
+      .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(),
+           nb::call_guard<nb::gil_scoped_release>(), "Raises InputError where there is none.")
       .def_prop_ro("phases", [](const Rows& r) { return r.found.form->phases(); })
       .def_prop_ro("scheduler", [](const Rows& r) { return r.found.scheduler; })
       .def("phase", &Rows::phase, "src"_a, "dst"_a, "the phase of a message")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import itertools
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -224,11 +225,12 @@ class NetworkDescription:
                 )
         raise AssertionError("called without a duplicate")
 
-    def link_ends(self) -> tuple[list[int], list[int]]:
-        """Both ends of every link as node indices; an unknown name is an error."""
+    def link_ends(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Both ends of every link as node indices, in little memory; an unknown name is an error."""
         indices = self.name_indices()
         try:
-            return [indices[link.a] for link in self.links], [indices[link.b] for link in self.links]
+            a = array("I", (indices[link.a] for link in self.links))
+            return a, array("I", (indices[link.b] for link in self.links))
         except KeyError:
             pass
         link, name = next((k, n) for k in self.links for n in (k.a, k.b) if n not in indices)
