@@ -179,11 +179,9 @@ def test_a_slower_arm_costs_little(ratio: float, seed: int) -> None:
         assert run.arms.count(1) <= 2  # clear losers need a second look at most
 
 
-@given(
-    st.lists(st.floats(0.3, 10), min_size=1, max_size=5), st.integers(0, 1000), st.sampled_from([0, 0.1, 0.3])
-)
-def test_nothing_known_loses_no_more_than_the_budget(ratios: list[float], seed: int, noise: float) -> None:
-    """Loss is what trials took longer than the library's call would have under the same conditions."""
+def calls_beyond_the_budget(ratios: list[float], seed: int, noise: float) -> float:
+    """With nothing known, at worst. Loss is what trials took longer than the library's call would have under the same
+    conditions."""
     import numpy as np
 
     delays = np.exp(np.random.default_rng(seed).normal(0, noise, (300, 1)))
@@ -191,11 +189,31 @@ def test_nothing_known_loses_no_more_than_the_budget(ratios: list[float], seed: 
     guard = Guard(unknown(len(ratios) + 1), rules())
     arms, incumbents, *_, seconds = guard.play(costs)
     first = next((call for call, arm in enumerate(incumbents) if arm != 0), 300)
-    lost, spent = 0.0, 0.0
+    lost, spent, most = 0.0, 0.0, -math.inf
     for call in range(first):
         spent += seconds[call]
         lost += max(0.0, seconds[call] - costs[call, 0]) if arms[call] != 0 else 0
-        assert lost <= 0.01 * spent + 2e-3 * max(1, costs[: call + 1, 0].mean() / 1e-3)
+        most = max(most, lost - 0.01 * spent - 2e-3 * max(1, costs[: call + 1, 0].mean() / 1e-3))
+    return most / 1e-3
+
+
+@given(
+    st.lists(st.floats(0.3, 10), min_size=1, max_size=5),
+    st.integers(0, 1000),
+    st.sampled_from([0, 0.05, 0.1]),
+)
+def test_nothing_known_loses_no_more_than_the_budget(ratios: list[float], seed: int, noise: float) -> None:
+    assert calls_beyond_the_budget(ratios, seed, noise) <= 0
+
+
+def test_more_than_the_budget_is_lost_in_few_runs_under_noise() -> None:
+    """Where noise doubles a call, the arm in use may have been seen in its slow calls only (docs/decisions/0030)."""
+    import numpy as np
+
+    ratios = np.random.default_rng(1).uniform(0.5, 3, (1000, 2))
+    beyond = [calls_beyond_the_budget(list(ratios[seed]), seed, 0.3) for seed in range(1000)]
+    assert sum(calls > 0 for calls in beyond) <= 5
+    assert max(beyond) <= 2
 
 
 def test_what_cannot_be_cut_short_waits_until_the_budget_holds_a_wrong_guess() -> None:
