@@ -2,8 +2,8 @@
 /// passed on unchanged; which one the ranks find out together.
 #include "runtime/calls/entry_vector.hpp"
 
+#include <chrono>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -66,13 +66,15 @@ struct Run {
   bool look = false;  ///< then it is time to find out what the ranks send
 };
 
-/// Finds out what the ranks have sent in this call: after it, when all are there. Eight ranks of MPICH on two cores
-/// take 6 ms for a reduction that is under way during their first call. Collective, before they have met.
-void look_at_size(MPI_Comm comm, const Sides& sides, Team& team) {
+/// Finds out what the ranks have sent in this call, in so many seconds: after it, when all are there. Eight ranks of
+/// MPICH on two cores take 6 ms for a reduction that is under way during their first call. Collective, before they have
+/// met.
+void look_at_size(MPI_Comm comm, const Sides& sides, Team& team, double seconds) {
   const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach);
   std::optional<PeerBytes> peer_bytes;
   if (neighbours && !neighbours->ambiguous) peer_bytes = sides.between(*neighbours, comm).peer_bytes();
-  team.looked_at(extent_of(comm, peer_bytes.value_or(PeerBytes{}), team.size()), sides.reach.rooted());
+  const LookedAt found = look_at(comm, peer_bytes.value_or(PeerBytes{}), team.size(), seconds);
+  team.looked_at(found.extent, sides.reach.rooted(), found.outran_wires);
 }
 
 void run(Operation&& operation) {
@@ -132,7 +134,7 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   std::optional<PeerBytes> peer_bytes = call.peer_bytes();
   const std::uint64_t bytes = bytes_to_others(peer_bytes);
   const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes), sides.reach.rooted());
-  if (found.extent.messages > 0) team->looked_at(found.extent, sides.reach.rooted());
+  if (found.extent.messages > 0) team->looked_at(found.extent, sides.reach.rooted(), false);
   if (found.exchange == nullptr && found.duel == nullptr && found.why != FallbackReason::erroneous)
     return run_by_bundles(comm, sides, *team, found.why);
   if (found.exchange == nullptr) return {.why = found.why, .duel = found.duel};
@@ -149,6 +151,8 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
     complete_pending_setups(comm);
     Run run = run_by_plan(comm, sides);
     int code = MPI_SUCCESS;
+    std::chrono::steady_clock::time_point since;
+    if (run.look) since = std::chrono::steady_clock::now();
     if (run.why) {
       note_passed_on(comm, sides, *run.why);
       code = wait_in_mpi(native);
@@ -156,7 +160,10 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
     if (run.joins != nullptr) runtime::run(BundledVector(*run.joins, nullptr, std::nullopt));
     if (run.duel != nullptr) run.duel->over();
     run.chosen.over();
-    if (run.look) look_at_size(comm, sides, *Team::known(comm));
+    if (run.look) {
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
+      look_at_size(comm, sides, *Team::known(comm), took.count());
+    }
     return code;
   });
 }

@@ -219,8 +219,8 @@ Exchange* Team::irregular_bundles(MPI_Comm comm, const Arm& arm) {
   return found != nullptr && bundles(irregular_calls(), 1) ? found : nullptr;
 }
 
-void Team::looked_at(const Extent& extent, bool rooted) {
-  has_large_calls_ |= extent.large_enough();
+void Team::looked_at(const Extent& extent, bool rooted, bool outran_wires) {
+  has_large_calls_ |= extent.large_enough() && !outran_wires;
   if (rooted) return;
   const auto ranks = static_cast<std::uint64_t>(size_);
   irregular_bytes_ = static_cast<std::size_t>((extent.bytes + ranks * (ranks - 1) - 1) / (ranks * (ranks - 1)));

@@ -85,8 +85,9 @@ class Team {
   [[nodiscard]] Exchange* irregular_bundles(MPI_Comm comm, const Arm& arm);
   /// Bytes of an irregular call between two ranks, on average, when the ranks last looked at one; 0: not yet.
   [[nodiscard]] std::size_t irregular_bytes() const { return irregular_bytes_; }
-  /// What an irregular call has sent. `rooted`: by one rank, or to one. All ranks say so at the same call.
-  void looked_at(const Extent& extent, bool rooted);
+  /// What an irregular call has sent. `rooted`: by one rank, or to one. Large calls make the ranks meet, but not those
+  /// that hardly use the wires. All ranks say so at the same call.
+  void looked_at(const Extent& extent, bool rooted, bool outran_wires);
   /// Who serves the calls whose size is known, where no limit decides.
   [[nodiscard]] Choices& choices();
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all

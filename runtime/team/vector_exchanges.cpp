@@ -1,5 +1,7 @@
 #include "runtime/team/vector_exchanges.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -34,13 +36,25 @@ bool is_large(const Extent& all, int ranks) {
   return row >= longer * (planning_seconds + seconds_per_message * static_cast<double>(all.messages));
 }
 
-}  // namespace
-
 Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
   const Extent own = own_extent(peer_bytes, ranks);
   Extent all;
   reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
   return all;
+}
+
+}  // namespace
+
+LookedAt look_at(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks, double seconds) {
+  const Extent own = own_extent(peer_bytes, ranks);
+  // Until they have met, ranks may have read different networks.
+  const PlanStore& plans = PlanStore::instance();
+  const double wires = plans.has_network() ? static_cast<double>(own.bytes) / plans.network().host_rate() : 0;
+  const auto microseconds = [](double of) { return static_cast<std::uint64_t>(std::clamp(of, 0.0, 1e6) * 1e6); };
+  const std::array<std::uint64_t, 4> mine{own.bytes, own.messages, microseconds(seconds), microseconds(wires)};
+  std::array<std::uint64_t, 4> all{};
+  reduce(mine.data(), all.data(), 4, MPI_UINT64_T, MPI_SUM, comm);
+  return {{all[0], all[1]}, 2 * all[2] < all[3]};
 }
 
 bool Extent::large_enough() const { return messages > 0 && bytes / messages >= settings().min_vector_bytes; }

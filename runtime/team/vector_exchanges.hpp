@@ -19,8 +19,14 @@
 
 namespace hocket::runtime {
 
-/// What the ranks of a communicator send in a call. Collective.
-[[nodiscard]] Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks);
+/// What the ranks of a communicator have sent in a call that the library served.
+struct LookedAt {
+  Extent extent;
+  bool outran_wires;  ///< it took less than half of what the wires need for it, as they are described
+};
+
+/// `seconds`: of the call, on this rank. Collective.
+[[nodiscard]] LookedAt look_at(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks, double seconds);
 
 class VectorExchanges {
  public:

@@ -184,6 +184,13 @@ def test_what_short_calls_cost(calls: Callable[..., Told], form: str, agreements
     assert calls("30", FAST, form=form, size=8, number=200).agreements == agreements
 
 
+def test_large_irregular_calls_that_outrun_the_wires_make_nobody_meet(calls: Callable[..., Told]) -> None:
+    """What a rank sends needs 25 ms of its host's link."""
+    told = calls("600", FAST, *LEARN, "-v", form="vector", size=1 << 20)
+    assert told.scheduled == 0 and "not_worth" not in told.said  # a plan would not be
+    assert "not_worth" in calls("60000", FAST, *LEARN, "-v", form="vector", size=1 << 20, number=4).said
+
+
 def test_what_meeting_costs_beyond_two_calls_counts_as_lost(calls: Callable[..., Told]) -> None:
     """It should take a fifth of a second, and takes two; or seven tenths, more than trials could make up for."""
     told = calls(SLOW, FAST, *LEARN, "-v", look="10000 400000")
@@ -260,7 +267,9 @@ def test_an_irregular_exchange_goes_back_to_the_library_where_that_is_faster(
 def test_ranks_do_not_meet_for_small_irregular_calls(calls: Callable[..., Told]) -> None:
     """Where they meet they find that the network does not know this machine."""
     for how, size, meets in (("learn", 64, False), ("learn", 1 << 16, True), ("off", 64, True)):
-        told = calls(FAST, FAST, "--choose", how, "--placement", "names", form="vector", size=size, number=10)
+        told = calls(
+            "6000", FAST, "--choose", how, "--placement", "names", form="vector", size=size, number=10
+        )
         assert ("the MPI library serves" in told.said) == meets, (how, size, told.said)
 
 
