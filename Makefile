@@ -198,6 +198,9 @@ bench-torus: setup ## the T3D by the wormhole model: bench/results/t3d-*.{csv,md
 bench-smpi-reductions: setup ## reductions and broadcasts under SimGrid SMPI, and what papers propose (an hour)
 	$(PYTHON_OF_VENV) bench/smpi/reductions.py --resume
 
+bench-smpi-bundles: setup ## all-to-alls of 64 hosts with 16 ranks under SimGrid SMPI: bench/results/smpi-bundles.{csv,md} (half an hour)
+	$(PYTHON_OF_VENV) bench/smpi/bundles.py
+
 bench-smpi-torus: setup ## the all-to-all of tori under SimGrid SMPI (an hour)
 	$(PYTHON_OF_VENV) bench/smpi/torus.py
 

@@ -47,7 +47,7 @@ NETWORKS: Final = (
 FLOWS: Final = ("token", "token", "token", "window:2", "barrier", "free")
 LIMITS: Final = ("MIN_BYTES", "MIN_GATHER_BYTES", "MIN_VECTOR_BYTES", "MIN_FLOWS", "MIN_SENDERS")
 EVERYTHING: Final = {f"HOCKET_{limit}": "1" for limit in LIMITS}  # is scheduled
-BUNDLES: Final = ("bundle-1", "bundle-2", "bundle-order", "bundle-native")
+BUNDLES: Final = ("bundle-1", "bundle-2", "bundle-order", "bundle-native", "bundle-leaders")
 
 
 @dataclass(frozen=True)

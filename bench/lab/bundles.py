@@ -28,7 +28,7 @@ from mpi_jobs import compiled, mpis
 from results_file import Row, alternating, begin, cells, grouped, spread
 
 NETWORKS = {"8 x 4": "chain:2,2,2,2*4", "4 x 8": "chain:2,2*8"}
-BUNDLES = ("bundle-1", "bundle-2", "bundle-order", "bundle-native")
+BUNDLES = ("bundle-1", "bundle-2", "bundle-order", "bundle-native", "bundle-leaders")
 # Collective, the call of collective_times, distribution of ranks, sizes, and the arm of each rank for itself; none:
 # irregular calls are planned for their sizes. Those are of up to twice the average, or of SIZE between 10 % of pairs.
 CASES = (

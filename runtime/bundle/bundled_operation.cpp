@@ -12,7 +12,7 @@ void BundledOperation::begin() {
   call_ = memory().next_call();
   put();
   memory().arrive();
-  stage_ = works() || hosts().leads() ? Stage::gathering : Stage::carrying;
+  stage_ = works() || carries() ? Stage::gathering : Stage::carrying;
 }
 
 bool BundledOperation::advance() {
@@ -25,9 +25,21 @@ bool BundledOperation::advance() {
     stage_ = Stage::working;
     ++moves_;
   }
-  if (stage_ == Stage::working && (!hosts().leads() || memory().all_here())) {
-    if (hosts().leads()) begin_carrying();
+  if (stage_ == Stage::working && (!carries() || memory().all_here())) {
+    if (carries()) begin_carrying();
     stage_ = Stage::carrying;
+    ++moves_;
+  }
+  if (stage_ == Stage::carrying && exchange_.all_lead()) {
+    if (!all_done(requests_)) return false;
+    memory().arrive();
+    stage_ = Stage::landing;
+    ++moves_;
+  }
+  if (stage_ == Stage::landing) {
+    if (!memory().all_here()) return false;
+    take();
+    stage_ = Stage::taken;
     ++moves_;
   }
   if (stage_ == Stage::carrying) {
@@ -42,13 +54,30 @@ bool BundledOperation::advance() {
 }
 
 void BundledOperation::begin_carrying() {
+  if (exchange_.all_lead()) return begin_share();
   if (planned().window == 0) {
-    carry(team_.between_leaders, &request_);
+    requests_.assign(1, MPI_REQUEST_NULL);
+    carry(team_.between_leaders, requests_.data());
     return;
   }
   traffic_ = traffic();
   run_.emplace(exchange_, traffic_);
   run_->begin();
+}
+
+void BundledOperation::begin_share() {
+  constexpr int bundle_tag = 0;
+  prepare_share();
+  const std::vector<Carriage> carriages = carriages_of(hosts());
+  const auto request = [this] { return &requests_.emplace_back(MPI_REQUEST_NULL); };
+  for (const Carriage& carriage : carriages)
+    if (const Span in = coming_in(carriage.from_host); in.length > 0)
+      check(PMPI_Irecv(in.at, static_cast<int>(in.length), MPI_BYTE, static_cast<int>(carriage.from), bundle_tag,
+                       exchange_.comm(), request()));
+  for (const Carriage& carriage : carriages)
+    if (const Span out = going_out(carriage.to_host); out.length > 0)
+      check(PMPI_Isend(out.at, static_cast<int>(out.length), MPI_BYTE, static_cast<int>(carriage.to), bundle_tag,
+                       exchange_.comm(), request()));
 }
 
 bool BundledOperation::carried() {
@@ -57,9 +86,7 @@ bool BundledOperation::carried() {
     run_.reset();
     return true;
   }
-  int done = 0;
-  check(PMPI_Test(&request_, &done, MPI_STATUS_IGNORE));
-  return done != 0;
+  return all_done(requests_);
 }
 
 /// A rank that this one waits for may itself wait for a message from or to this one, by the program: MPI must move
@@ -67,16 +94,16 @@ bool BundledOperation::carried() {
 bool BundledOperation::wait() {
   using namespace std::chrono_literals;
   if (waits_for_more()) return false;
-  const bool gathers = stage_ == Stage::gathering || stage_ == Stage::working;
-  if (gathers || !hosts().leads()) {
+  const bool meets = stage_ == Stage::gathering || stage_ == Stage::working || stage_ == Stage::landing;
+  if (meets || !carries()) {
     move_messages();
-    if (gathers)
+    if (meets)
       memory().await_all(sleep_);
     else
       memory().await_completion(call_, sleep_);
     sleep_ = std::min<std::chrono::microseconds>(2 * sleep_, 10ms);
   } else if (!run_)
-    check(PMPI_Wait(&request_, MPI_STATUS_IGNORE));
+    check(PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
   else
     return false;
   return true;

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "runtime/buffers/messages.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/exchange/exchange_run.hpp"
@@ -15,6 +17,9 @@ namespace hocket::runtime {
 /// Every rank puts what it has into the memory of its host. When all have, the leader carries it to the other hosts,
 /// and what they have here, by an exchange between leaders or a call of the MPI library. When that is over every rank
 /// takes out what is its own.
+///
+/// Where all lead, every rank carries to some of the hosts, and waits for the others before it takes out. Where hosts
+/// have many ranks and messages are short, what a rank needs for each message is most of the time.
 ///
 /// Of two calls that follow each other each has a half of the memory. So nobody waits until the others have taken out
 /// theirs: who begins the second call after this one knows that all have begun the one between.
@@ -47,10 +52,12 @@ class BundledOperation : public Operation {
   [[nodiscard]] std::byte* area() const { return memory().data() + call_ % 2 * (memory().bytes() / 2); }
 
  private:
-  enum class Stage : std::uint8_t { gathering, working, carrying, taken, over };
+  enum class Stage : std::uint8_t { gathering, working, carrying, landing, taken, over };
 
+  [[nodiscard]] bool carries() const { return exchange_.all_lead() || hosts().leads(); }
   /// As the plan says, or by the MPI library.
   void begin_carrying();
+  void begin_share();
   [[nodiscard]] bool carried();
   void move_messages() const;
 
@@ -62,6 +69,11 @@ class BundledOperation : public Operation {
   [[nodiscard]] virtual Traffic traffic() = 0;
   /// The same by the MPI library's nonblocking call.
   virtual void carry(MPI_Comm leaders, MPI_Request* request) = 0;
+  /// Where all lead: what this rank carries to another host, and where it puts what comes from one. Nothing is not
+  /// sent.
+  virtual void prepare_share() {}
+  [[nodiscard]] virtual Span going_out(std::size_t) { return {}; }
+  [[nodiscard]] virtual Span coming_in(std::size_t) { return {}; }
   virtual void take() = 0;
   /// Whether something comes to this rank otherwise; when all of it is in.
   [[nodiscard]] virtual bool waits_for_more() const { return false; }
@@ -75,7 +87,7 @@ class BundledOperation : public Operation {
   std::chrono::microseconds sleep_{1000};  ///< of the next wait for ranks of this host
   Traffic traffic_;
   std::optional<ExchangeRun> run_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::vector<MPI_Request> requests_;
 };
 
 }  // namespace hocket::runtime

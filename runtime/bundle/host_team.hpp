@@ -26,6 +26,10 @@ struct HostTeam {
   [[nodiscard]] bool fits(const Collective& collective, std::size_t bytes) const {
     return needed(collective, bytes) <= memory->bytes() / 2;  // two calls may be there at once
   }
+  /// Whether several ranks of each host can carry: what goes to one host must not be what goes to another.
+  [[nodiscard]] bool can_all_lead(const Collective& collective) const {
+    return collective.pattern == Pattern::all_to_all && hosts.fewest > 1;
+  }
 };
 
 /// Whether there are operations that bundle its messages.

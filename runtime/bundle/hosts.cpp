@@ -19,8 +19,20 @@ Hosts hosts_of(const Numbering& numbering, std::size_t rank) {
       here.push_back(static_cast<Rank>(of_comm));
     }
     hosts.most = std::max(hosts.most, here.size());
+    hosts.fewest = hosts.ranks.size() == 1 ? here.size() : std::min(hosts.fewest, here.size());
   }
   return hosts;
+}
+
+std::vector<Carriage> carriages_of(const Hosts& hosts) {
+  std::vector<Carriage> carried;
+  if (hosts.local >= hosts.fewest) return carried;
+  for (std::size_t distance = 1 + hosts.local; distance < hosts.count(); distance += hosts.fewest) {
+    const std::size_t to = (hosts.host + distance) % hosts.count();
+    const std::size_t from = (hosts.host + hosts.count() - distance) % hosts.count();
+    carried.push_back({to, from, hosts.ranks[to][hosts.local], hosts.ranks[from][hosts.local]});
+  }
+  return carried;
 }
 
 Numbering leaders_of(const Numbering& numbering) {

@@ -19,6 +19,8 @@ class BundledAllToAll : public BundledOperation {
   void put() final;
   [[nodiscard]] Traffic traffic() final;
   void carry(MPI_Comm leaders, MPI_Request* request) final;
+  [[nodiscard]] Span going_out(std::size_t host) final { return {going_to(host), bundle_bytes(host)}; }
+  [[nodiscard]] Span coming_in(std::size_t host) final { return {coming_from(host), bundle_bytes(host)}; }
   void take() final;
 
   /// The bundle of this host for another one, or from it: they are as long.

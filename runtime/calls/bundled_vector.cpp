@@ -138,8 +138,7 @@ std::vector<Span> BundledVector::bundle_for(std::size_t host) const {
   return rows;
 }
 
-/// All ranks of this host have told what they expect.
-void BundledVector::lay_out_arrivals() {
+void BundledVector::lay_out(std::span<std::uint64_t> arrivals) const {
   const VectorPlaces at = places();
   const std::size_t here = hosts().here().size();
   std::vector<std::uint64_t> together(hosts().together, 0);
@@ -147,7 +146,6 @@ void BundledVector::lay_out_arrivals() {
     const std::span<const std::uint32_t> expected = at.expected(local);
     for (std::size_t rank = 0; rank < together.size(); ++rank) together[rank] += expected[rank];
   }
-  const std::span<std::uint64_t> arrivals = at.arrivals();
   arrivals[0] = 0;
   for (std::size_t host = 0; host < hosts().count(); ++host) {
     std::uint64_t bytes = 0;
@@ -161,8 +159,8 @@ void BundledVector::lay_out_arrivals() {
 }
 
 Traffic BundledVector::traffic() {
-  lay_out_arrivals();
   const VectorPlaces at = places();
+  lay_out(at.arrivals());
   const std::span<const std::uint64_t> arrivals = at.arrivals();
   Traffic traffic;
   for (const auto& send : planned().program.sends) {
@@ -178,8 +176,8 @@ Traffic BundledVector::traffic() {
 }
 
 void BundledVector::carry(MPI_Comm leaders, MPI_Request* request) {
-  lay_out_arrivals();
   const VectorPlaces at = places();
+  lay_out(at.arrivals());
   const std::span<const std::uint64_t> arrivals = at.arrivals();
   const std::size_t count = hosts().count();
   counts_.resize(4 * count);
@@ -198,6 +196,23 @@ void BundledVector::carry(MPI_Comm leaders, MPI_Request* request) {
   staging_.reserve(1);  // somewhere, for libraries that refuse nowhere
   check(PMPI_Ialltoallv(staging_.data(), sends, sends_at, MPI_BYTE, at.incoming(), receives, receives_at, MPI_BYTE,
                         leaders, request));
+}
+
+/// Each rank for itself, since nobody waits between this and carrying; takers read what the leader has put down.
+void BundledVector::prepare_share() {
+  arrivals_.resize(hosts().count() + 1);
+  lay_out(arrivals_);
+  if (hosts().leads()) std::ranges::copy(arrivals_, places().arrivals().begin());
+}
+
+Span BundledVector::going_out(std::size_t host) {
+  std::vector<std::byte>& bundle = shares_.emplace_back();
+  for (const Span& row : bundle_for(host)) bundle.insert(bundle.end(), row.at, row.at + row.length);
+  return {bundle.data(), bundle.size()};
+}
+
+Span BundledVector::coming_in(std::size_t host) {
+  return {places().incoming() + arrivals_[host], arrivals_[host + 1] - arrivals_[host]};
 }
 
 void BundledVector::take() {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,9 @@ class BundledVector : public BundledOperation {
   void put() final;
   [[nodiscard]] Traffic traffic() final;
   void carry(MPI_Comm leaders, MPI_Request* request) final;
+  void prepare_share() final;
+  [[nodiscard]] Span going_out(std::size_t host) final;
+  [[nodiscard]] Span coming_in(std::size_t host) final;
   void take() final;
   [[nodiscard]] bool waits_for_more() const final { return !direct_.empty(); }
   [[nodiscard]] bool all_in() final;
@@ -38,7 +42,8 @@ class BundledVector : public BundledOperation {
   void exchange_in_place();
   /// What goes to another host: of each rank here its row. Empty where none has messages.
   [[nodiscard]] std::vector<Span> bundle_for(std::size_t host) const;
-  void lay_out_arrivals();
+  /// Where bundles will begin, from what all ranks of this host expect.
+  void lay_out(std::span<std::uint64_t> arrivals) const;
   void take_message(const Span& message, std::span<const Span> wanted);
 
   const VectorCall* call_;
@@ -49,6 +54,8 @@ class BundledVector : public BundledOperation {
   std::vector<MPI_Request> direct_;
   std::vector<std::byte> staging_;  ///< bundles, for the MPI library
   std::vector<int> counts_;
+  std::vector<std::uint64_t> arrivals_;         ///< where all lead: as the leader puts them down
+  std::vector<std::vector<std::byte>> shares_;  ///< where all lead: bundles that this rank carries
 };
 
 }  // namespace hocket::runtime

@@ -16,6 +16,8 @@ struct Arm {
   bool large = false;  ///< segments of `large_segment` bytes
   /// One message between two hosts, for all their ranks (runtime/bundle/); window 0: the library carries them.
   bool bundled = false;
+  /// Every rank of a host carries some of its bundles, as soon as it can.
+  bool all_lead = false;
 
   /// That it can give up when a call takes too long.
   [[nodiscard]] constexpr bool has_order() const { return window > 0; }
@@ -29,7 +31,7 @@ inline constexpr std::size_t large_segment = std::size_t{1} << 20;
 inline constexpr Arm as_planned{"as planned", 0};
 
 /// The first is the library's own. Evidence of earlier runs names them, so names stay.
-inline constexpr std::array<Arm, 13> arms{{{"native"},
+inline constexpr std::array<Arm, 14> arms{{{"native"},
                                            {"window-1", 1},
                                            {"window-2", 2},
                                            {"window-4", 4},
@@ -41,7 +43,8 @@ inline constexpr std::array<Arm, 13> arms{{{"native"},
                                            {"bundle-1", 1, Flow::token, false, true},
                                            {"bundle-2", 2, Flow::token, false, true},
                                            {"bundle-order", 8, Flow::free, false, true},
-                                           {"bundle-native", 0, Flow::token, false, true}}};
+                                           {"bundle-native", 0, Flow::token, false, true},
+                                           {"bundle-leaders", 0, Flow::token, false, true, true}}};
 
 /// Of sums that are not timed, on hosts with several ranks.
 inline constexpr const Arm& bundled_sums = arms[10];

@@ -295,6 +295,7 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
   if (together != nullptr && arm.window == 0) {
     cost.window = 1;
     cost.phases = std::bit_width(together->hosts.count() - 1);  // as short messages go
+    if (arm.all_lead) cost.phases = 1 + (together->hosts.count() - 1) / together->hosts.fewest;  // and all meet again
     // Between leaders the library's order is as good or bad as between all.
     cost.wire_seconds = std::sqrt(wire * std::max(wire, choice.native_seconds));
   }

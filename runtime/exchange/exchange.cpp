@@ -7,8 +7,13 @@
 
 namespace hocket::runtime {
 
-Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings, const HostTeam* host_team)
-    : comm_(comm), planned_(std::move(planned)), settings_(settings), host_team_(host_team), trace_(Trace::instance()) {
+Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings, const HostTeam* host_team, bool all_lead)
+    : comm_(comm),
+      planned_(std::move(planned)),
+      settings_(settings),
+      host_team_(host_team),
+      all_lead_(all_lead),
+      trace_(Trace::instance()) {
   int size = 0;
   check(PMPI_Comm_rank(comm_, &rank_));
   check(PMPI_Comm_size(comm_, &size));

@@ -28,13 +28,16 @@ class Exchange {
 
   /// The program names ranks of `comm`, which must be used by nobody else.
   /// `host_team`: the ranks of each host act together, and the program is their leader's; it must outlive this.
-  Exchange(MPI_Comm comm, Planned planned, const Settings& settings, const HostTeam* host_team = nullptr);
+  /// `all_lead`: there is no program, each of them carries some of what they have.
+  Exchange(MPI_Comm comm, Planned planned, const Settings& settings, const HostTeam* host_team = nullptr,
+           bool all_lead = false);
 
   [[nodiscard]] const Planned& planned() const { return planned_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(rank_); }
   /// Null: every rank carries its own messages.
   [[nodiscard]] const HostTeam* host_team() const { return host_team_; }
+  [[nodiscard]] bool all_lead() const { return all_lead_; }
 
  private:
   friend class ExchangeRun;
@@ -46,6 +49,7 @@ class Exchange {
   Planned planned_;
   Settings settings_;
   const HostTeam* host_team_;
+  bool all_lead_;
   Trace* trace_;
   int rank_ = 0;
   std::vector<std::size_t> acks_before_;     ///< per send: of the first so many sends, before it may start

@@ -133,7 +133,7 @@ std::size_t Team::long_message_bytes() {
 
 Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
   if (!could_collide()) return nullptr;
-  const Way way{kind, arm.window, arm.flow, arm.large, arm.bundled};
+  const Way way{kind, arm.window, arm.flow, arm.large, arm.bundled, arm.all_lead};
   auto found = exchanges_.find(way);
   if (found == exchanges_.end()) found = exchanges_.emplace(way, make_exchange(comm, kind, arm)).first;
   return found->second.get();
@@ -165,6 +165,7 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   if (rests_on_widths && network(comm) == nullptr) return nullptr;
   const HostTeam* const together = arm.bundled && is_bundled(*kind.collective) ? host_team(comm) : nullptr;
   if (arm.bundled && together == nullptr) return nullptr;
+  if (arm.all_lead && !together->can_all_lead(*kind.collective)) return nullptr;
   const Numbering& numbering = together != nullptr ? together->leaders : numbering_;
   std::string problem;
   Planned planned;
@@ -191,7 +192,7 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   Settings own_settings = settings();
   if (arm.flow != Flow::token) own_settings.flow_control = arm.flow;
   if (arm.large) own_settings.segment = large_segment;
-  return std::make_unique<Exchange>(own, std::move(planned), own_settings, together);
+  return std::make_unique<Exchange>(own, std::move(planned), own_settings, together, arm.all_lead);
 }
 
 const HostTeam* Team::host_team(MPI_Comm comm) {

@@ -138,7 +138,7 @@ class Team {
     CallKind kind;
     std::uint32_t window;
     Flow flow;
-    bool large, bundled;
+    bool large, bundled, all_lead;
     auto operator<=>(const Way&) const = default;
   };
   bool host_team_asked_ = false;

@@ -50,6 +50,15 @@ def test_the_platform_has_the_ties_of_the_network(ties: list[str], tmp_path: Pat
             assert [again.channel_name(c) for c in again.route(src, dst)] == ours
 
 
+@needs_simgrid
+@pytest.mark.parametrize("leaders", [1, 2, 3, "bruck"])
+def test_bundles_bring_every_byte(leaders: int | str, tmp_path: Path) -> None:
+    """Five hosts with three ranks each; the program checks what it gets."""
+    referee = Referee(read_network("chain:3,2*3@1Gbit,1us"), tmp_path)
+    copying, meeting = 3e-6, 2e-6
+    assert referee.bundled(leaders, 8, 3, copying, meeting) > 2 * (copying + meeting)
+
+
 def test_names_are_escaped() -> None:
     network = _core.build_network(["<s&\"'>", "a&b", "c"], [0, 1, 1], [0, 0], [1, 2], [1e6, 1e6], [0.0, 0.0])
     assert 'id="a&amp;b"' in platform_xml(network)

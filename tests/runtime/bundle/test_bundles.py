@@ -51,10 +51,15 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., str]:
         ("unequal", "bundle-order"),
         ("block", "bundle-native"),
         ("unequal", "bundle-native"),
+        ("block", "bundle-leaders"),
+        ("cyclic", "bundle-leaders"),
     ],
 )
 def test_every_byte_arrives(bundled: Callable[..., str], program: str, placement: str, arm: str) -> None:
     said = bundled(program, placement, arm)
+    if arm == "bundle-leaders" and "alltoall" not in program:
+        assert "bundled" not in said  # what goes to all hosts is the same
+        return
     ranks = len(PLACEMENTS[placement])
     assert f"hocket: {CALLS[program]} of {ranks} ranks on 3 hosts, bundled: " in said
 
@@ -68,21 +73,31 @@ def test_without_memory_nothing_is_bundled(bundled: Callable[..., str]) -> None:
     assert "bundled" not in bundled("alltoall_check 3", "block", "bundle-1", HOCKET_HOST_MEMORY="0")
 
 
-@pytest.mark.parametrize("what", ["memfd_create", "open"])
-def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str) -> None:
+@pytest.mark.parametrize(
+    ("what", "program"),
+    [
+        ("memfd_create", "alltoall_check 3"),
+        ("open", "alltoall_check 3"),
+        ("open", "alltoallv_check 200 sizes changing"),
+    ],
+)
+def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str, program: str) -> None:
     """As in containers: no such system call, or processes that are hidden from each other."""
     refusing = compile_once(["cc", "-shared", "-fPIC", str(PROGRAMS / "no_memory.c")], "no_memory.so")
     env = {"HOCKET_ARM": "bundle-1", "LD_PRELOAD": str(refusing), "HOCKET_TEST_REFUSED": what}
-    said = check("alltoall_check 3", NETWORK, 9, env=env)
+    said = check(program, NETWORK, 9, env=env)
     assert said.count("the ranks of a host cannot share memory") == 1
     assert "messages of a host's ranks are not bundled" in said
 
 
-@pytest.mark.parametrize("how", ["kill", "exit"])
-def test_a_rank_dies(launch: Launched, how: str) -> None:
+@pytest.mark.parametrize(
+    ("how", "arm"), [("kill", "bundle-1"), ("exit", "bundle-1"), ("kill", "bundle-leaders")]
+)
+@pytest.mark.parametrize("count", [20000, 20])  # of these Alltoallv is bundled, too
+def test_a_rank_dies(launch: Launched, how: str, arm: str, count: int) -> None:
     """The launcher ends the others. Memory without a name cannot stay behind."""
     before = sorted(path.name for path in Path("/dev/shm").glob("*hocket*"))
-    done = launch(f"killed {how}", "chain:2,2*2", 8, env={"HOCKET_ARM": "bundle-1"})
+    done = launch(f"killed {how} {count}", "chain:2,2*2", 8, env={"HOCKET_ARM": arm})
     assert done.returncode != 0
     assert "bundled" in done.stderr, done.stderr
     assert sorted(path.name for path in Path("/dev/shm").glob("*hocket*")) == before
@@ -114,7 +129,16 @@ def test_memory_does_not_grow_with_calls(launch: Launched) -> None:
     assert late - early < 512, "KiB; 1,800 calls lie between"
 
 
-@pytest.mark.parametrize("arm", ["bundle-1", "bundle-native"])
+@pytest.mark.parametrize("program", ["alltoall_check 20", "alltoallv_check 2000 sizes changing"])
+def test_leaders_carry_to_several_hosts_each(check: Check, program: str) -> None:
+    assert "bundled" in check(program, "chain:3,2*2", 10, env={"HOCKET_ARM": "bundle-leaders"})
+
+
+def test_where_a_host_has_one_rank_not_all_lead(bundled: Callable[..., str]) -> None:
+    assert "bundled" not in bundled("alltoall_check 20", "unequal", "bundle-leaders")
+
+
+@pytest.mark.parametrize("arm", ["bundle-1", "bundle-native", "bundle-leaders"])
 def test_messages_move_while_ranks_of_a_host_wait(check: Check, arm: str) -> None:
     """Who is late sends to one that waits for it in the memory of the host, and on another host."""
     assert "bundled" in check("needed_meanwhile 300000", NETWORK, 6, env={"HOCKET_ARM": arm})

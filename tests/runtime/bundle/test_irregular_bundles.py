@@ -48,6 +48,9 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., None]:
         ("alltoallw_check transpose place bottom empty far part alone", "cyclic", "bundle-order"),
         ("neighbor_check 2000 graph edges grid", "cyclic", "bundle-2"),
         ("neighbor_check 2000 graph edges grid", "unequal", "bundle-native"),
+        ("alltoallv_check 2000", "cyclic", "bundle-leaders"),
+        ("alltoallw_check transpose place bottom empty far part alone", "block", "bundle-leaders"),
+        ("neighbor_check 2000 graph edges grid", "block", "bundle-leaders"),
     ],
 )
 def test_every_byte_arrives(bundled: Callable[..., None], program: str, placement: str, arm: str) -> None:
@@ -55,7 +58,10 @@ def test_every_byte_arrives(bundled: Callable[..., None], program: str, placemen
     bundled(program, placement, arm)
 
 
-@pytest.mark.parametrize(("placement", "arm"), [("unequal", "bundle-1"), ("block", "bundle-native")])
+@pytest.mark.parametrize(
+    ("placement", "arm"),
+    [("unequal", "bundle-1"), ("block", "bundle-native"), ("cyclic", "bundle-leaders")],
+)
 def test_long_messages_go_on_their_own(bundled: Callable[..., None], placement: str, arm: str) -> None:
     bundled("alltoallv_check 20000 sizes types place comms turns changing", placement, arm, **LITTLE_MEMORY)
     bundled("alltoallw_check transpose place bottom empty part", placement, arm, **LITTLE_MEMORY)

@@ -1,5 +1,5 @@
 /* All ranks exchange without end until the last one dies in the midst of it. Usage: killed
- * kill|exit|abort|mpi_abort|segv */
+ * kill|exit|abort|mpi_abort|segv [ints to each rank] */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,10 +23,11 @@ int main(int argc, char** argv) {
   how = argc > 1 ? argv[1] : "kill";
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  exchange_all(MPI_COMM_WORLD, 20000, 0);
+  const int count = argc > 2 ? atoi(argv[2]) : 20000;
+  exchange_all(MPI_COMM_WORLD, count, 0);
   if (rank == n - 1) {
     signal(SIGALRM, die);
     ualarm(200000, 0);
   }
-  for (int round = 1;; ++round) exchange_all(MPI_COMM_WORLD, 20000, round);
+  for (int round = 1;; ++round) exchange_all(MPI_COMM_WORLD, count, round);
 }
