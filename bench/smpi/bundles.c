@@ -49,7 +49,8 @@ static void take(void) {
   int wrong = 0;
   for (int from = 0; from < ranks && bytes <= most_checked; ++from) {
     const char* bundles = from / here == host ? going_out : coming_in;
-    const char* at = bundles + (size_t)(from / here) * bundle_bytes() + (size_t)(from % here * here + local) * (size_t)bytes;
+    const char* at =
+        bundles + (size_t)(from / here) * bundle_bytes() + (size_t)(from % here * here + local) * (size_t)bytes;
     for (int b = 0; b < bytes; ++b) wrong |= at[b] ^ stamp(from, me, b);
   }
   if (wrong) die("a message arrived damaged");

@@ -294,8 +294,9 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
   if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
   if (together != nullptr && arm.window == 0) {
     cost.window = 1;
-    cost.phases = std::bit_width(together->hosts.count() - 1);  // as short messages go
-    if (arm.all_lead) cost.phases = 1 + (together->hosts.count() - 1) / together->hosts.fewest;  // and all meet again
+    const Hosts& hosts = together->hosts;
+    // As short messages go in the library; of all leaders each has a share, and all meet once more.
+    cost.phases = arm.all_lead ? 1 + (hosts.count() - 1) / hosts.fewest : std::bit_width(hosts.count() - 1);
     // Between leaders the library's order is as good or bad as between all.
     cost.wire_seconds = std::sqrt(wire * std::max(wire, choice.native_seconds));
   }
