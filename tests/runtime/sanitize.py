@@ -35,6 +35,29 @@ RUNS = (
     "irregular_forms_check blocking alltoallv neighbor_allgatherv:ring neighbor_alltoallw:grid",
     "irregular_forms_check persistent alltoallw neighbor_alltoallv:ring neighbor_allgather:edges",
 )
+BUNDLES = {
+    "bundle-1": (
+        "reduce_check 5003",
+        "allgather_check 1000",
+        "alltoallv_check 2000 sizes types place changing",
+    ),
+    "bundle-native": ("alltoall_check 20", "neighbor_check 2000 graph edges grid"),
+    "bundle-leaders": ("alltoall_check 20", "alltoallv_check 2000 sizes types place comms changing"),
+}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    network: str
+    ranks: int
+    arm: str = ""
+
+
+ONE_RANK_A_HOST = Cluster("chain:2,2", 4)
+JOBS = (
+    *((run, ONE_RANK_A_HOST) for run in RUNS),
+    *((run, Cluster("chain:2,1*2", 6, arm)) for arm, runs in BUNDLES.items() for run in runs),
+)
 
 
 @dataclass(frozen=True)
@@ -101,18 +124,26 @@ def main() -> None:
     library = subprocess.run(
         ["c++", f"-print-file-name={sanitizer.preload}"], capture_output=True, text=True, check=True
     )
-    env = scheduled_environment(mpi.mpicc, read_network("chain:2,2"), RuntimeOptions(placement="order"))
-    env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
+
+    def environment(cluster: Cluster, log: str) -> dict[str, str]:
+        env = scheduled_environment(
+            mpi.mpicc, read_network(cluster.network), RuntimeOptions(placement="order")
+        )
+        env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
+        if cluster.arm:
+            env["HOCKET_ARM"] = cluster.arm
+        return env | {name: value.format(log=log) for name, value in sanitizer.environment.items()}
+
     bad: list[str] = []
     with tempfile.TemporaryDirectory() as work:
-        env |= {name: value.format(log=f"{work}/log") for name, value in sanitizer.environment.items()}
-        for run in RUNS:
+        for run, cluster in JOBS:
             name, *arguments = run.split()
             program = f"{work}/{name}"
             source = str(PROGRAMS / f"{name}.c")
             flags = sanitizer.flags.split()
             subprocess.run([mpi.mpicc, *flags, "-pthread", source, "-o", program], check=True)
-            command = launch_command(mpi, 4, [], env, [program, *arguments])
+            env = environment(cluster, f"{work}/log")
+            command = launch_command(mpi, cluster.ranks, [], env, [program, *arguments])
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
             found = [
                 report
@@ -122,10 +153,8 @@ def main() -> None:
             for log in Path(work).glob("log*"):
                 log.unlink()
             mine = [report for report in found if ours(report)]
-            print(
-                f"{run}: exit code {done.returncode}, {len(found)} reports, {len(mine)} of them about Hocket",
-                flush=True,
-            )
+            told = f"{len(found)} reports, {len(mine)} of them about Hocket"
+            print(f"{run} {cluster.arm}".strip() + f": exit code {done.returncode}, {told}", flush=True)
             if done.returncode != 0 or " 0 wrong" not in done.stdout:
                 mine.append(done.stdout + done.stderr)
             bad += mine
