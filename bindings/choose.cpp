@@ -59,14 +59,15 @@ void bind_evidence(nb::module_& m) {
   nb::class_<ArmEvidence>(m, "ArmEvidence", "One way of carrying a call out, as it was measured.")
       .def(
           "__init__",
-          [](ArmEvidence* self, std::string name, std::uint64_t calls, double seconds, double spread) {
-            new (self) ArmEvidence{std::move(name), calls, seconds, spread};
-          },
-          "name"_a, "calls"_a = 0, "seconds"_a = 0, "spread"_a = 0)
+          [](ArmEvidence* self, std::string name, std::uint64_t calls, double seconds, double spread, double better,
+             double no_better) { new (self) ArmEvidence{std::move(name), calls, seconds, spread, better, no_better}; },
+          "name"_a, "calls"_a = 0, "seconds"_a = 0, "spread"_a = 0, "better"_a = 1, "no_better"_a = 1)
       .def_ro("name", &ArmEvidence::name)
       .def_ro("calls", &ArmEvidence::calls)
       .def_ro("seconds", &ArmEvidence::seconds, "of a typical call")
       .def_ro("spread", &ArmEvidence::spread, "half the distance between the quartiles over the median")
+      .def_ro("better", &ArmEvidence::better, "e-value of pairs against the winner: it gains; 1 says nothing")
+      .def_ro("no_better", &ArmEvidence::no_better, "that it does not")
       .def("__eq__", [](const ArmEvidence& a, const ArmEvidence& b) { return a == b; })
       .def("__hash__", [](const ArmEvidence& a) { return std::hash<std::string>{}(a.name); });
   nb::class_<Evidence>(m, "Evidence", "What was learned under one key.")
@@ -155,6 +156,12 @@ void bind_guard(nb::module_& m) {
       .def(
           "tell", [](Guard& guard, const std::vector<double>& costs) { guard.tell(costs); }, "costs"_a)
       .def("next", &Guard::next)
+      .def(
+          "learned",
+          [](const Guard& guard, const std::vector<std::string>& names) {
+            return guard.learned(std::vector<std::string_view>(names.begin(), names.end()));
+          },
+          "names"_a, "of this run alone, for a later one")
       .def("play", &play, "costs"_a,
            "(arms, incumbents, lost, budgets, seconds) by call; `costs`: seconds, calls x arms")
       .def_prop_ro("incumbent", &Guard::incumbent)

@@ -57,9 +57,7 @@ std::optional<Evidence> Duel::learned() const {
   Evidence evidence;
   evidence.settled = guard_->settled();
   evidence.winner = names[guard_->incumbent()];
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (const ArmState& state = guard_->arms()[i]; state.timed > 0)
-      evidence.arms.push_back({std::string(names[i]), state.timed, state.typical, state.spread});
+  evidence.arms = guard_->learned(names);
   const auto measured = std::ranges::find(evidence.arms, evidence.winner, &ArmEvidence::name);
   if (measured == evidence.arms.end()) return std::nullopt;  // it ended too soon
   return evidence;

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 
 names = st.text(set(string.printable) - set(string.whitespace) - set(",="), min_size=1, max_size=20)
 times = st.floats(0, 1e6)
+e_values = st.one_of(st.just(1.0), st.floats(0.01, 1000))
 arms = st.lists(
-    st.builds(ArmEvidence, names, st.integers(0, 2**53), times, times),
+    st.builds(ArmEvidence, names, st.integers(0, 2**53), times, times, e_values, e_values),
     min_size=1, max_size=5, unique_by=lambda arm: arm.name,
 )  # fmt: skip
 
@@ -64,6 +65,8 @@ def test_a_line() -> None:
     one = Evidence("p", "alltoall", 28, "equal", True, "w", [native, winner], 8, 2, "mpich")
     assert evidence_text([one]) == GOOD
     assert evidence_text([]) == "hocket choices 1\n"
+    pairs = GOOD.replace("arm=w,12,0.25,0", "arm=w,12,0.25,0,4.5,0.25")
+    assert parse_evidence(pairs)[0].arms[1] == ArmEvidence("w", 12, 0.25, 0, 4.5, 0.25)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +91,11 @@ def test_a_line() -> None:
         (GOOD.replace("0.25", "1e999"), 2),
         (GOOD.replace("arm=w,12", f"arm=w,{2**60}"), 2),
         (GOOD.replace("arm=w,12", "arm=w"), 2),
+        (GOOD.replace("0.25,0", "0.25,0,2"), 2),
+        (GOOD.replace("0.25,0", "0.25,0,2,0"), 2),
+        (GOOD.replace("0.25,0", "0.25,0,1001,1"), 2),
+        (GOOD.replace("0.25,0", "0.25,0,nan,1"), 2),
+        (GOOD.replace("0.25,0", "0.25,0,2,1,1"), 2),
         (GOOD.replace("place=p", "place="), 2),
         (GOOD.replace("place=p ", ""), 2),
         (GOOD.replace("place=p", "place=" + "p" * 300), 2),
@@ -159,6 +167,21 @@ def test_whose_winner_counts() -> None:
     ):
         assert merge([kept], [learned])[0].winner == winner
     assert merge([settled], [beginning])[0].settled
+
+
+def test_evidence_of_pairs_adds_up_against_the_same_winner() -> None:
+    def both(winner: str, settled: bool, **later: float) -> ArmEvidence:
+        kept = about(ArmEvidence("native", 10, 1.0), ArmEvidence("a", 5, 0.9, 0, 4.0, 0.5), settled=settled)
+        learned = about(
+            ArmEvidence("native", 10, 1.0), ArmEvidence("a", 5, 0.9, 0, **later), winner=winner, settled=False
+        )
+        return next(arm for arm in merge([kept], [learned])[0].arms if arm.name == "a")
+
+    assert both("native", False, better=3.0, no_better=0.25) == ArmEvidence("a", 10, 0.9, 0, 12.0, 0.125)
+    assert both("native", False, better=900.0, no_better=0.01).better == 1000
+    assert both("native", False, better=0.01, no_better=0.01).no_better == 0.01
+    assert both("a", False, better=3.0).better == 3.0  # about the winner that counts now
+    assert both("a", True, better=3.0).better == 4.0
 
 
 def test_size_classes_are_half_an_octave() -> None:

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from hocket._core import InputError
-from hocket._core.choose import ArmEvidence, Guard, GuardRules, Turn, Verdict
+from hocket._core.choose import ArmEvidence, Evidence, Guard, GuardRules, Turn, Verdict, merge
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -166,6 +166,71 @@ def test_a_clear_gain_within_20_calls(gain: float, seed: int) -> None:
     assert run.guard.incumbent == 1
     assert run.guard.settled
     assert run.arms[-1] == 1
+
+
+@pytest.mark.parametrize(("gain", "calls"), [(0.3, 10), (0.45, 10), (0.6, 18)])
+def test_what_takes_less_than_half_needs_fewer_calls(gain: float, calls: int) -> None:
+    """Two of eight calls are by the challenger, all shorter than the others: 1 of 28 by chance."""
+    run = Run(Guard(unknown(2), rules()), noisy([1, gain], 0.02)).calls(calls)
+    assert run.guard.incumbent == 0
+    assert run.calls(1).guard.incumbent == 1
+
+
+def test_chance_rarely_looks_unmistakable() -> None:
+    """Both take the same, and calls differ by factors."""
+    changed = 0
+    for seed in range(1000):
+        guard = Run(Guard(unknown(2), rules()), noisy([1, 1], 1.0, seed)).calls(40).guard
+        changed += guard.incumbent
+    assert changed <= 50
+
+
+def test_short_runs_add_to_each_other() -> None:
+    """What no run of 20 calls can tell under that noise, several together do. Each knows what the others kept."""
+    names = ["native", "other"]
+
+    def found(keeping: bool, seed: int) -> bool:
+        kept: list[Evidence] = []
+        for number in range(12):
+            known = kept[0].arms if kept and keeping else []
+            winner = names.index(kept[0].winner) if known else None
+            by_name = {arm.name: arm for arm in known}
+            known = [by_name.get(name, ArmEvidence(name)) for name in names] if known else []
+            run = Run(
+                Guard(unknown(2), rules(), known, winner), noisy([1, 0.75], 0.25, 100 * seed + number)
+            ).calls(20)
+            if run.guard.incumbent == 1:
+                return True
+            learned = run.guard.learned(names)
+            kept = merge(kept, [Evidence("p", "alltoall", 1, "any", run.guard.settled, "native", learned)])
+        return False
+
+    alone, together = (sum(found(keeping, seed) for seed in range(30)) for keeping in (False, True))
+    assert together > alone
+    assert together >= 25
+    with pytest.raises(InputError, match="name of each arm"):
+        Guard(unknown(2), rules()).learned(["native"])
+
+
+def test_evidence_of_pairs_is_about_the_winner_then() -> None:
+    """It was gathered against the library's own, and so says nothing once another arm serves."""
+    known = [
+        ArmEvidence("native", 8, 1e-3),
+        ArmEvidence("a", 3, 0.45e-3),
+        ArmEvidence("b", 3, 0.6e-3, 0, 1, 1000),
+    ]
+    run = Run(Guard(unknown(3), rules(), known, 0), noisy([1, 0.45, 0.41], 0.02)).calls(11)
+    assert run.guard.incumbent == 1
+    assert run.calls(90).guard.incumbent == 2
+
+
+def test_what_should_be_far_faster_is_tried_though_calls_differ_much() -> None:
+    """A call of 1.75 times the usual one would be more than the budget holds."""
+    cost: Cost = lambda call, arm: 1e-3 * (3 if call % 2 else 1) * (0.2 if arm else 1)  # noqa: E731
+    for prediction, tried in ((0.2e-3, True), (1.1e-3, False)):
+        run = Run(Guard([1e-3, prediction], rules(budget_calls=1.6)), cost).calls(12)
+        assert (1 in run.arms) == tried
+        assert run.guard.lost <= run.guard.budget
 
 
 @pytest.mark.parametrize("ratio", [1.05, 1.2, 1.5, 3, 10])

@@ -49,6 +49,10 @@ double Costs::mean(std::size_t count) const {
   return sum / static_cast<double>(some.size());
 }
 
+double Costs::least() const {
+  return last_.empty() ? std::numeric_limits<double>::infinity() : std::ranges::min(last_);
+}
+
 double Costs::median(std::size_t count) const {
   std::vector<double> some = last(count);
   std::ranges::sort(some);

@@ -26,6 +26,7 @@ bool is_name(std::string_view text) {
 }
 
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+bool is_e_value(double value) { return value >= least_e_value && value <= most_e_value; }
 
 std::string number(double value) {
   char text[32];
@@ -52,7 +53,7 @@ bool valid(const Evidence& evidence) {
   std::set<std::string_view> names;
   for (const ArmEvidence& arm : evidence.arms)
     if (!is_name(arm.name) || arm.calls > most_calls || !is_time(arm.seconds) || !is_time(arm.spread) ||
-        !names.insert(arm.name).second)
+        !is_e_value(arm.better) || !is_e_value(arm.no_better) || !names.insert(arm.name).second)
       return false;
   return is_name(evidence.place) && is_name(evidence.call) && is_name(evidence.layout) && is_name(evidence.mpi) &&
          evidence.size_class < classes && evidence.arms.size() <= most_arms && names.contains(evidence.winner);
@@ -82,8 +83,11 @@ bool read_line(std::string_view line, Evidence& evidence) {
   for (std::size_t i = fixed; i < words.size(); ++i) {
     const std::vector<std::string_view> parts = split(value_of(words[i], "arm"), ',');
     ArmEvidence& arm = evidence.arms.emplace_back();
-    if (parts.size() != 4 || !read(parts[1], arm.calls) || !read(parts[2], arm.seconds) || !read(parts[3], arm.spread))
+    const bool pairs = parts.size() == 6;
+    if ((parts.size() != 4 && !pairs) || !read(parts[1], arm.calls) || !read(parts[2], arm.seconds) ||
+        !read(parts[3], arm.spread))
       return false;
+    if (pairs && (!read(parts[4], arm.better) || !read(parts[5], arm.no_better))) return false;
     arm.name = parts[0];
   }
   return valid(evidence);
@@ -91,6 +95,8 @@ bool read_line(std::string_view line, Evidence& evidence) {
 
 using Key = std::tuple<std::string, std::string, std::uint32_t, std::string>;
 Key key_of(const Evidence& evidence) { return {evidence.place, evidence.call, evidence.size_class, evidence.layout}; }
+
+void multiply(double& kept, double learned) { kept = std::clamp(kept * learned, least_e_value, most_e_value); }
 
 void add(ArmEvidence& kept, const ArmEvidence& learned) {
   if (learned.calls == 0) return;
@@ -125,9 +131,11 @@ std::string evidence_text(std::span<const Evidence> evidence) {
     text += "place=" + one.place + " call=" + one.call + " size=" + std::to_string(one.size_class) +
             " layout=" + one.layout + " ranks=" + std::to_string(one.ranks) + " hosts=" + std::to_string(one.hosts) +
             " mpi=" + one.mpi + " settled=" + (one.settled ? "1" : "0") + " winner=" + one.winner;
-    for (const ArmEvidence& arm : one.arms)
+    for (const ArmEvidence& arm : one.arms) {
       text +=
           " arm=" + arm.name + "," + std::to_string(arm.calls) + "," + number(arm.seconds) + "," + number(arm.spread);
+      if (arm.better != 1 || arm.no_better != 1) text += "," + number(arm.better) + "," + number(arm.no_better);
+    }
     text += '\n';
   }
   return text;
@@ -161,17 +169,26 @@ std::vector<Evidence> merge(std::span<const Evidence> kept, std::span<const Evid
     const auto [at, fresh] = all.emplace(key_of(one), one);
     if (fresh) continue;
     Evidence& both = at->second;
+    const bool same_winner = one.winner == both.winner, new_winner = !same_winner && (one.settled || !both.settled);
+    if (new_winner)
+      for (ArmEvidence& arm : both.arms) arm.better = arm.no_better = 1;
     for (const ArmEvidence& arm : one.arms) {
       const auto same = std::ranges::find(both.arms, arm.name, &ArmEvidence::name);
-      if (same == both.arms.end())
-        both.arms.push_back(arm);
-      else
-        add(*same, arm);
+      const bool about_winner = same_winner || new_winner;
+      if (same == both.arms.end()) {
+        ArmEvidence& added = both.arms.emplace_back(arm);
+        if (!about_winner) added.better = added.no_better = 1;
+        continue;
+      }
+      add(*same, arm);
+      if (!about_winner) continue;
+      multiply(same->better, arm.better);
+      multiply(same->no_better, arm.no_better);
     }
     both.ranks = one.ranks;
     both.hosts = one.hosts;
     both.mpi = one.mpi;
-    if (one.settled || !both.settled) both.winner = one.winner;
+    if (new_winner) both.winner = one.winner;
     both.settled = both.settled || one.settled;
   }
   std::vector<Evidence> merged;

@@ -15,6 +15,7 @@ constexpr double unknown_ratio = 1.5;         // believed of an arm of which not
 constexpr double doubt_of_prediction = 0.25;  // that is calibrated, or of what one call shows: it may be higher
 constexpr double doubt_of_guess = 4;          // that is a rule of thumb, and of an arm that cannot be cut short
 constexpr double usual_patience = 1.25;     // times the incumbent, and its noise: calls that take longer are cut short
+constexpr double much_faster = 0.8;         // times the incumbent, as is believed: the first call needs no more
 constexpr double planned_share = 0.75;      // of the budget: the rest is for what a trial costs more than feared
 constexpr double far_slower = 2;            // two calls like that end a trial
 constexpr double far_behind = 3;            // times the incumbent: a prediction that settles
@@ -28,6 +29,7 @@ constexpr double most_excess = 2;           // calls that they may take longer t
 constexpr std::uint32_t clear_pairs = 6;    // that show a gain, if none says otherwise
 constexpr std::uint32_t most_pairs = 128;
 constexpr std::uint64_t well_known = 8;                  // calls
+constexpr std::uint64_t thoroughly_known = 64;           // calls, however much they differ
 constexpr std::uint32_t burst = 4;                       // calls of a sample
 constexpr std::uint32_t first_sample = 3;                // before anything is tried: one may have been held up
 constexpr std::uint64_t first_gap = 32, last_gap = 256;  // calls between samples
@@ -69,8 +71,15 @@ Guard::Guard(std::span<const double> predicted, GuardRules rules, std::span<cons
   if (winner && best.calls >= well_known && is_cost(best.seconds)) {
     reference_ = best.seconds;
     for (std::size_t arm = 1; arm < arms_.size(); ++arm) {  // the library's own is met in any case
-      if (arm == incumbent_ || known_[arm].calls < well_known || !is_cost(known_[arm].seconds)) continue;
-      arms_[arm].verdict = known_[arm].seconds > best.seconds * (1 + rules.margin) ? Verdict::worse : Verdict::even;
+      const ArmEvidence& other = known_[arm];
+      if (arm == incumbent_ || other.calls < well_known || !is_cost(other.seconds)) continue;
+      const double doubt =
+          rules.margin + noise * std::max(best.spread, other.spread) *
+                             std::sqrt(1 / static_cast<double>(best.calls) + 1 / static_cast<double>(other.calls));
+      const bool slower = other.seconds > best.seconds * (1 + rules.margin);
+      if (other.no_better * error_of_dropping >= 1 || other.seconds > best.seconds * (1 + doubt) ||
+          (other.calls >= thoroughly_known && other.seconds * (1 + rules.margin) > best.seconds))
+        arms_[arm].verdict = slower ? Verdict::worse : Verdict::even;
     }
   }
   if (unverified_) {
@@ -123,8 +132,12 @@ double Guard::left() const { return planned_share * budget() - lost(); }
 /// library's own.
 double Guard::slower_rest() const { return incumbent_ != 0 ? std::max(0.0, feared(0) - 1) * typical() : 0; }
 
-/// Seconds after which a challenger's call is cut short: what it loses at most.
-double Guard::patience() const { return (usual_patience + arms_[incumbent_].spread) * typical(); }
+/// Seconds after which a challenger's call is cut short: what it loses at most. What should be far faster shows it
+/// within less, and so is tried though the incumbent's calls differ much.
+double Guard::patience(std::size_t challenger) const {
+  const bool promising = arms_[challenger].timed == 0 && arms_[challenger].ratio <= much_faster;
+  return promising ? typical() : (usual_patience + arms_[incumbent_].spread) * typical();
+}
 
 /// The same for calls by an arm that a prediction or evidence has put in the place of the library's own.
 double Guard::patience_with_unverified() const {
@@ -138,7 +151,7 @@ bool Guard::holds(std::size_t challenger, std::uint32_t calls) const {
   double excess = over_typical(feared(challenger));
   // What is believed to be far slower waits, even if little could be lost.
   if (can_be_cut(challenger))
-    excess = std::min(excess, std::max(over_typical(arms_[challenger].ratio), patience() + slower_rest()));
+    excess = std::min(excess, std::max(over_typical(arms_[challenger].ratio), patience(challenger) + slower_rest()));
   const double looking = rules_.post_seconds + 2 * calls * rules_.timed_seconds;
   return excess * calls + looking <= left();
 }
@@ -184,6 +197,11 @@ void Guard::learn(const Timed& call, double seconds) {
   if (++state.timed == 1 && call.trial) {
     state.typical = meetings_[call.arm].first = seconds;
     return;
+  }
+  if (call.trial) {
+    Meeting& meeting = meetings_[call.arm];
+    ++meeting.shown;
+    meeting.longest = std::max(meeting.longest, seconds);
   }
   costs.add(seconds);
   state.typical = costs.typical();
@@ -275,6 +293,16 @@ double Guard::error_of(std::size_t arm) const {
   return rules_.error * (meetings_[arm].first_trial ? first_share : (1 - first_share) / others);
 }
 
+/// Of the challenger: whether all of its calls are that much shorter that chance is no explanation.
+bool Guard::unmistakable() const {
+  const Meeting& meeting = meetings_[challenger_];
+  const Costs& ours = meetings_[incumbent_].costs;
+  if (meeting.longest * far_slower >= ours.least()) return false;
+  double ways = 1;
+  for (std::uint32_t i = 1; i <= meeting.shown; ++i) ways *= static_cast<double>(ours.size() + i) / i;
+  return ways * error_of(challenger_) >= 1;
+}
+
 void Guard::judge() {
   const ArmState& state = arms_[challenger_];
   Meeting& meeting = meetings_[challenger_];
@@ -292,15 +320,17 @@ void Guard::judge() {
   if (meeting.cut >= 2 && 2 * meeting.cut > meeting.calls) return conclude(Verdict::worse);
   if (script_ == Script::probe) return;
   const PairTest& test = meeting.test;
-  if (test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours) {
-    const std::size_t before = incumbent_;
-    const double ratio = state.typical / meetings_[before].costs.mean(costs_kept);
+  const ArmEvidence& before = known_[challenger_];
+  const bool better = before.better * test.better() * error_of(challenger_) >= 1 && meeting.theirs < meeting.ours;
+  if (better || unmistakable()) {
+    const std::size_t replaced = incumbent_;
+    const double ratio = state.typical / meetings_[replaced].costs.mean(costs_kept);
     commit(challenger_, unverified_ ? Verdict::open : Verdict::worse);
-    if (challenger_ != 0) watch(before, ratio);
+    if (challenger_ != 0) watch(replaced, ratio);
     return;
   }
   const bool gains = meeting.theirs * clear_gain < meeting.ours;  // by its rare calls
-  if ((test.no_better() * error_of_dropping >= 1 && !gains) || test.pairs() >= most_pairs)
+  if ((before.no_better * test.no_better() * error_of_dropping >= 1 && !gains) || test.pairs() >= most_pairs)
     conclude(meeting.theirs > meeting.ours * (1 + rules_.margin) ? Verdict::worse : Verdict::even);
 }
 
@@ -319,8 +349,24 @@ void Guard::close_accounts() {
     meeting.met = meeting.first_trial = false;
     meeting.tried = meeting.fixed = meeting.ours = meeting.theirs = 0;
     meeting.calls = meeting.cut = 0;
-    meeting.clear_pairs = 0;
+    meeting.clear_pairs = meeting.shown = 0;
+    meeting.longest = 0;
   }
+  for (ArmEvidence& arm : known_) arm.better = arm.no_better = 1;  // was about another incumbent, or another network
+}
+
+std::vector<ArmEvidence> Guard::learned(std::span<const std::string_view> names) const {
+  if (names.size() != arms_.size()) throw InputError("a name of each arm is wanted");
+  std::vector<ArmEvidence> evidence;
+  for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+    const ArmState& state = arms_[arm];
+    if (state.timed == 0) continue;
+    const auto bounded = [](double value) { return std::clamp(value, least_e_value, most_e_value); };
+    const PairTest& test = meetings_[arm].test;
+    evidence.push_back({std::string(names[arm]), state.timed, state.typical, state.spread, bounded(test.better()),
+                        bounded(test.no_better())});
+  }
+  return evidence;
 }
 
 /// Medians decide on changes. What waits for retransmissions now and then is found out when it is in use.
@@ -399,7 +445,7 @@ void Guard::begin(Script script, std::size_t challenger, std::uint32_t count) {
   const Turn a{incumbent_, true, false};
   Turn b{challenger, true, false};
   if (challenger != incumbent_ && can_be_cut(challenger))
-    b.limit = std::max(patience(), left() / count - slower_rest());
+    b.limit = std::max(patience(challenger), left() / count - slower_rest());
   std::vector<std::pair<Turn, int>> turns;
   if (script == Script::sample) turns.assign(count, {a, -1});
   if (script == Script::probe) turns = {{a, 0}, {b, 0}};

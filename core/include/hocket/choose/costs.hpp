@@ -33,6 +33,8 @@ class Costs {
   [[nodiscard]] double spread() const { return spread_; }
   /// The median of the last `count`.
   [[nodiscard]] double median(std::size_t count) const;
+  /// Of all that are kept; infinite: nothing is known.
+  [[nodiscard]] double least() const;
 
  private:
   void summarise();

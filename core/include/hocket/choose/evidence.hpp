@@ -8,12 +8,17 @@
 
 namespace hocket {
 
+/// What one run's pairs say for or against a change counts within these bounds in later ones: a network may be another
+/// one some day.
+inline constexpr double least_e_value = 0.01, most_e_value = 1000;
+
 /// One way of carrying a call out, as it was measured.
 struct ArmEvidence {
   std::string name;
-  std::uint64_t calls = 0;  // measured; 0: nothing is known
-  double seconds = 0;       // of a typical call: the median
-  double spread = 0;        // relative: half the distance between the quartiles over the median
+  std::uint64_t calls = 0;           // measured; 0: nothing is known
+  double seconds = 0;                // of a typical call: the median
+  double spread = 0;                 // relative: half the distance between the quartiles over the median
+  double better = 1, no_better = 1;  // PairTest's, against the winner; 1: says nothing
   friend bool operator==(const ArmEvidence&, const ArmEvidence&) = default;
 };
 
@@ -44,7 +49,8 @@ struct Evidence {
 /// Throws InputError that names line and remedy where evidence_text() would not have written the text.
 [[nodiscard]] std::vector<Evidence> parse_evidence(std::string_view text);
 
-/// Both together: of arms that both know, counts are added and typical times are weighed by them. `learned` holds what
+/// Both together: of arms that both know, counts are added and typical times are weighed by them. Evidence of pairs
+/// against the same winner is multiplied, as that of independent runs may be. `learned` holds what
 /// one run has measured and nothing that it has read, so that jobs which end at the same time add to each other. What
 /// it says of winners counts where it has settled, or where nothing was kept.
 [[nodiscard]] std::vector<Evidence> merge(std::span<const Evidence> kept, std::span<const Evidence> learned);

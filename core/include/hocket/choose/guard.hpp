@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,11 +67,15 @@ struct ArmState {
 /// for PairTest each, after a probe A B that shows what a block would cost; the first call of B ever may open
 /// connections and is no evidence on others.
 ///
-/// A change needs PairTest's evidence, of which the first challenger gets three quarters of the error and the others
-/// share the rest, and that the sum over all pairs, in which outliers are cut, says the same: medians alone would
-/// choose an arm that is often a bit faster and sometimes waits for a retransmission. For the same reason the first
-/// calls after a change are watched: if together they take two calls longer than by the arm before, it returns. So do
-/// the first calls by an arm that evidence or a prediction has chosen.
+/// A change needs PairTest's evidence, to which earlier runs may have added, and of which the first challenger gets
+/// three quarters of the error and the others share the rest, and that the sum over all pairs, in which outliers are
+/// cut, says the same: medians alone would choose an arm that is often a bit faster and sometimes waits for a
+/// retransmission. For the same reason the first calls after a change are watched: if together they take two calls
+/// longer than by the arm before, it returns. So do the first calls by an arm that evidence or a prediction has chosen.
+///
+/// Or all of a challenger's k calls take less than half of each of the incumbent's last n. Were they of one
+/// distribution, the k least of all would be the challenger's with probability 1 / C(n + k, k), and as calls are added
+/// that only becomes rarer.
 ///
 /// A probe or block begins only when the budget holds what it may lose. Calls that can be cut short lose no more than
 /// their limits: at a limit all that is left is posted at once, which is taken to last as long as that part of the
@@ -118,6 +123,8 @@ class Guard {
   /// Calls by challengers.
   [[nodiscard]] std::uint64_t trials() const { return trials_; }
   [[nodiscard]] std::span<const ArmState> arms() const { return arms_; }
+  /// What a later run may know of the arms that were timed, under their names: of this run alone.
+  [[nodiscard]] std::vector<ArmEvidence> learned(std::span<const std::string_view> names) const;
 
  private:
   /// What is needed of an arm beside what is shown.
@@ -132,6 +139,8 @@ class Guard {
     std::uint32_t calls = 0, cut = 0;
     double first = 0;               // seconds of its first call as a challenger
     std::uint32_t clear_pairs = 0;  // the last ones, in which it was far faster
+    std::uint32_t shown = 0;        // its calls as a challenger without the first
+    double longest = 0;             // seconds, of these
     bool served = false;            // was the incumbent once
   };
   struct Timed {
@@ -148,6 +157,7 @@ class Guard {
   void price(std::span<const double> costs);
   void compare(std::span<const double> costs);
   void judge();
+  [[nodiscard]] bool unmistakable() const;
   void conclude(Verdict verdict);
   void commit(std::size_t arm, Verdict of_the_other);
   void watch(std::size_t replaced, double ratio);
@@ -162,7 +172,7 @@ class Guard {
   [[nodiscard]] double lost_by(std::size_t arm) const;
   [[nodiscard]] double left() const;
   [[nodiscard]] double slower_rest() const;
-  [[nodiscard]] double patience() const;
+  [[nodiscard]] double patience(std::size_t challenger) const;
   [[nodiscard]] double patience_with_unverified() const;
   [[nodiscard]] bool holds(std::size_t challenger, std::uint32_t calls) const;
   [[nodiscard]] double typical() const { return arms_[incumbent_].typical; }
