@@ -23,7 +23,7 @@ PLACEMENTS = {
     "unequal": [2, 0, 2, 1, 0, 2],
 }
 CALLS = {
-    "alltoall_check 20": "all-to-all",
+    "alltoall_check 4": "all-to-all",
     "allgather_check 1000 100003": "all-gather",
     "reduce_check 1 1000 50001": "all-reduce",
 }
@@ -64,9 +64,15 @@ def test_every_byte_arrives(bundled: Callable[..., str], program: str, placement
     assert f"hocket: {CALLS[program]} of {ranks} ranks on 3 hosts, bundled: " in said
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("arm", ["bundle-1", "bundle-order", "bundle-native", "bundle-leaders"])
+def test_many_rounds(bundled: Callable[..., str], arm: str) -> None:
+    assert "bundled" in bundled("alltoall_check 40", "cyclic", arm)
+
+
 def test_what_does_not_fit_is_the_librarys(bundled: Callable[..., str]) -> None:
     """The decision is the same on all ranks, so sizes may change from call to call."""
-    assert "bundled" in bundled("alltoall_check 20", "block", "bundle-1", HOCKET_HOST_MEMORY="65536")
+    assert "bundled" in bundled("alltoall_check 4", "block", "bundle-1", HOCKET_HOST_MEMORY="65536")
 
 
 def test_without_memory_nothing_is_bundled(bundled: Callable[..., str]) -> None:
@@ -129,13 +135,13 @@ def test_memory_does_not_grow_with_calls(launch: Launched) -> None:
     assert late - early < 512, "KiB; 1,800 calls lie between"
 
 
-@pytest.mark.parametrize("program", ["alltoall_check 20", "alltoallv_check 2000 sizes changing"])
+@pytest.mark.parametrize("program", ["alltoall_check 4", "alltoallv_check 2000 sizes changing"])
 def test_leaders_carry_to_several_hosts_each(check: Check, program: str) -> None:
     assert "bundled" in check(program, "chain:3,2*2", 10, env={"HOCKET_ARM": "bundle-leaders"})
 
 
 def test_where_a_host_has_one_rank_not_all_lead(bundled: Callable[..., str]) -> None:
-    assert "bundled" not in bundled("alltoall_check 20", "unequal", "bundle-leaders")
+    assert "bundled" not in bundled("alltoall_check 1", "unequal", "bundle-leaders")
 
 
 @pytest.mark.parametrize("arm", ["bundle-1", "bundle-native", "bundle-leaders"])
