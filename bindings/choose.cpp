@@ -184,6 +184,9 @@ void bind_choose(nb::module_& parent) {
   bind_evidence(m);
   bind_guard(m);
   m.def(
+      "all_longer", [](const std::vector<double>& seconds, double limit) { return all_longer(seconds, limit); },
+      "seconds"_a, "limit"_a, "two or more are costs, and all of those above the limit");
+  m.def(
       "forecast",
       [](std::uint64_t phases, double wire, std::uint32_t window, double step, double native, std::uint64_t segments,
          bool rendezvous) { return forecast({phases, wire, window, segments, rendezvous}, {step, native}); },

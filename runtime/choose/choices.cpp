@@ -56,9 +56,6 @@ constexpr double calls_of_a_meeting = 20;
 /// Times what a call takes that follows another: more after a meeting, and meetings are no good.
 constexpr double distortion = 1.5;
 
-/// The library's calls that show it: one alone may just wait for a retransmission.
-constexpr std::size_t calls_that_show_distortion = 2;
-
 /// "alltoall", as evidence names them.
 std::string call_name(CallKind kind) {
   const std::string_view calls = kind.collective->mpi_calls;
@@ -373,14 +370,10 @@ void Choices::tell_guard(MPI_Comm comm, Choice& choice) {
   const std::vector<double> costs = choice.costs.agree(comm);
   const std::vector<std::size_t> timed = std::exchange(choice.timed, {});
   const auto distorted = [&](const std::vector<double>& seconds) {
-    std::size_t calls = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < seconds.size(); ++i) {
-      if (timed[i] != 0 || !std::isfinite(seconds[i])) continue;
-      ++calls;
-      least = std::min(least, seconds[i]);
-    }
-    return calls >= calls_that_show_distortion && least > distortion * choice.native_seconds;
+    std::vector<double> native;
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+      if (timed[i] == 0) native.push_back(seconds[i]);
+    return all_longer(native, distortion * choice.native_seconds);
   };
   // The most over the ranks may just be one that is held up: asked about again, by what was watched.
   const bool given_up = choice.costs.meets_first() && choice.native_seconds > 0 && distorted(costs) &&

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from hocket._core import InputError
-from hocket._core.choose import ArmEvidence, Evidence, Guard, GuardRules, Turn, Verdict, merge
+from hocket._core.choose import ArmEvidence, Evidence, Guard, GuardRules, Turn, Verdict, all_longer, merge
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -212,6 +212,45 @@ def test_short_runs_add_to_each_other() -> None:
         Guard(unknown(2), rules()).learned(["native"])
 
 
+@pytest.mark.parametrize(
+    ("calls", "ratio", "spread", "verdict"),
+    [
+        (8, 1.05, 0.01, Verdict.worse),
+        (8, 1.05, 0.3, Verdict.open),  # noise explains it
+        (64, 1.05, 0.3, Verdict.worse),
+        (64, 1.01, 0.3, Verdict.even),
+        (64, 0.8, 0.3, Verdict.open),
+        (7, 5, 0.01, Verdict.open),
+    ],
+)
+def test_what_medians_of_earlier_runs_settle(
+    calls: int, ratio: float, spread: float, verdict: Verdict
+) -> None:
+    known = [ArmEvidence("native", 64, 1e-3, spread), ArmEvidence("other", calls, 1e-3 * ratio, spread)]
+    assert Guard(unknown(2), rules(), known, 0).arms[1].verdict == verdict
+
+
+def test_one_long_call_is_nothing_that_meetings_do() -> None:
+    assert all_longer([2.0, 3.0], 1.5)
+    assert not all_longer([2.0, 1.0, 9.0], 1.5)
+    assert not all_longer([9.0], 1.5)
+    assert not all_longer([9.0, NAN, math.inf], 1.5)
+    assert not all_longer([], 1.5)
+
+
+@pytest.mark.parametrize(("better", "no_better", "ratio"), [(100, 0.1, 0.8), (0.1, 100, 0.99), (1, 1, 0.8)])
+def test_pairs_of_earlier_runs_count_with_the_first_block(
+    better: float, no_better: float, ratio: float
+) -> None:
+    """Two pairs of this run confirm them; alone they would say nothing."""
+    known = [ArmEvidence("native", 8, 1e-3), ArmEvidence("other", 3, 1e-3 * ratio, 0, better, no_better)]
+    guard = Run(Guard(unknown(2), rules(), known, 0), noisy([1, ratio], 0.005)).calls(11).guard
+    native, other = (arm.verdict for arm in guard.arms)
+    assert (other == Verdict.incumbent) == (better > 1)
+    assert (other == Verdict.even) == (no_better > 1)
+    assert (native == Verdict.worse) == (better > 1)
+
+
 def test_evidence_of_pairs_is_about_the_winner_then() -> None:
     """It was gathered against the library's own, and so says nothing once another arm serves."""
     known = [
@@ -219,7 +258,7 @@ def test_evidence_of_pairs_is_about_the_winner_then() -> None:
         ArmEvidence("a", 3, 0.45e-3),
         ArmEvidence("b", 3, 0.6e-3, 0, 1, 1000),
     ]
-    run = Run(Guard(unknown(3), rules(), known, 0), noisy([1, 0.45, 0.41], 0.02)).calls(11)
+    run = Run(Guard(unknown(3), rules(), known, 0), noisy([1, 0.45, 0.425], 0.01)).calls(11)
     assert run.guard.incumbent == 1
     assert run.calls(90).guard.incumbent == 2
 

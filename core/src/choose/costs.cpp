@@ -20,6 +20,12 @@ double middle(const std::vector<double>& values) {
 
 }  // namespace
 
+bool all_longer(std::span<const double> seconds, double limit) {
+  constexpr std::ptrdiff_t enough = 2;
+  return std::ranges::count_if(seconds, is_cost) >= enough &&
+         std::ranges::none_of(seconds, [=](double one) { return is_cost(one) && one <= limit; });
+}
+
 void Costs::add(double seconds) {
   if (last_.size() == costs_kept) last_.erase(last_.begin());
   last_.push_back(seconds);

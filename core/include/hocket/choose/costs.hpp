@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace hocket {
@@ -15,6 +16,10 @@ namespace hocket {
 inline constexpr double outlier = 4;
 
 inline constexpr std::size_t costs_kept = 16;
+
+/// Whether two or more of these are costs, and all of those are above a limit: a single call may just wait for a
+/// retransmission.
+[[nodiscard]] bool all_longer(std::span<const double> seconds, double limit);
 
 /// The last few costs of an arm, seconds.
 class Costs {
