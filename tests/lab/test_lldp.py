@@ -40,10 +40,9 @@ def test_a_tree_is_found_by_its_daemons(tmp_path: Path) -> None:
             for link in network.links:
                 degree[link.a] += 1
                 degree[link.b] += 1
-            for name in degree:  # all of them first: they send every 30 s otherwise
-                hurried(client, sockets / f"{name}.socket")
-            for name, neighbours in degree.items():
-                (tmp_path / f"{name}.json").write_text(asked(client, sockets / f"{name}.socket", neighbours))
+            heard(client, {sockets / f"{name}.socket": count for name, count in degree.items()})
+            for name in degree:
+                (tmp_path / f"{name}.json").write_text(told(client, sockets / f"{name}.socket"))
         finally:
             for each in daemons:
                 each.terminate()
@@ -65,38 +64,52 @@ def test_a_tree_is_found_by_its_daemons(tmp_path: Path) -> None:
 
 
 def started(lab: Lab, daemon: str, name: str, net: Path, folder: Path) -> subprocess.Popen[bytes]:
-    """lldpd in a node's network namespace, with host name and /run of its own. Ports are p0, p1, … and e0."""
+    """lldpd in a node's network namespace, with host name and /run of its own. Ports are p0, p1, … and e0.
+
+    It asks for the address of its own name. Without the name in /etc/hosts it waits for a name server.
+    """
+    hosts = folder / f"{name}.hosts"
+    hosts.write_text(f"127.0.0.1 {name} localhost\n")
     script = (
-        'hostname "$0" && mount -t tmpfs none /run && mkdir /run/lldpd && '
+        'hostname "$0" && mount -t tmpfs none /run && mkdir /run/lldpd && mount --bind "$4" /etc/hosts && '
         'exec "$1" -d -u "$2" -I "p*,e*" -C br0 >"$3" 2>&1'
     )
     command = ["nsenter", f"--net={net}", "unshare", "--uts", "--mount", "sh", "-c", script]
-    command += [name, daemon, str(folder / f"{name}.socket"), str(folder / f"{name}.log")]
+    command += [name, daemon, str(folder / f"{name}.socket"), str(folder / f"{name}.log"), str(hosts)]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, **lab.environment()})
 
 
-def hurried(client: str, socket: Path) -> None:
-    """Has the daemon send every second, once it can be asked."""
+def heard(client: str, expected: dict[Path, int]) -> None:
+    """Waits until every daemon has heard its neighbours.
+
+    They send every 30 s on their own: each is told to send at once, again and again. A daemon is paused
+    while it starts. An update that falls in between writes the pause back, so each is told to resume too.
+    """
     deadline = time.monotonic() + LIMIT
-    while run(client, socket, "configure", "lldp", "tx-interval", "1") == "" and time.monotonic() < deadline:
-        time.sleep(0.05)
+    waiting = dict(expected)
+    while waiting:
+        for socket in expected:
+            run(client, socket, "resume")
+            run(client, socket, "update")
+        waiting = {socket: count for socket, count in waiting.items() if known(client, socket) < count}
+        if waiting and time.monotonic() > deadline:
+            logs = "".join(f"{socket}:\n{socket.with_suffix('.log').read_text()}" for socket in waiting)
+            raise AssertionError(f"these have not heard their neighbours, as lldpd says:\n{logs}")
 
 
-def asked(client: str, socket: Path, neighbours: int) -> str:
-    """What the daemon tells once it has heard so many."""
-    said = ""
-    deadline = time.monotonic() + LIMIT
-    while time.monotonic() < deadline:
-        said = run(client, socket, "-f", "json0", "show", "neighbors", "details")
-        try:
-            if len(json.loads(said)["lldp"][0].get("interface", [])) >= neighbours:
-                return run(client, socket, "-f", "json", "show", "chassis") + run(
-                    client, socket, "-f", "json", "show", "neighbors", "details"
-                )
-        except (ValueError, LookupError):
-            pass
-        time.sleep(0.3)
-    raise AssertionError(f"{socket.stem} has not heard {neighbours} neighbours: {said}")
+def known(client: str, socket: Path) -> int:
+    """How many neighbours a daemon has heard; 0 while it cannot be asked."""
+    try:
+        said = json.loads(run(client, socket, "-f", "json0", "show", "neighbors"))
+        return len(said["lldp"][0].get("interface", []))
+    except (ValueError, LookupError):
+        return 0
+
+
+def told(client: str, socket: Path) -> str:
+    return "".join(
+        run(client, socket, "-f", "json", "show", *what) for what in (["chassis"], ["neighbors", "details"])
+    )
 
 
 def run(client: str, socket: Path, *words: str) -> str:
