@@ -106,7 +106,7 @@ def measured_widths(width: int, cluster: Path, mpi: Mpi, program: Path) -> list[
     return [trunk["width"] for trunk in kept["trunks"]]
 
 
-@pytest.mark.parametrize("width", [1, 2, 4])
+@pytest.mark.parametrize("width", [1, pytest.param(2, marks=pytest.mark.slow), 4])
 def test_widths_are_measured_and_kept(width: int, cluster: Path, mpi: Mpi, program: Path) -> None:
     """What else the machine does may spoil a measurement, but hardly three."""
     seen = []

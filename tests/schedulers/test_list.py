@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from hocket import _core
 from irregular_cases import FIGURES, KILO, Case, cases, pressure, regular
-from strategies import star
+from strategies import RATE, NetworkPlan, star
 
 LIST = _core.find_scheduler("list", "irregular")
 
@@ -59,6 +59,26 @@ def test_short_messages_go_while_long_ones_are_under_way() -> None:
     schedule = LIST.make(network, demand)
     assert run(network, schedule) == pytest.approx(_core.lower_bounds(network, demand).seconds, rel=1e-3)
     assert _core.lockstep_seconds(network, schedule) > 1.4 * run(network, schedule)
+
+
+def test_what_a_fast_message_leaves_of_a_trunk_goes_to_a_slow_host() -> None:
+    """The slow host `s` must never be idle. A trunk of 1.6 speeds of the others has room for its messages beside one of
+    theirs."""
+    plan = NetworkPlan(["left", "middle", "right", "s", *"abcdefg"], [0, 0, 0, *[1] * 8])
+    plan.link(0, 1, 3.67 * RATE)
+    plan.link(1, 2, 7.24 * RATE)
+    for host, (switch, speed) in enumerate(
+        [(0, 1.145), (0, 2.494), (0, 2.627), (1, 2.116), (1, 2.286), (2, 2.459), (2, 2.733), (2, 2.984)], start=3
+    ):
+        plan.link(host, switch, speed * RATE)
+    network, demand = plan.build(), _core.Demand(8, 1 << 20)
+    planned = _core.plan_exchange(network, demand)
+    assert planned.scheduler.name == "list"
+    certificate = _core.verify(network, demand, planned.schedule)
+    _core.verify_waits(network, planned.schedule, planned.waits, certificate)
+    assert certificate.ok, certificate.findings
+    predicted = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS)
+    assert predicted.seconds <= 1.15 * planned.bound_seconds
 
 
 def test_no_messages_no_phases() -> None:

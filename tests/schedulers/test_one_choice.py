@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from random import Random
 
@@ -63,7 +64,10 @@ def test_on_graphs(seed: int, hosts: int) -> None:
 
 
 @settings(seeded, max_examples=30)
-@given(st.sampled_from(["torus", "mesh"]), st.lists(st.integers(2, 5), min_size=1, max_size=3))
+@given(
+    st.sampled_from(["torus", "mesh"]),
+    st.lists(st.integers(2, 5), min_size=1, max_size=3).filter(lambda sides: prod(sides) <= 50),
+)
 def test_on_grids(kind: str, sides: list[int]) -> None:
     check(read_network(f"{kind}:{'x'.join(map(str, sides))}"))
 

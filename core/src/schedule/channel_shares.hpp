@@ -15,8 +15,8 @@ namespace hocket {
 /// that at no time the shares in use are more than the channel, whatever the clock.
 class ChannelShares {
  public:
-  ChannelShares(const Network& network, const Schedule& schedule, std::uint32_t window)
-      : shared_(network,
+  ChannelShares(const Network& network, const Schedule& schedule, Claiming claiming, std::uint32_t window)
+      : shared_(network, claiming,
                 [&](auto visit) {
                   std::vector<Channel> route;
                   for (std::uint64_t i = 0; i < schedule.size(); ++i) {

@@ -58,8 +58,8 @@ double seconds_by_places(const Network& network, const Schedule& schedule) {
   return seconds;
 }
 
-double seconds_by_shares(const Network& network, const Schedule& schedule) {
-  ChannelShares shares(network, schedule, 1);
+double seconds_by_shares(const Network& network, const Schedule& schedule, Claiming claiming) {
+  ChannelShares shares(network, schedule, claiming, 1);
   OwnOrder own(schedule, 1);
   std::vector<Channel> route;
   std::vector<std::uint32_t> order;
@@ -77,16 +77,30 @@ double seconds_by_shares(const Network& network, const Schedule& schedule) {
   return shares.seconds();
 }
 
+/// The shortest of all, and the claiming that takes it; none: places.
+struct Fastest {
+  double seconds;
+  std::optional<Claiming> claiming;
+};
+
+Fastest fastest(const Network& network, const Schedule& schedule) {
+  Fastest found{seconds_by_places(network, schedule), std::nullopt};
+  if (network.equal_rates()) return found;
+  for (const Claiming claiming : {Claiming::alike, Claiming::exactly})
+    if (const double seconds = seconds_by_shares(network, schedule, claiming); seconds < found.seconds)
+      found = {seconds, claiming};
+  return found;
+}
+
 }  // namespace
 
 double token_seconds(const Network& network, const Schedule& schedule) {
   check_ranks(schedule);
-  const double places = seconds_by_places(network, schedule);
-  return network.equal_rates() ? places : std::min(places, seconds_by_shares(network, schedule));
+  return fastest(network, schedule).seconds;
 }
 
-bool shares_are_faster(const Network& network, const Schedule& schedule) {
-  return !network.equal_rates() && seconds_by_shares(network, schedule) < seconds_by_places(network, schedule);
+std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule) {
+  return fastest(network, schedule).claiming;
 }
 
 }  // namespace hocket

@@ -113,7 +113,8 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   waits.begin.assign(schedule.size() + 1, 0);
   ChannelHistory history(network, waits.window);
   std::optional<ChannelShares> shares;
-  if (shares_are_faster(network, schedule)) shares.emplace(network, schedule, waits.window);
+  if (const std::optional<Claiming> claiming = faster_claiming(network, schedule))
+    shares.emplace(network, schedule, *claiming, waits.window);
   OwnOrder own(schedule, waits.window);
   Reducer reducer(schedule.size(), waits, own);
   std::vector<Channel> route;

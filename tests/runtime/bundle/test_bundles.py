@@ -51,17 +51,23 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., str]:
         ("unequal", "bundle-order"),
         ("block", "bundle-native"),
         ("unequal", "bundle-native"),
-        ("block", "bundle-leaders"),
-        ("cyclic", "bundle-leaders"),
     ],
 )
 def test_every_byte_arrives(bundled: Callable[..., str], program: str, placement: str, arm: str) -> None:
     said = bundled(program, placement, arm)
-    if arm == "bundle-leaders" and "alltoall" not in program:
-        assert "bundled" not in said  # what goes to all hosts is the same
-        return
     ranks = len(PLACEMENTS[placement])
     assert f"hocket: {CALLS[program]} of {ranks} ranks on 3 hosts, bundled: " in said
+
+
+@pytest.mark.parametrize("placement", ["block", "cyclic"])
+def test_all_ranks_lead_in_all_to_alls(bundled: Callable[..., str], placement: str) -> None:
+    ranks = len(PLACEMENTS[placement])
+    said = bundled("alltoall_check 4", placement, "bundle-leaders")
+    assert f"hocket: all-to-all of {ranks} ranks on 3 hosts, bundled: " in said
+
+
+def test_of_what_goes_to_all_hosts_one_leader_is_enough(bundled: Callable[..., str]) -> None:
+    assert "bundled" not in bundled("allgather_check 1000 100003", "cyclic", "bundle-leaders")
 
 
 @pytest.mark.slow

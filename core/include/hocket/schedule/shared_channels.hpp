@@ -11,6 +11,12 @@
 
 namespace hocket {
 
+/// What a message claims of a channel that is not filled.
+enum class Claiming : std::uint8_t {
+  alike,    ///< a k-th part, where k of its speed go beside each other
+  exactly,  ///< the part that it keeps busy: others of any speed may have what is left
+};
+
 /// How schedules use channels that messages share: at least the share, and on most channels more, so that messages that
 /// go at once do not slow each other down. Channels that would not be through in time that way are filled: all of them,
 /// or, where that makes others late, one after the other, the worst first, as long as it helps. `each_message(visit)`
@@ -18,7 +24,8 @@ namespace hocket {
 class SharedChannels {
  public:
   template <class EachMessage>
-  SharedChannels(const Network& network, EachMessage each_message) : network_(network), filled_(network.channels(), 0) {
+  SharedChannels(const Network& network, Claiming claiming, EachMessage each_message)
+      : network_(network), claiming_(claiming), filled_(network.channels(), 0) {
     bound_ = longest(work(each_message, true));
     const std::vector<double> apart = work(each_message, false);
     for (Channel channel = 0; channel < network.channels(); ++channel)
@@ -38,9 +45,8 @@ class SharedChannels {
     for (const Channel channel : route)
       if (filled_[channel]) speed = std::min(speed, network_.rate(channel) / filling(network_, channel, alone));
     for (const Channel channel : route) {
-      std::uint32_t k = filling(network_, channel, alone);
-      if (!filled_[channel]) k = std::min(k, beside(channel, speed));
-      take(channel, whole_channel / k);
+      const std::uint32_t least = whole_channel / filling(network_, channel, alone);
+      take(channel, filled_[channel] ? least : std::max(least, beside(channel, speed)));
     }
     return speed;
   }
@@ -94,12 +100,16 @@ class SharedChannels {
     return least;
   }
 
-  /// Messages of that speed that go beside each other at full speed, at least 1.
+  /// The part for a message that nobody slows down.
   [[nodiscard]] std::uint32_t beside(Channel channel, double speed) const {
-    return static_cast<std::uint32_t>(std::clamp(std::floor(network_.rate(channel) / speed * (1 + 1e-9)), 1.0, 7e5));
+    const double like_it = network_.rate(channel) / speed * (1 + 1e-9);  // go beside each other
+    if (claiming_ == Claiming::exactly && like_it > 1)
+      return static_cast<std::uint32_t>(std::ceil(whole_channel / like_it));
+    return whole_channel / static_cast<std::uint32_t>(std::clamp(std::floor(like_it), 1.0, 7e5));
   }
 
   const Network& network_;
+  Claiming claiming_;
   std::vector<char> filled_;  ///< per channel
   double bound_ = 0;
 };

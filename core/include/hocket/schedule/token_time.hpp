@@ -1,7 +1,10 @@
 #pragma once
 /// The time of a schedule whose messages wait for tokens instead of phases.
+#include <optional>
+
 #include "hocket/network/network.hpp"
 #include "hocket/schedule/schedule.hpp"
+#include "hocket/schedule/shared_channels.hpp"
 
 namespace hocket {
 
@@ -11,8 +14,8 @@ namespace hocket {
 /// Linear in transfers × route length.
 [[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule);
 
-/// Whether by that estimate a schedule is over earlier if messages take shares of channels that differ in rate, instead
-/// of places as wide as the fastest host is fast. Never where links are equal: there both are the same.
-[[nodiscard]] bool shares_are_faster(const Network& network, const Schedule& schedule);
+/// How messages take shares of channels that differ in rate, if by that estimate the schedule is over earlier then than
+/// with places as wide as the fastest host is fast. None where links are equal: there both are the same.
+[[nodiscard]] std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule);
 
 }  // namespace hocket

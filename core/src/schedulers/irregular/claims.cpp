@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "hocket/schedule/shared_channels.hpp"
-
 namespace hocket::algorithms {
 namespace {
 
@@ -13,13 +11,13 @@ constexpr std::uint32_t many_ranks = no_rank - 1;
 
 }  // namespace
 
-Claims::Claims(const Network& network, const Workload& work) {
+Claims::Claims(const Network& network, const Workload& work, Claiming claiming) {
   seconds_.reserve(work.size());
   begin_.reserve(work.size() + 1);
   if (network.equal_rates())
     as_needed(work);
   else
-    by_shares(network, work);
+    by_shares(network, work, claiming);
 }
 
 double Claims::bound() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
@@ -33,7 +31,7 @@ void Claims::as_needed(const Workload& work) {
   }
 }
 
-void Claims::by_shares(const Network& network, const Workload& work) {
+void Claims::by_shares(const Network& network, const Workload& work, Claiming claiming) {
   std::vector<std::uint32_t> sender(network.channels(), no_rank), port(network.ranks(), no_rank),
       place(network.channels(), no_rank);
   std::vector<Channel> route;
@@ -48,7 +46,7 @@ void Claims::by_shares(const Network& network, const Workload& work) {
         who = who == no_rank ? work.message(m).src : many_ranks;
   }
   most_looks_ = 16;
-  const SharedChannels shared(network, [&](auto visit) {
+  const SharedChannels shared(network, claiming, [&](auto visit) {
     for (std::uint32_t m = 0; m < work.size(); ++m) {
       walk(work.message(m));
       visit(std::span<const Channel>(route), work.message(m).bytes);

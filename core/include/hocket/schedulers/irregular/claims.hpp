@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hocket/network/network.hpp"
+#include "hocket/schedule/shared_channels.hpp"
 #include "hocket/schedulers/irregular/workload.hpp"
 
 namespace hocket::algorithms {
@@ -15,7 +16,7 @@ namespace hocket::algorithms {
 class Claims {
  public:
   /// Linear in messages × route length. The workload must outlive it.
-  Claims(const Network& network, const Workload& work);
+  Claims(const Network& network, const Workload& work, Claiming claiming = Claiming::alike);
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(seconds_.size()); }
   /// Of a message at the speed that its shares give it.
@@ -46,7 +47,7 @@ class Claims {
   };
 
   void as_needed(const Workload& work);
-  void by_shares(const Network& network, const Workload& work);
+  void by_shares(const Network& network, const Workload& work, Claiming claiming);
   std::uint32_t add_resource(std::uint32_t whole);
   std::uint32_t kind(std::uint32_t resource, std::uint32_t amount);
   void end_message(double seconds);
