@@ -111,20 +111,25 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     told = []
     for key, of in grouped(rows, "hosts x ranks", "mpi", "collective", "distribution", "bytes").items():
         seconds = {name: [row["seconds"] for row in some] for name, some in grouped(of, "candidate").items()}
-        native = min(statistics.median(seconds[name]) for name in seconds if name.startswith("native"))
+        native = min(
+            (statistics.median(seconds[name]) for name in seconds if name.startswith("native")), default=None
+        )
         best = min(
             (name for name in seconds if name.startswith("bundle")),
             key=lambda name: statistics.median(seconds[name]),
         )
-        gain = native / statistics.median(seconds[best])
+        gain = f"{native / statistics.median(seconds[best]):.2f}" if native else "—"
         others = [
             f"{name} {1e3 * statistics.median(some):.1f}"
             for name, some in seconds.items()
             if name not in ("native", best)
         ]
-        ours, theirs = (spread([1e3 * s for s in seconds[name]], 1) for name in (best, "native"))
+        ours, theirs = (
+            spread([1e3 * s for s in seconds[name]], 1) if name in seconds else "—"
+            for name in (best, "native")
+        )
         limit = f"{1e3 * of[0]['bound']:.1f}"
-        told.append([*key, limit, theirs, f"{best} {ours}", f"{gain:.2f}", ", ".join(others)])
+        told.append([*key, limit, theirs, f"{best} {ours}", gain, ", ".join(others)])
     columns = ["hosts × ranks", "MPI", "collective", "distribution", "bytes", "bound", "native"]
     return [
         *emulated("Several ranks a host", heading),
@@ -133,6 +138,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "Milliseconds a call, median (minimum–maximum); jobs of all candidates alternate. Gain: the library's own",
         "call, with HAN where that is faster, over the best bundle. The bound is what the wires must carry / rate,",
         "without packet headers (5 %). 32 ranks share two cores here: short calls show how often processes are woken.",
+        f"—, or not among the others: a job of it took more than {heading.get('timeout', 60):g} s.",
     ]
 
 
@@ -144,7 +150,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=3, help="jobs of each candidate")
     lab_options(parser, timeout=60)
     arguments, results = begin(parser, "lab-bundles", summary)
-    results.heading |= settings_of(arguments)
+    results.heading |= settings_of(arguments) | {"timeout": arguments.timeout}
     with tempfile.TemporaryDirectory() as work:
         for name in arguments.network or NETWORKS:
             for mpi in mpis(arguments):
