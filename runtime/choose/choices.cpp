@@ -383,6 +383,7 @@ void Choices::tell_guard(MPI_Comm comm, Choice& choice) {
   for (const double seconds : costs)
     if (std::isfinite(seconds)) wasted += std::max(0.0, seconds - choice.native_seconds) + small_->agree_seconds;
   choice.costs.meet_first(false);
+  choice.guard.reset();  // it has not been in vain: this choice begins anew
   set_guard(choice);
   choice.guard->waste(wasted);
 }

@@ -133,10 +133,12 @@ double Guard::left() const { return planned_share * budget() - lost(); }
 double Guard::slower_rest() const { return incumbent_ != 0 ? std::max(0.0, feared(0) - 1) * typical() : 0; }
 
 /// Seconds after which a challenger's call is cut short: what it loses at most. What should be far faster shows it
-/// within less, and so is tried though the incumbent's calls differ much.
+/// within less. How much the incumbent's calls differ counts only for an arm that is not believed to be faster: where
+/// they wait for retransmissions a budget of two calls would else never hold a trial.
 double Guard::patience(std::size_t challenger) const {
-  const bool promising = arms_[challenger].timed == 0 && arms_[challenger].ratio <= much_faster;
-  return promising ? typical() : (usual_patience + arms_[incumbent_].spread) * typical();
+  const ArmState& state = arms_[challenger];
+  if (state.timed == 0 && state.ratio <= much_faster) return typical();
+  return (usual_patience + (state.ratio < 1 ? 0 : arms_[incumbent_].spread)) * typical();
 }
 
 /// The same for calls by an arm that a prediction or evidence has put in the place of the library's own.
