@@ -83,21 +83,22 @@ Schedule of_equal_messages(const Demand& demand, const Workload& work, const std
 /// simulation, as long as that takes a fraction of a second.
 Schedule all_to_all_list(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
   const Workload work(network, demand);
-  const std::array claims{Claims(network, work, Claiming::alike), Claims(network, work, Claiming::exactly)};
-  const double bound = lower_bounds(network, demand).seconds;
   const std::uint64_t tries = 1 + most_simulated / std::max<std::uint64_t>(work.size(), 1);
+  std::vector<double> factor(work.size(), 1);
+  const Claims alike(network, work, Claiming::alike);
+  if (tries == 1) return of_equal_messages(demand, work, list_starts(alike, Urgency::sum, factor).order);
+  const std::array claims{alike, Claims(network, work, Claiming::exactly)};
+  const double bound = lower_bounds(network, demand).seconds;
   ModelParameters parameters;
   parameters.startup = costs.startup;
   Random random(costs.seed);
-  std::vector<double> factor(work.size(), 1);
   std::optional<Schedule> best;
   double least = std::numeric_limits<double>::infinity();
-  std::size_t better = 0;
+  std::size_t better = 0;  // way to claim
   for (std::uint64_t i = 0; i < tries; ++i) {
     const Urgency urgency = i % 2 == 0 ? Urgency::sum : Urgency::largest;
     const std::size_t claiming = i < 8 ? i / 2 % 2 : better;
     Schedule schedule = of_equal_messages(demand, work, list_starts(claims[claiming], urgency, factor).order);
-    if (tries == 1) return schedule;
     const Waits waits = derive_waits(network, schedule);
     const Simulation run = simulate(network, schedule, &waits, {FlowControl::Kind::window, 1}, parameters);
     for (std::uint64_t t = 0; t < schedule.size(); ++t) {
