@@ -34,10 +34,14 @@ from results_file import Row, alternating, begin, cells, grouped, spread
 ASK = 'eval "$(hocket env --network "$(dirname "$SLURM_CONF")/topology.conf" --ranks-per-host {} --placement slurm)"'
 
 
-def commands(lab: Lab, mpi: Mpi, network: NetworkDescription, program: list[str]) -> dict[tuple[str, str], str]:
+def commands(
+    lab: Lab, mpi: Mpi, network: NetworkDescription, program: list[str]
+) -> dict[tuple[str, str], str]:
     """Of each launcher and candidate: what a shell runs."""
     hosts = [(host.name, host.ranks) for host in lab.state.hosts]
-    srun = shlex.join(["srun", "--mpi=pmi2", "-N", str(len(hosts)), "-n", str(lab.ranks), "--distribution=cyclic"])
+    srun = shlex.join(
+        ["srun", "--mpi=pmi2", "-N", str(len(hosts)), "-n", str(lab.ranks), "--distribution=cyclic"]
+    )
     found = {("srun", "native"): f"{srun} {shlex.join(program)}"}
     ask = ASK.format(hosts[0][1])
     found["srun", "scheduled"] = f"( {ask}; export HOCKET_CHOOSE=off; {srun} {shlex.join(program)} )"

@@ -264,7 +264,7 @@ def test_evidence_of_pairs_is_about_the_winner_then() -> None:
 
 
 def test_what_should_be_faster_is_tried_though_calls_differ_much() -> None:
-    """A call of 1.75 times the usual one would be more than the budget holds; the less is predicted the less it takes."""
+    """A call of 1.75 times the usual one is more than the budget holds. The less is predicted the less is needed."""
     cost: Cost = lambda call, arm: 1e-3 * (3 if call % 2 else 1) * (0.2 if arm else 1)  # noqa: E731
     for prediction, budget, tried in ((0.2e-3, 1.6, True), (0.5e-3, 1.8, True), (1.1e-3, 1.8, False)):
         run = Run(Guard([1e-3, prediction], rules(budget_calls=budget)), cost).calls(12)

@@ -68,7 +68,8 @@ def test_what_a_fast_message_leaves_of_a_trunk_goes_to_a_slow_host() -> None:
     plan.link(0, 1, 3.67 * RATE)
     plan.link(1, 2, 7.24 * RATE)
     for host, (switch, speed) in enumerate(
-        [(0, 1.145), (0, 2.494), (0, 2.627), (1, 2.116), (1, 2.286), (2, 2.459), (2, 2.733), (2, 2.984)], start=3
+        [(0, 1.145), (0, 2.494), (0, 2.627), (1, 2.116), (1, 2.286), (2, 2.459), (2, 2.733), (2, 2.984)],
+        start=3,
     ):
         plan.link(host, switch, speed * RATE)
     network, demand = plan.build(), _core.Demand(8, 1 << 20)
