@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hocket.errors import HocketError, MissingToolError
+from hocket.signals import held_back
 
 _SECONDS = 300  # of one command
 _PAUSE_SECONDS = 0.01
@@ -42,7 +43,8 @@ def compile_all(
     try:
         while waiting or running:
             while waiting and len(running) < (os.cpu_count() or 1):
-                running.append(_Compile(waiting.pop(), {**environment, "TMPDIR": str(work)}, work))
+                with held_back():  # a signal between start and list would leave a compiler to itself
+                    running.append(_Compile(waiting.pop(), {**environment, "TMPDIR": str(work)}, work))
             for each in [each for each in running if each.is_over()]:
                 running.remove(each)
                 each.check()

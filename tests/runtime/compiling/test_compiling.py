@@ -31,6 +31,20 @@ compiles = lambda folder, work: compile_all([[*command, f"{pids}/{n}"] for n in 
 build_once("runtime-1", ["a"], compiles)
 """
 
+# Put before it: a signal comes when a compiler is at work and its start has not returned.
+SIGNALLED = """
+import os, signal, subprocess, time
+from pathlib import Path
+class Popen(subprocess.Popen):
+    def __init__(self, command, **options):
+        super().__init__(command, **options)
+        while not (Path(command[-1]).exists() and Path(command[-1]).read_text().strip()):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGHUP)
+        time.sleep(0.1)
+subprocess.Popen = Popen
+"""
+
 
 def is_alive(pid: int) -> bool:
     """Not a zombie, which nobody may be there to reap."""
@@ -63,10 +77,14 @@ def places(tmp_path: Path) -> Iterator[dict[str, Path]]:
                 continue
 
 
+def build(places: dict[str, Path], script: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(places["cache"]), "TMPDIR": str(places["tmp"])}
+    return subprocess.Popen([sys.executable, "-c", script, str(places["pids"]), *DRIVER], env=environment)
+
+
 def start_builder(places: dict[str, Path]) -> tuple[subprocess.Popen[bytes], list[int]]:
     """A process that builds, with at least one compiler at work; and the compilers' processes."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(places["cache"]), "TMPDIR": str(places["tmp"])}
-    builder = subprocess.Popen([sys.executable, "-c", BUILDER, str(places["pids"]), *DRIVER], env=environment)
+    builder = build(places, BUILDER)
     begun = min(2, os.cpu_count() or 1)
 
     def at_work() -> bool:
@@ -89,6 +107,13 @@ def test_a_signal_leaves_nothing(places: dict[str, Path], number: signal.Signals
     assert builder.wait(60) != 0
     assert left(places) == [] and list((places["cache"] / "hocket").iterdir()) == []
     wait_until(lambda: not any(map(is_alive, compilers)), "compilers go on")
+
+
+def test_a_signal_while_a_compiler_starts_leaves_nothing(places: dict[str, Path]) -> None:
+    assert build(places, SIGNALLED + BUILDER).wait(60) != 0
+    compilers = [int(file.read_text()) for file in places["pids"].iterdir()]
+    assert len(compilers) == 1 and left(places) == []
+    wait_until(lambda: not any(map(is_alive, compilers)), "the compiler goes on")
 
 
 def test_what_a_killed_build_leaves_goes_with_the_next(
