@@ -72,6 +72,13 @@ def test_on_grids(kind: str, sides: list[int]) -> None:
     check(read_network(f"{kind}:{'x'.join(map(str, sides))}"))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["torus", "mesh"])
+@pytest.mark.parametrize("sides", ["4x4x4", "5x4x3", "5x5x3", "5x4x4", "5x5x5"])
+def test_on_larger_grids(kind: str, sides: str) -> None:
+    check(read_network(f"{kind}:{sides}"))
+
+
 @seeded
 @given(st.integers(0, 2**32 - 1), st.integers(3, 14))
 def test_the_fastest_counts_where_links_are_unequal(seed: int, hosts: int) -> None:

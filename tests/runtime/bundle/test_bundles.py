@@ -66,8 +66,12 @@ def test_all_ranks_lead_in_all_to_alls(bundled: Callable[..., str], placement: s
     assert f"hocket: all-to-all of {ranks} ranks on 3 hosts, bundled: " in said
 
 
-def test_of_what_goes_to_all_hosts_one_leader_is_enough(bundled: Callable[..., str]) -> None:
-    assert "bundled" not in bundled("allgather_check 1000 100003", "cyclic", "bundle-leaders")
+@pytest.mark.parametrize("program", ["allgather_check 1000 100003", "reduce_check 1 1000 50001"])
+@pytest.mark.parametrize("placement", ["block", "cyclic"])
+def test_of_what_goes_to_all_hosts_one_leader_is_enough(
+    bundled: Callable[..., str], program: str, placement: str
+) -> None:
+    assert "bundled" not in bundled(program, placement, "bundle-leaders")
 
 
 @pytest.mark.slow
