@@ -5,7 +5,8 @@
 
 A place is shared memory or a lab, with options of `hocket lab run`, such as chain:4,4*2/rate=50Mbit/shuffle=1. Dense
 and sparse are MPI_Alltoallv with messages of half to one and a half times the size, and with one message in four;
-changing is an all-to-all whose messages have the size, half of it, and so on down to a 32nd, in turn.
+changing is an all-to-all whose messages have the size, half of it, and so on down to a 32nd, in turn; allreduce and
+bcast have vectors of the size, reduce_scatter blocks of it.
 Each cell (place, collective, size, MPI) runs jobs in pairs, native and with Hocket, in turn; nothing is known
 from before (`first`); --again: a second job with Hocket uses what the first has kept; --control: a second native job
 shows what chance does to such ratios. Labs need root.
@@ -42,7 +43,16 @@ from results_file import ROOT, Row, alternating, begin, cells, grouped, provenan
 PROGRAM = Path(__file__).with_name("total_time.c")
 PICTURE = ROOT / "docs/pictures/never-slower.png"
 HOCKET = [sys.executable, "-m", "hocket.cli"]
-COLLECTIVES = ["alltoall", "allgather", "dense", "sparse", "changing"]
+COLLECTIVES = [
+    "alltoall",
+    "allgather",
+    "dense",
+    "sparse",
+    "changing",
+    "allreduce",
+    "reduce_scatter",
+    "bcast",
+]
 PROBE_CALLS = 3  # how long a call takes, to know how many fit
 
 

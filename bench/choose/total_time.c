@@ -1,13 +1,15 @@
-/* total_time alltoall|allgather|dense|sparse|changing BYTES CALLS: seconds of all calls together, the largest over the
- * ranks; every message is checked. Nothing but the calls is timed. Dense and sparse are MPI_Alltoallv: all messages, of
- * half to one and a half BYTES; or one of BYTES in four. Changing: an MPI_Alltoall of BYTES, of half of it, and so on
- * down to a 32nd, and again. */
+/* total_time alltoall|allgather|dense|sparse|changing|allreduce|reduce_scatter|bcast BYTES CALLS: seconds of all calls
+ * together, the largest over the ranks; every message is checked. Nothing but the calls is timed. Dense and sparse are
+ * MPI_Alltoallv: all messages, of half to one and a half BYTES; or one of BYTES in four. Changing: an MPI_Alltoall of
+ * BYTES, of half of it, and so on down to a 32nd, and again. Allreduce and bcast: BYTES in all, bcast from rank 0;
+ * reduce_scatter: MPI_Reduce_scatter_block, BYTES to each rank. Reductions are MPI_BXOR: Open MPI's sums of bytes
+ * saturate. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum Call { ALLTOALL, ALLGATHER, DENSE, SPARSE, CHANGING, CALLS };
+enum Call { ALLTOALL, ALLGATHER, DENSE, SPARSE, CHANGING, ALLREDUCE, REDUCE_SCATTER, BCAST, CALLS };
 
 static int length(enum Call call, int bytes, int from, int to) {
   const int mixed = (from * 31 + to * 17) % 16;
@@ -17,17 +19,27 @@ static int length(enum Call call, int bytes, int from, int to) {
 
 static unsigned char value(int from, int to, int call) { return (unsigned char)(from * 7 + to * 3 + call); }
 
+/* Of all ranks, for `to`. */
+static unsigned char combined(int n, int to, int call) {
+  unsigned char all = 0;
+  for (int from = 0; from < n; ++from) all ^= value(from, to, call);
+  return all;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc != 4) MPI_Abort(MPI_COMM_WORLD, 2);
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  static const char* const names[] = {"alltoall", "allgather", "dense", "sparse", "changing"};
+  static const char* const names[] = {"alltoall", "allgather", "dense",          "sparse",
+                                      "changing", "allreduce", "reduce_scatter", "bcast"};
   int call = 0;
   while (call < CALLS && strcmp(argv[1], names[call]) != 0) ++call;
   if (call == CALLS) MPI_Abort(MPI_COMM_WORLD, 2);
   const int bytes = atoi(argv[2]), calls = atoi(argv[3]);
+  const int one_for_all = call == ALLGATHER || call == ALLREDUCE || call == BCAST;
+  const int results = call == ALLREDUCE || call == REDUCE_SCATTER || call == BCAST ? 1 : n;
   const size_t stride = 2 * (size_t)bytes;
   unsigned char *out = calloc((size_t)n, stride), *in = calloc((size_t)n, stride);
   int* numbers = malloc(4 * (size_t)n * sizeof(int));
@@ -52,20 +64,27 @@ int main(int argc, char** argv) {
     for (int to = 0; to < n; ++to) {
       if (sent[to] == 0) continue;
       unsigned char* message = out + places[to];
-      message[0] = message[sent[to] - 1] = value(rank, call == ALLGATHER ? 0 : to, i);
+      message[0] = message[sent[to] - 1] = value(rank, one_for_all ? 0 : to, i);
     }
     const double start = MPI_Wtime();
     if (call == ALLGATHER)
       MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
     else if (call == ALLTOALL || call == CHANGING)
       MPI_Alltoall(out, sent[0], MPI_BYTE, in, sent[0], MPI_BYTE, MPI_COMM_WORLD);
+    else if (call == ALLREDUCE)
+      MPI_Allreduce(out, in, bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
+    else if (call == REDUCE_SCATTER)
+      MPI_Reduce_scatter_block(out, in, bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
+    else if (call == BCAST)
+      MPI_Bcast(rank == 0 ? out : in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     else
       MPI_Alltoallv(out, sent, places, MPI_BYTE, in, received, origins, MPI_BYTE, MPI_COMM_WORLD);
     total += MPI_Wtime() - start;
-    for (int from = 0; from < n; ++from) {
+    for (int from = 0; from < results; ++from) {
       if (received[from] == 0) continue;
-      const unsigned char* message = in + origins[from];
-      const unsigned char right = value(from, call == ALLGATHER ? 0 : rank, i);
+      const unsigned char* message = (call == BCAST && rank == 0 ? out : in) + origins[from];
+      const int to = one_for_all ? 0 : rank;
+      const unsigned char right = call == ALLREDUCE || call == REDUCE_SCATTER ? combined(n, to, i) : value(from, to, i);
       wrong += message[0] != right || message[received[from] - 1] != right;
     }
   }
