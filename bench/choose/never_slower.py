@@ -53,7 +53,7 @@ COLLECTIVES = [
     "reduce_scatter",
     "bcast",
 ]
-PROBE_CALLS = 3  # how long a call takes, to know how many fit
+PROBE_CALLS = 10  # how long a call takes, connections opened, to know how many fit
 
 
 @dataclass(frozen=True, slots=True)
