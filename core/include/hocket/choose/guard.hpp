@@ -150,6 +150,7 @@ class Guard {
     double limit = std::numeric_limits<double>::infinity();
   };
   enum class Script : std::uint8_t { none, sample, probe, pairs };
+  static constexpr double most_noise = 3;  // quartiles of what is known: a ratio is hardly larger than that
 
   void plan();
   void begin(Script script, std::size_t challenger, std::uint32_t count);
