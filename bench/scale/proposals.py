@@ -117,8 +117,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             told,
         ),
         "",
-        "Scheduler `proposals`, everyone with so many partners at random. Rounds, and of the busiest rank proposals and",
-        "the bytes that it keeps: the most of three seeds. Bound: the messages of the busiest rank. RS_N knows all",
+        "Scheduler `proposals`, everyone with so many partners at random. Rounds, and of the busiest rank proposals",
+        "and the bytes that it keeps: the most of three seeds. Bound: the messages of the busiest rank. RS_N knows all",
         "messages. Milliseconds: by the built-in profiles, the busiest rank's proposals one after the other.",
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -35,7 +36,7 @@ def test_every_byte_once_and_no_port_twice(case: Case) -> None:
     assert set(certificate.counts) <= {"channel overfull"}
     assert len(schedule) == case.demand.messages
     begin = schedule.phase_begin()
-    assert all(a < b for a, b in zip(begin, begin[1:], strict=False))
+    assert all(a < b for a, b in pairwise(begin))
 
 
 def test_the_seed_decides() -> None:
