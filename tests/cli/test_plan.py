@@ -115,7 +115,7 @@ def test_a_row_of_blocks_of_a_hundred_thousand_hosts(program, tmp_path: Path, pa
 
 def test_a_row_of_blocks_is_a_part_of_the_whole(hocket, tmp_path: Path) -> None:
     whole, row = tmp_path / "whole.csv", tmp_path / "row.csv"
-    plan = ("plan", "all-gather", "--network", "tree:4x8x17")
+    plan = ("plan", "all-gather", "--network", "tree:3x19x19")
     assert hocket(*plan, "--dump", whole).code == 0
     for rank in (0, 300):
         text = hocket(*plan, "--rank", rank, "--dump", row).out

@@ -39,11 +39,15 @@ def rows_of(
     """The rows of the schedule that would be planned; None: only the whole schedule tells a row."""
     from hocket import _core
 
-    ring = demand.by_blocks
-    if network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS or (not ring and window not in (None, 1)):
-        return None
     try:
-        rows = _core.Ring(network, demand) if ring else _core.Rows(network, demand)
+        if demand.by_blocks:
+            if demand.messages <= _core.MOST_MESSAGES_COMPARED:
+                return None
+            rows: _core.Rows | _core.Ring = _core.Ring(network, demand)
+        else:
+            if network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS or window not in (None, 1):
+                return None
+            rows = _core.Rows(network, demand)
     except _core.InputError as error:
         if network.ranks > _core.MAX_EXPLICIT_RANKS:
             raise PlanError(

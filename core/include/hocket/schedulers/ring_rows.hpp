@@ -45,8 +45,9 @@ class RingRows {
   std::uint64_t bytes_;  ///< of a block
 };
 
-/// The schedule that plan_exchange() would choose, by row; `scheduler` is its name in the registry. Without rows
-/// `why_not` says why. Time and memory are linear in the nodes of the network.
+/// The schedule of `scheduler`, by row. With more than limits::most_messages_compared messages it is the one that
+/// plan_exchange() would choose. Without rows `why_not` says why. Time and memory are linear in the nodes of the
+/// network.
 struct FoundRing {
   std::optional<RingRows> rows;
   std::string_view scheduler;

@@ -75,7 +75,7 @@ FoundRing ring_rows_of(const Network& network, const Demand& demand) {
   if (!demand.contributions.empty()) return {std::nullopt, {}, "contributions differ"};
   if (demand.bytes == 0) return {std::nullopt, {}, "there is nothing to send"};
   if (network.tree() == nullptr) return {std::nullopt, {}, "it needs a tree of switches"};
-  if (network.ranks_per_host() != 1) return {std::nullopt, {}, "it needs one rank on every host"};
+  if (network.hosts().size() != network.ranks()) return {std::nullopt, {}, "it needs one rank on every host"};
   for (Channel channel = 0; channel < network.channels(); ++channel)
     if (network.rate(channel) < network.host_rate())
       return {std::nullopt, {}, "a link is slower than the fastest host"};
