@@ -106,8 +106,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"median by CPU time of {heading['repeats']} processes. Seconds are those of closed form and row, without",
         "building the network; CPU seconds leave out what other programs took. Memory is the peak resident set of the",
         "process, with Python and the network. Tokens are those that this rank's sends wait for. The sample: messages",
-        "drawn from the whole schedule, that met another one or were out of order; of all-gathers all transfers, by the",
-        "edges of the ring.",
+        "drawn from the whole schedule, that met another one or were out of order; of all-gathers all transfers, by",
+        "the edges of the ring.",
         "",
         *table(
             "network | ranks | phases | bound | tokens | s | CPU s | target s | peak MB | target MB | sample | met"
