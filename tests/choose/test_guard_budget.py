@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hocket._core.choose import ArmEvidence, Guard
 from hypothesis import given
@@ -135,3 +136,16 @@ def test_what_is_wasted_besides_is_paid_before_anything_is_tried() -> None:
     run = Run(guard, noisy([1, 0.2], 0, seconds=1)).calls(80)
     assert set(run.arms) == {0}
     assert 1 in run.calls(300).arms
+
+
+def test_what_collides_when_it_is_cut_short_counts_as_long_as_it_takes() -> None:
+    """Posted at once it fills the queues of switches, and waits for retransmissions: 50 calls here. Nothing else is
+    tried until that is made up for."""
+    calm, colliding = (Guard(unknown(3), rules()) for _ in range(2))
+    costs = np.tile([1e-3, 3e-3, 3e-3], (400, 1))
+    tried = [
+        sum(1 for arm in guard.play(costs, collisions)[0] if arm)
+        for guard, collisions in ((calm, []), (colliding, [50e-3] * len(costs)))
+    ]
+    assert tried[0] > tried[1] == 1
+    assert colliding.lost >= 48e-3 and calm.lost <= calm.budget

@@ -138,8 +138,8 @@ void Guard::price(std::span<const double> costs) {
     const bool cut = costs[i] > posted_[i].limit;
     ++meeting.calls;
     meeting.cut += cut;
-    if (cut)
-      meeting.fixed += posted_[i].limit + slower_rest();
+    if (cut)  // what is posted at once may collide, and wait for retransmissions
+      meeting.fixed += std::max(posted_[i].limit + slower_rest(), known ? std::min(costs[i], most) - typical() : 0.0);
     else if (known)
       meeting.tried += std::min(costs[i], most);
   }
