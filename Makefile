@@ -213,6 +213,9 @@ bench-irregular-cost: setup ## what scheduling an irregular exchange costs, by r
 bench-noise: setup ## delays and noise along chains of waits, bench/results/noise.{csv,md}, picture (a minute)
 	$(PYTHON_OF_VENV) bench/scale/noise.py
 
+bench-proposals: setup ## irregular phases that ranks agree on among themselves, bench/results/proposals.{csv,md} (a minute)
+	$(PYTHON_OF_VENV) bench/scale/proposals.py
+
 bench-irregular-links: setup ## irregular exchanges on scarce links, time over the bound (an hour)
 	$(PYTHON_OF_VENV) bench/irregular/links.py
 

@@ -29,10 +29,12 @@ using Rows = std::vector<Value>;
 
 /// A whole run of as many calls as `costs` has rows, seconds by arm, all of them agreed on: the arm of each call, the
 /// incumbent after it, what was lost and could be lost by then, and what the call took. Of a call that is cut short the
-/// rest goes as by the library's own.
-std::tuple<Rows<std::size_t>, Rows<std::size_t>, Rows<double>, Rows<double>, Rows<double>> play(Guard& guard,
-                                                                                                const Matrix& costs) {
+/// rest goes as by the library's own, and then takes the call's `collisions`, seconds, besides; none: nothing.
+std::tuple<Rows<std::size_t>, Rows<std::size_t>, Rows<double>, Rows<double>, Rows<double>> play(
+    Guard& guard, const Matrix& costs, const std::vector<double>& collisions) {
   if (costs.shape(1) != guard.arms().size()) throw InputError("as many columns of costs as arms are wanted");
+  if (!collisions.empty() && collisions.size() != costs.shape(0))
+    throw InputError("a collision for each call is wanted");
   if (guard.calls() > 0) throw InputError("a guard that has decided on calls already plays no more");
   Rows<std::size_t> arms, incumbents;
   Rows<double> lost, budgets, measured, taken;
@@ -44,7 +46,9 @@ std::tuple<Rows<std::size_t>, Rows<std::size_t>, Rows<double>, Rows<double>, Row
     }
     const Turn turn = guard.next();
     const double whole = costs(call, turn.arm);
-    taken.push_back(whole > turn.limit ? turn.limit + (1 - turn.limit / whole) * costs(call, 0) : whole);
+    const bool cut = whole > turn.limit;
+    taken.push_back(cut ? turn.limit + (1 - turn.limit / whole) * costs(call, 0) : whole);
+    if (cut && !collisions.empty()) taken.back() += collisions[call];
     if (turn.timed) measured.push_back(taken.back());
     if (turn.post) posts.push_back(std::exchange(measured, {}));
     arms.push_back(turn.arm);
@@ -162,8 +166,9 @@ void bind_guard(nb::module_& m) {
             return guard.learned(std::vector<std::string_view>(names.begin(), names.end()));
           },
           "names"_a, "of this run alone, for a later one")
-      .def("play", &play, "costs"_a,
-           "(arms, incumbents, lost, budgets, seconds) by call; `costs`: seconds, calls x arms")
+      .def("play", &play, "costs"_a, "collisions"_a = std::vector<double>{},
+           "(arms, incumbents, lost, budgets, seconds) by call; `costs`: seconds, calls x arms; `collisions`: seconds "
+           "that a call takes longer if it is cut short")
       .def_prop_ro("incumbent", &Guard::incumbent)
       .def_prop_ro("settled", &Guard::settled)
       .def_prop_ro("lost", &Guard::lost)

@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "hocket/schedule/verify_sample.hpp"
 #include "hocket/schedulers/closed_forms.hpp"
+#include "hocket/schedulers/ring_rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -33,21 +34,34 @@ struct Rows {
   }
 };
 
+/// Rows round a ring, with the network that its edges are looked up in, which outlives them.
+struct Ring {
+  const Network& network;
+  FoundRing found;
+
+  explicit Ring(const Network& of, const Demand& demand) : network(of), found(ring_rows_of(network, demand)) {
+    if (!found.rows)
+      throw InputError("this " + std::string(to_string(demand.pattern)) +
+                       " does not go round one ring: " + std::string(found.why_not));
+  }
+};
+
 /// Lines "phase,src,dst,origin,target,offset,length" of all that a rank sends and receives, as Schedule.csv() has them.
 nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes) {
   std::string text;
-  const auto line = [&](std::uint64_t phase, Rank src, Rank dst) {
-    append_line(text, phase, {src, dst}, {src, dst, 0, bytes});
+  const auto line = [&](std::uint64_t phase, Rank src, Rank dst, const std::vector<Piece>& pieces) {
+    if (pieces.empty()) append_line(text, phase, {src, dst}, {src, dst, 0, bytes});
+    for (const Piece& piece : pieces) append_line(text, phase, {src, dst}, piece);
   };
   auto send = row.sends.begin();
   for (const auto& receive : row.receives) {
     for (; send != row.sends.end() &&
            (send->phase < receive.phase || (send->phase == receive.phase && rank < receive.src));
          ++send)
-      line(send->phase, rank, send->dst);
-    line(receive.phase, receive.src, rank);
+      line(send->phase, rank, send->dst, send->pieces);
+    line(receive.phase, receive.src, rank, receive.pieces);
   }
-  for (; send != row.sends.end(); ++send) line(send->phase, rank, send->dst);
+  for (; send != row.sends.end(); ++send) line(send->phase, rank, send->dst, send->pieces);
   return nb::bytes(text.data(), text.size());
 }
 
@@ -123,6 +137,29 @@ void bind_plan(nb::module_& m) {
             return verify_sample(r.network, *r.found.form, messages, seed);
           },
           "messages"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(), "Checks random messages.");
+  nb::class_<Ring>(m, "Ring", "An all-gather or reduce-scatter round one ring: any rank's row without the others.")
+      .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(),
+           nb::call_guard<nb::gil_scoped_release>(), "Raises InputError where there is none.")
+      .def_prop_ro("phases", [](const Ring& r) { return r.found.rows->phases(); })
+      .def_prop_ro("scheduler", [](const Ring& r) { return r.found.scheduler; })
+      .def(
+          "row", [](const Ring& r, Rank rank) { return r.found.rows->row(rank); }, "rank"_a,
+          nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "verify", [](const Ring& r) { return r.found.rows->verify(r.network); },
+          nb::call_guard<nb::gil_scoped_release>(), "Looks at every edge, and so at every transfer.");
+  m.def(
+      "verify_ring",
+      [](const Network& network, const std::vector<Rank>& order, const Demand& demand) {
+        return RingRows(order, demand.pattern, demand.bytes).verify(network);
+      },
+      "network"_a, "order"_a, "demand"_a, "Of a ring in an order of one's own.");
+  nb::class_<RingCertificate>(m, "RingCertificate", "What a look at every edge of a ring found.")
+      .def_ro("edges", &RingCertificate::edges)
+      .def_ro("channels", &RingCertificate::channels, "of the edges' routes")
+      .def_ro("collisions", &RingCertificate::collisions)
+      .def_ro("findings", &RingCertificate::findings)
+      .def_prop_ro("ok", &RingCertificate::ok);
   nb::class_<SampleCertificate>(m, "SampleCertificate", "What a check of random messages found.")
       .def_ro("messages", &SampleCertificate::messages)
       .def_ro("channels", &SampleCertificate::channels, "checked, of their routes")

@@ -18,6 +18,7 @@ void bind_planning(nb::module_& m) {
   m.attr("REFERENCE_BYTES") = limits::reference_bytes;
   m.attr("MOST_SIMULATION_STEPS") = limits::most_simulation_steps;
   m.attr("MOST_RANKS_PLANNED_FOR_RUN") = limits::most_ranks_planned_for_run;
+  m.attr("MOST_MESSAGES_COMPARED") = limits::most_messages_compared;
   m.attr("MOST_RANKS_SEARCHED_FOR_WAITS") = limits::most_ranks_searched_for_waits;
   m.def(
       "run_window", [](const Demand& demand) { return run_window(demand); }, "demand"_a,

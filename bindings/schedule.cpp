@@ -19,6 +19,7 @@
 #include "hocket/schedule/token_time.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
+#include "hocket/schedulers/irregular/proposals.hpp"
 #include "hocket/schedulers/irregular/worth.hpp"
 #include "hocket/schedulers/plan_exchange.hpp"
 #include "hocket/schedulers/scheduler.hpp"
@@ -233,6 +234,21 @@ void bind_bounds(nb::module_& m) {
          std::uint64_t senders) { return worth_scheduling(network, demand, {message_bytes, flows, senders}); },
       "network"_a, "demand"_a, "message_bytes"_a = WorthLimits{}.message_bytes, "flows"_a = WorthLimits{}.flows,
       "senders"_a = WorthLimits{}.senders, "Whether an irregular exchange gains by a schedule.");
+  nb::class_<algorithms::Proposals>(m, "Proposals",
+                                    "Phases that ranks agreed on with their partners, and what it took.")
+      .def_ro("phase_of", &algorithms::Proposals::phase_of, "per message, by sender and receiver")
+      .def_ro("phases", &algorithms::Proposals::phases)
+      .def_ro("rounds", &algorithms::Proposals::rounds)
+      .def_ro("most_exchanged", &algorithms::Proposals::most_exchanged, "proposals of the busiest rank, either way")
+      .def_ro("most_bytes", &algorithms::Proposals::most_bytes, "that the busiest rank keeps");
+  m.def(
+      "propose",
+      [](const Demand& demand, std::uint64_t seed) {
+        if (!demand.by_matrix()) throw InputError("proposals are for irregular demands");
+        return algorithms::propose(demand.matrix, seed);
+      },
+      "demand"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
+      "What the scheduler 'proposals' does, with its rounds; of any number of ranks.");
   m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is.");
 }

@@ -37,6 +37,7 @@ class Delays:
 
     factor: Floats
     added: Floats | float = 0.0
+    collision: Floats | float = 0.0  # only of calls that are cut short
 
 
 def log_normal(sigma: float) -> Callable[[Random, float], Delays]:
@@ -64,6 +65,11 @@ def timeouts(rng: Random, seconds: float) -> Delays:
     return Delays(rng.lognormal(0, 0.05, CALLS), np.where(rng.random(CALLS) < 0.01, 0.2 / seconds, 0))
 
 
+def collisions(rng: Random, seconds: float) -> Delays:
+    """Half of the calls that are cut short take 200 ms more: what is posted at once fills the queues of switches."""
+    return Delays(rng.lognormal(0, 0.1, CALLS), 0.0, np.where(rng.random(CALLS) < 0.5, 0.2 / seconds, 0))
+
+
 def stop(rng: Random, seconds: float) -> Delays:
     """A second more in one of the first 20 calls."""
     added = np.zeros(CALLS)
@@ -82,6 +88,7 @@ NOISES: Final[dict[str, Callable[[Random, float], Delays]]] = {
     "drift": drift,
     "timeouts of 200 ms": timeouts,
     "a stop of 1 s": stop,
+    "collisions": collisions,
 }
 LOSSES: Final = ("over", "in_use", "account", "usual")  # beyond the budget, by four ways to count
 WHOLE: Final = ", whole"  # calls of challengers cannot be cut short
@@ -136,7 +143,8 @@ def run(seed: list[int], noise: str, foresight: str) -> dict[str, Any]:
     undelayed = native * ratios * delays.factor[:, None]
     costs = undelayed + np.broadcast_to(native * delays.added, CALLS)[:, None]
     one = guard(rng, foresight, native * ratios)
-    arm, incumbent, lost, budget, taken = (np.array(column) for column in one.play(costs))
+    collide = np.broadcast_to(native * delays.collision, CALLS).tolist()
+    arm, incumbent, lost, budget, taken = (np.array(column) for column in one.play(costs, collide))
     usual = np.cumsum(undelayed, axis=0) / np.arange(1, CALLS + 1)[:, None]
     most = allowed(taken, usual[:, 0])
     calls, tried = np.arange(CALLS), arm != incumbent
@@ -238,7 +246,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "by a factor of 2 (standard deviation of the logarithm) and not taken for calibrated; calibrated ones, off by",
         "10 %; evidence of 100 calls by each arm, off by 5 %. Noise is the same by whatever arm. Bimodal: every third",
         "call takes 1.8 × as long; phases: the same for 20 calls on average; drift: three times as long in the end;",
-        "timeouts: 200 ms more in one call of 100; a stop: one second more in one of the first 20 calls.",
+        "timeouts: 200 ms more in one call of 100; a stop: one second more in one of the first 20 calls; collisions:",
+        "200 ms more in half of the calls that are cut short.",
         "",
         "Calls of challengers are cut short at the guard's limit. Assumed: what is left of such a call then takes as",
         "long as that part of the library's own call. *Whole*: no call can be cut short, and what is not known to be",

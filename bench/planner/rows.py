@@ -1,4 +1,4 @@
-"""One rank's row of an all-to-all, waits included, without the rest of the schedule: time and memory.
+"""One rank's row of an all-to-all with its waits, or of an all-gather, without the rest of the schedule.
 
 Run by `make bench-rows`; writes bench/results/rows.{csv,md}.
 """
@@ -16,6 +16,8 @@ from typing import Any, Final
 from processes import answer_of
 
 from hocket import _core
+from hocket.bundling import find_demand
+from hocket.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -25,17 +27,20 @@ REPEATS: Final = 3
 BYTES: Final = 65536
 SAMPLE: Final = 1_000_000  # messages
 
-# name: (network, only every second host, limit in seconds, limit in MB)
-CASES: Final[dict[str, tuple[str, bool, float, float]]] = {
-    "8,192 of 16,384 hosts (32x32x16)": ("tree:32x32x16", True, 0.1, 100),
-    "100,000 hosts (100x10x100)": ("tree:100x10x100", False, 0.1, 100),
-    "1,000,000 hosts (100x100x100)": ("tree:100x100x100", False, 1.0, 500),
-    "torus 64x64x64": ("torus:64x64x64", False, 1.0, 500),
+# name: (collective, network, only every second host, limit in seconds, limit in MB)
+CASES: Final[dict[str, tuple[str, str, bool, float, float]]] = {
+    "8,192 of 16,384 hosts (32x32x16)": (ALL_TO_ALL, "tree:32x32x16", True, 0.1, 100),
+    "100,000 hosts (100x10x100)": (ALL_TO_ALL, "tree:100x10x100", False, 0.1, 100),
+    "1,000,000 hosts (100x100x100)": (ALL_TO_ALL, "tree:100x100x100", False, 1.0, 500),
+    "torus 64x64x64": (ALL_TO_ALL, "torus:64x64x64", False, 1.0, 500),
+    "all-gather, 8,192 of 16,384 hosts": (ALL_GATHER, "tree:32x32x16", True, 0.1, 100),
+    "all-gather, 100,000 hosts": (ALL_GATHER, "tree:100x10x100", False, 0.1, 100),
+    "all-gather, 1,000,000 hosts": (ALL_GATHER, "tree:100x100x100", False, 1.0, 500),
 }
 
 
 def network_of(case: str) -> _core.Network:
-    source, every_second, *_ = CASES[case]
+    _, source, every_second, *_ = CASES[case]
     network = read_network(source)
     if not every_second:
         return network
@@ -43,9 +48,14 @@ def network_of(case: str) -> _core.Network:
     return network.restricted_to(ranks)
 
 
-def measure_row(network: _core.Network, demand: _core.Demand, rank: int) -> dict[str, Any]:
+def rows_of(case: str, network: _core.Network) -> tuple[_core.Rows | _core.Ring, _core.Demand]:
+    demand = find_demand(CASES[case][0], network.ranks, BYTES)
+    return (_core.Ring if demand.by_blocks else _core.Rows)(network, demand), demand
+
+
+def measure_row(case: str, network: _core.Network, rank: int) -> dict[str, Any]:
     began, cpu_began = time.perf_counter(), time.process_time()
-    rows = _core.Rows(network, demand)
+    rows, _ = rows_of(case, network)
     row = rows.row(rank)
     return {
         "seconds": time.perf_counter() - began,
@@ -60,11 +70,12 @@ def measure_row(network: _core.Network, demand: _core.Demand, rank: int) -> dict
 def measure(case: str) -> dict[str, Any]:
     """Closed form and row, of the slowest of three ranks, in this process; one form at a time is in memory."""
     network = network_of(case)
-    demand = _core.Demand(network.ranks, BYTES)
-    measured = [measure_row(network, demand, rank) for rank in (0, network.ranks // 3, network.ranks - 1)]
+    demand = find_demand(CASES[case][0], network.ranks, BYTES)
+    measured = [measure_row(case, network, rank) for rank in (0, network.ranks // 3, network.ranks - 1)]
     return {
         "ranks": network.ranks,
-        "bound_phases": _core.lower_bounds(network, demand).phases,
+        # Of a block each, at a host's rate.
+        "bound_phases": round(_core.lower_bounds(network, demand).seconds * network.host_rate / BYTES),
         **max(measured, key=lambda of: of["cpu_seconds"]),
         "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
     }
@@ -72,14 +83,15 @@ def measure(case: str) -> dict[str, Any]:
 
 def sample(case: str) -> dict[str, Any]:
     network = network_of(case)
-    rows = _core.Rows(network, _core.Demand(network.ranks, BYTES))
+    rows, demand = rows_of(case, network)
     began = time.process_time()
-    found = rows.verify_sample(SAMPLE)
+    ring = isinstance(rows, _core.Ring)
+    found = rows.verify() if ring else rows.verify_sample(SAMPLE)
     return {
-        "sampled": found.messages,
+        "sampled": demand.messages if ring else found.messages,
         "sampled_channels": found.channels,
         "collisions": found.collisions,
-        "unordered": found.unordered,
+        "unordered": 0 if ring else found.unordered,
         "sample_cpu_seconds": time.process_time() - began,
     }
 
@@ -89,11 +101,13 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# Rows",
         "",
         f"{provenance(heading)}.",
-        "One rank's row of an all-to-all with its waits, from the closed form: the slowest of ranks 0, n/3 and n - 1,",
+        "One rank's row of an all-to-all with its waits, or of an all-gather, which has none, from the closed form:",
+        "the slowest of ranks 0, n/3 and n - 1,",
         f"median by CPU time of {heading['repeats']} processes. Seconds are those of closed form and row, without",
         "building the network; CPU seconds leave out what other programs took. Memory is the peak resident set of the",
         "process, with Python and the network. Tokens are those that this rank's sends wait for. The sample: messages",
-        "drawn from the whole schedule, that met another one or were out of order.",
+        "drawn from the whole schedule, that met another one or were out of order; of all-gathers all transfers, by",
+        "the edges of the ring.",
         "",
         *table(
             "network | ranks | phases | bound | tokens | s | CPU s | target s | peak MB | target MB | sample | met"
@@ -115,7 +129,7 @@ def main() -> None:
         print(json.dumps(measure(options.case) if options.case else sample(options.sample)))
         return
     results.heading |= {"message_bytes": BYTES, "window": 1, "repeats": REPEATS}
-    for name, (network, _, seconds, megabytes) in CASES.items():
+    for name, (_, network, _, seconds, megabytes) in CASES.items():
         runs = sorted(
             (answer_of(__file__, "--case", name) for _ in range(REPEATS)), key=lambda r: r["cpu_seconds"]
         )

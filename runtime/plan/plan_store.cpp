@@ -13,6 +13,7 @@
 #include "hocket/schedule/waits.hpp"
 #include "hocket/schedulers/closed_forms.hpp"
 #include "hocket/schedulers/plan_exchange.hpp"
+#include "hocket/schedulers/ring_rows.hpp"
 #include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {
@@ -129,15 +130,18 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
 Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
   const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
   if (window == 0) window = this->window(demand);
-  if (window == 1 && part.ranks() > limits::most_ranks_searched_for_waits) {
-    if (const FoundForm found = closed_form_of(part, demand); found.form != nullptr) {
-      const std::uint64_t phases = found.form->phases();
-      Planned planned{rank_program(part, *found.form, rank), demand, phases, window, std::string(found.scheduler)};
-      planned.figures.bound = lower_bounds(part, demand).seconds;
-      planned.figures.predicted = static_cast<double>(phases * demand.bytes) / part.host_rate();
-      return planned;
-    }
-  }
+  const auto by_row = [&](RankProgram row, std::uint64_t phases, std::string_view scheduler) {
+    Planned planned{std::move(row), demand, phases, window, std::string(scheduler)};
+    planned.figures.bound = lower_bounds(part, demand).seconds;
+    planned.figures.predicted = static_cast<double>(phases * demand.bytes) / part.host_rate();
+    return planned;
+  };
+  if (window == 1 && part.ranks() > limits::most_ranks_searched_for_waits)
+    if (const FoundForm found = closed_form_of(part, demand); found.form != nullptr)
+      return by_row(rank_program(part, *found.form, rank), found.form->phases(), found.scheduler);
+  if (demand.messages() > limits::most_messages_compared)
+    if (const FoundRing found = ring_rows_of(part, demand); found.rows)
+      return by_row(found.rows->row(rank), found.rows->phases(), found.scheduler);
   if (part.ranks() > limits::most_ranks_planned_for_run)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
                      " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "

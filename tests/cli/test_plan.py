@@ -99,6 +99,30 @@ def test_a_row_says_that_its_proof_is_a_sample(hocket) -> None:
         assert part in text
 
 
+@pytest.mark.parametrize("pattern", ["all-gather", "reduce-scatter"])
+def test_a_row_of_blocks_of_a_hundred_thousand_hosts(program, tmp_path: Path, pattern: str) -> None:
+    dump = tmp_path / "row.csv"
+    report = program(
+        "plan", pattern, "--network", "tree:10x100x100", "--rank", 54321, "--dump", dump, "--json"
+    ).object()
+    assert report["peak_rss_bytes"] < 500e6
+    assert report["phases"] == 99_999 and report["ratio"] == pytest.approx(1, abs=0.01)
+    assert report["contention_free"] and report["complete"] and report["ring"]["edges"] == 100_000
+    lines = dump.read_text().splitlines()
+    assert len(lines) == 1 + 2 * 99_999
+    assert all(line.split(",")[4] == "*" for line in lines[1:])
+
+
+def test_a_row_of_blocks_is_a_part_of_the_whole(hocket, tmp_path: Path) -> None:
+    whole, row = tmp_path / "whole.csv", tmp_path / "row.csv"
+    plan = ("plan", "all-gather", "--network", "tree:3x19x19")
+    assert hocket(*plan, "--dump", whole).code == 0
+    for rank in (0, 300):
+        text = hocket(*plan, "--rank", rank, "--dump", row).out
+        assert "edges, which share none of the" in text
+        assert rows(row) == [t for t in rows(whole) if rank in (t["src"], t["dst"])]
+
+
 def test_text_says_what_it_did(hocket, tmp_path: Path) -> None:
     answer = hocket("plan", "all-to-all", "--network", "star:4", "-o", tmp_path / "p.hkt")
     for part in ("4 ranks", "12 messages", "phases      3, bound 3", "contention-free", "wrote"):

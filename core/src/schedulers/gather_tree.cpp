@@ -57,6 +57,13 @@ class Hung {
     return rates;
   }
 
+  [[nodiscard]] std::vector<Rank> depth_first() const {
+    std::vector<Rank> order;
+    std::vector<Places> closed;
+    walk(0, 1, order, closed);
+    return order;
+  }
+
   /// `rails` rings in depth-first order, with the closed branches. They differ in the host of a switch
   /// that they enter first and leave last, so that slow links do not keep one host's port busy.
   [[nodiscard]] Streams rings(std::uint32_t rails) const {
@@ -246,6 +253,8 @@ class Search {
 };
 
 }  // namespace
+
+std::vector<Rank> one_ring(const Network& network, const Demand& demand) { return Hung(network, demand).depth_first(); }
 
 std::string_view switch_ring_why_not(const Network& network, const Demand& demand) {
   if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +10,13 @@ import click
 from hocket.cli.bundles import BUNDLED, bundles_options, check_bundles, finish_bundles, plan_bundles
 from hocket.cli.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli.options import (
-    DEFAULT_BYTES,
     calibration_option,
     defaults_options,
     equal_demand,
     json_option,
     load_islands,
     load_network,
-    loud,
     network_option,
-    parse_size,
     plan_equal,
     planning_startup_option,
     root_option,
@@ -31,26 +26,22 @@ from hocket.cli.options import (
     window_option,
 )
 from hocket.cli.plan_output import (
-    HEADER,
     check_outputs,
     check_rank,
     finish,
-    show_lines,
     show_row,
     tell_islands,
 )
+from hocket.cli.plan_rows import BY_ROW, rows_of, show_row_alone
 from hocket.cli.usage import Decorator
-from hocket.cli.work import with_spinner, write_atomically
+from hocket.cli.work import with_spinner
 from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, takes_contributions
-from hocket.errors import PlanError
 
 if TYPE_CHECKING:
     from hocket import _core
     from hocket.calibration.candidates import Forecast
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning import PlannedExchange
-
-SAMPLED_MESSAGES = 20_000  # of a schedule of which only one row is computed
 
 
 @click.group()
@@ -68,7 +59,7 @@ def _rank_option(help: str) -> Decorator:
 
 def _command(collective: _core.Collective) -> click.Command:
     """``hocket plan`` of a collective that a name and a size say everything of."""
-    by_row = collective.pattern == ALL_TO_ALL  # a row has a closed form
+    by_row = collective.pattern in BY_ROW and not collective.rooted
 
     @network_option()
     @size_option(collective)
@@ -115,10 +106,10 @@ def _command(collective: _core.Collective) -> click.Command:
             finish_bundles(bundled, collective.name, known, costs, output, dump, as_json)
             return
         if rank is not None and by_row:
-            bytes = parse_size(size or DEFAULT_BYTES)
-            rows = _rows(known.network, bytes, scheduler, window)
+            demand = equal_demand(collective.name, known.network, size, more.get("contributions"))
+            rows = rows_of(known.network, demand, scheduler, window)
             if rows is not None:
-                if not _row(known, rows, rank, bytes, dump, as_json):
+                if not show_row_alone(known, rows, demand, rank, dump, as_json):
                     raise SystemExit(1)
                 return
         if rank is not None:
@@ -139,12 +130,17 @@ def _command(collective: _core.Collective) -> click.Command:
     if collective.name in BUNDLED:
         command = bundles_options(command)
     row = "With --rank R the row of that rank is shown."
-    if by_row:
+    if collective.pattern == ALL_TO_ALL:
         row = (
             "With --rank R the row of that rank is shown. Of many ranks nothing else is computed on trees and many "
             "grids whose links are equal, at any size, and of the whole a sample is verified."
         )
-    elif collective.forwards:
+    elif by_row:
+        row = (
+            "With --rank R the row of that rank is shown. Of many ranks nothing else is computed on trees with one "
+            "rank a host and no link slower than a host's, at any size, and the whole is verified."
+        )
+    if collective.forwards:
         row = f"A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. {row}"
     return click.command(
         collective.name, help=f"{collective.asks}\n\nPrints what was planned and verified. {row}"
@@ -227,92 +223,3 @@ def _by_calibration(
 def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[KnownNetwork]:
     """Every island of the network; where a file or a row of ``one`` plan is wanted, it must have one."""
     return [load_network(source, defaults, as_json)] if one else load_islands(source, defaults, as_json)
-
-
-def _rows(network: _core.Network, bytes: int, scheduler: str, window: int | None) -> _core.Rows | None:
-    """The closed form of the schedule that would be planned; None: only the whole schedule tells a row."""
-    from hocket import _core
-
-    if window not in (None, 1) or network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS:
-        return None
-    try:
-        rows = _core.Rows(network, _core.Demand(network.ranks, bytes))
-    except _core.InputError as error:
-        if network.ranks > _core.MAX_EXPLICIT_RANKS:
-            raise PlanError(
-                f"{network.ranks:,} ranks are too many for a whole {ALL_TO_ALL}, and {error}",
-                remedy="cut the network to a job's hosts with 'hocket network convert --hosts'",
-            ) from None
-        return None
-    return rows if scheduler in ("auto", rows.scheduler) else None
-
-
-def _row(
-    known: KnownNetwork, rows: _core.Rows, rank: int, bytes: int, dump: str | None, as_json: bool
-) -> bool:
-    """One rank's row in closed form, without the rest of the schedule; True if its sample holds."""
-    from hocket import _core
-    from hocket.figures import Figures, peak_rss_bytes, ratio
-    from hocket.planning import BY_PHASES
-
-    network = known.network
-    bounds = _core.lower_bounds(network, _core.Demand(network.ranks, bytes))
-    begun = time.perf_counter()
-    row = with_spinner("computing the row", lambda: rows.row(rank), as_json)
-    plan_seconds = time.perf_counter() - begun
-    sample = with_spinner("verifying a sample", lambda: rows.verify_sample(SAMPLED_MESSAGES), as_json)
-    verify_seconds = time.perf_counter() - begun - plan_seconds
-    text = row.csv(rank, bytes)
-    if dump is not None:
-        write_atomically(dump, [HEADER, text])
-    predicted = _core.seconds_by_phases(network, rows.phases, rows.phases * bytes)
-    messages = network.ranks * (network.ranks - 1)
-    figures = Figures(
-        pattern=ALL_TO_ALL, scheduler=rows.scheduler, hosts=len(network.hosts), ranks=network.ranks,
-        messages=messages, transfers=messages, bytes=bytes, phases=rows.phases, bound_phases=bounds.phases,
-        ratio=ratio(rows.phases, bounds.phases), time_ratio=ratio(predicted, bounds.seconds),
-        bound_seconds=bounds.seconds, predicted_seconds=predicted,
-    )  # fmt: skip
-    report: dict[str, Any] = {
-        **figures.as_json(),
-        "rank": rank,
-        "transfers_of_rank": 2 * (network.ranks - 1),
-        "tokens_of_rank": row.tokens,
-        "prediction": BY_PHASES,
-        # Only the whole schedule can be judged.
-        "contention_free": None,
-        "complete": None,
-        "sample": {
-            "messages": sample.messages,
-            "channels": sample.channels,
-            "collisions": sample.collisions,
-            "unordered": sample.unordered,
-            "findings": sample.findings,
-            "ok": sample.ok,
-        },
-        "plan_seconds": plan_seconds,
-        "verify_seconds": verify_seconds,
-        "peak_rss_bytes": peak_rss_bytes(),
-        "uplinks": known.uplinks.as_json(),
-    }
-    if as_json:
-        click.echo(json.dumps(report))
-        return bool(sample.ok)
-    if line := loud(known.uplinks):
-        click.echo(line)
-    click.echo(
-        f"rank {rank} of {network.ranks}: {network.ranks - 1} sends and as many receives in "
-        f"{rows.phases} phases (bound {bounds.phases}) by '{rows.scheduler}', computed in {plan_seconds:.3f} s; "
-        f"its sends wait for {row.tokens} tokens"
-    )
-    found = "none meets another, all are in order"
-    if not sample.ok:
-        found = f"{sample.collisions} MEET OTHERS, {sample.unordered} ARE OUT OF ORDER"
-    click.echo(
-        f"a sample of {sample.messages:,} of all {messages:,} messages, on {sample.channels:,} channels of their "
-        f"routes: {found} ({verify_seconds:.3f} s)"
-    )
-    for finding in sample.findings:
-        click.echo(f"  {finding}")
-    show_lines(text, dump)
-    return bool(sample.ok)

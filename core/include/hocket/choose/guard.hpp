@@ -109,10 +109,10 @@ class Guard {
   /// No trial is under way, and what the budget does not hold yet is believed to be slower.
   [[nodiscard]] bool settled() const;
   /// Seconds that trials have lost: of challengers' calls the part by which they are feared to be slower than the
-  /// incumbent's, of those that were cut short all up to the limit; and for calls by an arm that gave way to the
-  /// library's own, what they took over that. So what delays a call by any arm counts as far as the arm is slower.
-  /// Outliers count `outlier` typical calls once three calls of an arm are known; calls that gained pay for others of
-  /// the same arm only.
+  /// incumbent's; of those that were cut short all up to the limit, or what they took over the incumbent's call if that
+  /// is more; and for calls by an arm that gave way to the library's own, what they took over that. So what delays a
+  /// call by any arm counts as far as the arm is slower. Outliers count `outlier` typical calls once three calls of an
+  /// arm are known; calls that gained pay for others of the same arm only.
   [[nodiscard]] double lost() const;
   /// Seconds that trials may have lost by now.
   [[nodiscard]] double budget() const;
@@ -150,6 +150,7 @@ class Guard {
     double limit = std::numeric_limits<double>::infinity();
   };
   enum class Script : std::uint8_t { none, sample, probe, pairs };
+  static constexpr double most_noise = 3;  // quartiles of what is known: a ratio is hardly larger than that
 
   void plan();
   void begin(Script script, std::size_t challenger, std::uint32_t count);

@@ -63,6 +63,7 @@ Schedule random_nodes(const Network&, const Demand& demand, const SchedulerOptio
 Schedule random_links(const Network& network, const Demand& demand, const SchedulerOptions& options);
 Schedule random_nodes_even(const Network& network, const Demand& demand, const SchedulerOptions& options);
 Schedule random_links_even(const Network& network, const Demand& demand, const SchedulerOptions& options);
+Schedule proposals(const Network&, const Demand& demand, const SchedulerOptions& options);
 Schedule colouring(const Network&, const Demand& demand, const SchedulerOptions&);
 Schedule critical(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 Schedule list(const Network& network, const Demand& demand, const SchedulerOptions& costs);

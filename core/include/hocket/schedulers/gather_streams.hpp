@@ -71,6 +71,10 @@ struct StreamLoad {
 [[nodiscard]] StreamLoad stream_load(const Network& network, const Demand& demand, const Streams& streams,
                                      PortModel ports);
 
+/// The first ring that "switch-ring" looks at, which is at the bound where each host has one rank and no link is slower
+/// than the fastest host's.
+[[nodiscard]] std::vector<Rank> one_ring(const Network& network, const Demand& demand);
+
 /// The rails of the scheduler "rails", and their load.
 [[nodiscard]] Streams host_rails(const Network& network, const Demand& demand, StreamLoad& load);
 
