@@ -77,6 +77,7 @@ def stop(rng: Random, seconds: float) -> Delays:
     return Delays(rng.lognormal(0, 0.05, CALLS), added)
 
 
+COLLISIONS: Final = "collisions"
 NOISES: Final[dict[str, Callable[[Random, float], Delays]]] = {
     "log-normal 2 %": log_normal(0.02),
     "log-normal 10 %": log_normal(0.10),
@@ -88,7 +89,7 @@ NOISES: Final[dict[str, Callable[[Random, float], Delays]]] = {
     "drift": drift,
     "timeouts of 200 ms": timeouts,
     "a stop of 1 s": stop,
-    "collisions": collisions,
+    COLLISIONS: collisions,
 }
 LOSSES: Final = ("over", "in_use", "account", "usual")  # beyond the budget, by four ways to count
 WHOLE: Final = ", whole"  # calls of challengers cannot be cut short
@@ -228,11 +229,13 @@ def line(one: Row) -> str:
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     runs = sum(one["runs"] for one in rows)
+    bounded = [one for one in rows if one["noise"] != COLLISIONS]
+    colliding = [one for one in rows if one["noise"] == COLLISIONS]
 
-    def over(column: str, *, whole: bool) -> str:
+    def over(column: str, *, whole: bool, of: list[Row] = bounded) -> str:
         parts = (known for known in FORESIGHT if known.endswith(WHOLE) == whole)
         return ", ".join(
-            f"{known.removesuffix(WHOLE)} {100 * share(rows, column, known):.2f} %" for known in parts
+            f"{known.removesuffix(WHOLE)} {100 * share(of, column, known):.2f} %" for known in parts
         )
 
     soonest = [one["reached"] for one in rows if one["foresight"] == "nothing" and one["reached"]]
@@ -256,9 +259,14 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "- **Wrong changes**: "
         f"{100 * share(rows, 'wrong'):.2f} % of all runs (target 5 %), at most {100 * worst:.1f} %",
         f"  in a row of the table. {100 * slower:.2f} % end slower than the library's own.",
-        "- **Loss beyond the budget** at any time, % of runs: " + over("over", whole=False) + ".",
+        "- **Loss beyond the budget** at any time, without collisions, % of runs: "
+        + over("over", whole=False)
+        + ".",
         "  By more than one call of the library's: " + over("over_call", whole=False) + ".",
-        "- The same where calls cannot be cut short: " + over("over", whole=True) + ".",
+        "- With collisions, which nothing bounds but that the guard stops at the first, by more than one call: "
+        + over("over_call", whole=False, of=colliding)
+        + ".",
+        "- Without collisions, where calls cannot be cut short: " + over("over", whole=True) + ".",
         "  By more than one call: " + over("over_call", whole=True) + ".",
         "- By more than one call, by arms in use: " + over("in_use_call", whole=False) + ".",
         "- By more than one call, by the guard's own account: " + over("account_call", whole=False) + ".",

@@ -117,10 +117,12 @@ def test_a_row_of_blocks_is_a_part_of_the_whole(hocket, tmp_path: Path) -> None:
     whole, row = tmp_path / "whole.csv", tmp_path / "row.csv"
     plan = ("plan", "all-gather", "--network", "tree:3x19x19")
     assert hocket(*plan, "--dump", whole).code == 0
+    lines = whole.read_text().splitlines()
     for rank in (0, 300):
         text = hocket(*plan, "--rank", rank, "--dump", row).out
         assert "edges, which share none of the" in text
-        assert rows(row) == [t for t in rows(whole) if rank in (t["src"], t["dst"])]
+        concerned = [line for line in lines[1:] if str(rank) in line.split(",")[1:3]]
+        assert sorted(row.read_text().splitlines()[1:]) == sorted(concerned)
 
 
 def test_text_says_what_it_did(hocket, tmp_path: Path) -> None:

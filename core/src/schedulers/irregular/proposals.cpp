@@ -45,7 +45,7 @@ class PhaseSets {
   std::vector<std::uint64_t> bits_;
 };
 
-constexpr std::uint32_t none = ~std::uint32_t{0};
+constexpr std::uint32_t unagreed = ~std::uint32_t{0};
 
 /// The (n + 1)-th phase that both have.
 std::uint32_t common(std::span<const std::uint64_t> mine, std::span<const std::uint64_t> theirs, std::uint32_t n) {
@@ -59,7 +59,7 @@ std::uint32_t common(std::span<const std::uint64_t> mine, std::span<const std::u
     for (; n > 0; --n) both &= both - 1;
     return word * word_bits + static_cast<std::uint32_t>(std::countr_zero(both));
   }
-  return none;
+  return unagreed;
 }
 
 std::uint32_t common(std::span<const std::uint64_t> mine, std::span<const std::uint64_t> theirs) {
@@ -83,7 +83,7 @@ class Rounds {
     for (Rank rank = 0; rank < matrix.ranks(); ++rank)
       busiest = std::max({busiest, degree_out(rank), degree_in_[rank]});
     grow(busiest + (busiest + 7) / 8);
-    made_.phase_of.assign(matrix.messages(), none);
+    made_.phase_of.assign(matrix.messages(), unagreed);
     exchanged_.assign(matrix.ranks(), 0);
     for (Rank rank = 0; rank < matrix.ranks(); ++rank) open_.emplace_back(degree_out(rank));
     for (auto& row : open_) std::iota(row.begin(), row.end(), 0u);
