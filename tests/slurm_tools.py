@@ -12,7 +12,7 @@ import pytest
 from hocket.errors import HocketError
 from hocket.lab import find_mpi
 from hocket.lab.slurm import TOOLS, tool
-from hocket.mpi import Mpi, MpiFamily
+from hocket.mpi import Mpi
 
 PROGRAM = r"""
 #include <mpi.h>
@@ -40,19 +40,24 @@ int main(int argc, char** argv) {
 """
 
 
-def mpich_or_skip() -> Mpi:
-    """MPICH, on a machine where the lab and its Slurm can be."""
+def slurm_or_skip() -> None:
+    """A machine where the lab and its Slurm can be."""
     if os.geteuid() != 0 or shutil.which("nsenter") is None:
         pytest.skip("the lab needs root and nsenter (util-linux)")
     try:
         for name in TOOLS:
             tool(name)
-        mpi = find_mpi()
     except HocketError as error:
         pytest.skip(str(error))
-    if mpi.family is not MpiFamily.MPICH:
-        pytest.skip("srun --mpi=pmi2 starts MPICH")
-    return mpi
+
+
+def mpich_or_skip() -> Mpi:
+    """MPICH, and a Slurm that starts it."""
+    slurm_or_skip()
+    try:
+        return find_mpi("mpich")
+    except HocketError as error:
+        pytest.skip(str(error))
 
 
 def compiled(mpi: Mpi, folder: Path) -> Path:

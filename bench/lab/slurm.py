@@ -3,8 +3,8 @@
     python bench/lab/slurm.py [--network 'tree:4x8*2'] [--sizes 65536:2] [--pairs 3]
 
 In one job of the lab's Slurm, native and scheduled runs by both launchers take turns. With srun schedules come from
-what a job script asks `hocket env` for, with mpiexec from the environment of `hocket lab run`. Only MPICH: srun
---mpi=pmi2 starts it. Raw numbers and medians go to bench/results/lab-slurm.{csv,md}.
+what a job script asks `hocket env` for, with mpiexec from the environment of `hocket lab run`. Raw numbers and medians
+go to bench/results/lab-slurm.{csv,md}.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from run import PROGRAM, bound, emulated, lab_options, lab_up, settings_of
 
 from hocket.lab import Lab
 from hocket.lab.cluster import AGENT
-from hocket.lab.slurm import slurm
+from hocket.lab.slurm import PMI, slurm
 from hocket.lab.wires import HOST_PORT
 from hocket.mpi import Mpi, lab_environment, launch_command
 from hocket.network import NetworkDescription, read_network_description
@@ -31,7 +31,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import compiled, mpis
 from results_file import Row, alternating, begin, cells, grouped, spread
 
-ASK = 'eval "$(hocket env --network "$(dirname "$SLURM_CONF")/topology.conf" --ranks-per-host {} --placement slurm)"'
+ASK = (
+    'eval "$(hocket env --network "$(dirname "$SLURM_CONF")/topology.conf" --ranks-per-host {} --placement slurm '
+    '--mpi {})"'
+)
 
 
 def commands(
@@ -40,10 +43,18 @@ def commands(
     """Of each launcher and candidate: what a shell runs."""
     hosts = [(host.name, host.ranks) for host in lab.state.hosts]
     srun = shlex.join(
-        ["srun", "--mpi=pmi2", "-N", str(len(hosts)), "-n", str(lab.ranks), "--distribution=cyclic"]
+        [
+            "srun",
+            f"--mpi={PMI[mpi.family]}",
+            "-N",
+            str(len(hosts)),
+            "-n",
+            str(lab.ranks),
+            "--distribution=cyclic",
+        ]
     )
     found = {("srun", "native"): f"{srun} {shlex.join(program)}"}
-    ask = ASK.format(hosts[0][1])
+    ask = ASK.format(hosts[0][1], shlex.quote(mpi.mpiexec))
     found["srun", "scheduled"] = f"( {ask}; export HOCKET_CHOOSE=off; {srun} {shlex.join(program)} )"
     scheduled = scheduled_environment(mpi.mpicc, network.build(), RuntimeOptions(choose="off"))
     for candidate, variables in (("native", {}), ("scheduled", scheduled)):
@@ -76,7 +87,12 @@ def measure(arguments: argparse.Namespace, mpi: Mpi, program: Path) -> list[Row]
             sys.exit(f"exit code {done.exit_code}\n{done.output}")
         for line in done.output.splitlines():
             if head := re.fullmatch(r"== (\d+) (\w+) (\w+)", line):
-                row = {"pair": int(head[1]), "launcher": head[2], "candidate": head[3]}
+                row = {
+                    "mpi": mpi.family.value,
+                    "pair": int(head[1]),
+                    "launcher": head[2],
+                    "candidate": head[3],
+                }
             elif figures := re.fullmatch(r"(\d+) ([\d.e-]+)", line):
                 size = int(figures[1])
                 limit = bound(network, "all-gather", size, rate)
@@ -87,17 +103,17 @@ def measure(arguments: argparse.Namespace, mpi: Mpi, program: Path) -> list[Row]
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Medians of each launcher."""
     told = []
-    for key, of in grouped(rows, "bytes", "launcher").items():
+    for key, of in grouped(rows, "mpi", "bytes", "launcher").items():
         seconds = {name: [row["seconds"] for row in some] for name, some in grouped(of, "candidate").items()}
         gain = statistics.median(seconds["native"]) / statistics.median(seconds["scheduled"])
         shown = [spread([1e3 * s for s in seconds[name]], 0) for name in ("native", "scheduled")]
         told.append([*key, f"{1e3 * of[0]['bound']:.0f}", *shown, f"{gain:.2f}"])
     return [
         *emulated(f"All-gathers by srun and by mpiexec, {heading['network']}, cyclic,", heading),
-        *cells(["bytes", "launcher", "bound", "native", "scheduled", "gain"], told),
+        *cells(["MPI", "bytes", "launcher", "bound", "native", "scheduled", "gain"], told),
         "",
-        "Milliseconds a call, median (minimum–maximum), MPICH; runs of all four take turns in one job of the lab's",
-        "Slurm. Every byte is checked.",
+        "Milliseconds a call, median (minimum–maximum); of each MPI runs of all four take turns in one job of the",
+        "lab's Slurm. Every byte is checked.",
     ]
 
 

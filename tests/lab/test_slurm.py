@@ -11,30 +11,33 @@ from click.testing import CliRunner
 
 from hocket.cli.lab import lab
 from hocket.errors import NetworkError, UsageError
-from hocket.lab.slurm import topology
+from hocket.lab.slurm import PMI, topology
+from hocket.mpi import Mpi
 from hocket.network import read_network_description
-from slurm_tools import compiled, mpich_or_skip
+from slurm_tools import compiled, slurm_or_skip
 
 HOSTS = ["n3", "n0", "n2", "n2", "n1", "n3", "n0", "n1"]
 JOB = """
-eval "$(hocket env --network "$(dirname "$SLURM_CONF")/topology.conf" --ranks-per-host 2 --placement slurm -v)"
+network=$(dirname "$SLURM_CONF")/topology.conf
+eval "$(hocket env --network "$network" --ranks-per-host 2 --placement slurm -v --mpi "$4")"
 for how in block cyclic; do
     echo "== $how"
-    srun --mpi=pmi2 -N 4 -n 8 --distribution=$how "$1" || exit
+    srun --mpi=$3 -N 4 -n 8 --distribution=$how "$1" || exit
 done
 echo "== arbitrary"
-SLURM_HOSTFILE="$2" srun --mpi=pmi2 -n 8 --distribution=arbitrary "$1"
+SLURM_HOSTFILE="$2" srun --mpi=$3 -n 8 --distribution=arbitrary "$1"
 """
 
 
 @pytest.mark.lab
-def test_srun_schedules_in_every_distribution(tmp_path: Path) -> None:
-    program = compiled(mpich_or_skip(), tmp_path)
+def test_srun_schedules_in_every_distribution(mpi: Mpi, tmp_path: Path) -> None:
+    slurm_or_skip()
+    program = compiled(mpi, tmp_path)
     (tmp_path / "job.sh").write_text(JOB)
     (tmp_path / "hosts").write_text("\n".join(HOSTS) + "\n")
-    words = ("run", "--network", "tree:2x2*2", "--slurm", "--timeout", "400", "--json", "--",
-             "sh", str(tmp_path / "job.sh"), str(program), str(tmp_path / "hosts"))  # fmt: skip
-    result = CliRunner().invoke(lab, list(words), catch_exceptions=False)
+    job = ["sh", tmp_path / "job.sh", program, tmp_path / "hosts", PMI[mpi.family], mpi.mpiexec]
+    words = ["run", "--network", "tree:2x2*2", "--slurm", "--mpi", mpi.mpiexec, "--timeout", "400", "--json"]
+    result = CliRunner().invoke(lab, [*words, "--", *map(str, job)], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     output = json.loads(result.stdout)["output"]
     parts = dict(re.findall(r"^== (\w+)\n((?:(?!== ).*\n?)*)", output, re.MULTILINE))

@@ -17,11 +17,13 @@ from typing import Final
 
 from hocket.errors import MissingToolError, NetworkError
 from hocket.lab.cluster import Lab
+from hocket.mpi import MpiFamily
 from hocket.network.description import NetworkDescription
 
 TOOLS: Final = ("munged", "slurmctld", "slurmd", "srun", "sinfo")
 START_LIMIT: Final = 60.0  # seconds until every host must be idle
 CONTROLLER_PORT, DAEMON_PORT = 6817, 6818  # Slurm's own defaults: every host has its own address
+PMI: Final = {MpiFamily.MPICH: "pmi2", MpiFamily.OPENMPI: "pmix"}  # srun --mpi=
 _SYSTEM: Final = ("/usr/sbin", "/sbin")
 
 
@@ -98,6 +100,7 @@ def configuration(cluster: Lab, folder: Path) -> str:
         f"SlurmdPort={DAEMON_PORT}",
         f"StateSaveLocation={folder}/state",
         f"SlurmdSpoolDir={folder}/spool-%n",
+        f"TmpFS={folder}/spool-%n",  # where PMIx keeps what the hosts of a step must not share
         f"SlurmctldPidFile={folder}/slurmctld.pid",
         f"SlurmdPidFile={folder}/slurmd-%n.pid",
         f"SlurmctldLogFile={folder}/slurmctld.log",

@@ -1,0 +1,3 @@
+"""Tests in the lab run with each MPI."""
+
+from mpi_programs import mpi  # noqa: F401
