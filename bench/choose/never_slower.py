@@ -27,7 +27,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,7 +37,7 @@ from hocket.network import read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis
-from results_file import ROOT, Row, alternating, begin, cells, grouped, provenance, quartiles, read
+from results_file import ROOT, Row, alternating, begin, cells, grouped, provenance, quartiles, read, values
 
 PROGRAM = Path(__file__).with_name("total_time.c")
 PICTURE = ROOT / "docs/pictures/never-slower.png"
@@ -53,6 +52,7 @@ COLLECTIVES = [
     "reduce_scatter",
     "bcast",
 ]
+CELL = ("place", "mpi", "collective", "bytes")
 PROBE_CALLS = 10  # how long a call takes, connections opened, to know how many fit
 
 
@@ -116,44 +116,45 @@ def run(
     return float(found[1])
 
 
-def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argparse.Namespace) -> Iterator[Row]:
-    """A row per pair: seconds of the native job and of the others."""
+def measure(place: Place, mpi: Mpi, program: Path, cell: Row, arguments: argparse.Namespace) -> Row:
+    """Of each pair: seconds of the native job and of the others."""
     size = [cell["collective"], cell["bytes"]]
     per_call = run(place, mpi, program, [*size, PROBE_CALLS], None, arguments.timeout) / PROBE_CALLS
     calls = min(arguments.calls, max(20, int(arguments.seconds / per_call)))
+    candidates = ["native", "first"]
+    candidates += [name for name in ("again", "control") if getattr(arguments, name)]
+    took: dict[str, list[float]] = {name: [] for name in candidates}
     began = time.monotonic()
     for pair in itertools.count():
         if pair >= arguments.pairs and time.monotonic() - began >= arguments.cell_seconds:
-            return
-        took: dict[str, float] = {}
+            break
         with tempfile.TemporaryDirectory(prefix="hocket-bench-") as directory:
-            candidates = ["native", "first"]
-            candidates += [name for name in ("again", "control") if getattr(arguments, name)]
             for candidate in alternating(candidates, pair):
                 # What is known is kept by the run before; in backward turns that is made first, untimed.
                 kept = None if candidate in ("native", "control") else Path(directory) / candidate
                 if candidate == "again":
                     run(place, mpi, program, [*size, calls], kept, arguments.timeout)
-                took[candidate] = run(place, mpi, program, [*size, calls], kept, arguments.timeout)
-        yield cell | {"calls": calls, "pair": pair} | {name: took[name] for name in candidates}
+                took[candidate].append(run(place, mpi, program, [*size, calls], kept, arguments.timeout))
+    return cell | {"calls": calls} | took
 
 
-def ratios(rows: list[Row], candidate: str) -> list[float]:
-    return [row[candidate] / row["native"] for row in rows if row.get(candidate) is not None]
+def ratios(row: Row, candidate: str) -> list[float]:
+    """By pairs."""
+    took = values(row.get(candidate))
+    return [one / native for one, native in zip(took, values(row["native"]), strict=True)] if took else []
 
 
 def against_chance(rows: list[Row]) -> list[str]:
     """All cells of one size together, beside what chance does."""
 
     def mean(of: list[Row], candidate: str) -> str:
-        logs = [math.log(ratio) for ratio in ratios(of, candidate)]
+        logs = [math.log(ratio) for row in of for ratio in ratios(row, candidate)]
         return f"{math.exp(fmean(logs)):.2f} ± {math.exp(fmean(logs)) * stdev(logs) / len(logs) ** 0.5:.2f}"
 
     controlled = [row for row in rows if row.get("control") is not None]
     told = [
-        [*key, len(of), mean(of, "first"), mean(of, "control")]
+        [*key, sum(len(ratios(row, "first")) for row in of), mean(of, "first"), mean(of, "control")]
         for key, of in grouped(controlled, "place", "mpi", "bytes").items()
-        if len(of) > 1
     ]
     if not told:
         return []
@@ -169,14 +170,13 @@ def against_chance(rows: list[Row]) -> list[str]:
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Medians per cell, and how many keep the promise."""
     told, medians = [], []
-    for key, of in grouped(rows, "place", "mpi", "collective", "bytes", "calls").items():
-        first, again, control = (ratios(of, candidate) for candidate in ("first", "again", "control"))
-        if not first:
-            continue
+    for row in rows:
+        first, again, control = (ratios(row, candidate) for candidate in ("first", "again", "control"))
         medians.append(median(first))
         told.append(
             [
-                *key,
+                *(row[name] for name in CELL),
+                row["calls"],
                 len(first),
                 quartiles(first),
                 quartiles(again) if again else "",
@@ -226,20 +226,20 @@ def picture(rows: list[Row], path: Path) -> None:
     import numpy as np
 
     sizes = sorted({row["bytes"] for row in rows})
-    lines = list(grouped(rows, "place", "mpi", "collective"))
-    values = np.full((len(lines), len(sizes)), np.nan)
-    for (place, mpi, collective, size), of in grouped(rows, "place", "mpi", "collective", "bytes").items():
-        if first := ratios(of, "first"):
-            values[lines.index((place, mpi, collective)), sizes.index(size)] = median(first)
+    lines = list(grouped(rows, *CELL[:3]))
+    medians = np.full((len(lines), len(sizes)), np.nan)
+    for row in rows:
+        at = lines.index(tuple(row[name] for name in CELL[:3])), sizes.index(row["bytes"])
+        medians[at] = median(ratios(row, "first"))
     figure, axes = plt.subplots(figsize=(3 + 0.9 * len(sizes), 1.2 + 0.42 * len(lines)), layout="constrained")
-    image = axes.imshow(np.log2(values), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
+    image = axes.imshow(np.log2(medians), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
     axes.set_xticks(
         range(len(sizes)), [f"{size // 1024} KiB" if size >= 1024 else f"{size} B" for size in sizes]
     )
     axes.set_yticks(
         range(len(lines)), [f"{place}\n{mpi}, {collective}" for place, mpi, collective in lines], fontsize=7
     )
-    for (y, x), value in np.ndenumerate(values):
+    for (y, x), value in np.ndenumerate(medians):
         if not np.isnan(value):
             axes.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=8)
     axes.set_title("total time with Hocket over native, learning included", fontsize=9)
@@ -283,7 +283,7 @@ def main() -> None:
                         results.rows = [
                             row for row in results.rows if any(row[key] != cell[key] for key in cell)
                         ]
-                        results.add(*measure(place, mpi, program, cell, arguments))
+                        results.add(measure(place, mpi, program, cell, arguments))
                         print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)
     picture(
         results.rows, PICTURE if results.path.stem == "never-slower" else results.path.with_suffix(".png")

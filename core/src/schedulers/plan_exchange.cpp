@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hocket/error.hpp"
@@ -170,6 +171,7 @@ ChosenSchedule choose_reduction(const Network& network, const Demand& demand, co
   chosen.bound_phases = least_phases(network, demand, chosen.bounds, chosen.scheduler->ports);
   chosen.bound_seconds = least_seconds(network, demand, chosen.bounds, options.for_scheduler.startup);
   chosen.prediction.reset();
+  chosen.waits.reset();
   return chosen;
 }
 
@@ -184,15 +186,16 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   const std::vector<const Scheduler*> tried = candidates(network, demand, bounds, for_scheduler.startup);
   ChosenSchedule best = made_by(*tried.front(), network, demand, bounds, for_scheduler);
   if (tried.size() == 1) return best;
-  const auto predicted = [&](const ChosenSchedule& of) {
-    return predict(network, demand, of.schedule, derive_waits(network, of.schedule), of.scheduler->contention_free,
-                   for_scheduler.startup, std::nullopt);
+  const auto predict_by_waits = [&](ChosenSchedule& of) {
+    of.waits = derive_waits(network, of.schedule);
+    of.prediction = predict(network, demand, of.schedule, *of.waits, of.scheduler->contention_free,
+                            for_scheduler.startup, std::nullopt);
   };
-  best.prediction = predicted(best);
+  predict_by_waits(best);
   for (std::size_t i = 1; i < tried.size(); ++i) {  // no more than two schedules are in memory
     if (best.prediction->seconds <= limits::near_enough * best.bound_seconds) break;
     ChosenSchedule other = made_by(*tried[i], network, demand, bounds, for_scheduler);
-    other.prediction = predicted(other);
+    predict_by_waits(other);
     if (better(other, best)) best = std::move(other);
   }
   return best;
@@ -201,7 +204,9 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
 PlannedExchange plan_exchange(const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
                               const ScheduleOptions& options) {
   ChosenSchedule chosen = choose_schedule(network, demand, options);
-  Waits waits = derive_waits(network, chosen.schedule, window.value_or(run_window(demand)));
+  const std::uint32_t wanted = window.value_or(run_window(demand));
+  Waits waits = wanted == 1 && chosen.waits ? *std::exchange(chosen.waits, std::nullopt)
+                                            : derive_waits(network, chosen.schedule, wanted);
   return {std::move(chosen), std::move(waits)};
 }
 

@@ -25,6 +25,7 @@ struct ChosenSchedule {
   double bound_seconds;        ///< no schedule takes less time, startups counted
   /// If predictions were compared: of this schedule with its waits for window 1.
   std::optional<Prediction> prediction = {};
+  std::optional<Waits> waits = {};  ///< the same; plan_exchange() takes them
 };
 
 /// The schedule that serves the demand best (docs/decisions/0021-one-choice-of-schedule.md). The sizes of the demand
