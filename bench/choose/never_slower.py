@@ -285,9 +285,8 @@ def main() -> None:
                         ]
                         results.add(measure(place, mpi, program, cell, arguments))
                         print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)
-    picture(
-        results.rows, PICTURE if results.path.stem == "never-slower" else results.path.with_suffix(".png")
-    )
+    _, measured = read(results.path)
+    picture(measured, PICTURE if results.path.stem == "never-slower" else results.path.with_suffix(".png"))
 
 
 if __name__ == "__main__":
