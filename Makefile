@@ -284,7 +284,7 @@ bench-lab-bundles: setup ## hosts with several ranks in the lab, with both MPIs 
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/bundles.py $(LAB_MPIS)
 
 bench-lab-slurm: setup ## all-gathers by the lab's srun and by mpiexec (root, Debian's Slurm; 5 min, nothing else running)
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/slurm.py --mpi mpich --mpi $(MPIRUN_OPENMPI)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/slurm.py --mpi mpich
 
 bench-lab-elements: setup ## sorts and permutations of elements in the lab (root; 4 min, nothing else running)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/lab/elements.py
