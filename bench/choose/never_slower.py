@@ -29,6 +29,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, median, stdev
 
@@ -170,7 +171,7 @@ def against_chance(rows: list[Row]) -> list[str]:
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Medians per cell, and how many keep the promise."""
     told, medians = [], []
-    for row in rows:
+    for row in sorted(rows, key=itemgetter(*CELL)):
         first, again, control = (ratios(row, candidate) for candidate in ("first", "again", "control"))
         medians.append(median(first))
         told.append(
@@ -226,7 +227,7 @@ def picture(rows: list[Row], path: Path) -> None:
     import numpy as np
 
     sizes = sorted({row["bytes"] for row in rows})
-    lines = list(grouped(rows, *CELL[:3]))
+    lines = sorted(grouped(rows, *CELL[:3]))
     medians = np.full((len(lines), len(sizes)), np.nan)
     for row in rows:
         at = lines.index(tuple(row[name] for name in CELL[:3])), sizes.index(row["bytes"])
