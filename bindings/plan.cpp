@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "bindings.hpp"
+#include "hocket/schedule/verify_ring.hpp"
 #include "hocket/schedule/verify_sample.hpp"
 #include "hocket/schedulers/closed_forms.hpp"
 #include "hocket/schedulers/ring_rows.hpp"
@@ -146,19 +147,23 @@ void bind_plan(nb::module_& m) {
           "row", [](const Ring& r, Rank rank) { return r.found.rows->row(rank); }, "rank"_a,
           nb::call_guard<nb::gil_scoped_release>())
       .def(
-          "verify", [](const Ring& r) { return r.found.rows->verify(r.network); },
+          "verify",
+          [](const Ring& r) { return verify_ring(r.network, r.found.rows->order(), r.found.rows->pattern()); },
           nb::call_guard<nb::gil_scoped_release>(), "Looks at every edge, and so at every transfer.");
   m.def(
       "verify_ring",
       [](const Network& network, const std::vector<Rank>& order, const Demand& demand) {
-        return RingRows(order, demand.pattern, demand.bytes).verify(network);
+        return verify_ring(network, order, demand.pattern);
       },
       "network"_a, "order"_a, "demand"_a, "Of a ring in an order of one's own.");
   nb::class_<RingCertificate>(m, "RingCertificate", "What a look at every edge of a ring found.")
       .def_ro("edges", &RingCertificate::edges)
       .def_ro("channels", &RingCertificate::channels, "of the edges' routes")
       .def_ro("collisions", &RingCertificate::collisions)
+      .def_ro("missing", &RingCertificate::missing, "ranks that the ring does not visit, or visits twice")
       .def_ro("findings", &RingCertificate::findings)
+      .def_prop_ro("contention_free", &RingCertificate::contention_free)
+      .def_prop_ro("complete", &RingCertificate::complete)
       .def_prop_ro("ok", &RingCertificate::ok);
   nb::class_<SampleCertificate>(m, "SampleCertificate", "What a check of random messages found.")
       .def_ro("messages", &SampleCertificate::messages)

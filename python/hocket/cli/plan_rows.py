@@ -66,18 +66,19 @@ def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
         found = rows.verify()
         said = f"share none of the {found.channels:,} channels of their routes"
         if not found.ok:
-            said = f"SHARE {found.collisions:,} CHANNELS"
+            said = f"SHARE {found.collisions:,} CHANNELS AND MISS {found.missing:,} RANKS"
         return Proof(
             found.ok,
             f"all {messages:,} transfers go over {found.edges:,} edges, which {said}",
             found.findings,
             {
-                "contention_free": found.ok,
-                "complete": True,  # a ring that visits every rank once
+                "contention_free": found.contention_free,
+                "complete": found.complete,
                 "ring": {
                     "edges": found.edges,
                     "channels": found.channels,
                     "collisions": found.collisions,
+                    "missing": found.missing,
                     "findings": found.findings,
                     "ok": found.ok,
                 },

@@ -2,7 +2,7 @@
 /// All-gathers round one ring, and reduce-scatters made of them: any rank's row follows from its two neighbours.
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,29 +12,20 @@
 
 namespace hocket {
 
-/// What a look at every edge of a ring finds.
-struct RingCertificate {
-  std::uint64_t edges = 0;
-  std::uint64_t channels = 0;         ///< of their routes
-  std::uint64_t collisions = 0;       ///< channels of a route that another edge uses
-  std::vector<std::string> findings;  ///< the first of them
-
-  [[nodiscard]] bool ok() const { return collisions == 0; }
-};
-
 /// In each phase every rank hands a block to its successor: its own first, then what has come in. A reduce-scatter is
 /// the same backwards. No two edges share a channel, so nobody waits for a token.
 class RingRows {
  public:
-  /// `order`: the ranks as the ring visits them, each once; throws InputError.
+  /// `order`: the ranks as the ring visits them, each once. All-gather or reduce-scatter.
   RingRows(std::vector<Rank> order, Pattern pattern, std::uint64_t bytes);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(order_.size()); }
   [[nodiscard]] std::uint64_t phases() const { return order_.size() - 1; }
   /// Throws InputError if there is no such rank.
   [[nodiscard]] RankProgram row(Rank rank) const;
-  /// Proof of all transfers at once, since every phase uses the same edges. Linear in their routes.
-  [[nodiscard]] RingCertificate verify(const Network& network) const;
+  /// What verify_ring() judges.
+  [[nodiscard]] std::span<const Rank> order() const { return order_; }
+  [[nodiscard]] Pattern pattern() const { return pattern_; }
 
  private:
   [[nodiscard]] Rank at(std::uint64_t place) const { return order_[place % order_.size()]; }
