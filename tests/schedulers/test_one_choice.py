@@ -52,6 +52,20 @@ def check(network: _core.Network) -> None:
 
 
 @seeded
+@given(st.integers(0, 2**32 - 1), st.integers(2, 14), st.sampled_from(PATTERNS), st.sampled_from([1, 2, 3]))
+def test_waits_are_those_of_the_schedule_that_is_chosen(
+    seed: int, hosts: int, pattern: str, window: int
+) -> None:
+    """Predictions have derived some already."""
+    network = random_tree(Random(seed), hosts, ranks=few_ranks, trunk=unequal).build()
+    planned = plan_collective(pattern, network, _core.REFERENCE_BYTES, window=window)
+    derived = _core.derive_waits(network, planned.schedule, window)
+    assert planned.waits.window == derived.window == window
+    transfers = range(len(planned.schedule))
+    assert [planned.waits.of(i) for i in transfers] == [derived.of(i) for i in transfers]
+
+
+@seeded
 @given(st.integers(0, 2**32 - 1), st.integers(2, 14))
 def test_on_trees_with_trunks_of_any_width(seed: int, hosts: int) -> None:
     check(random_tree(Random(seed), hosts, ranks=few_ranks, trunk=unequal).build())
