@@ -277,8 +277,12 @@ void bind_waits(nb::module_& m) {
             return waits;
           },
           "before"_a, "window"_a = 1);
-  m.def("derive_waits", &derive_waits, "network"_a, "schedule"_a, "window"_a = 1,
-        nb::call_guard<nb::gil_scoped_release>());
+  m.def(
+      "derive_waits",
+      [](const Network& network, const Schedule& schedule, std::uint32_t window) {
+        return derive_waits(network, schedule, window);
+      },
+      "network"_a, "schedule"_a, "window"_a = 1, nb::call_guard<nb::gil_scoped_release>());
   m.def("local_waits", &local_waits, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
         "By the rule that every rank can follow for itself; None where it does not hold.");
 }

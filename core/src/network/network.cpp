@@ -55,7 +55,10 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
       tree_ = root_tree(spec_);
       routing_ = tree_routing(*tree_);
     } else if (spec_.shape == Shape::graph) {
-      routing_ = spec_.next_hops.empty() ? shortest_path_routing(spec_) : forwarding_routing(spec_);
+      if (spec_.next_hops.empty()) fat_tree_ = FatTree::find(spec_);
+      routing_ = fat_tree_ != nullptr         ? fat_tree_routing(fat_tree_)
+                 : spec_.next_hops.empty() ? shortest_path_routing(spec_)
+                                           : forwarding_routing(spec_);
     } else {
       routing_ = grid_routing(spec_);
     }
@@ -158,6 +161,7 @@ Network Network::turned_round() const {
   Network turned = *this;
   const bool links = spec_.shape != Shape::routed;
   turned.routing_ = ways_back(routing_, links);
+  turned.fat_tree_ = nullptr;
   for (RouteSpec& route : turned.spec_.routes) {
     std::swap(route.src, route.dst);
     std::ranges::reverse(route.channels);

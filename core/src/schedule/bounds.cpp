@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "hocket/error.hpp"
@@ -50,6 +51,35 @@ std::vector<std::uint64_t> grid_loads(const Network& network) {
   return load;
 }
 
+/// Fat trees: of what leaves the hosts below a link, or goes to them, that takes it whose last digits lead over it.
+std::vector<std::uint64_t> fat_tree_loads(const Network& network, const FatTree& tree) {
+  const NetworkSpec& spec = network.spec();
+  const std::uint32_t hosts = tree.hosts_below(tree.levels());
+  std::vector<std::uint64_t> ranks(hosts, 0), before(hosts + 1, 0);
+  for (const Node host : network.hosts()) ranks[tree.first_host(host)] = spec.ranks[host];
+  std::partial_sum(ranks.begin(), ranks.end(), before.begin() + 1);
+  std::vector<std::vector<std::uint64_t>> by_digits;  // per level: ranks to which the digits lead
+  for (std::uint32_t level = 0; level < tree.levels(); ++level) {
+    by_digits.emplace_back(tree.twins(level + 1), 0);
+    for (std::uint32_t host = 0; host < hosts; ++host) by_digits[level][host % tree.twins(level + 1)] += ranks[host];
+  }
+  std::vector<std::uint64_t> load(network.channels());
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    const bool a_is_lower = tree.level(spec.links[i].a) < tree.level(spec.links[i].b);
+    const Node lower = a_is_lower ? spec.links[i].a : spec.links[i].b;
+    const Node upper = a_is_lower ? spec.links[i].b : spec.links[i].a;
+    const std::uint32_t level = tree.level(lower), first = tree.first_host(lower), end = first + tree.hosts_below(level);
+    const std::uint32_t digits = tree.twin(upper), step = tree.twins(level + 1);
+    std::uint64_t inside = 0;
+    for (std::uint64_t host = first + (digits + step - first % step) % step; host < end; host += step)
+      inside += ranks[host];
+    const std::uint64_t below = before[end] - before[first];
+    load[2 * i + (a_is_lower ? 0 : 1)] = below * (by_digits[level][digits] - inside);
+    load[2 * i + (a_is_lower ? 1 : 0)] = inside * (network.ranks() - below);
+  }
+  return load;
+}
+
 std::vector<std::uint64_t> route_loads(const Network& network) {
   std::vector<std::uint64_t> load(network.channels(), 0);
   std::vector<Channel> route;
@@ -65,6 +95,7 @@ std::vector<std::uint64_t> route_loads(const Network& network) {
 
 std::vector<std::uint64_t> all_to_all_loads(const Network& network) {
   if (network.tree() != nullptr) return tree_loads(network, *network.tree());
+  if (network.fat_tree() != nullptr) return fat_tree_loads(network, *network.fat_tree());
   const bool grid = network.shape() != Shape::graph && network.shape() != Shape::routed;
   return grid && network.ranks_per_host() > 0 ? grid_loads(network) : route_loads(network);
 }

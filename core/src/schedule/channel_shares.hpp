@@ -15,18 +15,9 @@ namespace hocket {
 /// that at no time the shares in use are more than the channel, whatever the clock.
 class ChannelShares {
  public:
-  ChannelShares(const Network& network, const Schedule& schedule, Claiming claiming, std::uint32_t window)
-      : shared_(network, claiming,
-                [&](auto visit) {
-                  std::vector<Channel> route;
-                  for (std::uint64_t i = 0; i < schedule.size(); ++i) {
-                    route.clear();
-                    network.append_route(schedule.hops()[i].src, schedule.hops()[i].dst, route);
-                    visit(std::span<const Channel>(route), schedule.length(i));
-                  }
-                }),
-        end_(schedule.size(), 0),
-        left_(network.channels()) {
+  /// `shared` must outlive it.
+  ChannelShares(const Network& network, const Schedule& schedule, const SharedChannels& shared, std::uint32_t window)
+      : shared_(shared), end_(schedule.size(), 0), left_(network.channels()) {
     for (auto& left : left_) left.push_back({0, nobody, std::uint64_t{whole_channel} * window});
   }
 
@@ -42,16 +33,18 @@ class ChannelShares {
       mine_.push_back(part);
       std::uint64_t wanted = part;
       auto& left = left_[channel];
-      for (Left& of : left) {
-        if (wanted == 0) break;
-        if (of.transfer != nobody && of.transfer >= first) continue;
-        const std::uint64_t taken = std::min(wanted, of.amount);
-        of.amount -= taken;
-        wanted -= taken;
-        start = std::max(start, of.end);
-        if (of.transfer != nobody && taken > 0) wait(of.transfer);
+      auto from = left.begin(), kept = from;  // those before `kept` have something left
+      for (; wanted > 0 && from != left.end(); ++from) {
+        if (from->transfer == nobody || from->transfer < first) {
+          const std::uint64_t taken = std::min(wanted, from->amount);
+          from->amount -= taken;
+          wanted -= taken;
+          start = std::max(start, from->end);
+          if (from->transfer != nobody) wait(from->transfer);
+        }
+        if (from->amount > 0) *kept++ = *from;
       }
-      std::erase_if(left, [](const Left& of) { return of.amount == 0; });
+      left.erase(kept, from);
     });
     end_[transfer] = start + (bytes > 0 ? static_cast<double>(bytes) / speed : 0);
     for (std::size_t i = 0; i < route.size(); ++i) {
@@ -73,7 +66,7 @@ class ChannelShares {
     std::uint64_t amount;
   };
 
-  SharedChannels shared_;
+  const SharedChannels& shared_;
   std::vector<std::uint32_t> mine_;      ///< parts of the transfer's channels
   std::vector<double> end_;              ///< per transfer
   std::vector<std::vector<Left>> left_;  ///< per channel, by end

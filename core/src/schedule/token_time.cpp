@@ -58,8 +58,8 @@ double seconds_by_places(const Network& network, const Schedule& schedule) {
   return seconds;
 }
 
-double seconds_by_shares(const Network& network, const Schedule& schedule, Claiming claiming) {
-  ChannelShares shares(network, schedule, claiming, 1);
+double seconds_by_shares(const Network& network, const Schedule& schedule, const SharedChannels& shared) {
+  ChannelShares shares(network, schedule, shared, 1);
   OwnOrder own(schedule, 1);
   std::vector<Channel> route;
   std::vector<std::uint32_t> order;
@@ -83,11 +83,10 @@ struct Fastest {
   std::optional<Claiming> claiming;
 };
 
-Fastest fastest(const Network& network, const Schedule& schedule) {
+Fastest fastest(const Network& network, const Schedule& schedule, const ChannelSharing& sharing) {
   Fastest found{seconds_by_places(network, schedule), std::nullopt};
-  if (network.equal_rates()) return found;
   for (const Claiming claiming : {Claiming::alike, Claiming::exactly})
-    if (const double seconds = seconds_by_shares(network, schedule, claiming); seconds < found.seconds)
+    if (const double seconds = seconds_by_shares(network, schedule, sharing.by(claiming)); seconds < found.seconds)
       found = {seconds, claiming};
   return found;
 }
@@ -96,11 +95,13 @@ Fastest fastest(const Network& network, const Schedule& schedule) {
 
 double token_seconds(const Network& network, const Schedule& schedule) {
   check_ranks(schedule);
-  return fastest(network, schedule).seconds;
+  if (network.equal_rates()) return seconds_by_places(network, schedule);
+  return fastest(network, schedule, ChannelSharing(network, each_transfer(network, schedule))).seconds;
 }
 
-std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule) {
-  return fastest(network, schedule).claiming;
+std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule,
+                                        const ChannelSharing& sharing) {
+  return fastest(network, schedule, sharing).claiming;
 }
 
 }  // namespace hocket

@@ -103,7 +103,8 @@ class Reducer {
 
 }  // namespace
 
-Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window) {
+Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window,
+                   const ChannelSharing* sharing) {
   check_ranks(schedule);
   if (schedule.ranks() != network.ranks()) throw InputError("schedule and network differ in the number of ranks");
   if (window <= 1 && schedule.ranks() > limits::most_ranks_searched_for_waits)
@@ -112,9 +113,13 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   waits.window = std::max(window, 1u);
   waits.begin.assign(schedule.size() + 1, 0);
   ChannelHistory history(network, waits.window);
+  std::optional<ChannelSharing> of_schedule;
   std::optional<ChannelShares> shares;
-  if (const std::optional<Claiming> claiming = faster_claiming(network, schedule))
-    shares.emplace(network, schedule, *claiming, waits.window);
+  if (!network.equal_rates()) {
+    if (sharing == nullptr) sharing = &of_schedule.emplace(network, each_transfer(network, schedule));
+    if (const std::optional<Claiming> claiming = faster_claiming(network, schedule, *sharing))
+      shares.emplace(network, schedule, sharing->by(*claiming), waits.window);
+  }
   OwnOrder own(schedule, waits.window);
   Reducer reducer(schedule.size(), waits, own);
   std::vector<Channel> route;

@@ -186,8 +186,10 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   const std::vector<const Scheduler*> tried = candidates(network, demand, bounds, for_scheduler.startup);
   ChosenSchedule best = made_by(*tried.front(), network, demand, bounds, for_scheduler);
   if (tried.size() == 1) return best;
+  std::optional<ChannelSharing> sharing;  // of all-to-alls: whatever the schedule, the same messages
+  if (demand.pattern == Pattern::all_to_all) sharing.emplace(network, each_transfer(network, best.schedule));
   const auto predict_by_waits = [&](ChosenSchedule& of) {
-    of.waits = derive_waits(network, of.schedule);
+    of.waits = derive_waits(network, of.schedule, 1, sharing ? &*sharing : nullptr);
     of.prediction = predict(network, demand, of.schedule, *of.waits, of.scheduler->contention_free,
                             for_scheduler.startup, std::nullopt);
   };

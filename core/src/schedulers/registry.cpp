@@ -16,6 +16,8 @@ constexpr std::array table{
     Scheduler{Pattern::all_to_all, "product", "phases of a grid from the moves of one line of each dimension",
               "Stricker and Hardwick; Hinrichs et al.; several moves per coordinate: own", true, PortModel::one_port,
               product_why_not, product},
+    Scheduler{Pattern::all_to_all, "fat-tree", "shifts along the hosts of a full fat tree, by its D-mod-k routes",
+              "Zahavi; whole subtrees of it: own", true, PortModel::one_port, fat_tree_why_not, fat_tree},
     Scheduler{Pattern::all_to_all, "packing",
               "phases packed against the bottleneck on any network, trunks of any width",
               "own; ejection search as of Nagata and Bräysy", true, PortModel::one_port, common_why_not, packing},

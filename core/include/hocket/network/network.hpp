@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hocket/error.hpp"
+#include "hocket/network/fat_tree.hpp"
 #include "hocket/network/routing.hpp"
 #include "hocket/network/spec.hpp"
 
@@ -55,6 +56,8 @@ class Network {
   }
   /// The rooted tree, for networks of shape tree; null otherwise.
   [[nodiscard]] const Tree* tree() const { return tree_ ? &*tree_ : nullptr; }
+  /// The fat tree whose routes messages follow; null for other networks, and where forwarding tables are given.
+  [[nodiscard]] const std::shared_ptr<const FatTree>& fat_tree() const { return fat_tree_; }
 
   /// The same network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become
   /// switches. Messages follow the routes of the whole, which a network made from the part's spec() need not
@@ -80,6 +83,7 @@ class Network {
   double host_rate_ = 0;
   bool equal_rates_ = true;
   std::optional<Tree> tree_;
+  std::shared_ptr<const FatTree> fat_tree_;
   std::shared_ptr<const Routing> routing_;
 };
 

@@ -1,13 +1,14 @@
 #pragma once
 /// Which parts of its channels a message claims where links differ in rate.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "hocket/network/share.hpp"
+#include "hocket/schedule/schedule.hpp"
 
 namespace hocket {
 
@@ -17,101 +18,83 @@ enum class Claiming : std::uint8_t {
   exactly,  ///< the part that it keeps busy: others of any speed may have what is left
 };
 
+/// Calls its argument with the route and the bytes of every message.
+using EachMessage = std::function<void(const std::function<void(std::span<const Channel>, std::uint64_t)>&)>;
+
 /// How schedules use channels that messages share: at least the share, and on most channels more, so that messages that
 /// go at once do not slow each other down. Channels that would not be through in time that way are filled: all of them,
-/// or, where that makes others late, one after the other, the worst first, as long as it helps. `each_message(visit)`
-/// calls visit(route, bytes) for all messages.
+/// or, where that makes others late, one after the other, the worst first, as long as it helps.
 class SharedChannels {
  public:
-  template <class EachMessage>
-  SharedChannels(const Network& network, Claiming claiming, EachMessage each_message)
-      : network_(network), claiming_(claiming), filled_(network.channels(), 0) {
-    bound_ = longest(work(each_message, true));
-    const std::vector<double> apart = work(each_message, false);
-    for (Channel channel = 0; channel < network.channels(); ++channel)
-      filled_[channel] = apart[channel] > bound_ * (1 + 1e-9);
-    const std::vector<char> all = filled_;
-    const double with_all = longest(work(each_message, false));
-    filled_.assign(network.channels(), 0);
-    if (with_all <= almost * fill_while_it_helps(each_message, apart)) filled_ = all;
-  }
+  /// The network must outlive it. Messages are gone through up to 27 times.
+  SharedChannels(const Network& network, Claiming claiming, const EachMessage& each_message);
 
   /// Calls `take(channel, part of whole_channel)` along the route; returns the bytes a second that they leave a
   /// message.
   template <class Take>
   double claim(std::span<const Channel> route, Take take) const {
-    const double alone = own_speed(network_, route);
-    double speed = alone;
-    for (const Channel channel : route)
-      if (filled_[channel]) speed = std::min(speed, network_.rate(channel) / filling(network_, channel, alone));
-    for (const Channel channel : route) {
-      const std::uint32_t least = whole_channel / filling(network_, channel, alone);
-      take(channel, filled_[channel] ? least : std::max(least, beside(channel, speed)));
-    }
+    const std::uint32_t own = slowest(route);
+    const double speed = left_speed(route, own);
+    for (const Channel channel : route) take(channel, part(channel, own, speed));
     return speed;
   }
 
  private:
-  /// Times the busiest channel's work: rather all than few are filled. What is claimed is more than what it takes, as
-  /// messages go faster wherever there is room.
-  static constexpr double almost = 1.12;
-  static constexpr int most_filled = 24;  ///< channels tried
-
-  /// Per channel: seconds that its messages claim it, or those of its bytes at its full rate.
-  template <class EachMessage>
-  std::vector<double> work(EachMessage each_message, bool at_full_rate) const {
-    std::vector<double> seconds(network_.channels(), 0);
-    std::vector<std::uint32_t> parts;
-    each_message([&](std::span<const Channel> route, std::uint64_t bytes) {
-      parts.clear();
-      const double speed = claim(route, [&](Channel, std::uint32_t part) { parts.push_back(part); });
-      for (std::size_t i = 0; i < route.size(); ++i)
-        seconds[route[i]] += static_cast<double>(bytes) *
-                             (at_full_rate ? 1 / network_.rate(route[i]) : parts[i] / (speed * whole_channel));
-    });
-    return seconds;
-  }
-
-  static double longest(const std::vector<double>& seconds) {
-    return seconds.empty() ? 0 : *std::ranges::max_element(seconds);
-  }
-
-  /// Returns the seconds of the busiest channel.
-  template <class EachMessage>
-  double fill_while_it_helps(EachMessage each_message, std::vector<double> seconds) {
-    std::vector<char> kept = filled_, tried = filled_;
-    double least = longest(seconds);
-    for (int i = 0; i < most_filled && least > bound_ * (1 + 1e-9); ++i) {
-      double most = bound_;
-      Channel worst = network_.channels();
-      for (Channel channel = 0; channel < network_.channels(); ++channel)
-        if (!tried[channel] && seconds[channel] > most) most = seconds[channel], worst = channel;
-      if (worst == network_.channels()) break;
-      filled_ = kept;
-      tried[worst] = filled_[worst] = 1;
-      std::vector<double> then = work(each_message, false);
-      if (const double time = longest(then); time < least) {
-        least = time;
-        kept = filled_;
-        seconds = std::move(then);
-      }
-    }
-    filled_ = std::move(kept);
+  /// The rate of the route's slowest channel, as an index into speeds_.
+  [[nodiscard]] std::uint32_t slowest(std::span<const Channel> route) const {
+    auto least = static_cast<std::uint32_t>(speeds_.size());
+    for (const Channel channel : route) least = std::min(least, speed_of_[channel]);
     return least;
   }
-
-  /// The part for a message that nobody slows down.
-  [[nodiscard]] std::uint32_t beside(Channel channel, double speed) const {
-    const double like_it = network_.rate(channel) / speed * (1 + 1e-9);  // go beside each other
-    if (claiming_ == Claiming::exactly && like_it > 1)
-      return static_cast<std::uint32_t>(std::ceil(whole_channel / like_it));
-    return whole_channel / static_cast<std::uint32_t>(std::clamp(std::floor(like_it), 1.0, 7e5));
+  /// With the channels that are filled.
+  [[nodiscard]] double left_speed(std::span<const Channel> route, std::uint32_t own) const {
+    double speed = own < speeds_.size() ? speeds_[own] : std::numeric_limits<double>::infinity();
+    for (const Channel channel : route)
+      if (filled_[channel]) speed = std::min(speed, network_.rate(channel) / filling_of(channel, own));
+    return speed;
   }
+  [[nodiscard]] std::uint32_t part(Channel channel, std::uint32_t own, double speed) const {
+    if (filled_[channel]) return whole_channel / filling_of(channel, own);
+    if (speed < speeds_[own] || unfilled_.empty()) return unfilled(channel, own, speed);
+    return unfilled_[entry(channel, own)];
+  }
+  [[nodiscard]] std::size_t entry(Channel channel, std::uint32_t own) const {
+    return std::size_t{speed_of_[channel]} * speeds_.size() + own;
+  }
+  [[nodiscard]] std::uint32_t filling_of(Channel channel, std::uint32_t own) const {
+    return filling_.empty() ? filling(network_, channel, speeds_[own]) : filling_[entry(channel, own)];
+  }
+
+  void tabulate();
+  [[nodiscard]] std::vector<double> work(const EachMessage& each_message) const;
+  void add_work(std::span<const Channel> route, double bytes, std::vector<double>& seconds) const;
+  [[nodiscard]] double fill_while_it_helps(const EachMessage& each_message, std::vector<double> seconds);
+  [[nodiscard]] std::uint32_t unfilled(Channel channel, std::uint32_t own, double speed) const;
 
   const Network& network_;
   Claiming claiming_;
-  std::vector<char> filled_;  ///< per channel
+  std::vector<double> speeds_;            ///< all rates, ascending
+  std::vector<std::uint32_t> speed_of_;   ///< per channel: index of its rate
+  std::vector<std::uint32_t> filling_;    ///< [rate · speeds + speed of a message]; empty where rates are too many
+  std::vector<std::uint32_t> unfilled_;   ///< the same: its part of a channel of that rate if nothing slows it down
+  std::vector<char> filled_;              ///< per channel
   double bound_ = 0;
 };
+
+/// Both ways to claim, for the same messages.
+class ChannelSharing {
+ public:
+  ChannelSharing(const Network& network, const EachMessage& each_message)
+      : alike_(network, Claiming::alike, each_message), exactly_(network, Claiming::exactly, each_message) {}
+  [[nodiscard]] const SharedChannels& by(Claiming claiming) const {
+    return claiming == Claiming::alike ? alike_ : exactly_;
+  }
+
+ private:
+  SharedChannels alike_, exactly_;
+};
+
+/// The transfers of a schedule, which must outlive it, as the network does.
+[[nodiscard]] EachMessage each_transfer(const Network& network, const Schedule& schedule);
 
 }  // namespace hocket

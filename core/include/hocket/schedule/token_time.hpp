@@ -15,7 +15,8 @@ namespace hocket {
 [[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule);
 
 /// How messages take shares of channels that differ in rate, if by that estimate the schedule is over earlier then than
-/// with places as wide as the fastest host is fast. None where links are equal: there both are the same.
-[[nodiscard]] std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule);
+/// with places as wide as the fastest host is fast. `sharing`: for the schedule's messages.
+[[nodiscard]] std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule,
+                                                      const ChannelSharing& sharing);
 
 }  // namespace hocket

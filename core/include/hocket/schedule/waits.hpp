@@ -7,6 +7,7 @@
 
 #include "hocket/network/network.hpp"
 #include "hocket/schedule/schedule.hpp"
+#include "hocket/schedule/shared_channels.hpp"
 
 namespace hocket {
 
@@ -33,7 +34,9 @@ struct Waits {
 /// whose parts of the channel it takes over, as many as its share (network/share.hpp) needs. Then removes a wait that
 /// follows from others (a wait for x is redundant if another predecessor already waits for x), by a search; with more
 /// than limits::most_ranks_searched_for_waits ranks and window 1 by local_waits(), wherever that holds.
-[[nodiscard]] Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window = 1);
+/// `sharing`: that of the schedule's messages, if somebody knows it already.
+[[nodiscard]] Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window = 1,
+                                 const ChannelSharing* sharing = nullptr);
 
 /// The waits of a complete all-to-all for window 1 on channels that carry one message at a time, by the rule that
 /// follows from the two messages alone, so that every rank can follow it for itself (closed_form.hpp): x waits for y if

@@ -21,6 +21,9 @@ Schedule tree(const Network& network, const Demand& demand, const SchedulerOptio
 std::string_view product_why_not(const Network& network, const Demand& demand);
 Schedule product(const Network& network, const Demand& demand, const SchedulerOptions& costs);
 
+std::string_view fat_tree_why_not(const Network& network, const Demand& demand);
+Schedule fat_tree(const Network& network, const Demand& demand, const SchedulerOptions&);
+
 Schedule packing(const Network& network, const Demand& demand, const SchedulerOptions&);
 
 Schedule linear(const Network& network, const Demand& demand, const SchedulerOptions&);

@@ -11,13 +11,19 @@ constexpr std::uint32_t many_ranks = no_rank - 1;
 
 }  // namespace
 
-Claims::Claims(const Network& network, const Workload& work, Claiming claiming) {
+Claims::Claims(const Network& network, const Workload& work, const SharedChannels& shared) {
+  seconds_.reserve(work.size());
+  begin_.reserve(work.size() + 1);
+  by_shares(network, work, shared);
+}
+
+Claims::Claims(const Network& network, const Workload& work) {
   seconds_.reserve(work.size());
   begin_.reserve(work.size() + 1);
   if (network.equal_rates())
     as_needed(work);
   else
-    by_shares(network, work, claiming);
+    by_shares(network, work, SharedChannels(network, Claiming::alike, each_message_of(network, work)));
 }
 
 double Claims::bound() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
@@ -31,7 +37,7 @@ void Claims::as_needed(const Workload& work) {
   }
 }
 
-void Claims::by_shares(const Network& network, const Workload& work, Claiming claiming) {
+void Claims::by_shares(const Network& network, const Workload& work, const SharedChannels& shared) {
   std::vector<std::uint32_t> sender(network.channels(), no_rank), port(network.ranks(), no_rank),
       place(network.channels(), no_rank);
   std::vector<Channel> route;
@@ -46,12 +52,6 @@ void Claims::by_shares(const Network& network, const Workload& work, Claiming cl
         who = who == no_rank ? work.message(m).src : many_ranks;
   }
   most_looks_ = 16;
-  const SharedChannels shared(network, claiming, [&](auto visit) {
-    for (std::uint32_t m = 0; m < work.size(); ++m) {
-      walk(work.message(m));
-      visit(std::span<const Channel>(route), work.message(m).bytes);
-    }
-  });
   for (std::uint32_t m = 0; m < work.size(); ++m) {
     const Message& message = work.message(m);
     walk(message);
@@ -89,6 +89,18 @@ void Claims::end_message(double seconds) {
     load_[resource] += seconds * amount / whole_[resource];
   }
   begin_.push_back(kinds_.size());
+}
+
+EachMessage each_message_of(const Network& network, const Workload& work) {
+  return [&network, &work](const auto& visit) {
+    std::vector<Channel> route;
+    for (std::uint32_t m = 0; m < work.size(); ++m) {
+      const Message& message = work.message(m);
+      route.clear();
+      network.append_route(message.src, message.dst, route);
+      visit(route, message.bytes);
+    }
+  };
 }
 
 }  // namespace hocket::algorithms

@@ -7,7 +7,6 @@
 #include "hocket/schedulers/irregular/list.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -85,21 +84,28 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Sch
   const Workload work(network, demand);
   const std::uint64_t tries = 1 + most_simulated / std::max<std::uint64_t>(work.size(), 1);
   std::vector<double> factor(work.size(), 1);
-  const Claims alike(network, work, Claiming::alike);
-  if (tries == 1) return of_equal_messages(demand, work, list_starts(alike, Urgency::sum, factor).order);
-  const std::array claims{alike, Claims(network, work, Claiming::exactly)};
+  std::optional<ChannelSharing> sharing;
+  std::vector<Claims> claims;  // by way to claim; where links are equal there is only one
+  if (network.equal_rates()) {
+    claims.emplace_back(network, work);
+  } else {
+    sharing.emplace(network, each_message_of(network, work));
+    for (const Claiming way : {Claiming::alike, Claiming::exactly})
+      claims.emplace_back(network, work, sharing->by(way));
+  }
+  if (tries == 1) return of_equal_messages(demand, work, list_starts(claims.front(), Urgency::sum, factor).order);
   const double bound = lower_bounds(network, demand).seconds;
   ModelParameters parameters;
   parameters.startup = costs.startup;
   Random random(costs.seed);
   std::optional<Schedule> best;
   double least = std::numeric_limits<double>::infinity();
-  std::size_t better = 0;  // way to claim
+  std::size_t better = 0;
   for (std::uint64_t i = 0; i < tries; ++i) {
     const Urgency urgency = i % 2 == 0 ? Urgency::sum : Urgency::largest;
-    const std::size_t claiming = i < 8 ? i / 2 % 2 : better;
+    const std::size_t claiming = i < 8 ? i / 2 % claims.size() : better;
     Schedule schedule = of_equal_messages(demand, work, list_starts(claims[claiming], urgency, factor).order);
-    const Waits waits = derive_waits(network, schedule);
+    const Waits waits = derive_waits(network, schedule, 1, sharing ? &*sharing : nullptr);
     const Simulation run = simulate(network, schedule, &waits, {FlowControl::Kind::window, 1}, parameters);
     for (std::uint64_t t = 0; t < schedule.size(); ++t) {
       if (run.end[t] <= bound) continue;

@@ -2,6 +2,8 @@
 
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedulers/product/dealt.hpp"
+#include "fat_tree_form.hpp"
+#include "hocket/schedulers/fat_tree_shifts.hpp"
 #include "product_form.hpp"
 #include "tree_form.hpp"
 
@@ -17,8 +19,12 @@ FoundForm closed_form_of(const Network& network, const Demand& demand) {
       return {nullptr, {}, "the tree schedule does not meet the bound"};
     return {std::move(form), "tree", {}};
   }
+  if (network.fat_tree() != nullptr) {
+    if (const std::string_view reason = FatTreeShifts::why_not(network); !reason.empty()) return {nullptr, {}, reason};
+    return {std::make_unique<rows::FatTreeForm>(network), "fat-tree", {}};
+  }
   if (network.shape() == Shape::graph || network.shape() == Shape::routed)
-    return {nullptr, {}, "its routes have no closed form; those of trees and grids have"};
+    return {nullptr, {}, "its routes have no closed form; those of trees, grids and fat trees without tables have"};
   if (network.ranks_per_host() != 1) return {nullptr, {}, "this grid does not have one rank on every host"};
   std::unique_ptr<rows::ProductForm> form = rows::ProductForm::make(network);
   if (form == nullptr) return {nullptr, {}, "the lines of this grid are too long, or not dealt out to permutations"};

@@ -15,8 +15,10 @@ namespace hocket::algorithms {
 /// channel goes to others. A claim of so much of one resource is a kind; messages refer to kinds.
 class Claims {
  public:
-  /// Linear in messages × route length. The workload must outlive it.
-  Claims(const Network& network, const Workload& work, Claiming claiming = Claiming::alike);
+  /// Linear in messages × route length. The workload must outlive it; `shared`, for its messages, need not.
+  Claims(const Network& network, const Workload& work, const SharedChannels& shared);
+  /// Claims alike.
+  Claims(const Network& network, const Workload& work);
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(seconds_.size()); }
   /// Of a message at the speed that its shares give it.
@@ -47,7 +49,7 @@ class Claims {
   };
 
   void as_needed(const Workload& work);
-  void by_shares(const Network& network, const Workload& work, Claiming claiming);
+  void by_shares(const Network& network, const Workload& work, const SharedChannels& shared);
   std::uint32_t add_resource(std::uint32_t whole);
   std::uint32_t kind(std::uint32_t resource, std::uint32_t amount);
   void end_message(double seconds);
@@ -61,5 +63,8 @@ class Claims {
   std::vector<double> load_;
   std::uint32_t most_looks_ = ~std::uint32_t{0};
 };
+
+/// The messages of a workload, which must outlive it, as the network does.
+[[nodiscard]] EachMessage each_message_of(const Network& network, const Workload& work);
 
 }  // namespace hocket::algorithms
