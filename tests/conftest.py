@@ -30,23 +30,28 @@ os.environ.setdefault("HOCKET_CHOOSE", "off")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Where Open MPI looks for fabrics and finds none, every rank sleeps a second in MPI_Init: btl/ofi does so when
-# it closes.
+# Open MPI looks for fabrics and finds none here: btl/ofi has every rank sleep a second when it closes, and mtl/ofi
+# reads all names of the kernel, which is two thirds of what the start of a rank costs.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+os.environ.setdefault("OMPI_MCA_mtl", "^ofi")
 
 # Ranks outnumber cores, and in these four MPICH's ranks of one host wait for each other in shared memory without ever
 # giving theirs up: ten seconds for what takes half of one.
 for call in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE"):
     os.environ.setdefault(f"MPIR_CVAR_{call}_POSIX_INTRA_ALGORITHM", "mpir")
-
-# Programs take and return buffers of some hundred kilobytes for each call. Their pages stay: to map them anew takes a
-# quarter of the time.
-os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(1 << 30))
-os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(1 << 30))
-
+# Elsewhere they give it up for a moment only: a short sleep takes a quarter less of the processors.
+os.environ.setdefault("MPIR_CVAR_ENABLE_HEAVY_YIELD", "1")
 
 def pytest_configure(config: pytest.Config) -> None:
     builds.prepare(config)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def programs_keep_their_pages() -> None:
+    """Programs take and return buffers of some hundred kilobytes for each call: mapping them anew takes a quarter of
+    the time. The processes that run tests began without these, so that their own memory does not only grow."""
+    os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(1 << 30))
+    os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(1 << 30))
 
 
 @pytest.fixture(autouse=True)

@@ -81,14 +81,15 @@ def python_env(mpi: Mpi) -> dict[str, str]:
     return env
 
 
-def hocket(*arguments: str) -> str:
-    """What the command prints. It may compile a runtime."""
+def hocket(*arguments: str, env: Mapping[str, str] | None = None) -> str:
+    """What the command prints, with more variables. It may compile a runtime."""
     done = subprocess.run(
         [sys.executable, "-m", "hocket.cli", *arguments],
         capture_output=True,
         text=True,
         timeout=1800,
         check=False,
+        env={**os.environ, **(env or {})},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

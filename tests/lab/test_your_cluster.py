@@ -20,7 +20,8 @@ GUIDE = Path(__file__).parents[2] / "docs" / "your-cluster.md"
 
 
 @pytest.mark.lab
-def test_every_command_of_the_guide(tmp_path: Path) -> None:
+def test_every_command_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOCKET_CXXFLAGS", "-O0")  # the guide's runtime is compiled for this test alone
     compiled(mpich_or_skip(), tmp_path)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     assert {kind for kind, _ in blocks} == {"sh", "job"}

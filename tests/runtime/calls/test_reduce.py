@@ -64,7 +64,7 @@ def test_what_hocket_plans(check: Check, network: str, tmp_path: Path) -> None:
 
 
 def test_several_ranks_a_host(check: Check) -> None:
-    said = check("reduce_check 1 1000 50001", "torus:2x2*2", 8, env=ALL)
+    said = check("reduce_check 1 1000 20001", "torus:2x2*2", 8, env=ALL)
     assert "hocket: all-reduce of 8 ranks on 4 hosts" in said
 
 
