@@ -226,7 +226,8 @@ void bind_bounds(nb::module_& m) {
         nb::call_guard<nb::gil_scoped_release>(),
         "Seconds if each phase begins when the one before is over, without latencies.");
   m.def(
-      "token_seconds", &token_seconds, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "token_seconds", nb::overload_cast<const Network&, const Schedule&>(&token_seconds), "network"_a, "schedule"_a,
+      nb::call_guard<nb::gil_scoped_release>(),
       "Seconds if each transfer begins when those before it on its channels are over, without startups and latencies.");
   m.def(
       "worth_scheduling",

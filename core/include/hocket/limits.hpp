@@ -9,6 +9,8 @@ inline constexpr std::uint64_t reference_bytes = 1 << 20;
 
 /// Times the bound: no faster schedule is looked for.
 inline constexpr double near_enough = 1.02;
+/// Times the best prediction so far: by an estimate that is below this, waits are derived and a prediction made.
+inline constexpr double worth_waits = 0.99;
 /// Times the bound: a pipeline's time to fill is in it.
 inline constexpr double near_enough_piped = 1.1;
 /// Times the bound: messages of an irregular exchange are not cut.

@@ -1,7 +1,10 @@
 #include "hocket/schedule/shared_channels.hpp"
 
 #include <cmath>
+#include <memory>
 #include <utility>
+
+#include "hocket/limits.hpp"
 
 namespace hocket {
 namespace {
@@ -10,7 +13,7 @@ namespace {
 /// messages go faster wherever there is room.
 constexpr double almost = 1.12;
 constexpr double a_little = 1 + 1e-9;         ///< times: more than by rounding
-constexpr int most_filled = 24;               ///< channels tried
+constexpr int most_tried = 24, most_in_vain = 4;  ///< channels; the latter one after the other
 constexpr std::size_t most_tabulated = 1024;  ///< rates
 
 double longest(const std::vector<double>& seconds) {
@@ -77,7 +80,8 @@ std::vector<double> SharedChannels::work(const EachMessage& each_message) const 
 double SharedChannels::fill_while_it_helps(const EachMessage& each_message, std::vector<double> seconds) {
   std::vector<char> tried = filled_;
   double least = longest(seconds);
-  for (int i = 0; i < most_filled && least > bound_ * a_little; ++i) {
+  int in_vain = 0;
+  for (int i = 0; i < most_tried && in_vain < most_in_vain && least > bound_ * a_little; ++i) {
     double most = bound_;
     Channel worst = network_.channels();
     for (Channel channel = 0; channel < network_.channels(); ++channel)
@@ -94,7 +98,8 @@ double SharedChannels::fill_while_it_helps(const EachMessage& each_message, std:
     });
     const double time = longest(then);
     filled_[worst] = time * a_little < least;
-    if (!filled_[worst]) continue;
+    in_vain = filled_[worst] ? 0 : in_vain + 1;
+    if (in_vain > 0) continue;
     least = time;
     seconds = std::move(then);
   }
@@ -108,6 +113,37 @@ std::uint32_t SharedChannels::unfilled(Channel channel, std::uint32_t own, doubl
   if (claiming_ == Claiming::exactly && like_it > 1)
     return std::max(least, static_cast<std::uint32_t>(std::ceil(whole_channel / like_it)));
   return std::max(least, whole_channel / static_cast<std::uint32_t>(std::clamp(std::floor(like_it), 1.0, 7e5)));
+}
+
+EachMessage each_pair(const Network& network, std::uint64_t bytes) {
+  struct Routes {
+    std::vector<Channel> channels;
+    std::vector<std::uint64_t> end;
+  };
+  const auto kept = std::make_shared<Routes>();  // from the first time on
+  return [&network, bytes, kept](const auto& visit) {
+    auto& [channels, end] = *kept;
+    const std::uint64_t messages = std::uint64_t{network.ranks()} * (network.ranks() - 1);
+    std::uint64_t begin = 0;
+    if (end.size() == messages) {
+      for (const std::uint64_t next : end) {
+        visit(std::span(channels).subspan(begin, next - begin), bytes);
+        begin = next;
+      }
+      return;
+    }
+    const bool keep = messages <= limits::most_messages_listed;
+    for (Rank src = 0; src < network.ranks(); ++src)
+      for (Rank dst = 0; dst < network.ranks(); ++dst) {
+        if (src == dst) continue;
+        network.append_route(src, dst, channels);
+        visit(std::span(channels).subspan(begin), bytes);
+        if (keep)
+          end.push_back(begin = channels.size());
+        else
+          channels.clear();
+      }
+  };
 }
 
 EachMessage each_transfer(const Network& network, const Schedule& schedule) {

@@ -94,9 +94,16 @@ Fastest fastest(const Network& network, const Schedule& schedule, const ChannelS
 }  // namespace
 
 double token_seconds(const Network& network, const Schedule& schedule) {
+  if (network.equal_rates()) {
+    check_ranks(schedule);
+    return seconds_by_places(network, schedule);
+  }
+  return token_seconds(network, schedule, ChannelSharing(network, each_transfer(network, schedule)));
+}
+
+double token_seconds(const Network& network, const Schedule& schedule, const ChannelSharing& sharing) {
   check_ranks(schedule);
-  if (network.equal_rates()) return seconds_by_places(network, schedule);
-  return fastest(network, schedule, ChannelSharing(network, each_transfer(network, schedule))).seconds;
+  return fastest(network, schedule, sharing).seconds;
 }
 
 std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule,

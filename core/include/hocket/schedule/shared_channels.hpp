@@ -94,6 +94,9 @@ class ChannelSharing {
   SharedChannels alike_, exactly_;
 };
 
+/// The messages of an all-to-all of as many bytes each. The network must outlive it.
+[[nodiscard]] EachMessage each_pair(const Network& network, std::uint64_t bytes);
+
 /// The transfers of a schedule, which must outlive it, as the network does.
 [[nodiscard]] EachMessage each_transfer(const Network& network, const Schedule& schedule);
 

@@ -13,6 +13,8 @@ namespace hocket {
 /// latencies, at the rate of the slowest channel, or of its share. A quick estimate: simulate() shares channels.
 /// Linear in transfers × route length.
 [[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule);
+/// With what is known of the schedule's messages; links differ.
+[[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule, const ChannelSharing& sharing);
 
 /// How messages take shares of channels that differ in rate, if by that estimate the schedule is over earlier then than
 /// with places as wide as the fastest host is fast. `sharing`: for the schedule's messages.

@@ -32,7 +32,8 @@ struct ChosenSchedule {
 /// count, flow control does not: a schedule is chosen as for pair-wise tokens, whatever holds its messages back.
 ///
 /// - All-to-all: the tree schedule where it meets the bound, else the first other contention-free one of the registry.
-///   Where links differ in rate, fewest phases need not be fastest: the least predicted time.
+///   Where links differ in rate, fewest phases need not be fastest: the least predicted time, of the list and of those
+///   that an estimate (token_seconds()) finds faster than the list.
 /// - All-gather to which one rank contributes: disjoint-trees or group-chain, where near the bound.
 /// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
 ///   spreading, whichever is faster phase by phase; then the least predicted time.

@@ -8,6 +8,7 @@
 #include "hocket/demand/demand.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/schedule/schedule.hpp"
+#include "hocket/schedule/shared_channels.hpp"
 #include "hocket/schedule/verify.hpp"
 
 namespace hocket {
@@ -16,6 +17,7 @@ namespace hocket {
 struct SchedulerOptions {
   double startup = 0;      ///< seconds a message costs besides its transfer (t_s, α)
   std::uint64_t seed = 1;  ///< of schedulers that draw lots: same seed, same schedule
+  const ChannelSharing* sharing = nullptr;  ///< of the demand's messages, if the caller knows it already
 };
 
 struct Scheduler {

@@ -20,10 +20,20 @@ Claims::Claims(const Network& network, const Workload& work, const SharedChannel
 Claims::Claims(const Network& network, const Workload& work) {
   seconds_.reserve(work.size());
   begin_.reserve(work.size() + 1);
-  if (network.equal_rates())
+  if (network.equal_rates()) {
     as_needed(work);
-  else
-    by_shares(network, work, SharedChannels(network, Claiming::alike, each_message_of(network, work)));
+    return;
+  }
+  const auto each_message = [&](const auto& visit) {
+    std::vector<Channel> route;
+    for (std::uint32_t m = 0; m < work.size(); ++m) {
+      const Message& message = work.message(m);
+      route.clear();
+      network.append_route(message.src, message.dst, route);
+      visit(route, message.bytes);
+    }
+  };
+  by_shares(network, work, SharedChannels(network, Claiming::alike, each_message));
 }
 
 double Claims::bound() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
@@ -89,18 +99,6 @@ void Claims::end_message(double seconds) {
     load_[resource] += seconds * amount / whole_[resource];
   }
   begin_.push_back(kinds_.size());
-}
-
-EachMessage each_message_of(const Network& network, const Workload& work) {
-  return [&network, &work](const auto& visit) {
-    std::vector<Channel> route;
-    for (std::uint32_t m = 0; m < work.size(); ++m) {
-      const Message& message = work.message(m);
-      route.clear();
-      network.append_route(message.src, message.dst, route);
-      visit(route, message.bytes);
-    }
-  };
 }
 
 }  // namespace hocket::algorithms

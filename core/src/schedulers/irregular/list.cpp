@@ -84,14 +84,15 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Sch
   const Workload work(network, demand);
   const std::uint64_t tries = 1 + most_simulated / std::max<std::uint64_t>(work.size(), 1);
   std::vector<double> factor(work.size(), 1);
-  std::optional<ChannelSharing> sharing;
+  std::optional<ChannelSharing> made;
+  const ChannelSharing* sharing = costs.sharing;
   std::vector<Claims> claims;  // by way to claim; where links are equal there is only one
   if (network.equal_rates()) {
     claims.emplace_back(network, work);
   } else {
-    sharing.emplace(network, each_message_of(network, work));
-    for (const Claiming way : {Claiming::alike, Claiming::exactly})
-      claims.emplace_back(network, work, sharing->by(way));
+    if (sharing == nullptr) sharing = &made.emplace(network, each_pair(network, demand.bytes));
+    claims.emplace_back(network, work, sharing->by(Claiming::alike));
+    if (tries > 1) claims.emplace_back(network, work, sharing->by(Claiming::exactly));
   }
   if (tries == 1) return of_equal_messages(demand, work, list_starts(claims.front(), Urgency::sum, factor).order);
   const double bound = lower_bounds(network, demand).seconds;
@@ -105,7 +106,7 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Sch
     const Urgency urgency = i % 2 == 0 ? Urgency::sum : Urgency::largest;
     const std::size_t claiming = i < 8 ? i / 2 % claims.size() : better;
     Schedule schedule = of_equal_messages(demand, work, list_starts(claims[claiming], urgency, factor).order);
-    const Waits waits = derive_waits(network, schedule, 1, sharing ? &*sharing : nullptr);
+    const Waits waits = derive_waits(network, schedule, 1, sharing);
     const Simulation run = simulate(network, schedule, &waits, {FlowControl::Kind::window, 1}, parameters);
     for (std::uint64_t t = 0; t < schedule.size(); ++t) {
       if (run.end[t] <= bound) continue;

@@ -64,7 +64,4 @@ class Claims {
   std::uint32_t most_looks_ = ~std::uint32_t{0};
 };
 
-/// The messages of a workload, which must outlive it, as the network does.
-[[nodiscard]] EachMessage each_message_of(const Network& network, const Workload& work);
-
 }  // namespace hocket::algorithms
