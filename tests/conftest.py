@@ -42,6 +42,7 @@ for call in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE"):
 # Elsewhere they give it up for a moment only: a short sleep takes a quarter less of the processors.
 os.environ.setdefault("MPIR_CVAR_ENABLE_HEAVY_YIELD", "1")
 
+
 def pytest_configure(config: pytest.Config) -> None:
     builds.prepare(config)
 

@@ -15,6 +15,9 @@ from random import Random
 from hypothesis import strategies as st
 
 from hocket import _core
+from hocket.network.description import Defaults
+from hocket.network.families import fat_tree as wired_fat_tree
+from hocket.network.families import fat_tree_levels
 
 RATE = 1.25e8
 LATENCY = 1e-6
@@ -216,6 +219,23 @@ def shuffled(rng: Random, plan: NetworkPlan) -> NetworkPlan:
         a, b = place[a], place[b]
         other.link(*((a, b) if rng.random() < 0.5 else (b, a)), rate)
     return other
+
+
+def fat_tree(down: list[int], up: list[int], rng: Random | None = None) -> NetworkPlan:
+    """An extended generalised fat tree, a rank on each host; with `rng` its nodes in any order."""
+    sizes = fat_tree_levels(down, up)
+    hosts = [f"n{number}" for number in range(sizes[0])]
+    wired = wired_fat_tree(
+        "", hosts, lambda level, at: f"s{level}.{at}", down, up, [1] * len(down), Defaults(), None
+    )
+    names = [*hosts, *(f"s{level}.{at}" for level, size in enumerate(sizes) if level for at in range(size))]
+    if rng is not None:
+        rng.shuffle(names)
+    at = {name: node for node, name in enumerate(names)}
+    links = [(at[link.a], at[link.b]) for link in wired.links]
+    if rng is not None:
+        rng.shuffle(links)
+    return NetworkPlan(names, [int(name[0] == "n") for name in names], links, [RATE] * len(links))
 
 
 def random_graph(rng: Random, hosts: int) -> NetworkPlan:

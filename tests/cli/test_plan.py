@@ -24,7 +24,9 @@ def rows(path: Path) -> list[dict[str, int]]:
 
 
 def test_json_has_the_contract(program) -> None:  # memory is counted for the whole process
-    report = program("plan", "all-to-all", "--network", "chain:8,8,8,8", "--bytes", "64KiB", "--json").object()
+    report = program(
+        "plan", "all-to-all", "--network", "chain:8,8,8,8", "--bytes", "64KiB", "--json"
+    ).object()
     assert [key for key in CONTRACT if key not in report] == []
     assert report["scheduler"] == "tree"
     assert (report["hosts"], report["ranks"], report["messages"]) == (32, 32, 992)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from hocket.network import read_network
-from strategies import NetworkPlan, random_tree, star, tree_plans
+from strategies import NetworkPlan, fat_tree, random_tree, star, tree_plans
 
 
 def check(network: _core.Network) -> None:
@@ -69,8 +70,35 @@ def test_rows_of_grids(kind: str, sides: list[int]) -> None:
     check(_core.build_grid(kind, sides, 1e9, 1e-6))
 
 
+FULL_FAT_TREES = [
+    ([2, 2], [1, 2]),
+    ([4, 3], [1, 4]),
+    ([3, 2, 2], [1, 3, 2]),
+    ([2, 3, 4], [1, 2, 3]),
+    ([2, 2, 2, 2], [1, 2, 2, 2]),
+]
+
+
+@pytest.mark.parametrize(("down", "up"), FULL_FAT_TREES)
+def test_rows_of_full_fat_trees(down: list[int], up: list[int]) -> None:
+    plan = fat_tree(down, up, Random(1))
+    network = plan.build("graph")
+    check(network)
+    size = math.prod(down[:-1])  # of a subtree below the top; the first one and the last one have ranks
+    two = [int(name[0] == "n" and int(name[1:]) // size in (0, down[-1] - 1)) for name in plan.names]
+    check(network.restricted_to(two))
+
+
 LIMIT = _core.MOST_RANKS_SEARCHED_FOR_WAITS
-LARGE = ["star:520", "tree:4x8x17", "tree:2x2x2x67", "torus:24x24", "mesh:24x24", "hypercube:10"]
+LARGE = [
+    "star:520",
+    "tree:4x8x17",
+    "tree:2x2x2x67",
+    "torus:24x24",
+    "mesh:24x24",
+    "hypercube:10",
+    "fat-tree:k=14",
+]
 
 
 @pytest.mark.parametrize("source", LARGE)
@@ -100,7 +128,8 @@ def test_up_to_the_limit_redundant_waits_are_searched_for(source: str, by_rule: 
 
 
 @pytest.mark.parametrize(
-    ("source", "holds"), [("star:8", True), ("tree:2x4", False), ("fat-tree:2x2x2", False)]
+    ("source", "holds"),
+    [("star:8", True), ("tree:2x4", False), ("fat-tree:2x2x2", True), ("dragonfly:3x2x2", False)],
 )
 def test_where_the_rule_of_waits_holds(source: str, holds: bool) -> None:
     """Not where messages of a phase share a channel, nor with routes from a table."""
@@ -120,7 +149,9 @@ def test_where_the_rule_of_waits_holds(source: str, holds: bool) -> None:
         ("torus:12x12", "not dealt out to permutations"),
         ("torus:512x2", "too long"),
         ("torus:4x4*2", "one rank on every host"),
-        ("fat-tree:2x2x2", "no closed form"),
+        ("dragonfly:3x2x2", "no closed form"),
+        ("fat-tree:2x4x2", "other numbers of links up than of hosts"),
+        ("fat-tree:2x2x2*2", "several ranks"),
         ("star:1", "at least two ranks"),
     ],
 )
