@@ -32,6 +32,8 @@ CASES: Final[dict[str, tuple[str, str, bool, float, float]]] = {
     "8,192 of 16,384 hosts (32x32x16)": (ALL_TO_ALL, "tree:32x32x16", True, 0.1, 100),
     "100,000 hosts (100x10x100)": (ALL_TO_ALL, "tree:100x10x100", False, 0.1, 100),
     "1,000,000 hosts (100x100x100)": (ALL_TO_ALL, "tree:100x100x100", False, 1.0, 500),
+    "fat tree of 101,306 hosts (k=74)": (ALL_TO_ALL, "fat-tree:k=74", False, 0.1, 100),
+    "fat tree of 986,078 hosts (k=158)": (ALL_TO_ALL, "fat-tree:k=158", False, 1.0, 500),
     "torus 64x64x64": (ALL_TO_ALL, "torus:64x64x64", False, 1.0, 500),
     "all-gather, 8,192 of 16,384 hosts": (ALL_GATHER, "tree:32x32x16", True, 0.1, 100),
     "all-gather, 100,000 hosts": (ALL_GATHER, "tree:100x10x100", False, 0.1, 100),

@@ -70,3 +70,8 @@
   PERSISTENT(Name##_init, name##_init, Call, shape, int, int)             \
   PERSISTENT(Name##_init_c, name##_init_c, Call, shape, MPI_Count, MPI_Aint)
 GLOBALLY_SIZED_CALLS(EVERY_FORM)
+// The sources of a room are compiled as one.
+#undef BLOCKING
+#undef NONBLOCKING
+#undef PERSISTENT
+#undef EVERY_FORM

@@ -243,3 +243,8 @@ int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
   NONBLOCKING(I##name, i##name, reach, shape, int, Place)                     \
   NONBLOCKING(I##name##_c, i##name##_c, reach, shape, MPI_Count, MPI_Aint)
 LOCALLY_SIZED_CALLS(EVERY_FORM)
+// The sources of a room are compiled as one.
+#undef BLOCKING
+#undef NONBLOCKING
+#undef PERSISTENT
+#undef EVERY_FORM

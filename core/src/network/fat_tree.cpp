@@ -55,7 +55,8 @@ bool FatTree::read_levels(const NetworkSpec& spec) {
     on_.emplace_back();
     for (const Node node : on_[level])
       for (std::uint32_t i = begin_[node]; i < begin_[node + 1]; ++i)
-        if (const Node to = head_[leaving_[i]]; level_[to] == no_level) level_[to] = level + 1, on_.back().push_back(to);
+        if (const Node to = head_[leaving_[i]]; level_[to] == no_level)
+          level_[to] = level + 1, on_.back().push_back(to);
   }
   on_.pop_back();
   const auto next_to = [&](Channel channel) {

@@ -56,7 +56,7 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
       routing_ = tree_routing(*tree_);
     } else if (spec_.shape == Shape::graph) {
       if (spec_.next_hops.empty()) fat_tree_ = FatTree::find(spec_);
-      routing_ = fat_tree_ != nullptr         ? fat_tree_routing(fat_tree_)
+      routing_ = fat_tree_ != nullptr      ? fat_tree_routing(fat_tree_)
                  : spec_.next_hops.empty() ? shortest_path_routing(spec_)
                                            : forwarding_routing(spec_);
     } else {

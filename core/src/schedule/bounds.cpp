@@ -68,7 +68,8 @@ std::vector<std::uint64_t> fat_tree_loads(const Network& network, const FatTree&
     const bool a_is_lower = tree.level(spec.links[i].a) < tree.level(spec.links[i].b);
     const Node lower = a_is_lower ? spec.links[i].a : spec.links[i].b;
     const Node upper = a_is_lower ? spec.links[i].b : spec.links[i].a;
-    const std::uint32_t level = tree.level(lower), first = tree.first_host(lower), end = first + tree.hosts_below(level);
+    const std::uint32_t level = tree.level(lower), first = tree.first_host(lower),
+                        end = first + tree.hosts_below(level);
     const std::uint32_t digits = tree.twin(upper), step = tree.twins(level + 1);
     std::uint64_t inside = 0;
     for (std::uint64_t host = first + (digits + step - first % step) % step; host < end; host += step)

@@ -12,13 +12,11 @@ namespace {
 /// Times the busiest channel's work: rather all than few are filled. What is claimed is more than what it takes, as
 /// messages go faster wherever there is room.
 constexpr double almost = 1.12;
-constexpr double a_little = 1 + 1e-9;         ///< times: more than by rounding
+constexpr double a_little = 1 + 1e-9;             ///< times: more than by rounding
 constexpr int most_tried = 24, most_in_vain = 4;  ///< channels; the latter one after the other
-constexpr std::size_t most_tabulated = 1024;  ///< rates
+constexpr std::size_t most_tabulated = 1024;      ///< rates
 
-double longest(const std::vector<double>& seconds) {
-  return seconds.empty() ? 0 : *std::ranges::max_element(seconds);
-}
+double longest(const std::vector<double>& seconds) { return seconds.empty() ? 0 : *std::ranges::max_element(seconds); }
 
 }  // namespace
 
@@ -32,7 +30,8 @@ SharedChannels::SharedChannels(const Network& network, Claiming claiming, const 
   for (Channel channel = 0; channel < network.channels(); ++channel)
     bound_ = std::max(bound_, bytes_over[channel] / network.rate(channel));
   const std::vector<double> apart = work(each_message);
-  for (Channel channel = 0; channel < network.channels(); ++channel) filled_[channel] = apart[channel] > bound_ * a_little;
+  for (Channel channel = 0; channel < network.channels(); ++channel)
+    filled_[channel] = apart[channel] > bound_ * a_little;
   const std::vector<char> all = filled_;
   const double with_all = longest(work(each_message));
   filled_.assign(network.channels(), 0);

@@ -53,10 +53,10 @@ class FatTree {
   std::vector<std::uint32_t> below_, twins_;  ///< per level
   std::vector<std::uint8_t> level_;           ///< per node
   std::vector<std::uint32_t> first_host_, twin_;
-  std::vector<Node> head_;              ///< per channel
-  std::vector<std::uint32_t> begin_;    ///< per node: where its channels begin,
-  std::vector<Channel> leaving_;        ///< to its children in their order, then to its parents
-  std::vector<std::vector<Node>> on_;   ///< per level; while the tree is read
+  std::vector<Node> head_;             ///< per channel
+  std::vector<std::uint32_t> begin_;   ///< per node: where its channels begin,
+  std::vector<Channel> leaving_;       ///< to its children in their order, then to its parents
+  std::vector<std::vector<Node>> on_;  ///< per level; while the tree is read
 };
 
 }  // namespace hocket

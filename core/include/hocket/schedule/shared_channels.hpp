@@ -73,11 +73,11 @@ class SharedChannels {
 
   const Network& network_;
   Claiming claiming_;
-  std::vector<double> speeds_;            ///< all rates, ascending
-  std::vector<std::uint32_t> speed_of_;   ///< per channel: index of its rate
-  std::vector<std::uint32_t> filling_;    ///< [rate · speeds + speed of a message]; empty where rates are too many
-  std::vector<std::uint32_t> unfilled_;   ///< the same: its part of a channel of that rate if nothing slows it down
-  std::vector<char> filled_;              ///< per channel
+  std::vector<double> speeds_;           ///< all rates, ascending
+  std::vector<std::uint32_t> speed_of_;  ///< per channel: index of its rate
+  std::vector<std::uint32_t> filling_;   ///< [rate · speeds + speed of a message]; empty where rates are too many
+  std::vector<std::uint32_t> unfilled_;  ///< the same: its part of a channel of that rate if nothing slows it down
+  std::vector<char> filled_;             ///< per channel
   double bound_ = 0;
 };
 

@@ -15,8 +15,8 @@ namespace hocket {
 
 /// What a schedule may be fitted to besides network and demand.
 struct SchedulerOptions {
-  double startup = 0;      ///< seconds a message costs besides its transfer (t_s, α)
-  std::uint64_t seed = 1;  ///< of schedulers that draw lots: same seed, same schedule
+  double startup = 0;                       ///< seconds a message costs besides its transfer (t_s, α)
+  std::uint64_t seed = 1;                   ///< of schedulers that draw lots: same seed, same schedule
   const ChannelSharing* sharing = nullptr;  ///< of the demand's messages, if the caller knows it already
 };
 

@@ -1,9 +1,9 @@
 #include "hocket/schedulers/closed_forms.hpp"
 
-#include "hocket/schedule/bounds.hpp"
-#include "hocket/schedulers/product/dealt.hpp"
 #include "fat_tree_form.hpp"
+#include "hocket/schedule/bounds.hpp"
 #include "hocket/schedulers/fat_tree_shifts.hpp"
+#include "hocket/schedulers/product/dealt.hpp"
 #include "product_form.hpp"
 #include "tree_form.hpp"
 

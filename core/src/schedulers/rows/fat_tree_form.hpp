@@ -9,8 +9,8 @@
 
 namespace hocket::rows {
 
-/// The hosts below a link's lower end are a stretch of positions, and one host of every such stretch has the digits that
-/// lead over the link. So upwards the shift by s goes over it from the host that is s before such a one, downwards
+/// The hosts below a link's lower end are a stretch of positions, and one host of every such stretch has the digits
+/// that lead over the link. So upwards the shift by s goes over it from the host that is s before such a one, downwards
 /// always to the same. A link is idle only in the first phases and the last, while that message stays below. Source:
 /// own, from D-mod-k.
 class FatTreeForm final : public ClosedForm {
