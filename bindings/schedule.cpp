@@ -16,6 +16,7 @@
 #include "hocket/schedule/balance.hpp"
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedule/lockstep.hpp"
+#include "hocket/schedule/shared_channels.hpp"
 #include "hocket/schedule/token_time.hpp"
 #include "hocket/schedule/verify.hpp"
 #include "hocket/schedule/waits.hpp"
@@ -284,6 +285,15 @@ void bind_waits(nb::module_& m) {
         return derive_waits(network, schedule, window);
       },
       "network"_a, "schedule"_a, "window"_a = 1, nb::call_guard<nb::gil_scoped_release>());
+  m.def(
+      "filled_channels",
+      [](const Network& network, const Schedule& schedule, bool exactly) {
+        const SharedChannels shared(network, exactly ? Claiming::exactly : Claiming::alike,
+                                    each_transfer(network, schedule));
+        return std::vector<bool>(shared.filled().begin(), shared.filled().end());
+      },
+      "network"_a, "schedule"_a, "exactly"_a,
+      "Of which channels transfers take no more than their share, by either way to claim.");
   m.def("local_waits", &local_waits, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
         "By the rule that every rank can follow for itself; None where it does not hold.");
 }

@@ -39,6 +39,9 @@ class SharedChannels {
     return speed;
   }
 
+  /// Per channel: whether messages take no more of it than their share.
+  [[nodiscard]] const std::vector<char>& filled() const { return filled_; }
+
  private:
   /// The rate of the route's slowest channel, as an index into speeds_.
   [[nodiscard]] std::uint32_t slowest(std::span<const Channel> route) const {
