@@ -24,6 +24,9 @@ TOOLS: Final = ("munged", "slurmctld", "slurmd", "srun", "sinfo")
 START_LIMIT: Final = 60.0  # seconds until every host must be idle
 CONTROLLER_PORT, DAEMON_PORT = 6817, 6818  # Slurm's own defaults: every host has its own address
 PMI: Final = {MpiFamily.MPICH: "pmi2", MpiFamily.OPENMPI: "pmix"}  # srun --mpi=
+# Slurm's pmi2 reads lines of about a thousand characters. Over UCX MPICH's ranks tell each other more than fits, and
+# wait for ever in MPI_Init, or do not, as it happens: what follows the addresses in memory is sent, too.
+NETMOD: Final = ("MPIR_CVAR_CH4_NETMOD", "ofi")
 _SYSTEM: Final = ("/usr/sbin", "/sbin")
 
 
@@ -147,7 +150,8 @@ def slurm(cluster: Lab, network: NetworkDescription) -> Iterator[dict[str, str]]
     (folder / "cgroup.conf").write_text(
         f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n", encoding="utf-8"
     )
-    variables = {"SLURM_CONF": str(conf)}
+    name, netmod = NETMOD
+    variables = {"SLURM_CONF": str(conf), name: os.environ.get(name, netmod)}
     environment = {**os.environ, **cluster.environment(), **variables}
     first = cluster.state.hosts[0].name
     munged = [paths["munged"], "--foreground", "--force", "--num-threads=2"]

@@ -45,14 +45,16 @@ def compile_all(
             while waiting and len(running) < (os.cpu_count() or 1):
                 with held_back():  # a signal between start and list would leave a compiler to itself
                     running.append(_Compile(waiting.pop(), {**environment, "TMPDIR": str(work)}, work))
-            for each in [each for each in running if each.is_over()]:
-                running.remove(each)
-                each.check()
-                done()
+            with held_back():  # a signal inside of poll() may leave a lock taken, for which wait() waits for ever
+                for each in [each for each in running if each.is_over()]:
+                    running.remove(each)
+                    each.check()
+                    done()
             time.sleep(_PAUSE_SECONDS)
     finally:
-        for each in running:
-            each.kill()
+        with held_back():
+            for each in running:
+                each.kill()
 
 
 class _Compile:
@@ -125,6 +127,8 @@ def progress(what: str, files: int) -> Iterator[Callable[[], object]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("files"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with contextlib.ExitStack() as stack:
+        with held_back():  # else the thread that draws the bar takes signals that are held back
+            bar = stack.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
         task = bar.add_task("", total=files)
         yield lambda: bar.advance(task)

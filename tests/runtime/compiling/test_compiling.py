@@ -45,6 +45,30 @@ class Popen(subprocess.Popen):
 subprocess.Popen = Popen
 """
 
+# Put before it: a signal comes in poll(), between the taking of its lock and the block that gives it back.
+SIGNALLED_IN_POLL = """
+import os, signal, subprocess, threading, time
+class Lock:
+    def __init__(self):
+        self.lock = threading.Lock()
+    def acquire(self, wait=True):
+        taken = self.lock.acquire(wait)
+        os.kill(os.getpid(), signal.SIGHUP)
+        time.sleep(0.01)
+        return taken
+    def release(self):
+        self.lock.release()
+    def __enter__(self):
+        self.lock.acquire()
+    def __exit__(self, *_):
+        self.lock.release()
+class Popen(subprocess.Popen):
+    def __init__(self, command, **options):
+        super().__init__(command, **options)
+        self._waitpid_lock = Lock()
+subprocess.Popen = Popen
+"""
+
 
 def is_alive(pid: int) -> bool:
     """Not a zombie, which nobody may be there to reap."""
@@ -114,6 +138,11 @@ def test_a_signal_while_a_compiler_starts_leaves_nothing(places: dict[str, Path]
     compilers = [int(file.read_text()) for file in places["pids"].iterdir()]
     assert len(compilers) == 1 and left(places) == []
     wait_until(lambda: not any(map(is_alive, compilers)), "the compiler goes on")
+
+
+def test_a_signal_while_compilers_are_looked_after_leaves_nothing(places: dict[str, Path]) -> None:
+    assert build(places, SIGNALLED_IN_POLL + BUILDER).wait(60) != 0
+    assert left(places) == []
 
 
 def test_what_a_killed_build_leaves_goes_with_the_next(
