@@ -1,31 +1,34 @@
 """The commands of docs/your-cluster.md, run one after the other in the lab's Slurm.
 
-/opt/hocket is a folder of the test. Installing is tests/packaging's matter, what the module sets that of
-tests/runtime/environment.
+/opt/hocket is a folder of the test, whose cache has the runtime already. Installing is tests/packaging's matter, what
+the module sets that of tests/runtime/environment, compiling that of tests/runtime/compiling.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from hocket.cli.lab import lab
+from hocket.runtime.build import build_runtime
 from slurm_tools import compiled, mpich_or_skip
 
 GUIDE = Path(__file__).parents[2] / "docs" / "your-cluster.md"
 
 
 @pytest.mark.lab
-def test_every_command_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOCKET_CXXFLAGS", "-O0")  # the guide's runtime is compiled for this test alone
-    compiled(mpich_or_skip(), tmp_path)
+def test_every_command_of_the_guide(tmp_path: Path) -> None:
+    mpi = mpich_or_skip()
+    compiled(mpi, tmp_path)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     assert {kind for kind, _ in blocks} == {"sh", "job"}
-    (tmp_path / "opt").mkdir()
+    runtime = build_runtime(str(mpi.mpicc)).library.parent
+    shutil.copytree(runtime, tmp_path / "opt" / "cache" / "hocket" / runtime.name)
     jobs = [text for kind, text in blocks if kind == "job"]
     for name, text in zip(["job.sh", "compare.sh"], jobs, strict=True):
         (tmp_path / name).write_text(text)
