@@ -70,7 +70,7 @@ def test_several_ranks_a_host(check: Check) -> None:
 
 @pytest.mark.parametrize("window", [1, 2, 64])
 def test_a_ring_with_any_window(planned: Callable[..., None], window: int) -> None:
-    planned("chain:2,2,2", ring(6, 100), 100, window=window, program="reduce_check 5003 100003")
+    planned("chain:2,2,2", ring(6, 100), 100, window=window, program="reduce_check 5003 20011")
 
 
 @pytest.mark.parametrize("env", [ALL, SMALL_SEGMENTS], ids=["usual", "small segments"])
