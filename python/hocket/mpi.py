@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
@@ -19,6 +20,8 @@ from hocket.errors import MissingToolError, UsageError
 SCHEDULER_LAUNCHERS = ("srun", "flux", "aprun", "jsrun", "prun", "lrun", "ibrun", "palsrun")
 # Debian has the launchers of several families side by side, under these names.
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi")
+# Within a job of a batch system launchers start ranks on the job's hosts.
+JOB_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
 _NEW_OPEN_MPI = 5  # it starts ranks by PRRTE, whose options have other names
 _SECONDS = 20
 
@@ -202,12 +205,26 @@ def launch_command(
         command += ["--map-by", "node" if cyclic else "slot"]
     elif hostfile:
         command += ["--hostfile", hostfile]
-    else:
+    crowded = not hosts and not hostfile and n > _slots()
+    if crowded:
         command += ["--oversubscribe"]
-    # Launchers of this family refuse root unless told otherwise, and bind ranks to cores of
-    # "their" host although all hosts of a lab share one machine.
-    command += ["--allow-run-as-root", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+    # Launchers of this family refuse root unless told otherwise. Where there are cores enough they bind ranks as they
+    # always do; they would bind those of a lab to cores of "their" host, though all its hosts share one machine.
+    command += ["--allow-run-as-root"]
+    if crowded or agent:
+        command += ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
     return [*command, *_exports(mpi, env), "-n", str(n), *argv]
+
+
+def _slots() -> float:
+    """How many ranks Open MPI starts without being told to oversubscribe."""
+    if any(name in os.environ for name in JOB_VARIABLES):
+        tasks = os.environ.get("SLURM_NTASKS", "")
+        return int(tasks) if tasks.isascii() and tasks.isdigit() else math.inf  # it knows better than we
+    import psutil
+
+    threads, cores = psutil.cpu_count() or 1, psutil.cpu_count(logical=False) or 1
+    return len(os.sched_getaffinity(0)) * cores // threads
 
 
 def with_exports(mpi: Mpi, command: Sequence[str], env: Mapping[str, str]) -> list[str]:

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 # Ranks that one machine starts: enough for any check of it, few enough that they end.
 RANKS_PER_CORE: Final = 16
 LEAST_LIMIT: Final = 256
-# Within a job of a batch system launchers start ranks on the job's hosts.
-JOB_VARIABLES: Final = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
-
 
 mpi_option = click.option(
     "--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec."
@@ -178,6 +175,7 @@ def check_ranks_here(
 ) -> None:
     """Raises UsageError for more ranks than this machine can start, if they would all be on it."""
     from hocket.memory.calibrate import cores
+    from hocket.mpi import JOB_VARIABLES
 
     most = max(LEAST_LIMIT, RANKS_PER_CORE * cores())
     within_job = any(name in os.environ for name in JOB_VARIABLES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import MissingToolError
-from hocket.mpi import Abi, Mpi, MpiFamily, find_mpi, launch_command, mpi_of
+from hocket.memory.calibrate import cores
+from hocket.mpi import JOB_VARIABLES, Abi, Mpi, MpiFamily, find_mpi, launch_command, mpi_of
 from hocket.runtime.wrapper import find_compiler, read_wrapper
 
 
@@ -131,6 +134,44 @@ def test_options_of_old_launchers_of_open_mpi() -> None:
     assert "--mca plm_rsh_agent agent" in old_text and "oob_tcp_if_include e0" in old_text
     assert "prte" not in old_text and "vader" in old_text
     assert "--prtemca plm_ssh_agent agent" in new_text and "prte_if_include e0" in new_text
+
+
+@pytest.mark.parametrize(
+    ("ranks", "job", "crowded"),
+    [
+        (8, {}, False),
+        (9, {}, True),
+        (9, {"PBS_JOBID": "1"}, False),  # its launcher knows the slots
+        (9, {"SLURM_JOB_ID": "1", "SLURM_NTASKS": "9"}, False),
+        (9, {"SLURM_JOB_ID": "1", "SLURM_NTASKS": "8"}, True),
+    ],
+)
+def test_open_mpi_binds_ranks_where_there_are_cores_for_them(
+    monkeypatch: pytest.MonkeyPatch, ranks: int, job: dict[str, str], crowded: bool
+) -> None:
+    for name in JOB_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in job.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(16)))
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 64 if logical else 32)
+    command = launch_command(Mpi(MpiFamily.OPENMPI, "mpirun", 5), ranks, (), {}, ["prog"])
+    assert ("--oversubscribe" in command) == ("--bind-to" in command) == crowded
+    assert ("mpi_yield_when_idle" in command) == crowded
+
+
+def test_ranks_are_bound_as_without_hocket(mpi: Mpi) -> None:
+    if cores() < 2:
+        pytest.skip("the library's launcher would refuse")
+    show = [sys.executable, "-c", "import os, time; print(len(os.sched_getaffinity(0))); time.sleep(0.1)"]
+    as_root = ["--allow-run-as-root"] if mpi.family is MpiFamily.OPENMPI else []
+    bare = [mpi.mpiexec, *as_root, "-n", "2", *show]
+    ours = [sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, "--network", "star:4", "-n", "2"]
+    bare_says, ours_says = (
+        subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+        for command in (bare, [*ours, "--placement", "order", "--", *show])
+    )
+    assert bare_says == ours_says and len(ours_says.split()) == 2
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
