@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "bindings.hpp"
+#include "hocket/limits.hpp"
 #include "hocket/schedule/verify_ring.hpp"
 #include "hocket/schedule/verify_sample.hpp"
 #include "hocket/schedulers/closed_forms.hpp"
@@ -46,6 +47,14 @@ struct Ring {
                        " does not go round one ring: " + std::string(found.why_not));
   }
 };
+
+using TurnTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+std::vector<TurnTuple> turn_tuples(std::span<const TurnWait> waits) {
+  std::vector<TurnTuple> tuples;
+  for (const TurnWait& wait : waits) tuples.emplace_back(wait.waiting, wait.releasing, wait.capacity);
+  return tuples;
+}
 
 /// Lines "phase,src,dst,origin,target,offset,length" of all that a rank sends and receives, as Schedule.csv() has them.
 nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes) {
@@ -138,29 +147,42 @@ void bind_plan(nb::module_& m) {
             return verify_sample(r.network, *r.found.form, messages, seed);
           },
           "messages"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(), "Checks random messages.");
-  nb::class_<Ring>(m, "Ring", "An all-gather or reduce-scatter round one ring: any rank's row without the others.")
+  nb::class_<Ring>(m, "Ring", "An all-gather, reduce-scatter or all-reduce round one ring: any rank's row alone.")
       .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(),
            nb::call_guard<nb::gil_scoped_release>(), "Raises InputError where there is none.")
       .def_prop_ro("phases", [](const Ring& r) { return r.found.rows->phases(); })
       .def_prop_ro("scheduler", [](const Ring& r) { return r.found.scheduler; })
       .def(
-          "row", [](const Ring& r, Rank rank) { return r.found.rows->row(rank); }, "rank"_a,
-          nb::call_guard<nb::gil_scoped_release>())
+          "row", [](const Ring& r, Rank rank, std::uint32_t window) { return r.found.rows->row(rank, window); },
+          "rank"_a, "window"_a = limits::gather_window, nb::call_guard<nb::gil_scoped_release>(),
+          "`window`: messages in flight that waits allow on a channel.")
+      .def_prop_ro(
+          "turn_waits",
+          [](const Ring& r) { return turn_tuples(r.found.rows->turn_waits()); },
+          "of an all-reduce: (place that waits, place that releases, capacity of the channel)")
       .def(
           "verify",
-          [](const Ring& r) { return verify_ring(r.network, r.found.rows->order(), r.found.rows->pattern()); },
+          [](const Ring& r) {
+            const RingRows& rows = *r.found.rows;
+            return verify_ring(r.network, rows.order(), rows.pattern(), rows.turn_waits());
+          },
           nb::call_guard<nb::gil_scoped_release>(), "Looks at every edge, and so at every transfer.");
   m.def(
       "verify_ring",
-      [](const Network& network, const std::vector<Rank>& order, const Demand& demand) {
-        return verify_ring(network, order, demand.pattern);
+      [](const Network& network, const std::vector<Rank>& order, const Demand& demand,
+         const std::vector<TurnTuple>& turn) {
+        std::vector<TurnWait> waits;
+        for (const auto& [waiting, releasing, capacity] : turn) waits.push_back({waiting, releasing, capacity});
+        return verify_ring(network, order, demand.pattern, waits);
       },
-      "network"_a, "order"_a, "demand"_a, "Of a ring in an order of one's own.");
+      "network"_a, "order"_a, "demand"_a, "turn_waits"_a = std::vector<TurnTuple>{},
+      "Of a ring in an order of one's own, and with waits, sorted, of one's own.");
   nb::class_<RingCertificate>(m, "RingCertificate", "What a look at every edge of a ring found.")
       .def_ro("edges", &RingCertificate::edges)
       .def_ro("channels", &RingCertificate::channels, "of the edges' routes")
       .def_ro("collisions", &RingCertificate::collisions)
       .def_ro("missing", &RingCertificate::missing, "ranks that the ring does not visit, or visits twice")
+      .def_ro("unordered", &RingCertificate::unordered, "channels that both halves of an all-reduce use, without a wait")
       .def_ro("findings", &RingCertificate::findings)
       .def_prop_ro("contention_free", &RingCertificate::contention_free)
       .def_prop_ro("complete", &RingCertificate::complete)

@@ -1,4 +1,4 @@
-"""One rank's row of an all-to-all with its waits, or of an all-gather, without the rest of the schedule.
+"""One rank's row of an all-to-all, all-gather or all-reduce with its waits, without the rest of the schedule.
 
 Run by `make bench-rows`; writes bench/results/rows.{csv,md}.
 """
@@ -17,7 +17,7 @@ from processes import answer_of
 
 from hocket import _core
 from hocket.bundling import find_demand
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL
+from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL
 from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -38,6 +38,9 @@ CASES: Final[dict[str, tuple[str, str, bool, float, float]]] = {
     "all-gather, 8,192 of 16,384 hosts": (ALL_GATHER, "tree:32x32x16", True, 0.1, 100),
     "all-gather, 100,000 hosts": (ALL_GATHER, "tree:100x10x100", False, 0.1, 100),
     "all-gather, 1,000,000 hosts": (ALL_GATHER, "tree:100x100x100", False, 1.0, 500),
+    "all-reduce, 8,192 of 16,384 hosts": (ALL_REDUCE, "tree:32x32x16", True, 0.1, 100),
+    "all-reduce, 100,000 hosts": (ALL_REDUCE, "tree:100x10x100", False, 0.1, 100),
+    "all-reduce, 1,000,000 hosts": (ALL_REDUCE, "tree:100x100x100", False, 1.0, 500),
 }
 
 
@@ -50,8 +53,14 @@ def network_of(case: str) -> _core.Network:
     return network.restricted_to(ranks)
 
 
+def demand_of(case: str, network: _core.Network) -> _core.Demand:
+    """Blocks of BYTES: of an all-reduce as many as ranks."""
+    collective = CASES[case][0]
+    return find_demand(collective, network.ranks, BYTES * (network.ranks if collective == ALL_REDUCE else 1))
+
+
 def rows_of(case: str, network: _core.Network) -> tuple[_core.Rows | _core.Ring, _core.Demand]:
-    demand = find_demand(CASES[case][0], network.ranks, BYTES)
+    demand = demand_of(case, network)
     return (_core.Ring if demand.by_blocks else _core.Rows)(network, demand), demand
 
 
@@ -72,7 +81,7 @@ def measure_row(case: str, network: _core.Network, rank: int) -> dict[str, Any]:
 def measure(case: str) -> dict[str, Any]:
     """Closed form and row, of the slowest of three ranks, in this process; one form at a time is in memory."""
     network = network_of(case)
-    demand = find_demand(CASES[case][0], network.ranks, BYTES)
+    demand = demand_of(case, network)
     measured = [measure_row(case, network, rank) for rank in (0, network.ranks // 3, network.ranks - 1)]
     return {
         "ranks": network.ranks,
@@ -93,7 +102,7 @@ def sample(case: str) -> dict[str, Any]:
         "sampled": demand.messages if ring else found.messages,
         "sampled_channels": found.channels,
         "collisions": found.collisions,
-        "unordered": 0 if ring else found.unordered,
+        "unordered": found.unordered,
         "sample_cpu_seconds": time.process_time() - began,
     }
 
@@ -103,13 +112,13 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# Rows",
         "",
         f"{provenance(heading)}.",
-        "One rank's row of an all-to-all with its waits, or of an all-gather, which has none, from the closed form:",
-        "the slowest of ranks 0, n/3 and n - 1,",
+        "One rank's row with its waits (an all-gather has none) from the closed form: the slowest of ranks 0, n/3 and",
+        "n - 1,",
         f"median by CPU time of {heading['repeats']} processes. Seconds are those of closed form and row, without",
         "building the network; CPU seconds leave out what other programs took. Memory is the peak resident set of the",
         "process, with Python and the network. Tokens are those that this rank's sends wait for. The sample: messages",
-        "drawn from the whole schedule, that met another one or were out of order; of all-gathers all transfers, by",
-        "the edges of the ring.",
+        "drawn from the whole schedule, that met another one or were out of order; of all-gathers and all-reduces all",
+        "transfers, by the edges of the ring.",
         "",
         *table(
             "network | ranks | phases | bound | tokens | s | CPU s | target s | peak MB | target MB | sample | met"

@@ -141,7 +141,7 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
       return by_row(rank_program(part, *found.form, rank), found.form->phases(), found.scheduler);
   if (demand.messages() > limits::most_messages_compared)
     if (const FoundRing found = ring_rows_of(part, demand); found.rows)
-      return by_row(found.rows->row(rank), found.rows->phases(), found.scheduler);
+      return by_row(found.rows->row(rank, window), found.rows->phases(), found.scheduler);
   if (part.ranks() > limits::most_ranks_planned_for_run)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
                      " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "

@@ -125,9 +125,18 @@ def test_a_row_of_blocks_of_a_hundred_thousand_hosts(program, tmp_path: Path, pa
     assert all(line.split(",")[4] == "*" for line in lines[1:])
 
 
-def test_a_row_of_blocks_is_a_part_of_the_whole(hocket, tmp_path: Path) -> None:
+def test_a_row_of_an_all_reduce_of_a_hundred_thousand_hosts(program) -> None:
+    report = program("plan", "all-reduce", "--network", "tree:10x100x100", "--rank", 99, "--json").object()
+    assert report["peak_rss_bytes"] < 500e6 and report["plan_seconds"] < 1
+    assert report["phases"] == 2 * 99_999 and report["transfers_of_rank"] == 4 * 99_999
+    assert report["tokens_of_rank"] > 0
+    assert report["contention_free"] and report["complete"] and report["ring"]["edges"] == 200_000
+
+
+@pytest.mark.parametrize("pattern", ["all-gather", "all-reduce"])
+def test_a_row_of_blocks_is_a_part_of_the_whole(hocket, tmp_path: Path, pattern: str) -> None:
     whole, row = tmp_path / "whole.csv", tmp_path / "row.csv"
-    plan = ("plan", "all-gather", "--network", "tree:3x19x19")
+    plan = ("plan", pattern, "--network", "tree:3x19x19")
     assert hocket(*plan, "--dump", whole).code == 0
     lines = whole.read_text().splitlines()
     for rank in (0, 300):

@@ -109,7 +109,7 @@ def _command(collective: _core.Collective) -> click.Command:
             demand = equal_demand(collective.name, known.network, size, more.get("contributions"))
             rows = rows_of(known.network, demand, scheduler, window)
             if rows is not None:
-                if not show_row_alone(known, rows, demand, rank, dump, as_json):
+                if not show_row_alone(known, rows, demand, rank, window, dump, as_json):
                     raise SystemExit(1)
                 return
         if rank is not None:

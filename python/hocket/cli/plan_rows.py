@@ -12,7 +12,7 @@ import click
 from hocket.cli.options import loud
 from hocket.cli.plan_output import HEADER, show_lines
 from hocket.cli.work import with_spinner, write_atomically
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, REDUCE_SCATTER
+from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import PlanError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hocket.network import KnownNetwork
 
 SAMPLED_MESSAGES = 20_000  # of an all-to-all of which only one row is computed
-BY_ROW = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER)
+BY_ROW = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,9 @@ def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
     if isinstance(rows, _core.Ring):
         found = rows.verify()
         said = f"share none of the {found.channels:,} channels of their routes"
-        if not found.ok:
+        if found.unordered:
+            said = f"GO ON TOO EARLY BY {found.unordered:,} CHANNELS AT THE TURN"
+        if found.collisions or found.missing:
             said = f"SHARE {found.collisions:,} CHANNELS AND MISS {found.missing:,} RANKS"
         return Proof(
             found.ok,
@@ -79,6 +81,7 @@ def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
                     "channels": found.channels,
                     "collisions": found.collisions,
                     "missing": found.missing,
+                    "unordered": found.unordered,
                     "findings": found.findings,
                     "ok": found.ok,
                 },
@@ -114,6 +117,7 @@ def show_row_alone(
     rows: _core.Rows | _core.Ring,
     demand: _core.Demand,
     rank: int,
+    window: int | None,
     dump: str | None,
     as_json: bool,
 ) -> bool:
@@ -125,7 +129,8 @@ def show_row_alone(
     network = known.network
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
-    row = with_spinner("computing the row", lambda: rows.row(rank), as_json)
+    given = {"window": window} if window is not None and isinstance(rows, _core.Ring) else {}
+    row = with_spinner("computing the row", lambda: rows.row(rank, **given), as_json)
     plan_seconds = time.perf_counter() - begun
     proof = with_spinner("verifying", lambda: prove(rows, demand.messages), as_json)
     verify_seconds = time.perf_counter() - begun - plan_seconds
@@ -143,7 +148,7 @@ def show_row_alone(
     report = {
         **figures.as_json(),
         "rank": rank,
-        "transfers_of_rank": 2 * (network.ranks - 1),
+        "transfers_of_rank": 2 * len(row.sends),
         "tokens_of_rank": row.tokens,
         "prediction": BY_PHASES,
         **proof.fields,
@@ -160,7 +165,7 @@ def show_row_alone(
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
     click.echo(
-        f"rank {rank} of {network.ranks}: {network.ranks - 1} sends and as many receives in "
+        f"rank {rank} of {network.ranks}: {len(row.sends)} sends and as many receives in "
         f"{rows.phases} phases ({bound}) by '{rows.scheduler}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {row.tokens} tokens"
     )
