@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import builds
+from hocket.mpi import GIVE_WAY
 
 settings.register_profile(
     "seeded",
@@ -35,12 +36,9 @@ sys.dont_write_bytecode = False
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 os.environ.setdefault("OMPI_MCA_mtl", "^ofi")
 
-# Ranks outnumber cores, and in these four MPICH's ranks of one host wait for each other in shared memory without ever
-# giving theirs up: ten seconds for what takes half of one.
-for call in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE"):
-    os.environ.setdefault(f"MPIR_CVAR_{call}_POSIX_INTRA_ALGORITHM", "mpir")
-# Elsewhere they give it up for a moment only: a short sleep takes a quarter less of the processors.
-os.environ.setdefault("MPIR_CVAR_ENABLE_HEAVY_YIELD", "1")
+# Ranks outnumber cores, also of programs that are not started by Hocket.
+for name, value in GIVE_WAY.items():
+    os.environ.setdefault(name, value)
 
 
 def pytest_configure(config: pytest.Config) -> None:

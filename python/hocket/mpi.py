@@ -22,6 +22,15 @@ SCHEDULER_LAUNCHERS = ("srun", "flux", "aprun", "jsrun", "prun", "lrun", "ibrun"
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi")
 # Within a job of a batch system launchers start ranks on the job's hosts.
 JOB_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
+# For more ranks than cores: MPICH's give theirs up while they wait. In four collectives within a host they never do,
+# unless the algorithms are those for several hosts.
+GIVE_WAY = {
+    "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
+    **{
+        f"MPIR_CVAR_{call}_POSIX_INTRA_ALGORITHM": "mpir"
+        for call in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")
+    },
+}
 _NEW_OPEN_MPI = 5  # it starts ranks by PRRTE, whose options have other names
 _SECONDS = 20
 
@@ -180,6 +189,7 @@ def launch_command(
     over; ``hostfile`` is handed to the launcher as it is.
     """
     command = [mpi.mpiexec]
+    crowded = not hosts and not hostfile and n > _slots()
     if mpi.family is MpiFamily.MPICH:
         if agent:
             command += ["-launcher", "ssh", "-launcher-exec", agent]
@@ -190,6 +200,8 @@ def launch_command(
             command += ["-hosts", ",".join(f"{name}:{1 if cyclic else ranks}" for name, ranks in hosts)]
         if hostfile:
             command += ["-f", hostfile]
+        if crowded:
+            env = {**{name: value for name, value in GIVE_WAY.items() if name not in os.environ}, **env}
         return [*command, *_exports(mpi, env), "-n", str(n), *argv]
     daemons = "--prtemca" if mpi.prrte else "--mca"
     if agent:
@@ -205,7 +217,6 @@ def launch_command(
         command += ["--map-by", "node" if cyclic else "slot"]
     elif hostfile:
         command += ["--hostfile", hostfile]
-    crowded = not hosts and not hostfile and n > _slots()
     if crowded:
         command += ["--oversubscribe"]
     # Launchers of this family refuse root unless told otherwise. Where there are cores enough they bind ranks as they
@@ -217,7 +228,7 @@ def launch_command(
 
 
 def _slots() -> float:
-    """How many ranks Open MPI starts without being told to oversubscribe."""
+    """How many ranks have a core of their own, and Open MPI starts without being told to oversubscribe."""
     if any(name in os.environ for name in JOB_VARIABLES):
         tasks = os.environ.get("SLURM_NTASKS", "")
         return int(tasks) if tasks.isascii() and tasks.isdigit() else math.inf  # it knows better than we

@@ -1,4 +1,4 @@
-"""Rows of all-gathers, reduce-scatters and all-reduces round one ring are those of the whole schedule; the proof can fail."""
+"""Rows of all-gathers and reductions round one ring are those of the whole schedule; the proof can fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def said_by(row: _core.RankProgram) -> tuple[object, ...]:
 
 def check(network: _core.Network, pattern: str, more: int = 0, windows: Sequence[int] = (1, 2, 5)) -> None:
     """Every row is that of the whole schedule, under any window, which the verifier accepts. ``more``: bytes."""
-    demand = find_demand(pattern, network.ranks, 64 * (network.ranks if pattern == "all-reduce" else 1) + more)
+    demand = find_demand(
+        pattern, network.ranks, 64 * (network.ranks if pattern == "all-reduce" else 1) + more
+    )
     ring = _core.Ring(network, demand)
     chosen = "" if demand.messages > _core.MOST_MESSAGES_COMPARED else ring.scheduler
     for window in windows:

@@ -146,7 +146,7 @@ def test_options_of_old_launchers_of_open_mpi() -> None:
         (9, {"SLURM_JOB_ID": "1", "SLURM_NTASKS": "8"}, True),
     ],
 )
-def test_open_mpi_binds_ranks_where_there_are_cores_for_them(
+def test_ranks_are_bound_or_give_way_by_whether_there_are_cores_for_them(
     monkeypatch: pytest.MonkeyPatch, ranks: int, job: dict[str, str], crowded: bool
 ) -> None:
     for name in JOB_VARIABLES:
@@ -158,12 +158,18 @@ def test_open_mpi_binds_ranks_where_there_are_cores_for_them(
     command = launch_command(Mpi(MpiFamily.OPENMPI, "mpirun", 5), ranks, (), {}, ["prog"])
     assert ("--oversubscribe" in command) == ("--bind-to" in command) == crowded
     assert ("mpi_yield_when_idle" in command) == crowded
+    monkeypatch.delenv("MPIR_CVAR_ENABLE_HEAVY_YIELD")
+    command = launch_command(Mpi(MpiFamily.MPICH, "mpiexec"), ranks, (), {}, ["prog"])
+    assert ("MPIR_CVAR_ENABLE_HEAVY_YIELD" in command) == crowded
+    monkeypatch.setenv("MPIR_CVAR_ENABLE_HEAVY_YIELD", "0")  # the user's word
+    assert "-genv" not in launch_command(Mpi(MpiFamily.MPICH, "mpiexec"), ranks, (), {}, ["prog"])
 
 
 def test_ranks_are_bound_as_without_hocket(mpi: Mpi) -> None:
     if cores() < 2:
         pytest.skip("the library's launcher would refuse")
-    show = [sys.executable, "-c", "import os, time; print(len(os.sched_getaffinity(0))); time.sleep(0.1)"]
+    said = "import os, time; os.write(1, b'%d\\n' % len(os.sched_getaffinity(0))); time.sleep(0.1)"
+    show = [sys.executable, "-c", said]
     as_root = ["--allow-run-as-root"] if mpi.family is MpiFamily.OPENMPI else []
     bare = [mpi.mpiexec, *as_root, "-n", "2", *show]
     ours = [sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, "--network", "star:4", "-n", "2"]

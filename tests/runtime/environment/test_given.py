@@ -38,7 +38,7 @@ def run(*arguments: object, env: dict[str, str] | None = None) -> subprocess.Com
 
 
 def shown(variable: str) -> tuple[str, ...]:
-    """A program that shows it. It lingers: of one that is over at once MPICH's mpiexec loses the output now and then."""
+    """A program that shows it. It lingers: of one that ends at once MPICH's mpiexec loses the output now and then."""
     return ("--", "sh", "-c", f"printenv {variable}; sleep 0.1")
 
 

@@ -13,7 +13,7 @@ from scheduled_calls import EVERYTHING
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("arguments", ["2 3 300", "6 2 50"])
+@pytest.mark.parametrize("arguments", ["2 3 200", "6 2 20"])
 def test_threads_with_communicators_of_their_own(launch: Launched, mpi: Mpi, arguments: str) -> None:
     done = launch(f"threads {arguments}", "chain:2,2", 4, env=EVERYTHING)
     assert done.returncode == 0, done.stdout + done.stderr
