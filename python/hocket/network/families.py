@@ -43,11 +43,12 @@ def fat_tree(
     levels = len(down)
     sizes = fat_tree_levels(down, up)
     result = NetworkDescription(source=source, shape="tree" if max(up) == 1 else "graph")
+    # Each name once: a switch has many links, and there may be millions of them.
+    names = [hosts] + [[switch(level, at) for at in range(sizes[level])] for level in range(1, levels + 1)]
     for host in hosts:
         result.add_host(host, defaults.ranks, where)
-    for level in range(1, levels + 1):
-        for position in range(sizes[level]):
-            result.add_switch(switch(level, position), where)
+    for name in itertools.chain.from_iterable(names[1:]):
+        result.add_switch(name, where)
     for level in range(levels):
         # A node's position is a number whose digit j counts parents below its level and children above;
         # a child and its parent differ in digit `level` only.
@@ -57,10 +58,9 @@ def fat_tree(
             range(math.prod(down[level + 1 :])), range(down[level]), range(step)
         ):
             position = (high * down[level] + child) * step + low
-            lower = hosts[position] if level == 0 else switch(level, position)
             for parent in range(up[level]):
-                upper = switch(level + 1, (high * up[level] + parent) * step + low)
-                result.links.append(Link(upper, lower, rate, defaults.latency, where))
+                upper = names[level + 1][(high * up[level] + parent) * step + low]
+                result.links.append(Link(upper, names[level][position], rate, defaults.latency, where))
     return result
 
 

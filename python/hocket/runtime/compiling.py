@@ -45,9 +45,7 @@ def compile_all(
             while waiting and len(running) < (os.cpu_count() or 1):
                 with held_back():  # a signal between start and list would leave a compiler to itself
                     running.append(_Compile(waiting.pop(), {**environment, "TMPDIR": str(work)}, work))
-            with (
-                held_back()
-            ):  # a signal inside of poll() may leave a lock taken, for which wait() waits for ever
+            with held_back():  # a signal inside of poll() may leave a lock that wait() waits for
                 for each in [each for each in running if each.is_over()]:
                     running.remove(each)
                     each.check()
