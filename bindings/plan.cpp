@@ -157,8 +157,7 @@ void bind_plan(nb::module_& m) {
           "rank"_a, "window"_a = limits::gather_window, nb::call_guard<nb::gil_scoped_release>(),
           "`window`: messages in flight that waits allow on a channel.")
       .def_prop_ro(
-          "turn_waits",
-          [](const Ring& r) { return turn_tuples(r.found.rows->turn_waits()); },
+          "turn_waits", [](const Ring& r) { return turn_tuples(r.found.rows->turn_waits()); },
           "of an all-reduce: (place that waits, place that releases, capacity of the channel)")
       .def(
           "verify",
@@ -182,7 +181,8 @@ void bind_plan(nb::module_& m) {
       .def_ro("channels", &RingCertificate::channels, "of the edges' routes")
       .def_ro("collisions", &RingCertificate::collisions)
       .def_ro("missing", &RingCertificate::missing, "ranks that the ring does not visit, or visits twice")
-      .def_ro("unordered", &RingCertificate::unordered, "channels that both halves of an all-reduce use, without a wait")
+      .def_ro("unordered", &RingCertificate::unordered,
+              "channels that both halves of an all-reduce use, without a wait")
       .def_ro("findings", &RingCertificate::findings)
       .def_prop_ro("contention_free", &RingCertificate::contention_free)
       .def_prop_ro("complete", &RingCertificate::complete)

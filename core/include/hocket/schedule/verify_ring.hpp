@@ -10,8 +10,8 @@
 
 namespace hocket {
 
-/// Where an all-reduce turns: the edge of the all-gather that begins at place `waiting` of the ring shares a channel with
-/// the edge of the reduce-scatter that ends at place `releasing`. `capacity`: the least of such a channel.
+/// Where an all-reduce turns: the edge of the all-gather that begins at place `waiting` of the ring shares a channel
+/// with the edge of the reduce-scatter that ends at place `releasing`. `capacity`: the least of such a channel.
 struct TurnWait {
   std::uint32_t waiting, releasing, capacity;
   friend bool operator==(const TurnWait&, const TurnWait&) = default;
@@ -32,9 +32,9 @@ struct RingCertificate {
 };
 
 /// An all-gather in which every rank hands a block to the next in `order` in each phase, its own first and then what
-/// has come in, a reduce-scatter that does the same backwards, or an all-reduce that does both. All phases of a half use
-/// the same edges, so one look at each proves all transfers; at the turn `waits`, sorted, must keep them apart. Linear in
-/// the routes. Throws InputError for ranks that there are not, and for other patterns.
+/// has come in, a reduce-scatter that does the same backwards, or an all-reduce that does both. All phases of a half
+/// use the same edges, so one look at each proves all transfers; at the turn `waits`, sorted, must keep them apart.
+/// Linear in the routes. Throws InputError for ranks that there are not, and for other patterns.
 [[nodiscard]] RingCertificate verify_ring(const Network& network, std::span<const Rank> order, Pattern pattern,
                                           std::span<const TurnWait> waits = {});
 

@@ -35,7 +35,9 @@ class RingRows {
  private:
   [[nodiscard]] std::uint64_t turn() const { return order_.size() - 1; }  ///< phases of each half
   [[nodiscard]] Rank at(std::uint64_t place) const { return order_[place % order_.size()]; }
-  [[nodiscard]] Piece block(std::uint64_t place) const { return {at(place), everyone, 0, demand_.contribution(at(place))}; }
+  [[nodiscard]] Piece block(std::uint64_t place) const {
+    return {at(place), everyone, 0, demand_.contribution(at(place))};
+  }
   void add_half(RankProgram& program, std::uint64_t place, bool gathers) const;
   void add_turn(RankProgram& program, std::uint32_t place, std::uint32_t window) const;
 

@@ -45,7 +45,7 @@ std::vector<TurnWait> turn_waits_of(const Network& network, std::span<const Rank
 }
 
 /// Of several channels between the same two edges the one with the least capacity tells.
-void sort_by(std::vector<TurnWait>& waits, std::uint32_t TurnWait::*first, std::uint32_t TurnWait::*second) {
+void sort_by(std::vector<TurnWait>& waits, std::uint32_t TurnWait::* first, std::uint32_t TurnWait::* second) {
   const auto key = [=](const TurnWait& wait) { return std::tuple(wait.*first, wait.*second, wait.capacity); };
   std::ranges::sort(waits, {}, key);
   const auto same = std::ranges::unique(waits, [=](const TurnWait& a, const TurnWait& b) {
