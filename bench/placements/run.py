@@ -210,10 +210,9 @@ _NOTES: Final = (
     "with a power of two of ranks only. Both over Hocket's time: more than 1, and Hocket is faster; less, and the",
     "chooser keeps the library's call. Median (first to third quartile).",
     "",
-    "All-to-alls lose where uplinks carry no whole number of hosts' messages at once: the schedule then sends as many",
-    "as fit, and leaves the rest of the link idle. Nor do a library's ranks keep step where messages take unequally",
-    "long, as is assumed here; the last table has both by the simulator, in which ranks run ahead of each other. The",
-    "bound of an all-reduce counts each uplink once.",
+    "Step after step, all-to-alls lose where messages take unequally long: no rank waits for a step to end, neither a",
+    "library's nor those of Hocket, whose schedules are made for that on such networks. The last table has both by the",
+    "simulator, in which ranks run ahead of each other. The bound of an all-reduce counts each uplink once.",
 )
 
 
