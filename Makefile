@@ -164,6 +164,9 @@ bench-planner: setup ## planning times and memory, into bench/results/planner*.{
 bench-rows: setup ## one rank's row of 8,192 to 1,000,000, time, memory and a sample of the whole: bench/results/rows.{csv,md} (3 min)
 	$(PYTHON_OF_VENV) bench/planner/rows.py
 
+bench-crowded: setup ## more ranks than cores, MPICH's collectives as its launcher starts them and as `hocket run` does: bench/results/crowded.{csv,md} (a minute)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/crowded.py
+
 bench-general: setup ## the general scheduler on networks of all kinds, phases over the bound
 	$(PYTHON_OF_VENV) bench/planner/general.py
 

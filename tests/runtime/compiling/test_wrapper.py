@@ -12,7 +12,7 @@ import pytest
 
 from hocket.errors import MissingToolError
 from hocket.memory.calibrate import cores
-from hocket.mpi import JOB_VARIABLES, Abi, Mpi, MpiFamily, find_mpi, launch_command, mpi_of
+from hocket.mpi import GIVE_WAY, JOB_VARIABLES, Abi, Mpi, MpiFamily, find_mpi, launch_command, mpi_of
 from hocket.runtime.wrapper import find_compiler, read_wrapper
 
 
@@ -158,10 +158,12 @@ def test_ranks_are_bound_or_give_way_by_whether_there_are_cores_for_them(
     command = launch_command(Mpi(MpiFamily.OPENMPI, "mpirun", 5), ranks, (), {}, ["prog"])
     assert ("--oversubscribe" in command) == ("--bind-to" in command) == crowded
     assert ("mpi_yield_when_idle" in command) == crowded
-    monkeypatch.delenv("MPIR_CVAR_ENABLE_HEAVY_YIELD")
+    for name in GIVE_WAY:
+        monkeypatch.delenv(name)
     command = launch_command(Mpi(MpiFamily.MPICH, "mpiexec"), ranks, (), {}, ["prog"])
-    assert ("MPIR_CVAR_ENABLE_HEAVY_YIELD" in command) == crowded
-    monkeypatch.setenv("MPIR_CVAR_ENABLE_HEAVY_YIELD", "0")  # the user's word
+    assert ("MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM" in command) == crowded
+    for name in GIVE_WAY:
+        monkeypatch.setenv(name, "auto")  # the user's word
     assert "-genv" not in launch_command(Mpi(MpiFamily.MPICH, "mpiexec"), ranks, (), {}, ["prog"])
 
 
