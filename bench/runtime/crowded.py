@@ -43,8 +43,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         f"{provenance(heading)}. {heading['mpi']}, {heading['cores']} cores, ranks of one host, nothing scheduled.",
         "Without Hocket's settings ranks that wait in a barrier, broadcast, reduce or all-reduce keep their core until",
-        "the system takes it. Microseconds a call, medians; ratio: median of the ratios of runs in turn. All-to-alls are",
-        "not meant by the settings.",
+        "the system takes it. Microseconds a call, medians; ratio: median of the ratios of runs in turn. All-to-alls",
+        "are not meant by the settings.",
         "",
         *table(
             "call | ranks | doubles | library | as hocket run starts it | ratio",

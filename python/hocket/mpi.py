@@ -22,8 +22,8 @@ SCHEDULER_LAUNCHERS = ("srun", "flux", "aprun", "jsrun", "prun", "lrun", "ibrun"
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi")
 # Within a job of a batch system launchers start ranks on the job's hosts.
 JOB_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
-# For more ranks than cores: in four collectives MPICH's ranks of one host wait without ever giving up their core, unless
-# the algorithms are those for several hosts. MPIR_CVAR_ENABLE_HEAVY_YIELD would make all-to-alls slower.
+# For more ranks than cores: in four collectives MPICH's ranks of one host wait without ever giving up their core,
+# unless the algorithms are those for several hosts. MPIR_CVAR_ENABLE_HEAVY_YIELD would make all-to-alls slower.
 GIVE_WAY = {
     f"MPIR_CVAR_{call}_POSIX_INTRA_ALGORITHM": "mpir" for call in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")
 }
