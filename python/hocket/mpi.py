@@ -185,7 +185,7 @@ def launch_command(
     over; ``hostfile`` is handed to the launcher as it is.
     """
     command = [mpi.mpiexec]
-    crowded = not hosts and not hostfile and n > _slots()
+    crowded = not hosts and not hostfile and n > slots()
     if mpi.family is MpiFamily.MPICH:
         if agent:
             command += ["-launcher", "ssh", "-launcher-exec", agent]
@@ -223,7 +223,7 @@ def launch_command(
     return [*command, *_exports(mpi, env), "-n", str(n), *argv]
 
 
-def _slots() -> float:
+def slots() -> float:
     """How many ranks have a core of their own, and Open MPI starts without being told to oversubscribe."""
     if any(name in os.environ for name in JOB_VARIABLES):
         tasks = os.environ.get("SLURM_NTASKS", "")

@@ -127,6 +127,17 @@ def test_why_there_is_no_ring(network: str, pattern: str, why: str) -> None:
         _core.Ring(known, find_demand(pattern, known.ranks, 64))
 
 
+def test_contributions_that_differ_by_a_byte() -> None:
+    network = read_network("tree:3x4x2")
+    demand = _core.Demand(
+        network.ranks, 64, "all-gather", contributions=[64 - i % 3 // 2 for i in range(network.ranks)]
+    )
+    ring = _core.Ring(network, demand)
+    planned = _core.plan_exchange(network, demand, 2, ring.scheduler)
+    programs = _core.rank_programs(planned.schedule, planned.waits)
+    assert [ring.row(rank) for rank in range(network.ranks)] == programs
+
+
 def test_slow_links_and_unequal_or_no_contributions_have_no_ring() -> None:
     plan = random_tree(Random(1), 9)
     network = plan.build()
