@@ -37,9 +37,15 @@ def run(*arguments: object, env: dict[str, str] | None = None) -> subprocess.Com
     )
 
 
-def shown(variable: str) -> tuple[str, ...]:
-    """A program that shows it. It lingers: of one that ends at once MPICH's mpiexec loses the output now and then."""
-    return ("--", "sh", "-c", f"printenv {variable}; sleep 0.1")
+def shown(
+    variable: str, file: Path, *arguments: object, env: dict[str, str] | None = None
+) -> tuple[str, str]:
+    """The variable in a rank, by way of a file, and what Hocket says. Of a program that ends at once MPICH's mpiexec
+    loses the output now and then."""
+    file.unlink(missing_ok=True)
+    done = run(*arguments, "--", "sh", "-c", f"printenv {variable} > {file}; true", env=env)
+    assert done.returncode == 0, done.stderr
+    return file.read_text(), done.stderr
 
 
 def refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -75,12 +81,12 @@ def test_a_plan_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_variable_counts_where_the_option_is_not_given(
-    variable: str, value: str, option: tuple[str, ...]
+    tmp_path: Path, variable: str, value: str, option: tuple[str, ...]
 ) -> None:
     *given, expected = option
-    start = ("--network", "chain:2,2", "-n", 1)
-    assert run(*start, *shown(variable), env={variable: value}).stdout == f"{value}\n"
-    assert run(*start, *given, *shown(variable), env={variable: value}).stdout == f"{expected}\n"
+    start = (variable, tmp_path / "shown", "--network", "chain:2,2", "-n", 1)
+    assert shown(*start, env={variable: value})[0] == f"{value}\n"
+    assert shown(*start, *given, env={variable: value})[0] == f"{expected}\n"
 
 
 @pytest.mark.parametrize(
@@ -134,9 +140,12 @@ def test_a_former_name_counts_where_the_new_one_is_not_set(former: str) -> None:
 
 def test_plans_that_a_variable_names(tmp_path: Path) -> None:
     plan = plan_of("chain:2,2", tmp_path / "plan.hkt")
-    command = ("--network", "chain:2,2", "-n", 1, *shown("HOCKET_PLAN"))
-    assert run(*command, env={"HOCKET_PLAN": str(plan)}).stdout.startswith(f"{plan}:")
-    refused(run(*command, env={"HOCKET_PLAN": str(tmp_path / "none")}), "HOCKET_PLAN", "cannot read")
+    start = ("--network", "chain:2,2", "-n", 1)
+    told, _ = shown("HOCKET_PLAN", tmp_path / "shown", *start, env={"HOCKET_PLAN": str(plan)})
+    assert told.startswith(f"{plan}:")
+    refused(
+        run(*start, "--", "true", env={"HOCKET_PLAN": str(tmp_path / "none")}), "HOCKET_PLAN", "cannot read"
+    )
 
 
 SLURM = "SwitchName=s1 Nodes=a[0-1]\nSwitchName=s2 Nodes=b[0-1]\nSwitchName=top Switches=s[1-2]\n"
@@ -157,8 +166,8 @@ def test_uplinks_are_measured_where_they_are_assumed(tmp_path: Path, monkeypatch
 def test_run_says_that_it_measures(tmp_path: Path) -> None:
     network = tmp_path / "net.conf"
     network.write_text(SLURM.replace("=a[", "=never-measured["))
-    command = ("--network", network, "-n", 1, *shown("HOCKET_TRUNKS"))
-    done = run(*command)
-    assert f"kept in {done.stdout.strip()}" in done.stderr, done.stderr
-    stated = run("--oversubscription", "1", *command)
-    assert stated.stdout == "" and "measured by" not in stated.stderr
+    start = ("HOCKET_TRUNKS", tmp_path / "shown", "--network", network, "-n", 1)
+    path, said = shown(*start)
+    assert path and f"kept in {path.strip()}" in said
+    path, said = shown(*start, "--oversubscription", "1")
+    assert path == "" and "measured by" not in said
