@@ -7,8 +7,12 @@ namespace hocket {
 
 std::vector<PhasedMessage> awaited(const Network& network, const ClosedForm& form, const PhasedMessage& message,
                                    Side side) {
-  thread_local std::vector<Channel> route;
-  thread_local std::vector<std::optional<PhasedMessage>> users;  // per channel of the route
+  struct Scratch {
+    std::vector<Channel> route;
+    std::vector<std::optional<PhasedMessage>> users;  // per channel of the route
+  };
+  thread_local Scratch of_thread;
+  auto& [route, users] = of_thread;  // looked up once
   route.clear();
   users.clear();
   network.append_route(message.src, message.dst, route);
