@@ -1,8 +1,8 @@
 #include "tree_form.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
+#include <vector>
 
 namespace hocket::rows {
 namespace {
@@ -22,7 +22,8 @@ class TreeForm::Memory {
   };
   static Entry& of(std::uint32_t branch, bool sends) {
     constexpr std::size_t size = 256;
-    thread_local std::array<Entry, 2 * size> entries;
+    thread_local std::vector<Entry> entries;  // not an array: a library that is loaded late has little room for these
+    if (entries.empty()) entries.resize(2 * size);
     return entries[2 * (branch % size) + (sends ? 1 : 0)];
   }
   static std::uint64_t next_form() {
