@@ -225,9 +225,12 @@ def launch_command(
 
 def slots() -> float:
     """How many ranks have a core of their own, and Open MPI starts without being told to oversubscribe."""
-    if any(name in os.environ for name in JOB_VARIABLES):
-        tasks = os.environ.get("SLURM_NTASKS", "")
-        return int(tasks) if tasks.isascii() and tasks.isdigit() else math.inf  # it knows better than we
+    for tasks in (os.environ.get(name, "") for name in ("SLURM_NTASKS", "NSLOTS")):  # Slurm's, Grid Engine's
+        if tasks.isascii() and tasks.isdigit():
+            return int(tasks)
+    # A job's launcher knows better than we. JOB_ID alone may be of anything.
+    if any(name in os.environ for name in JOB_VARIABLES if name != "JOB_ID"):
+        return math.inf
     import psutil
 
     threads, cores = psutil.cpu_count() or 1, psutil.cpu_count(logical=False) or 1

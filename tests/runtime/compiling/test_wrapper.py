@@ -143,12 +143,14 @@ def test_options_of_old_launchers_of_open_mpi() -> None:
         (9, {"PBS_JOBID": "1"}, False),  # its launcher knows the slots
         (9, {"SLURM_JOB_ID": "1", "SLURM_NTASKS": "9"}, False),
         (9, {"SLURM_JOB_ID": "1", "SLURM_NTASKS": "8"}, True),
+        (9, {"JOB_ID": "1", "NSLOTS": "9"}, False),
+        (9, {"JOB_ID": "1"}, True),  # not of a batch system that says so
     ],
 )
 def test_ranks_are_bound_or_give_way_by_whether_there_are_cores_for_them(
     monkeypatch: pytest.MonkeyPatch, ranks: int, job: dict[str, str], crowded: bool
 ) -> None:
-    for name in JOB_VARIABLES:
+    for name in (*JOB_VARIABLES, "SLURM_NTASKS", "NSLOTS"):
         monkeypatch.delenv(name, raising=False)
     for name, value in job.items():
         monkeypatch.setenv(name, value)
