@@ -5,6 +5,7 @@
 
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"
 
 namespace hocket::runtime {
@@ -18,7 +19,9 @@ void warn(MPI_Comm comm, int source, const std::string& text) {
   const int known = heard(line) ? 1 : 0;
   int known_to_any = 0;
   run_collective(PMPI_Iallreduce, &known, &known_to_any, 1, MPI_INT, MPI_MAX, comm);
-  if (rank == 0 && !known_to_any) say(line);
+  if (known_to_any) return;
+  if (rank == 0) say(line);
+  wait_for_all(comm);  // What it warns of may end the job.
 }
 
 void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests) {
