@@ -118,7 +118,7 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
     while (begin.size() <= phase) begin.push_back(hops.size());
     const bool same_message = target == everyone && hops.size() > begin.back() && hops.back() == Hop{src, dst};
     if (!same_message) {
-      if (!hops.empty()) pieces.end_transfer();
+      if (!hops.empty()) pieces.end_list();
       hops.push_back({src, dst});
     }
     pieces.pieces.push_back({origin, target, offset, length});
@@ -126,7 +126,7 @@ Schedule schedule_from_rows(std::uint32_t ranks, std::uint64_t bytes, const std:
   }
   if (!hops.empty()) {
     begin.push_back(hops.size());
-    pieces.end_transfer();
+    pieces.end_list();
   }
   if (direct) pieces = {};
   return {ranks, bytes, std::move(begin), std::move(hops), std::move(pieces)};

@@ -98,7 +98,7 @@ Schedule combined_all_to_all(const Network& network, const Demand& demand, std::
   for (const std::uint32_t i : sorted) {
     in_order.push_back(hops[i]);
     pieces.pieces.insert(pieces.pieces.end(), carried[i].begin(), carried[i].end());
-    pieces.end_transfer();
+    pieces.end_list();
   }
   if (in_order.empty()) return {n, demand.bytes};
   return {n, demand.bytes, std::move(begin), std::move(in_order), std::move(pieces)};

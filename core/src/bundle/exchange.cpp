@@ -68,7 +68,7 @@ Schedule with_sizes(const Schedule& schedule, const Demand& between) {
       if (bytes == 0) continue;
       hops.push_back(hop);
       pieces.pieces.push_back({hop.src, hop.dst, 0, bytes});
-      pieces.end_transfer();
+      pieces.end_list();
     }
     begin.push_back(hops.size());
   }

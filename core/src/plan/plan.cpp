@@ -140,7 +140,7 @@ class Assembly {
     if (!decoded_.direct)
       for (const auto* list : carried) {
         pieces.pieces.insert(pieces.pieces.end(), list->begin(), list->end());
-        pieces.end_transfer();
+        pieces.end_list();
       }
     plan.schedule =
         Schedule(header.demand.ranks, header.demand.bytes, std::move(begin), std::move(hops), std::move(pieces));

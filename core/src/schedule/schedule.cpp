@@ -1,5 +1,7 @@
 #include "hocket/schedule/schedule.hpp"
 
+#include <algorithm>
+
 #include "hocket/error.hpp"
 
 namespace hocket {
@@ -14,10 +16,12 @@ Schedule::Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector
   bool ordered = !begin_.empty() && begin_.front() == 0 && begin_.back() == hops_.size();
   for (std::size_t p = 1; ordered && p < begin_.size(); ++p) ordered = begin_[p - 1] <= begin_[p];
   if (!ordered) throw InputError("the phases of a schedule do not cover its transfers in order");
-  if (direct() && pieces_.pieces.empty()) return;
-  ordered = pieces_.begin.size() == hops_.size() + 1 && pieces_.begin.front() == 0 &&
-            pieces_.begin.back() == pieces_.pieces.size();
-  for (std::size_t i = 1; ordered && i < pieces_.begin.size(); ++i) ordered = pieces_.begin[i - 1] <= pieces_.begin[i];
+  if (hops_.empty()) pieces_ = {};  // lists that nobody carries
+  if (direct() && pieces_.pieces.empty() && pieces_.list.empty()) return;
+  const std::size_t carried = pieces_.list.empty() ? pieces_.lists() : pieces_.list.size();
+  ordered = carried == hops_.size() && std::ranges::is_sorted(pieces_.begin) && pieces_.begin.front() == 0 &&
+            pieces_.begin.back() == pieces_.pieces.size() &&
+            std::ranges::all_of(pieces_.list, [&](std::uint32_t list) { return list < pieces_.lists(); });
   if (!ordered) throw InputError("a schedule has pieces for some transfers only");
 }
 

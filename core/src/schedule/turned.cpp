@@ -8,16 +8,15 @@
 namespace hocket {
 namespace {
 
-/// Phases under construction, as a schedule keeps them.
+/// Phases under construction, as a schedule keeps them. They carry what those of all-gathers do.
 struct Phases {
   std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
   PieceLists pieces;
 
-  void add(Hop hop, std::span<const Piece> carried) {
+  void add(Hop hop, std::uint32_t list) {
     hops.push_back(hop);
-    pieces.pieces.insert(pieces.pieces.end(), carried.begin(), carried.end());
-    pieces.end_transfer();
+    pieces.list.push_back(list);
   }
   void end_phase() { begin.push_back(hops.size()); }
 };
@@ -54,6 +53,7 @@ class SubPhases {
 /// Without a network phases stay whole.
 Phases reduce_scatter_of(const Network* network, const Schedule& gather) {
   Phases turned;
+  turned.pieces = {gather.piece_lists().begin, gather.piece_lists().pieces, {}};
   std::optional<SubPhases> sub_phases;
   if (network != nullptr && network->tree() == nullptr)
     sub_phases.emplace(*network);  // in a tree ways back are the same
@@ -70,7 +70,7 @@ Phases reduce_scatter_of(const Network* network, const Schedule& gather) {
     for (const auto& transfers : together) {
       for (const std::uint64_t i : transfers) {
         const Hop hop = gather.hops()[i];
-        turned.add({hop.dst, hop.src}, gather.pieces(i));
+        turned.add({hop.dst, hop.src}, gather.piece_lists().list_of(i));
       }
       turned.end_phase();
     }
@@ -81,12 +81,10 @@ Phases reduce_scatter_of(const Network* network, const Schedule& gather) {
 /// Once more, backwards.
 void mirror(Phases& phases) {
   const std::vector<std::uint64_t> begin = phases.begin;
-  const PieceLists carried = phases.pieces;
   for (std::size_t phase = begin.size() - 1; phase-- > 0;) {
     for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i) {
       const Hop hop = phases.hops[i];
-      phases.add({hop.dst, hop.src},
-                 {carried.pieces.data() + carried.begin[i], carried.pieces.data() + carried.begin[i + 1]});
+      phases.add({hop.dst, hop.src}, phases.pieces.list[i]);
     }
     phases.end_phase();
   }
@@ -111,7 +109,13 @@ Schedule joined(const Schedule& reduce_scatter, const Schedule& gather) {
   for (const Schedule* half : {&reduce_scatter, &gather}) {
     both.begin.insert(both.begin.end(), phases - half->phases(), both.hops.size());
     const std::uint64_t before = both.hops.size();
-    for (std::uint64_t i = 0; i < half->size(); ++i) both.add(half->hops()[i], half->pieces(i));
+    const PieceLists& lists = half->piece_lists();
+    const std::uint32_t first_list = both.pieces.lists();
+    for (std::uint32_t k = 0; k < lists.lists(); ++k) {
+      both.pieces.pieces.insert(both.pieces.pieces.end(), lists.in(k).begin(), lists.in(k).end());
+      both.pieces.end_list();
+    }
+    for (std::uint64_t i = 0; i < half->size(); ++i) both.add(half->hops()[i], first_list + lists.list_of(i));
     for (std::uint64_t phase = 0; phase < half->phases(); ++phase)
       both.begin.push_back(before + half->phase_begin()[phase]);
   }

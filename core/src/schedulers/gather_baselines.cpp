@@ -20,7 +20,7 @@ class Bundles {
   void end_message(Hop hop) {
     if (pieces_.pieces.size() == pieces_.begin.back()) return;
     hops_.push_back(hop);
-    pieces_.end_transfer();
+    pieces_.end_list();
   }
   void end_phase() { begin_.push_back(hops_.size()); }
   Schedule finish() {

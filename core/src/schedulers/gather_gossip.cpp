@@ -1,10 +1,14 @@
 /// All-gather on rings, tori, meshes and hypercubes by the gossip algorithms: the fastest one for the
 /// ratio of startup to transfer time, as a schedule of the network.
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "hocket/error.hpp"
 #include "hocket/gossip/search.hpp"
+#include "hocket/schedule/block_parts.hpp"
 #include "hocket/schedulers/entries.hpp"
 #include "hocket/schedulers/grid_of.hpp"
 
@@ -37,57 +41,51 @@ double startup_ratio(const Network& network, const Demand& demand, const Schedul
 namespace algorithms {
 namespace {
 
-/// The parts of every item that have come to every processor: one bit for each part between two places
-/// at which any item is cut.
-class Received {
+/// What the steps' messages carry, as lists of pieces: one for each content, which many messages share.
+class Contents {
  public:
-  Received(std::uint32_t ranks, const gossip::Steps& steps) : ranks_(ranks), cuts_{0, steps.units} {
-    std::vector<bool> cut(std::size_t{steps.units} + 1, false);
-    for (const gossip::Parcel& parcel : steps.parcels) cut[parcel.begin] = cut[parcel.end] = true;
-    for (std::uint32_t unit = 1; unit < steps.units; ++unit)
-      if (cut[unit]) cuts_.push_back(unit);
-    std::sort(cuts_.begin(), cuts_.end());
-    index_.resize(cut.size());
-    for (std::uint32_t i = 0; i < cuts_.size(); ++i) index_[cuts_[i]] = i;
-    words_ = (cuts_.size() + 62) / 64;
-    bits_.resize(std::uint64_t{ranks} * ranks * words_);
-  }
-
-  /// Adds what is new of a parcel to `fresh`.
-  void add(Rank at, const gossip::Parcel& parcel, std::vector<gossip::Parcel>& fresh) {
-    if (at == parcel.origin) return;
-    std::uint64_t* bits = &bits_[(std::uint64_t{at} * ranks_ + parcel.origin) * words_];
-    bool run = false;
-    for (std::uint32_t i = index_[parcel.begin]; i < index_[parcel.end]; ++i) {
-      const std::uint64_t bit = std::uint64_t{1} << i % 64;
-      const bool known = (bits[i / 64] & bit) != 0;
-      bits[i / 64] |= bit;
-      if (!known && run)
-        fresh.back().end = cuts_[i + 1];
-      else if (!known)
-        fresh.push_back({parcel.origin, cuts_[i], cuts_[i + 1]});
-      run = !known;
+  Contents(const Demand& demand, const gossip::Steps& steps) : demand_(demand), steps_(steps) {
+    for (const gossip::Message& message : steps.messages) {
+      const auto [known, first_time] = list_.try_emplace({message.first, message.last}, lists_.lists());
+      if (!first_time) continue;
+      for (const gossip::Parcel& parcel : steps.content(message)) add(parcel);
+      lists_.end_list();
     }
   }
 
+  [[nodiscard]] std::uint32_t of(const gossip::Message& message) const {
+    return list_.at({message.first, message.last});
+  }
+  [[nodiscard]] PieceLists& lists() { return lists_; }
+
  private:
-  std::uint64_t ranks_, words_ = 1;
-  std::vector<std::uint32_t> cuts_, index_;  ///< where items are cut, and the number of each cut
-  std::vector<std::uint64_t> bits_;          ///< per processor, item and part
+  void add(const gossip::Parcel& parcel) {
+    const std::uint64_t bytes = demand_.contribution(parcel.origin);
+    const std::uint64_t from = place(parcel.begin, bytes), to = place(parcel.end, bytes);
+    if (to > from) lists_.pieces.push_back({parcel.origin, everyone, from, to - from});
+  }
+  [[nodiscard]] std::uint64_t place(std::uint32_t unit, std::uint64_t bytes) const {
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) * unit / steps_.units);
+  }
+
+  const Demand& demand_;
+  const gossip::Steps& steps_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> list_;
+  PieceLists lists_;
 };
 
 /// The steps as phases. What its receiver has already is left out; the two messages that go to the
 /// same processor over both ways round a ring are one, as the network routes both alike.
 Schedule to_schedule(const Demand& demand, const gossip::Grid& grid, const gossip::Steps& steps) {
-  Received received(demand.ranks, steps);
+  Contents contents(demand, steps);
+  PieceLists& lists = contents.lists();
+  const BlockParts parts(demand, lists.pieces, std::numeric_limits<std::size_t>::max());
+  HeldParts held(parts);
   std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
-  PieceLists pieces;
   std::vector<std::pair<Hop, const gossip::Message*>> step;
-  std::vector<gossip::Parcel> fresh;
-  const auto place = [&](std::uint32_t unit, std::uint64_t bytes) {
-    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) * unit / steps.units);
-  };
+  std::vector<BlockParts::Bits> bits;
+  std::vector<Piece> fresh;
   for (std::uint64_t i = 0; i < steps.size(); ++i) {
     step.clear();
     for (const gossip::Message& message : steps.step(i))
@@ -97,23 +95,29 @@ Schedule to_schedule(const Demand& demand, const gossip::Grid& grid, const gossi
     });
     for (std::size_t k = 0; k < step.size();) {
       const Hop hop = step[k].first;
-      const std::size_t before = pieces.pieces.size();
-      for (; k < step.size() && step[k].first == hop; ++k) {
+      const std::uint32_t list = contents.of(*step[k].second);
+      const bool alone = k + 1 == step.size() || step[k + 1].first != hop;
+      bits.clear();
+      parts.append(lists.in(list), bits);
+      if (alone && !held.has_any(hop.dst, bits)) {
+        ++k;
+        if (bits.empty()) continue;
+        held.add(hop.dst, bits);
+        lists.list.push_back(list);
+      } else {
         fresh.clear();
-        for (const gossip::Parcel& parcel : steps.content(*step[k].second)) received.add(hop.dst, parcel, fresh);
-        for (const gossip::Parcel& parcel : fresh) {
-          const std::uint64_t bytes = demand.contribution(parcel.origin);
-          const std::uint64_t from = place(parcel.begin, bytes), to = place(parcel.end, bytes);
-          if (to > from) pieces.pieces.push_back({parcel.origin, everyone, from, to - from});
-        }
+        for (; k < step.size() && step[k].first == hop; ++k)
+          for (const Piece& piece : lists.in(contents.of(*step[k].second))) held.add(hop.dst, piece, fresh);
+        if (fresh.empty()) continue;
+        lists.list.push_back(lists.lists());
+        lists.pieces.insert(lists.pieces.end(), fresh.begin(), fresh.end());
+        lists.end_list();
       }
-      if (pieces.pieces.size() == before) continue;
       hops.push_back(hop);
-      pieces.end_transfer();
     }
     if (hops.size() > begin.back()) begin.push_back(hops.size());
   }
-  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops), std::move(lists)};
 }
 
 constexpr std::uint32_t max_stride_ranks = 1024;

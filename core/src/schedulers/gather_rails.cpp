@@ -54,19 +54,21 @@ Schedule schedule_in_step(const Demand& demand, const Streams& streams) {
   for (const Chunk& chunk : streams.chunks)
     if (chunk.origin == 0) part.push_back({0, everyone, chunk.offset, chunk.length});
   const std::uint64_t sends = std::uint64_t{n} * (n - 1) * rails;
-  std::vector<std::uint64_t> begin{0}, lists;
+  std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
   PieceLists pieces;
   hops.reserve(sends);
-  pieces.pieces.reserve(sends);
-  pieces.begin.reserve(sends + 1);
+  for (const Piece& share : part)
+    for (Rank origin = 0; origin < n; ++origin) {
+      pieces.pieces.push_back({origin, everyone, share.offset, share.length});
+      pieces.end_list();
+    }
+  pieces.list.reserve(sends);
   for (std::uint32_t phase = 0; phase + 1 < n; ++phase) {
     for (std::uint32_t rail = 0; rail < rails; ++rail)
       for (std::uint32_t at = 0; at < n; ++at) {
         hops.push_back({order[rail][at], order[rail][at + 1 < n ? at + 1 : 0]});
-        part[rail].origin = order[rail][at >= phase ? at - phase : at + n - phase];
-        pieces.pieces.push_back(part[rail]);
-        pieces.end_transfer();
+        pieces.list.push_back(rail * n + order[rail][at >= phase ? at - phase : at + n - phase]);
       }
     begin.push_back(hops.size());
   }

@@ -135,7 +135,7 @@ class Spreading {
       for (std::size_t i = 0; i < held_[src].words(); ++i)
         for (std::uint64_t news = held_[src].word(i) & ~known_[dst].word(i); news != 0; news &= news - 1)
           send(src, dst, static_cast<std::uint32_t>(64 * i) + static_cast<std::uint32_t>(std::countr_zero(news)));
-      if (hops_.size() == pieces_.begin.size()) pieces_.end_transfer();
+      if (hops_.size() == pieces_.begin.size()) pieces_.end_list();
     }
   }
 
@@ -177,7 +177,7 @@ class Spreading {
       if (part == parts_.size()) continue;
       for (const Channel channel : route_) ++used_[channel];
       send(src, dst, part);
-      pieces_.end_transfer();
+      pieces_.end_list();
       return true;
     }
     return false;

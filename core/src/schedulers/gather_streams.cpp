@@ -237,16 +237,16 @@ class ListScheduler {
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<Hop> hops(sends_.size());
     PieceLists pieces;
-    pieces.pieces.resize(sends_.size());
-    std::vector<std::uint64_t> lists(sends_.size() + 1);
-    std::iota(lists.begin(), lists.end(), std::uint64_t{0});
-    pieces.begin = std::move(lists);
+    for (const Chunk& chunk : streams_.chunks) {
+      pieces.pieces.push_back({chunk.origin, everyone, chunk.offset, chunk.length});
+      pieces.end_list();
+    }
+    pieces.list.resize(sends_.size());
     std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
     for (const Send& send : sends_) {
       const std::uint64_t at = fill[send.phase]++;
-      const Chunk& chunk = streams_.chunks[send.chunk];
       hops[at] = {streams_.edges[send.edge].src, streams_.edges[send.edge].dst};
-      pieces.pieces[at] = {chunk.origin, everyone, chunk.offset, chunk.length};
+      pieces.list[at] = send.chunk;
     }
     return {demand_.ranks, demand_.bytes, std::move(begin), std::move(hops), std::move(pieces)};
   }

@@ -44,7 +44,7 @@ Schedule bruck_all_to_all(const Network&, const Demand& demand) {
         const Rank origin = (src + n - (distance & (bit - 1))) % n;  // it has come by the lower bits
         pieces.pieces.push_back({origin, (origin + distance) % n, 0, demand.bytes});
       }
-      pieces.end_transfer();
+      pieces.end_list();
     }
     begin.push_back(hops.size());
   }

@@ -23,13 +23,21 @@ struct Piece {
   auto operator<=>(const Piece&) const = default;
 };
 
-/// The pieces of all transfers, one list after the other: transfer i carries
-/// [begin[i], begin[i + 1]) of `pieces`, as one message.
+/// The pieces of all transfers, one list after the other: list k is [begin[k], begin[k + 1]) of `pieces`, and what a
+/// transfer carries as one message. Blocks pass through many hands: transfers of the same pieces can share a list.
 struct PieceLists {
   std::vector<std::uint64_t> begin{0};
   std::vector<Piece> pieces;
+  std::vector<std::uint32_t> list;  ///< that each transfer carries; empty: every transfer has its own, in order
 
-  void end_transfer() { begin.push_back(pieces.size()); }
+  void end_list() { begin.push_back(pieces.size()); }
+  [[nodiscard]] std::uint32_t lists() const { return static_cast<std::uint32_t>(begin.size() - 1); }
+  [[nodiscard]] std::uint32_t list_of(std::uint64_t transfer) const {
+    return list.empty() ? static_cast<std::uint32_t>(transfer) : list[transfer];
+  }
+  [[nodiscard]] std::span<const Piece> in(std::uint32_t k) const {
+    return {pieces.data() + begin[k], pieces.data() + begin[k + 1]};
+  }
 };
 
 /// Transfers grouped by phase. Most schedules send whole messages straight from origin to target;
@@ -52,7 +60,7 @@ class Schedule {
   }
   [[nodiscard]] std::span<const std::uint64_t> phase_begin() const { return begin_; }
   /// True when every transfer is a whole message on its way from origin to target.
-  [[nodiscard]] bool direct() const { return pieces_.begin.size() == 1; }
+  [[nodiscard]] bool direct() const { return pieces_.lists() == 0; }
   /// Calls `visit(piece)` for each piece of a transfer.
   template <class Visit>
   void each_piece(std::uint64_t transfer, Visit visit) const {
@@ -64,8 +72,9 @@ class Schedule {
   }
   /// The pieces of a transfer of a schedule that is not direct.
   [[nodiscard]] std::span<const Piece> pieces(std::uint64_t transfer) const {
-    return {pieces_.pieces.data() + pieces_.begin[transfer], pieces_.pieces.data() + pieces_.begin[transfer + 1]};
+    return pieces_.in(pieces_.list_of(transfer));
   }
+  [[nodiscard]] const PieceLists& piece_lists() const { return pieces_; }
   /// Bytes of a transfer.
   [[nodiscard]] std::uint64_t length(std::uint64_t transfer) const;
 

@@ -50,9 +50,7 @@ template <class Each>
   std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
   std::vector<Hop> hops(begin.back());
   PieceLists carried;
-  carried.pieces.resize(begin.back());
-  carried.begin.resize(begin.back() + 1);
-  for (std::uint64_t i = 0; i <= begin.back(); ++i) carried.begin[i] = i;
+  carried.list.resize(hops.size());
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     const std::uint64_t from = share(lane), size = share(lane + 1) - from, count = pieces_in(lane);
     for (std::uint64_t piece = 0; piece < count; ++piece) {
@@ -60,8 +58,10 @@ template <class Each>
       each(lane, piece, [&](const Relay& relay) {
         const std::uint64_t place = fill[piece + relay.age]++;
         hops[place] = {relay.src, relay.dst};
-        carried.pieces[place] = {giver, everyone, from + at, end - at};
+        carried.list[place] = carried.lists();
       });
+      carried.pieces.push_back({giver, everyone, from + at, end - at});
+      carried.end_list();
     }
   }
   while (begin.size() > 1 && begin.back() == begin[begin.size() - 2]) begin.pop_back();

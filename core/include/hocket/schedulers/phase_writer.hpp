@@ -22,7 +22,7 @@ class PhaseWriter {
   void send(Rank src, Rank dst, std::uint64_t offset, std::uint64_t length) {
     hops_.push_back({src, dst});
     pieces_.pieces.push_back({src, dst, offset, length});
-    pieces_.end_transfer();
+    pieces_.end_list();
   }
   /// A phase without transfers is none.
   void end_phase() {
@@ -30,7 +30,6 @@ class PhaseWriter {
   }
   [[nodiscard]] Schedule finish() {
     end_phase();
-    if (hops_.empty()) pieces_ = {};
     return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_), std::move(pieces_)};
   }
 
