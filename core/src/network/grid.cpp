@@ -72,13 +72,19 @@ class GridRouting final : public Routing {
   }
 
   void append(Node src, Node dst, std::vector<Channel>& route) const override {
+    // Long routes are walked often: few divisions.
+    Node rest_of_src = src, rest_of_dst = dst;
     for (std::size_t d = 0; d < grid_.sides.size(); ++d) {
-      const std::uint32_t side = grid_.sides[d], stride = grid_.stride(d), to = grid_.coordinate(dst, d);
-      std::uint32_t at = grid_.coordinate(src, d);
+      const std::uint32_t side = grid_.sides[d], stride = grid_.stride(d);
+      std::uint32_t at = rest_of_src / stride;
+      const std::uint32_t to = rest_of_dst / stride;
+      rest_of_src -= at * stride;
+      rest_of_dst -= to * stride;
       const bool up = goes_up(side, grid_.wraps, ties_[d], at, to);
       const Node line = src - at * stride;  // where the coordinate is 0
-      while (at != to) {                    // without divisions: long routes are walked often
-        route.push_back((up ? up_ : down_)[index(line + at * stride, d)]);
+      const std::vector<Channel>& channels = up ? up_ : down_;
+      while (at != to) {
+        route.push_back(channels[index(line + at * stride, d)]);
         if (up)
           at = at + 1 == side ? 0 : at + 1;
         else

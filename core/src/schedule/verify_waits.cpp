@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hocket/network/share.hpp"
@@ -97,32 +98,41 @@ class Order {
   std::uint32_t query_ = 0;
 };
 
-/// The users of every channel, in order. Who is capacity · window places before a transfer must be over.
+/// The last users of every channel, in order. Who is capacity · window places before a transfer must be over.
 class ChannelUsers {
  public:
   ChannelUsers(const Network& network, const Schedule& schedule, std::uint32_t window, Order& order)
-      : network_(network), schedule_(schedule), window_(window), order_(order), users_(network.channels()) {}
+      : network_(network), schedule_(schedule), order_(order), begin_(network.channels() + std::size_t{1}, 0) {
+    for (Channel channel = 0; channel < network.channels(); ++channel)
+      begin_[channel + 1] = begin_[channel] + std::size_t{network.capacity(channel)} * window;
+    users_.assign(begin_.back(), no_transfer);
+    next_.assign(network.channels(), 0);
+  }
 
   /// `transfer`, of the phase that begins with `first`, takes its places. Calls `unordered(earlier, channel)` for
   /// whoever may not be over by then.
   void take(std::uint32_t transfer, std::uint64_t first, std::span<const Channel> route, const auto& unordered) {
     over_.clear();
     unsaid_.clear();
+    std::uint32_t asked = no_transfer;  // of neighbouring channels many have the same user
+    bool said = false;
     for (const Channel channel : route) {
-      auto& chain = users_[channel];
-      if (chain.size() >= apart(channel)) {
-        const std::uint32_t earlier = chain[chain.size() - apart(channel)];
-        if (earlier >= first)
-          in_order_ = false;  // contention within a phase: reported by verify()
-        else
-          (order_.said(earlier, transfer) ? over_ : unsaid_).push_back({channel, earlier});
+      const std::uint32_t earlier = std::exchange(users_[begin_[channel] + next_[channel]], transfer);
+      next_[channel] = next_[channel] + 1 < apart(channel) ? next_[channel] + 1 : 0;
+      if (earlier == no_transfer) continue;
+      if (earlier >= first) {
+        in_order_ = false;  // contention within a phase: reported by verify()
+        continue;
       }
-      chain.push_back(transfer);
+      if (earlier != asked) said = order_.said(asked = earlier, transfer);
+      (said ? over_ : unsaid_).push_back({channel, earlier});
     }
     std::ranges::sort(unsaid_, std::greater<>(), &Use::earlier);  // what is over tells of those before
+    std::uint32_t known = no_transfer;                            // to be over
     for (const Use& use : unsaid_) {
-      if (before_one_that_is_over(use.earlier) || order_.holds(use.earlier, transfer)) {
+      if (use.earlier == known || before_one_that_is_over(use.earlier) || order_.holds(use.earlier, transfer)) {
         over_.push_back(use);
+        known = use.earlier;
       } else {
         in_order_ = false;
         unordered(use.earlier, use.channel);
@@ -136,7 +146,7 @@ class ChannelUsers {
     std::uint32_t earlier;
   };
 
-  [[nodiscard]] std::size_t apart(Channel channel) const { return std::size_t{network_.capacity(channel)} * window_; }
+  [[nodiscard]] std::size_t apart(Channel channel) const { return begin_[channel + 1] - begin_[channel]; }
 
   /// Where a channel carries one message at a time and all its users so far are in order, those before one that is over
   /// are over, too. Most that no wait says follow from that, without a search.
@@ -152,9 +162,10 @@ class ChannelUsers {
 
   const Network& network_;
   const Schedule& schedule_;
-  std::uint32_t window_;
   Order& order_;
-  std::vector<std::vector<std::uint32_t>> users_;
+  std::vector<std::size_t> begin_;    ///< of each channel's users
+  std::vector<std::uint32_t> users_;  ///< so many as are apart, the eldest where the next one goes
+  std::vector<std::size_t> next_;
   std::vector<Use> over_, unsaid_;  ///< before the transfer at hand: known to be, and not said by a wait
   std::vector<Channel> route_;
   bool in_order_ = true;  ///< nothing unordered so far
