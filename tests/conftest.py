@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -40,6 +41,11 @@ os.environ.setdefault("OMPI_MCA_mtl", "^ofi")
 # only: with a short sleep calls take longer, but a quarter less of the processors.
 for name, value in {**GIVE_WAY, "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}.items():
     os.environ.setdefault(name, value)
+
+
+# A shell that starts tests in the background has them ignore Ctrl-C, of which some are about.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -17,6 +17,8 @@ GRIDS = [
     ("mesh", (5, 5)), ("mesh", (3, 5)), ("mesh", (3, 3, 3)), ("hypercube", (5,)),
 ]  # fmt: skip
 
+LARGE = [("torus", (3, 5, 5)), ("torus", (3, 5, 7))]
+
 
 def grid(kind: str, sides: tuple[int, ...]) -> _core.Network:
     return _core.build_grid(kind, list(sides), RATE, 0.0)
@@ -48,9 +50,12 @@ def ratio(network: _core.Network, contributions: list[int]) -> float:
     return float(seconds / _core.lower_bounds(network, demand).seconds)
 
 
-@pytest.mark.parametrize("size", [512, 4096])
 @pytest.mark.parametrize(("givers", "limit"), [(1, 1.5), (2, 1.3), (3, 1.3)])
-@pytest.mark.parametrize(("kind", "sides"), GRIDS)
+@pytest.mark.parametrize(
+    ("kind", "sides", "size"),
+    [(*grid, 512) for grid in GRIDS]
+    + [pytest.param(*grid, 4096, marks=[pytest.mark.slow] if grid in LARGE else []) for grid in GRIDS],
+)
 def test_few_contributors_are_near_the_bound_of_the_wires(
     kind: str, sides: tuple[int, ...], givers: int, limit: float, size: int
 ) -> None:
