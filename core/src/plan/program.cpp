@@ -1,7 +1,8 @@
 #include "hocket/plan/program.hpp"
 
-#include <algorithm>
+#include <cstddef>
 
+#include "hocket/elements/local_sort.hpp"
 #include "hocket/error.hpp"
 
 namespace hocket {
@@ -45,6 +46,12 @@ void fill(const Schedule& schedule, const Waits& waits, Rank wanted, RowOf row_o
     }
 }
 
+/// A message of a rank, as sort_records() takes it.
+struct Peer {
+  std::uint64_t phase;
+  Rank rank;
+};
+
 }  // namespace
 
 std::vector<RankProgram> rank_programs(const Schedule& schedule, const Waits& waits) {
@@ -62,27 +69,30 @@ RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank
 RankProgram rank_program(const Network& network, const ClosedForm& form, Rank rank) {
   const std::uint32_t ranks = network.ranks();
   if (rank >= ranks) throw InputError("there is no rank " + std::to_string(rank));
-  std::vector<PhasedMessage> messages;
-  messages.reserve(ranks - 1);
-  const auto by_phase = [&](auto message) {
-    messages.clear();
+  std::vector<Peer> peers, scratch(ranks - 1);
+  peers.reserve(ranks - 1);
+  const auto by_phase = [&](auto phase) {
+    peers.clear();
     for (Rank other = 0; other < ranks; ++other)
-      if (other != rank) messages.push_back(message(other));
-    std::ranges::sort(messages, {}, &PhasedMessage::phase);
+      if (other != rank) peers.push_back({phase(other), other});
+    sort_records({KeyType::u64, sizeof(Peer)}, reinterpret_cast<std::byte*>(peers.data()), peers.size(),
+                 reinterpret_cast<std::byte*>(scratch.data()));
   };
   RankProgram program;
+  std::vector<PhasedMessage> others;
   program.sends.reserve(ranks - 1);
-  by_phase([&](Rank other) { return PhasedMessage{rank, other, form.phase(rank, other)}; });
-  for (const PhasedMessage& message : messages) {
-    program.sends.push_back({message.dst, message.phase, {}, {}});
-    for (const PhasedMessage& earlier : awaited(network, form, message, Side::before))
-      program.sends.back().tokens.push_back(earlier.dst);
+  by_phase([&](Rank other) { return form.phase(rank, other); });
+  for (const auto [phase, dst] : peers) {
+    program.sends.push_back({dst, phase, {}, {}});
+    find_awaited(network, form, {rank, dst, phase}, Side::before, others);
+    for (const PhasedMessage& earlier : others) program.sends.back().tokens.push_back(earlier.dst);
   }
   program.receives.reserve(ranks - 1);
-  by_phase([&](Rank other) { return PhasedMessage{other, rank, form.phase(other, rank)}; });
-  for (const PhasedMessage& message : messages) {
-    program.receives.push_back({message.src, message.phase, {}, {}});
-    for (const PhasedMessage& later : awaited(network, form, message, Side::after))
+  by_phase([&](Rank other) { return form.phase(other, rank); });
+  for (const auto [phase, src] : peers) {
+    program.receives.push_back({src, phase, {}, {}});
+    find_awaited(network, form, {src, rank, phase}, Side::after, others);
+    for (const PhasedMessage& later : others)
       program.receives.back().releases.push_back({later.src, form.sends_before(later)});
   }
   return program;

@@ -5,8 +5,8 @@
 
 namespace hocket {
 
-std::vector<PhasedMessage> awaited(const Network& network, const ClosedForm& form, const PhasedMessage& message,
-                                   Side side) {
+void find_awaited(const Network& network, const ClosedForm& form, const PhasedMessage& message, Side side,
+                  std::vector<PhasedMessage>& kept) {
   struct Scratch {
     std::vector<Channel> route;
     std::vector<std::optional<PhasedMessage>> users;  // per channel of the route
@@ -24,7 +24,7 @@ std::vector<PhasedMessage> awaited(const Network& network, const ClosedForm& for
     const bool same = !users.empty() && users.back() && apart(*users.back()) == 1 && form.uses(*users.back(), channel);
     users.push_back(same ? users.back() : form.user(channel, message.phase, side));
   }
-  std::vector<PhasedMessage> kept;
+  kept.clear();
   for (const auto& user : users) {
     if (!user || user->src == message.src || std::ranges::find(kept, *user) != kept.end()) continue;
     // Between neighbouring phases nobody else can have used a channel.
@@ -39,7 +39,6 @@ std::vector<PhasedMessage> awaited(const Network& network, const ClosedForm& for
     };
     return side == Side::before ? earlier(y, x) : earlier(x, y);
   });
-  return kept;
 }
 
 }  // namespace hocket

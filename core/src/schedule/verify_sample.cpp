@@ -55,11 +55,12 @@ class Sample {
 
   /// What is wrong with its tokens; empty: nothing.
   [[nodiscard]] std::string out_of_order(const PhasedMessage& message) {
-    for (const PhasedMessage& earlier : awaited(network_, form_, message, Side::before)) {
+    find_awaited(network_, form_, message, Side::before, awaited_);
+    for (const PhasedMessage& earlier : awaited_) {
       if (earlier.phase >= message.phase || form_.phase(earlier.src, earlier.dst) != earlier.phase)
         return "waits for " + name_of(earlier) + ", which is not earlier";
-      const auto released = awaited(network_, form_, earlier, Side::after);
-      if (std::ranges::find(released, message) == released.end())
+      find_awaited(network_, form_, earlier, Side::after, released_);
+      if (std::ranges::find(released_, message) == released_.end())
         return "waits for a token that the receiver of " + name_of(earlier) + " does not send";
     }
     return {};
@@ -68,6 +69,7 @@ class Sample {
   const Network& network_;
   const ClosedForm& form_;
   std::vector<Channel> route_;
+  std::vector<PhasedMessage> awaited_, released_;
 };
 
 }  // namespace

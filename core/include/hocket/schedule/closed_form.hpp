@@ -46,10 +46,10 @@ class ClosedForm {
 
 /// Of the last users (or the first ones) of the channels of a message's route, which the rule of the waits keeps
 /// (waits.hpp): those of other senders that are the last on *every* channel which they share with it. By phase, those
-/// next to it first; then by sender, in the same sense.
+/// next to it first; then by sender, in the same sense. `kept` becomes these.
 ///
 /// Linear in the route, but for users of phases further away than the next, which are compared with it.
-[[nodiscard]] std::vector<PhasedMessage> awaited(const Network& network, const ClosedForm& form,
-                                                 const PhasedMessage& message, Side side);
+void find_awaited(const Network& network, const ClosedForm& form, const PhasedMessage& message, Side side,
+                  std::vector<PhasedMessage>& kept);
 
 }  // namespace hocket

@@ -169,7 +169,8 @@ std::optional<PhasedMessage> ProductForm::user_in(Channel channel, std::uint64_t
   for (std::size_t d = count; d-- > own + 1;) {
     const Dimension& of = dimensions_[d];
     from[d] = coordinate(at, d);
-    sum = (sum + of.parts_so_far - of.part[group[d] * of.line.side + from[d]]) % of.parts_so_far;
+    const Small part = of.part[group[d] * of.line.side + from[d]];
+    sum = sum >= part ? sum - part : sum + of.parts_so_far - part;
     if (sum >= dimensions_[d - 1].parts_so_far) return std::nullopt;
   }
   std::uint64_t before = 0;
@@ -179,7 +180,7 @@ std::optional<PhasedMessage> ProductForm::user_in(Channel channel, std::uint64_t
     before = (before + of.part[group[d] * of.line.side + from[d]]) % of.parts_so_far;
   }
   const Dimension& line = dimensions_[own];
-  const std::uint64_t part = (sum + line.parts_so_far - before) % line.parts_so_far;
+  const std::uint64_t part = sum >= before ? sum - before : sum + line.parts_so_far - before;
   if (part >= line.parts) return std::nullopt;
   const std::size_t position = coordinate(at, own) + (channel % 2 == 0 ? 0 : line.line.side);
   from[own] = line.source[(std::uint64_t{group[own]} * line.parts + part) * 2 * line.line.side + position];
@@ -211,7 +212,7 @@ bool ProductForm::uses(const PhasedMessage& message, Channel channel) const {
   const std::uint32_t from = coordinate(message.src, own), to = coordinate(message.dst, own),
                       here = coordinate(at, own);
   if (from == to || line.up(from, to) != up) return false;
-  const auto along = [&](std::uint32_t a, std::uint32_t b) { return (b + line.side - a) % line.side; };
+  const auto along = [&](std::uint32_t a, std::uint32_t b) { return b >= a ? b - a : b + line.side - a; };
   return up ? along(from, here) < along(from, to) : along(here, from) < along(to, from);
 }
 
