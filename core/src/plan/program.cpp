@@ -85,15 +85,18 @@ RankProgram rank_program(const Network& network, const ClosedForm& form, Rank ra
   for (const auto [phase, dst] : peers) {
     program.sends.push_back({dst, phase, {}, {}});
     find_awaited(network, form, {rank, dst, phase}, Side::before, others);
-    for (const PhasedMessage& earlier : others) program.sends.back().tokens.push_back(earlier.dst);
+    std::vector<Rank>& tokens = program.sends.back().tokens;
+    tokens.reserve(others.size());
+    for (const PhasedMessage& earlier : others) tokens.push_back(earlier.dst);
   }
   program.receives.reserve(ranks - 1);
   by_phase([&](Rank other) { return form.phase(other, rank); });
   for (const auto [phase, src] : peers) {
     program.receives.push_back({src, phase, {}, {}});
     find_awaited(network, form, {src, rank, phase}, Side::after, others);
-    for (const PhasedMessage& later : others)
-      program.receives.back().releases.push_back({later.src, form.sends_before(later)});
+    std::vector<Release>& releases = program.receives.back().releases;
+    releases.reserve(others.size());
+    for (const PhasedMessage& later : others) releases.push_back({later.src, form.sends_before(later)});
   }
   return program;
 }
