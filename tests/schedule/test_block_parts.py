@@ -61,7 +61,7 @@ def changed(rows: list[Row], data: st.DataObject, sizes: list[int]) -> list[Row]
     """Rows are left out, doubled, moved to another phase, rank or block, shortened or cut in two."""
     rows = list(rows)
     at = data.draw(st.integers(0, len(rows) - 1))
-    phase, src, dst, block, target, offset, length = rows[at]
+    phase, src, dst, _, target, offset, length = rows[at]
     other = data.draw(st.integers(0, len(sizes) - 1))
     kind = data.draw(st.sampled_from(["out", "twice", "phase", "rank", "block", "length", "two"]))
     if kind == "phase":
