@@ -10,19 +10,6 @@
 namespace hocket::model {
 namespace {
 
-/// Groups (before, after) pairs by `before`; pairs are visited twice, in the same order.
-template <class ForEachPair>
-Successors group(std::uint64_t transfers, ForEachPair for_each_pair) {
-  Successors successors;
-  successors.begin.assign(transfers + 1, 0);
-  for_each_pair([&](std::uint32_t before, std::uint32_t) { ++successors.begin[before + 1]; });
-  for (std::uint64_t i = 0; i < transfers; ++i) successors.begin[i + 1] += successors.begin[i];
-  successors.next.resize(successors.begin.back());
-  std::vector<std::uint64_t> fill(successors.begin.begin(), successors.begin.end() - 1);
-  for_each_pair([&](std::uint32_t before, std::uint32_t after) { successors.next[fill[before]++] = after; });
-  return successors;
-}
-
 struct Arrival {
   Rank at, origin, target;
   std::uint32_t transfer;
@@ -32,7 +19,7 @@ struct Arrival {
 
 }  // namespace
 
-Successors released_by(const Schedule& schedule, const Waits& waits) {
+Grouped released_by(const Schedule& schedule, const Waits& waits) {
   if (waits.begin.size() != schedule.size() + 1 || waits.begin.back() != waits.before.size())
     throw InputError("the waits belong to another schedule: they are for " +
                      std::to_string(waits.begin.empty() ? 0 : waits.begin.size() - 1) + " transfers, not " +
@@ -48,7 +35,7 @@ Successors released_by(const Schedule& schedule, const Waits& waits) {
   });
 }
 
-Successors forwarded_after(const Schedule& schedule) {
+Grouped forwarded_after(const Schedule& schedule) {
   if (schedule.direct()) return {};
   std::vector<Arrival> arrivals;
   for (std::uint64_t i = 0; i < schedule.size(); ++i)
@@ -83,7 +70,7 @@ Successors forwarded_after(const Schedule& schedule) {
   });
 }
 
-Successors sent_after(const Schedule& schedule) {
+Grouped sent_after(const Schedule& schedule) {
   // Backwards, so that what a rank sends next is known when it receives.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
   std::vector<std::vector<std::uint64_t>> next(schedule.ranks());  // sends of the first later phase

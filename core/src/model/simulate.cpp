@@ -11,7 +11,6 @@
 namespace hocket {
 namespace {
 
-using model::Successors;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void check(const Network& network, const Schedule& schedule, const ModelParameters& p) {
@@ -70,9 +69,9 @@ class Simulator {
     for (Rank rank = 0; rank < network.ranks(); ++rank) senders_[rank].left = sends_.of(rank);
   }
 
-  void hold_back(Successors tokens, Successors data) {
+  void hold_back(Grouped tokens, Grouped data) {
     for (const auto* successors : {&tokens, &data})
-      for (const std::uint32_t transfer : successors->next) ++pending_[transfer];
+      for (const std::uint32_t transfer : successors->items) ++pending_[transfer];
     tokens_ = std::move(tokens);
     data_ = std::move(data);
   }
@@ -264,7 +263,7 @@ class Simulator {
   const FlowControl flow_;
   const ModelParameters p_;
   FairShare share_;
-  Successors tokens_, data_;
+  Grouped tokens_, data_;
   std::vector<std::uint32_t> pending_;  ///< per transfer: tokens and pieces still missing
   const model::Sends sends_;
   std::vector<Sender> senders_;
@@ -288,10 +287,10 @@ std::optional<Simulation> simulate_within(std::uint64_t steps, const Network& ne
   check(network, schedule, parameters);
   if (flow.window == 0) throw InputError("the window must be at least 1");
   Simulator simulator(network, schedule, flow, parameters);
-  Successors tokens;
+  Grouped tokens;
   if (flow.kind == FlowControl::Kind::window)
     tokens = model::released_by(schedule, waits != nullptr ? *waits : derive_waits(network, schedule, flow.window));
-  Successors data;
+  Grouped data;
   if (flow.kind == FlowControl::Kind::steps)
     data = model::sent_after(schedule);
   else if (flow.kind != FlowControl::Kind::barrier)

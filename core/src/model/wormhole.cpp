@@ -12,7 +12,6 @@ namespace {
 
 using model::Happening;
 using model::Routers;
-using model::Successors;
 using model::Ticks;
 
 void check(const Network& network, const Schedule& schedule, FlowControl flow, const WormholeParameters& p) {
@@ -81,7 +80,7 @@ class Senders {
   void wait_for_pieces() {
     pieces_ = model::forwarded_after(schedule_);
     pending_.assign(schedule_.size(), 0);
-    for (const std::uint32_t transfer : pieces_.next) ++pending_[transfer];
+    for (const std::uint32_t transfer : pieces_.items) ++pending_[transfer];
   }
 
   /// The rank's next message, if it may go.
@@ -149,7 +148,7 @@ class Senders {
   const bool barrier_;
   const WormholeParameters p_;
   Routers routers_;
-  Successors pieces_;
+  Grouped pieces_;
   std::vector<std::uint32_t> pending_;  ///< per transfer: arrivals that bring what it forwards
   const model::Sends sends_;
   std::vector<Sender> senders_;

@@ -253,8 +253,9 @@ Bytes encode_plan(const Plan& plan) {
   const bool direct = plan.schedule.direct();
   ByteWriter rows, index;
   index.number(plan.schedule.ranks());
-  for (const RankProgram& program : rank_programs(plan.schedule, plan.waits)) {
-    const Bytes row = encode_row(program, direct);
+  const RankPrograms programs(plan.schedule, plan.waits);
+  for (Rank rank = 0; rank < plan.schedule.ranks(); ++rank) {
+    const Bytes row = encode_row(programs.of(rank), direct);
     index.fixed(rows.bytes().size());
     index.fixed(row.size());
     index.fixed(checksum(row));

@@ -8,42 +8,11 @@
 namespace hocket {
 namespace {
 
-constexpr Rank every_rank = ~Rank{0};
-
 void check_waits(const Schedule& schedule, const Waits& waits) {
   if (waits.begin.empty()) return;
   if (waits.begin.size() != schedule.size() + 1) throw InputError("there are waits for another number of transfers");
   for (const std::uint32_t earlier : waits.before)
     if (earlier >= schedule.size()) throw InputError("a wait for a transfer that does not exist");
-}
-
-/// Walks the schedule once and hands each send, receive and release of the wanted rank to its row.
-template <class RowOf>
-void fill(const Schedule& schedule, const Waits& waits, Rank wanted, RowOf row_of) {
-  check_ranks(schedule);
-  check_waits(schedule, waits);
-  const auto hops = schedule.hops();
-  // Place of each transfer in its sender's and its receiver's row.
-  std::vector<std::uint32_t> send_place(schedule.size()), receive_place(schedule.size());
-  std::vector<std::uint32_t> sent(schedule.ranks(), 0), received(schedule.ranks(), 0);
-  const auto concerns = [wanted](Rank rank) { return wanted == every_rank || wanted == rank; };
-  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
-    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
-      const auto [src, dst] = hops[i];
-      send_place[i] = sent[src]++;
-      receive_place[i] = received[dst]++;
-      std::span<const Piece> pieces;
-      if (!schedule.direct()) pieces = schedule.pieces(i);
-      if (concerns(src)) row_of(src).sends.push_back({dst, phase, {pieces.begin(), pieces.end()}, {}});
-      if (concerns(dst)) row_of(dst).receives.push_back({src, phase, {pieces.begin(), pieces.end()}, {}});
-      if (waits.begin.empty()) continue;
-      for (const std::uint32_t earlier : waits.of(i)) {
-        const Rank releaser = hops[earlier].dst;
-        if (concerns(src)) row_of(src).sends.back().tokens.push_back(releaser);
-        if (concerns(releaser))
-          row_of(releaser).receives[receive_place[earlier]].releases.push_back({src, send_place[i]});
-      }
-    }
 }
 
 /// A message of a rank, as sort_records() takes it.
@@ -54,16 +23,68 @@ struct Peer {
 
 }  // namespace
 
+RankPrograms::RankPrograms(const Schedule& schedule, const Waits& waits, std::optional<Rank> only)
+    : schedule_(schedule), waits_(waits), phase_(schedule.size()), send_place_(schedule.size()) {
+  check_ranks(schedule);
+  check_waits(schedule, waits);
+  const auto hops = schedule.hops();
+  const auto transfers = static_cast<std::uint32_t>(schedule.size());
+  std::vector<std::uint32_t> sent(schedule.ranks(), 0);
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
+    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
+      phase_[i] = static_cast<std::uint32_t>(phase);
+      send_place_[i] = sent[hops[i].src]++;
+    }
+  const auto concerns = [only](Rank rank) { return !only || rank == *only; };
+  const auto by_rank = [&](Rank Hop::* end) {
+    return group(schedule.ranks(), [&](auto visit) {
+      for (std::uint32_t i = 0; i < transfers; ++i)
+        if (concerns(hops[i].*end)) visit(hops[i].*end, i);
+    });
+  };
+  sends_ = by_rank(&Hop::src);
+  receives_ = by_rank(&Hop::dst);
+  if (waits.begin.empty()) return;
+  released_ = group(transfers, [&](auto visit) {
+    for (std::uint32_t i = 0; i < transfers; ++i)
+      for (const std::uint32_t earlier : waits.of(i))
+        if (concerns(hops[earlier].dst)) visit(earlier, i);
+  });
+}
+
+std::vector<Piece> RankPrograms::pieces(std::uint32_t transfer) const {
+  if (schedule_.direct()) return {};
+  const auto carried = schedule_.pieces(transfer);
+  return {carried.begin(), carried.end()};
+}
+
+RankProgram RankPrograms::of(Rank rank) const {
+  const auto hops = schedule_.hops();
+  RankProgram program;
+  program.sends.reserve(sends_.of(rank).size());
+  for (const std::uint32_t i : sends_.of(rank)) {
+    program.sends.push_back({hops[i].dst, phase_[i], pieces(i), {}});
+    if (waits_.begin.empty()) continue;
+    for (const std::uint32_t earlier : waits_.of(i)) program.sends.back().tokens.push_back(hops[earlier].dst);
+  }
+  program.receives.reserve(receives_.of(rank).size());
+  for (const std::uint32_t i : receives_.of(rank)) {
+    program.receives.push_back({hops[i].src, phase_[i], pieces(i), {}});
+    for (const std::uint32_t later : released_.of(i))
+      program.receives.back().releases.push_back({hops[later].src, send_place_[later]});
+  }
+  return program;
+}
+
 std::vector<RankProgram> rank_programs(const Schedule& schedule, const Waits& waits) {
-  std::vector<RankProgram> programs(schedule.ranks());
-  fill(schedule, waits, every_rank, [&](Rank rank) -> RankProgram& { return programs[rank]; });
-  return programs;
+  const RankPrograms programs(schedule, waits);
+  std::vector<RankProgram> all;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) all.push_back(programs.of(rank));
+  return all;
 }
 
 RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank) {
-  RankProgram program;
-  fill(schedule, waits, rank, [&](Rank) -> RankProgram& { return program; });
-  return program;
+  return RankPrograms(schedule, waits, rank).of(rank);
 }
 
 RankProgram rank_program(const Network& network, const ClosedForm& form, Rank rank) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "hocket/error.hpp"
 #include "hocket/gossip/search.hpp"
@@ -57,6 +58,15 @@ class Contents {
     return list_.at({message.first, message.last});
   }
   [[nodiscard]] PieceLists& lists() { return lists_; }
+  /// The list of these pieces: of all messages that miss as much.
+  [[nodiscard]] std::uint32_t list_with(const std::vector<Piece>& pieces) {
+    const auto [known, first_time] = partial_.try_emplace(pieces, lists_.lists());
+    if (first_time) {
+      lists_.pieces.insert(lists_.pieces.end(), pieces.begin(), pieces.end());
+      lists_.end_list();
+    }
+    return known->second;
+  }
 
  private:
   void add(const gossip::Parcel& parcel) {
@@ -71,6 +81,7 @@ class Contents {
   const Demand& demand_;
   const gossip::Steps& steps_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> list_;
+  std::map<std::vector<Piece>, std::uint32_t> partial_;  ///< lists of what receivers lack
   PieceLists lists_;
 };
 
@@ -109,9 +120,7 @@ Schedule to_schedule(const Demand& demand, const gossip::Grid& grid, const gossi
         for (; k < step.size() && step[k].first == hop; ++k)
           for (const Piece& piece : lists.in(contents.of(*step[k].second))) held.add(hop.dst, piece, fresh);
         if (fresh.empty()) continue;
-        lists.list.push_back(lists.lists());
-        lists.pieces.insert(lists.pieces.end(), fresh.begin(), fresh.end());
-        lists.end_list();
+        lists.list.push_back(contents.list_with(fresh));
       }
       hops.push_back(hop);
     }

@@ -2,10 +2,11 @@
 /// What one rank does: its sends in order, the tokens each waits for, and whom to release when a
 /// message has come in.
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "hocket/schedule/closed_form.hpp"
+#include "hocket/schedule/grouped.hpp"
 #include "hocket/schedule/schedule.hpp"
 #include "hocket/schedule/waits.hpp"
 
@@ -38,7 +39,25 @@ struct RankProgram {
   bool operator==(const RankProgram&) const = default;
 };
 
-/// The programs of all ranks, or of one only.
+/// The programs of all ranks, made one at a time: together they take many times the memory of the schedule.
+class RankPrograms {
+ public:
+  /// Schedule and waits must outlive it. `only`: no other rank will be asked for. Throws InputError for transfers
+  /// between ranks that there are not, and for waits of another schedule.
+  RankPrograms(const Schedule& schedule, const Waits& waits, std::optional<Rank> only = {});
+
+  [[nodiscard]] RankProgram of(Rank rank) const;
+
+ private:
+  [[nodiscard]] std::vector<Piece> pieces(std::uint32_t transfer) const;
+
+  const Schedule& schedule_;
+  const Waits& waits_;
+  std::vector<std::uint32_t> phase_, send_place_;  ///< per transfer; the place among its sender's
+  Grouped sends_, receives_;                       ///< transfers, per rank
+  Grouped released_;                               ///< transfers that wait for one
+};
+
 [[nodiscard]] std::vector<RankProgram> rank_programs(const Schedule& schedule, const Waits& waits);
 [[nodiscard]] RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank);
 
