@@ -165,5 +165,7 @@ def test_a_plan_is_written_one_program_at_a_time() -> None:
         "plan.encode()\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
     )
-    done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", work], capture_output=True, text=True, check=True, timeout=120
+    )
     assert int(done.stdout) < 150_000  # KiB
