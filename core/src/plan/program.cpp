@@ -59,6 +59,7 @@ std::vector<Piece> RankPrograms::pieces(std::uint32_t transfer) const {
 }
 
 RankProgram RankPrograms::of(Rank rank) const {
+  if (rank >= schedule_.ranks()) throw InputError("there is no rank " + std::to_string(rank));
   const auto hops = schedule_.hops();
   RankProgram program;
   program.sends.reserve(sends_.of(rank).size());
