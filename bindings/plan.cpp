@@ -27,7 +27,8 @@ struct Rows {
   const Network& network;
   FoundForm found;
 
-  explicit Rows(const Network& of, const Demand& demand) : network(of), found(closed_form_of(network, demand)) {
+  Rows(const Network& of, const Demand& demand, const std::string& scheduler)
+      : network(of), found(closed_form_of(network, demand, scheduler)) {
     if (found.form == nullptr) throw InputError("this all-to-all has no closed form: " + std::string(found.why_not));
   }
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const {
@@ -133,8 +134,9 @@ void bind_plan(nb::module_& m) {
       .def("__eq__", [](const RankProgram& p, const RankProgram& q) { return p == q; });
 
   nb::class_<Rows>(m, "Rows", "An all-to-all in closed form: any rank's row without the rest of the schedule.")
-      .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(),
-           nb::call_guard<nb::gil_scoped_release>(), "Raises InputError where there is none.")
+      .def(nb::init<const Network&, const Demand&, const std::string&>(), "network"_a, "demand"_a, "scheduler"_a = "",
+           nb::keep_alive<1, 2>(), nb::call_guard<nb::gil_scoped_release>(),
+           "Raises InputError where there is none; that of `scheduler`, where it has one, however far from the bound.")
       .def_prop_ro("phases", [](const Rows& r) { return r.found.form->phases(); })
       .def_prop_ro("scheduler", [](const Rows& r) { return r.found.scheduler; })
       .def("phase", &Rows::phase, "src"_a, "dst"_a, "the phase of a message")

@@ -150,7 +150,7 @@ def test_where_the_rule_of_waits_holds(source: str, holds: bool) -> None:
         ("torus:512x2", "too long"),
         ("torus:4x4*2", "one rank on every host"),
         ("dragonfly:3x2x2", "no closed form"),
-        ("fat-tree:2x4x2", "other numbers of links up than of hosts"),
+        ("fat-tree:2x4x2", "nested shifts are far from the bound"),
         ("fat-tree:2x2x2*2", "several ranks"),
         ("star:1", "at least two ranks"),
     ],

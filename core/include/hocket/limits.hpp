@@ -16,6 +16,9 @@ inline constexpr double near_enough_piped = 1.1;
 /// Times the bound: messages of an irregular exchange are not cut.
 inline constexpr double near_enough_uncut = 1.05;
 
+/// Times the bound: a closed form is taken where a run could not plan the whole.
+inline constexpr double near_enough_by_row = 1.15;
+
 /// Messages of an irregular exchange; more are not cut, which would take seconds.
 inline constexpr std::uint64_t most_messages_cut = 1 << 14;
 /// Ranks of an all-gather; with more no phases are compared, which would take seconds.

@@ -23,7 +23,14 @@ class FatTreeRouting final : public Routing {
 
 }  // namespace
 
-std::shared_ptr<const FatTree> FatTree::find(const NetworkSpec& spec) {
+std::shared_ptr<const FatTree> FatTree::find(const NetworkSpec& spec) { return make(spec); }
+
+std::shared_ptr<const FatTree> FatTree::find(const NetworkSpec& spec, const Routing& routes) {
+  const std::shared_ptr<FatTree> tree = make(spec);
+  return tree != nullptr && tree->read_ways(spec, routes) ? tree : nullptr;
+}
+
+std::shared_ptr<FatTree> FatTree::make(const NetworkSpec& spec) {
   std::shared_ptr<FatTree> tree(new FatTree);
   if (!tree->read_levels(spec) || !tree->read_shape() || !tree->number_hosts() || !tree->number_twins()) return nullptr;
   tree->sort_channels();
@@ -176,14 +183,48 @@ void FatTree::sort_channels() {
     std::ranges::sort(std::span(leaving_).subspan(begin_[node], begin_[node + 1] - begin_[node]), {}, key);
 }
 
+/// A way is where messages from another subtree of the top turn. All routes are compared with those that follow from
+/// the ways: from a leaf they are the same whichever of its hosts sends, so one host sends for it.
+bool FatTree::read_ways(const NetworkSpec& spec, const Routing& routes) {
+  const std::uint32_t hosts = below_.back(), leaf = below_[1], apart = below_[levels() - 1];
+  if (up_[0] != 1 || apart == hosts) return false;
+  std::vector<Node> host_at(hosts);
+  for (Node node = 0; node < spec.names.size(); ++node)
+    if (level_[node] == 0) host_at[first_host_[node]] = node;
+  std::vector<Channel> route, own;
+  way_.resize(hosts);
+  for (std::uint32_t to = 0; to < hosts; ++to) {
+    route.clear();
+    routes.append(host_at[(to + apart) % hosts], host_at[to], route);
+    if (route.size() != 2 * std::size_t{levels()}) return false;
+    const Node turn = head_[route[levels() - 1]];
+    if (level_[turn] != levels()) return false;
+    way_[to] = twin_[turn];
+  }
+  for (std::uint32_t first = 0; first < hosts; first += leaf)
+    for (std::uint32_t to = 0; to < hosts; ++to) {
+      const std::uint32_t from = to == first && leaf > 1 ? first + 1 : first;
+      if (from == to) continue;
+      route.clear();
+      own.clear();
+      routes.append(host_at[from], host_at[to], route);
+      append_route(host_at[from], host_at[to], own);
+      if (route != own) return false;
+    }
+  bool as_numbered = true;
+  for (std::uint32_t to = 0; to < hosts; ++to) as_numbered = as_numbered && way_[to] == to % twins_.back();
+  if (as_numbered) way_ = {};
+  return true;
+}
+
 void FatTree::append_route(Node src, Node dst, std::vector<Channel>& route) const {
-  const std::uint32_t to = first_host_[dst];
+  const std::uint32_t to = first_host_[dst], up = way(to);
   const auto go = [&](std::uint32_t place) {
     route.push_back(leaving_[begin_[src] + place]);
     src = head_[route.back()];
   };
   while (first_host_[src] / below_[level_[src]] != to / below_[level_[src]])
-    go(children(src) + digit_above(to, level_[src]));
+    go(children(src) + digit_above(up, level_[src]));
   while (level_[src] > 0) go(to / below_[level_[src] - 1] % down_[level_[src] - 1]);
 }
 

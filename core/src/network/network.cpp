@@ -55,10 +55,13 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
       tree_ = root_tree(spec_);
       routing_ = tree_routing(*tree_);
     } else if (spec_.shape == Shape::graph) {
-      if (spec_.next_hops.empty()) fat_tree_ = FatTree::find(spec_);
-      routing_ = fat_tree_ != nullptr      ? fat_tree_routing(fat_tree_)
-                 : spec_.next_hops.empty() ? shortest_path_routing(spec_)
-                                           : forwarding_routing(spec_);
+      const bool tables = !spec_.next_hops.empty();
+      if (tables) routing_ = forwarding_routing(spec_);
+      fat_tree_ = tables ? FatTree::find(spec_, *routing_) : FatTree::find(spec_);
+      if (fat_tree_ != nullptr)
+        routing_ = fat_tree_routing(fat_tree_);  // the same routes in less memory
+      else if (!tables)
+        routing_ = shortest_path_routing(spec_);
     } else {
       routing_ = grid_routing(spec_);
     }

@@ -19,7 +19,8 @@ std::vector<std::uint32_t> ranks_below(const FatTree& tree, std::span<const Node
 
 std::string_view FatTreeShifts::why_not(const Network& network) {
   const FatTree* tree = network.fat_tree().get();
-  if (tree == nullptr) return "it needs a fat tree without forwarding tables";
+  if (tree == nullptr) return "it needs a fat tree, whose messages to a host come down one way";
+  if (!tree->by_own_number()) return "forwarding tables send other ways than by the hosts' own numbers";
   if (!network.equal_rates()) return "links differ in rate";
   if (network.hosts().size() != network.ranks()) return "hosts have several ranks";
   if (network.ranks() < 2) return "it needs two ranks";

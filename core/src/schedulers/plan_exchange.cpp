@@ -13,14 +13,17 @@
 #include "hocket/schedule/turned.hpp"
 #include "hocket/schedulers/gather_streams.hpp"
 #include "hocket/schedulers/irregular/list.hpp"
+#include "hocket/schedulers/nested_shifts.hpp"
 #include "hocket/schedulers/tree_phases.hpp"
 
 namespace hocket {
 namespace {
 
-/// The tree schedule sends one message at a time over a trunk, however wide it is.
-bool tree_is_optimal(const Network& network, const Bounds& bounds) {
-  return network.tree() != nullptr && TreePhases(network).phases() == bounds.phases;
+/// The tree schedule sends one message at a time over a trunk, however wide it is. Nested shifts take a phase for each
+/// place of a subtree, with and without a rank.
+bool is_far(const Scheduler& scheduler, const Network& network, const Bounds& bounds) {
+  if (scheduler.name == "tree") return TreePhases(network).phases() != bounds.phases;
+  return scheduler.name == "nested-shifts" && !NestedShifts::make(network)->near(bounds.phases);
 }
 
 const Scheduler& first_all_to_all(const Network& network, const Demand& demand, const Bounds& bounds) {
@@ -33,7 +36,7 @@ const Scheduler& first_all_to_all(const Network& network, const Demand& demand, 
       reasons += "; " + std::string(scheduler.name) + ": " + std::string(reason);
       continue;
     }
-    if (scheduler.name != "tree" || tree_is_optimal(network, bounds)) return scheduler;
+    if (!is_far(scheduler, network, bounds)) return scheduler;
     fallback = &scheduler;
   }
   if (fallback != nullptr) return *fallback;

@@ -47,7 +47,7 @@ def rows_of(
         else:
             if network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS or window not in (None, 1):
                 return None
-            rows = _core.Rows(network, demand)
+            rows = _core.Rows(network, demand, "" if scheduler == "auto" else scheduler)
     except _core.InputError as error:
         if network.ranks > _core.MAX_EXPLICIT_RANKS:
             raise PlanError(

@@ -15,6 +15,9 @@ class FatTree {
  public:
   /// Null unless the graph is one, with two levels of switches or more, and all its hosts have ranks.
   [[nodiscard]] static std::shared_ptr<const FatTree> find(const NetworkSpec& spec);
+  /// The same where messages follow the given routes: null unless all that go to a host come down to it by one way,
+  /// and up to that the shortest. So do OpenSM's ftree tables, and whatever else sends by the destination alone.
+  [[nodiscard]] static std::shared_ptr<const FatTree> find(const NetworkSpec& spec, const Routing& routes);
 
   /// Levels of switches.
   [[nodiscard]] std::uint32_t levels() const { return static_cast<std::uint32_t>(down_.size()); }
@@ -28,22 +31,29 @@ class FatTree {
   /// Which of its twins the node is: digit i of the number, from the least, is the parent chosen on level i.
   [[nodiscard]] std::uint32_t twin(Node node) const { return twin_[node]; }
 
+  /// Of a host by its number: the digits, from the least, are the parents that messages to it take.
+  [[nodiscard]] std::uint32_t way(std::uint32_t host) const { return way_.empty() ? host : way_[host]; }
+  /// Whether each host's way is its own number: D-mod-k.
+  [[nodiscard]] bool by_own_number() const { return way_.empty(); }
+
   /// Where a channel leads.
   [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
 
-  /// Up to the first switch above both, then down. Which parent is taken follows from the destination's number alone,
-  /// its digits from the least (D-mod-k, as OpenSM's ftree engine does): shifts of a full tree share no channel.
+  /// Up to the first switch above both, then down. Which parent is taken follows from the destination alone: without
+  /// given routes from its number, the digits from the least (D-mod-k): shifts of a full tree share no channel.
   /// Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic for MPI global collectives"
   /// (2012).
   void append_route(Node src, Node dst, std::vector<Channel>& route) const;
 
  private:
   FatTree() = default;
+  [[nodiscard]] static std::shared_ptr<FatTree> make(const NetworkSpec& spec);
   [[nodiscard]] bool read_levels(const NetworkSpec& spec);
   [[nodiscard]] bool read_shape();
   [[nodiscard]] bool number_hosts();
   [[nodiscard]] bool number_twins();
   void sort_channels();
+  [[nodiscard]] bool read_ways(const NetworkSpec& spec, const Routing& routes);
   [[nodiscard]] std::uint32_t digit_above(std::uint32_t number, std::uint32_t level) const {
     return number / twins_[level] % up_[level];
   }
@@ -53,6 +63,7 @@ class FatTree {
   std::vector<std::uint32_t> below_, twins_;  ///< per level
   std::vector<std::uint8_t> level_;           ///< per node
   std::vector<std::uint32_t> first_host_, twin_;
+  std::vector<std::uint32_t> way_;     ///< per host, by its number; empty: the number
   std::vector<Node> head_;             ///< per channel
   std::vector<std::uint32_t> begin_;   ///< per node: where its channels begin,
   std::vector<Channel> leaving_;       ///< to its children in their order, then to its parents

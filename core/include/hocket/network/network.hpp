@@ -56,7 +56,8 @@ class Network {
   }
   /// The rooted tree, for networks of shape tree; null otherwise.
   [[nodiscard]] const Tree* tree() const { return tree_ ? &*tree_ : nullptr; }
-  /// The fat tree whose routes messages follow; null for other networks, and where forwarding tables are given.
+  /// The fat tree whose routes messages follow; null for other networks, and where forwarding tables send messages to
+  /// one host down several ways.
   [[nodiscard]] const std::shared_ptr<const FatTree>& fat_tree() const { return fat_tree_; }
 
   /// The same network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become

@@ -10,13 +10,14 @@
 namespace hocket {
 
 /// The schedule that plan_exchange() would choose, in closed form; `scheduler` is its name in the registry. Null where
-/// it has none: then `why_not` says why. Time and memory are linear in the nodes of the network.
+/// it has none: then `why_not` says why. Time and memory are linear in the nodes of the network. `scheduler`: where
+/// this one has one, too, however far from the bound.
 struct FoundForm {
   std::unique_ptr<ClosedForm> form;
   std::string_view scheduler;
   std::string_view why_not;
 };
 
-[[nodiscard]] FoundForm closed_form_of(const Network& network, const Demand& demand);
+[[nodiscard]] FoundForm closed_form_of(const Network& network, const Demand& demand, std::string_view scheduler = {});
 
 }  // namespace hocket

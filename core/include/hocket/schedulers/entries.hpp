@@ -24,6 +24,9 @@ Schedule product(const Network& network, const Demand& demand, const SchedulerOp
 std::string_view fat_tree_why_not(const Network& network, const Demand& demand);
 Schedule fat_tree(const Network& network, const Demand& demand, const SchedulerOptions&);
 
+std::string_view nested_shifts_why_not(const Network& network, const Demand& demand);
+Schedule nested_shifts(const Network& network, const Demand& demand, const SchedulerOptions&);
+
 Schedule packing(const Network& network, const Demand& demand, const SchedulerOptions&);
 
 Schedule linear(const Network& network, const Demand& demand, const SchedulerOptions&);

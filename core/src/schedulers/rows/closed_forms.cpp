@@ -4,12 +4,13 @@
 #include "hocket/schedule/bounds.hpp"
 #include "hocket/schedulers/fat_tree_shifts.hpp"
 #include "hocket/schedulers/product/dealt.hpp"
+#include "nested_form.hpp"
 #include "product_form.hpp"
 #include "tree_form.hpp"
 
 namespace hocket {
 
-FoundForm closed_form_of(const Network& network, const Demand& demand) {
+FoundForm closed_form_of(const Network& network, const Demand& demand, std::string_view scheduler) {
   if (demand.pattern != Pattern::all_to_all) return {nullptr, {}, "only all-to-alls have rows of their own"};
   if (demand.ranks != network.ranks() || demand.ranks < 2) return {nullptr, {}, "it needs at least two ranks"};
   if (!network.equal_rates()) return {nullptr, {}, "links differ in rate"};
@@ -20,11 +21,16 @@ FoundForm closed_form_of(const Network& network, const Demand& demand) {
     return {std::move(form), "tree", {}};
   }
   if (network.fat_tree() != nullptr) {
-    if (const std::string_view reason = FatTreeShifts::why_not(network); !reason.empty()) return {nullptr, {}, reason};
-    return {std::make_unique<rows::FatTreeForm>(network), "fat-tree", {}};
+    if (scheduler != "nested-shifts" && FatTreeShifts::why_not(network).empty())
+      return {std::make_unique<rows::FatTreeForm>(network), "fat-tree", {}};
+    std::unique_ptr<NestedShifts> shifts = NestedShifts::make(network);
+    if (shifts == nullptr) return {nullptr, {}, NestedShifts::why_not(network)};
+    if (scheduler.empty() && !shifts->near(lower_bounds(network, demand).phases))
+      return {nullptr, {}, "nested shifts are far from the bound"};
+    return {std::make_unique<rows::NestedForm>(network, std::move(shifts)), "nested-shifts", {}};
   }
   if (network.shape() == Shape::graph || network.shape() == Shape::routed)
-    return {nullptr, {}, "its routes have no closed form; those of trees, grids and fat trees without tables have"};
+    return {nullptr, {}, "its routes have no closed form; those of trees, grids and fat trees have"};
   if (network.ranks_per_host() != 1) return {nullptr, {}, "this grid does not have one rank on every host"};
   std::unique_ptr<rows::ProductForm> form = rows::ProductForm::make(network);
   if (form == nullptr) return {nullptr, {}, "the lines of this grid are too long, or not dealt out to permutations"};

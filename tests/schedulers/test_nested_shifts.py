@@ -1,0 +1,208 @@
+"""Nested shifts on parts of fat trees, oversubscribed ones, and by installed routes: proven, and by row as a whole."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from hocket import _core
+from hocket.network import read_network
+from strategies import NetworkPlan, fat_tree
+
+NAME = "nested-shifts"
+Shape = tuple[list[int], list[int]]
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Shape:
+    """Children and parents per level: any bandwidth against that below, one link from each host."""
+    levels = draw(st.sampled_from([2, 2, 3]))
+    down = draw(st.lists(st.integers(1, 5), min_size=levels, max_size=levels))
+    up = [1, *draw(st.lists(st.integers(1, 5), min_size=levels - 1, max_size=levels - 1))]
+    assume(4 <= math.prod(down) <= 80 and 1 < math.prod(up) <= 30)
+    return down, up
+
+
+def with_ranks(plan: NetworkPlan, rng: Random) -> list[int]:
+    """On all hosts, on most, on some, or on a stretch."""
+    hosts = sum(plan.ranks)
+    first, last = rng.randrange(hosts // 3 + 1), hosts - 1 - rng.randrange(hosts // 3 + 1)
+    most = rng.choice([1, 1, 0.9, 0.5])
+    return [
+        int(rank and first <= int(name[1:]) <= last and rng.random() < most)
+        for name, rank in zip(plan.names, plan.ranks, strict=True)
+    ]
+
+
+def next_hops(
+    plan: NetworkPlan, shape: Shape, way: dict[tuple[int, str], int]
+) -> list[tuple[int, int, int]]:
+    """Tables of all switches: messages to host ``h`` turn, coming from switch ``s``, by the digits ``way[h, s]``."""
+    down, up = shape
+    below = [math.prod(down[:level]) for level in range(len(down) + 1)]
+    twins = [math.prod(up[:level]) for level in range(len(down) + 1)]
+    node = {name: at for at, name in enumerate(plan.names)}
+    channel = {
+        ends: 2 * i + turned for i, (a, b) in enumerate(plan.links) for turned, ends in enumerate(((a, b), (b, a)))
+    }
+    hops = []
+    for name in plan.names:
+        if name[0] == "n":
+            continue
+        level, at = map(int, name[1:].split("."))
+        subtree, twin = divmod(at, twins[level])
+        for host in range(below[-1]):
+            if host // below[level] == subtree:
+                level_to, twin_to = level - 1, twin % twins[level - 1]
+            else:
+                level_to = level + 1
+                twin_to = twin + way[host, name] // twins[level] % up[level] * twins[level]
+            to = f"s{level_to}.{host // below[level_to] * twins[level_to] + twin_to}" if level_to else f"n{host}"
+            if level_to > level:
+                to = f"s{level_to}.{subtree // down[level] * twins[level_to] + twin_to}"
+            hops.append((node[name], node[f"n{host}"], channel[node[name], node[to]]))
+    return hops
+
+
+def routed(plan: NetworkPlan, hops: list[tuple[int, int, int]]) -> _core.Network:
+    a, b = zip(*plan.links, strict=True)
+    return _core.build_graph(plan.names, plan.ranks, list(a), list(b), plan.rates, [1e-6] * len(a), hops)
+
+
+def check(network: _core.Network) -> None:
+    """Proven as a whole; every row is that of the whole by the rule of waits; a sample finds nothing."""
+    demand = _core.Demand(network.ranks, 64)
+    planned = _core.plan_exchange(network, demand, 1, NAME)
+    certificate = _core.verify(network, demand, planned.schedule)
+    waits = _core.local_waits(network, planned.schedule)
+    _core.verify_waits(network, planned.schedule, waits, certificate)
+    assert certificate.ok and certificate.contention_free and certificate.complete
+    rows = _core.Rows(network, demand, NAME)
+    assert (rows.scheduler, rows.phases) == (NAME, planned.schedule.phases)
+    for rank, program in enumerate(_core.rank_programs(planned.schedule, waits)):
+        assert rows.row(rank) == program
+    sample = rows.verify_sample(40, 1)
+    assert sample.ok, sample.findings
+
+
+@settings(max_examples=120)
+@given(shapes(), st.integers(0, 2**32))
+def test_any_part_of_any_fat_tree(shape: Shape, seed: int) -> None:
+    rng = Random(seed)
+    plan = fat_tree(*shape, rng)
+    ranks = with_ranks(plan, rng)
+    assume(sum(ranks) > 1)
+    check(plan.build("graph").restricted_to(ranks))
+
+
+@settings(max_examples=60)
+@given(shapes(), st.integers(0, 2**32))
+def test_installed_routes_that_follow_the_destination(shape: Shape, seed: int) -> None:
+    """Whatever way each host has: routes are those of the tables, bounds count them, and the form holds."""
+    rng = Random(seed)
+    plan = fat_tree(*shape, rng)
+    assume(shape[0][-1] > 1)
+    ways = [rng.randrange(math.prod(shape[1])) for _ in range(math.prod(shape[0]))]
+    hops = next_hops(plan, shape, {(h, name): way for h, way in enumerate(ways) for name in plan.names})
+    whole = routed(plan, hops)
+    next_hop = {(at, to): channel for at, to, channel in hops}
+    ends = [end for link in plan.links for end in (link, link[::-1])]
+    load: Counter[int] = Counter()
+    for src, a in enumerate(whole.hosts):
+        for dst, b in enumerate(whole.hosts):
+            route = whole.route(src, dst)
+            load.update(route)
+            assert all(next_hop[ends[channel][0], b] == channel for channel in route[1:])
+            assert not route or (ends[route[0]][0], ends[route[-1]][1]) == (a, b)
+    bounds = _core.lower_bounds(whole, _core.Demand(whole.ranks, 64))
+    assert list(bounds.load) == [load[channel] for channel in range(whole.channels)]
+    ranks = with_ranks(plan, rng)
+    assume(sum(ranks) > 1)
+    check(whole.restricted_to(ranks))
+
+
+@settings(max_examples=30)
+@given(shapes(), st.integers(0, 2**32))
+def test_routes_that_follow_the_source_have_no_closed_form(shape: Shape, seed: int) -> None:
+    rng = Random(seed)
+    plan = fat_tree(*shape)
+    ways = {
+        (host, name): rng.randrange(math.prod(shape[1]))
+        for host in range(math.prod(shape[0]))
+        for name in plan.names
+    }
+    network = routed(plan, next_hops(plan, shape, ways))
+    turns: dict[tuple[int, int], set[str]] = {}  # per destination and length of the route: where it turns
+    for src in range(network.ranks):
+        for dst in range(network.ranks):
+            names = [network.channel_name(channel).split("->")[0] for channel in network.route(src, dst)]
+            if names:
+                middle = names[len(names) // 2]
+                twins = math.prod(shape[1][: len(names) // 2])
+                turns.setdefault((dst, len(names)), set()).add(str(int(middle.split(".")[1]) % twins))
+    assume(any(len(of) > 1 for of in turns.values()))
+    with pytest.raises(_core.InputError, match="its routes have no closed form"):
+        _core.Rows(network, _core.Demand(network.ranks, 64), NAME)
+
+
+def test_full_trees_take_the_bound_and_oversubscribed_ones_a_shift_within_leaves_more() -> None:
+    for source, phases in [("fat-tree:4x4x4", 15), ("fat-tree:16x4x2", 3 + 2 * 60), ("fat-tree:k=6", 53)]:
+        network = read_network(source)
+        rows = _core.Rows(network, _core.Demand(network.ranks, 64), NAME)
+        assert rows.phases == phases
+
+
+@pytest.mark.parametrize(
+    ("source", "hosts", "chosen"),
+    [
+        ("fat-tree:32x4x2", 128, NAME),  # 251 phases, bound 248
+        ("fat-tree:8x4x2", 32, "packing"),  # 59, bound 56
+        ("fat-tree:8x8x8", 63, NAME),
+        ("fat-tree:8x8x8", 60, "packing"),
+        ("fat-tree:8x8x8", 56, "fat-tree"),
+    ],
+)
+def test_it_is_chosen_near_the_bound(source: str, hosts: int, chosen: str) -> None:
+    network = read_network(source)
+    network = network.restricted_to([int(node < hosts) for node in range(network.nodes)])
+    demand = _core.Demand(network.ranks, 64)
+    assert _core.plan_exchange(network, demand).scheduler.name == chosen
+    if chosen == "packing":
+        with pytest.raises(_core.InputError, match="nested shifts are far from the bound"):
+            _core.Rows(network, demand)
+    else:
+        assert _core.Rows(network, demand).scheduler == chosen
+
+
+def test_rows_are_those_of_plans_with_many_ranks() -> None:
+    network = read_network("fat-tree:k=14")
+    network = network.restricted_to([int(2 < node < 680) for node in range(network.nodes)])
+    assert network.ranks > _core.MOST_RANKS_SEARCHED_FOR_WAITS
+    demand = _core.Demand(network.ranks, 64)
+    planned = _core.plan_exchange(network, demand, 1)
+    rows = _core.Rows(network, demand)
+    assert (rows.scheduler, rows.phases) == (planned.scheduler.name, planned.schedule.phases) == (NAME, 685)
+    programs = _core.rank_programs(planned.schedule, planned.waits)
+    for rank in (0, 1, 99, network.ranks - 1):
+        assert rows.row(rank) == programs[rank]
+
+
+@pytest.mark.parametrize(
+    ("network", "why"),
+    [
+        ("fat-tree:4x4x4*2", "several ranks"),
+        ("dragonfly:3x2x2", "come down one way"),
+        ("fat-tree:2x66x1", "needs a fat tree"),  # one spine: a tree
+        ("fat-tree:2x130x2", "too many messages share a link"),  # 65 hosts of a leaf by each of two
+    ],
+)
+def test_where_it_does_not_serve(network: str, why: str) -> None:
+    known = read_network(network)
+    with pytest.raises(_core.InputError, match=why):
+        _core.plan_exchange(known, _core.Demand(known.ranks, 64), scheduler=NAME)
+
