@@ -39,16 +39,16 @@ def with_ranks(plan: NetworkPlan, rng: Random) -> list[int]:
     ]
 
 
-def next_hops(
-    plan: NetworkPlan, shape: Shape, way: dict[tuple[int, str], int]
-) -> list[tuple[int, int, int]]:
+def next_hops(plan: NetworkPlan, shape: Shape, way: dict[tuple[int, str], int]) -> list[tuple[int, int, int]]:
     """Tables of all switches: messages to host ``h`` turn, coming from switch ``s``, by the digits ``way[h, s]``."""
     down, up = shape
     below = [math.prod(down[:level]) for level in range(len(down) + 1)]
     twins = [math.prod(up[:level]) for level in range(len(down) + 1)]
     node = {name: at for at, name in enumerate(plan.names)}
     channel = {
-        ends: 2 * i + turned for i, (a, b) in enumerate(plan.links) for turned, ends in enumerate(((a, b), (b, a)))
+        ends: 2 * i + turned
+        for i, (a, b) in enumerate(plan.links)
+        for turned, ends in enumerate(((a, b), (b, a)))
     }
     hops = []
     for name in plan.names:
@@ -62,7 +62,11 @@ def next_hops(
             else:
                 level_to = level + 1
                 twin_to = twin + way[host, name] // twins[level] % up[level] * twins[level]
-            to = f"s{level_to}.{host // below[level_to] * twins[level_to] + twin_to}" if level_to else f"n{host}"
+            to = (
+                f"s{level_to}.{host // below[level_to] * twins[level_to] + twin_to}"
+                if level_to
+                else f"n{host}"
+            )
             if level_to > level:
                 to = f"s{level_to}.{subtree // down[level] * twins[level_to] + twin_to}"
             hops.append((node[name], node[f"n{host}"], channel[node[name], node[to]]))
@@ -205,4 +209,3 @@ def test_where_it_does_not_serve(network: str, why: str) -> None:
     known = read_network(network)
     with pytest.raises(_core.InputError, match=why):
         _core.plan_exchange(known, _core.Demand(known.ranks, 64), scheduler=NAME)
-
