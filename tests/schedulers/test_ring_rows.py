@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from fat_trees import Shape, next_hops, routed, shapes, with_ranks
 from hocket import _core
 from hocket.bundling import find_demand
 from hocket.network import read_network
-from strategies import RATE, NetworkPlan, random_tree, star, tree_plans
+from strategies import RATE, NetworkPlan, fat_tree, random_tree, star, tree_plans
 
 PATTERNS = ["all-gather", "reduce-scatter", "all-reduce"]
 
@@ -62,9 +64,42 @@ def test_rows_of_regular_trees(source: str, pattern: str) -> None:
     check(read_network(source), pattern)
 
 
+@settings(max_examples=60)
+@given(shapes(), st.integers(0, 2**32), st.sampled_from(PATTERNS), st.booleans())
+def test_rows_of_parts_of_fat_trees(shape: Shape, seed: int, pattern: str, by_source: bool) -> None:
+    """Whatever ways messages take up and down: only one edge leaves a subtree, and one comes in."""
+    rng = Random(seed)
+    plan = fat_tree(*shape, rng)
+    ways = {(h, name): rng.randrange(720) for h in range(math.prod(shape[0])) for name in plan.names}
+    network = routed(plan, next_hops(plan, shape, ways)) if by_source else plan.build("graph")
+    ranks = with_ranks(plan, rng)
+    assume(sum(ranks) > 1)
+    check(network.restricted_to(ranks), pattern)
+
+
+def test_tables_that_lead_neighbours_over_the_same_link() -> None:
+    """From the first leaf to the second by way of the third."""
+    shape = [1, 3], [1, 2]
+    plan = fat_tree(*shape)
+    node = {name: at for at, name in enumerate(plan.names)}
+    channel = {
+        ends: 2 * i + turned
+        for i, (a, b) in enumerate(plan.links)
+        for turned, ends in enumerate(((a, b), (b, a)))
+    }
+    ways = {(host, name): 0 for host in range(3) for name in plan.names}
+    tables = {(at, to): leaving for at, to, leaving in next_hops(plan, shape, ways)}
+    for at, to in [("s2.0", "s1.2"), ("s1.2", "s2.1")]:
+        tables[node[at], node["n1"]] = channel[node[at], node[to]]
+    network = routed(plan, [(at, to, leaving) for (at, to), leaving in tables.items()])
+    with pytest.raises(_core.InputError, match="tables lead neighbours over the same links"):
+        _core.Ring(network, find_demand("all-gather", 3, 64))
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_rows_of_so_many_ranks_that_schedules_are_not_compared(pattern: str) -> None:
-    network = read_network("tree:3x19x19")
+@pytest.mark.parametrize("source", ["tree:3x19x19", "fat-tree:34x32x16"])
+def test_rows_of_so_many_ranks_that_schedules_are_not_compared(source: str, pattern: str) -> None:
+    network = read_network(source)
     assert network.ranks**2 > _core.MOST_MESSAGES_COMPARED
     check(network, pattern, 5, [2])  # of an all-reduce some blocks are a byte longer
 
@@ -115,7 +150,8 @@ def test_a_ring_of_ranks_that_there_are_not_or_of_another_pattern() -> None:
 @pytest.mark.parametrize(
     ("network", "pattern", "why"),
     [
-        ("torus:4x4", "all-gather", "tree of switches"),
+        ("torus:4x4", "all-gather", "tree of switches or a fat tree"),
+        ("dragonfly:3x2x2", "all-gather", "tree of switches or a fat tree"),
         ("star:4*2", "all-gather", "one rank on every host"),
         ("star:1", "all-gather", "at least two ranks"),
         ("star:4", "all-to-all", "only all-gathers, reduce-scatters and all-reduces"),

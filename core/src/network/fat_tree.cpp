@@ -23,14 +23,7 @@ class FatTreeRouting final : public Routing {
 
 }  // namespace
 
-std::shared_ptr<const FatTree> FatTree::find(const NetworkSpec& spec) { return make(spec); }
-
-std::shared_ptr<const FatTree> FatTree::find(const NetworkSpec& spec, const Routing& routes) {
-  const std::shared_ptr<FatTree> tree = make(spec);
-  return tree != nullptr && tree->read_ways(spec, routes) ? tree : nullptr;
-}
-
-std::shared_ptr<FatTree> FatTree::make(const NetworkSpec& spec) {
+std::shared_ptr<FatTree> FatTree::find(const NetworkSpec& spec) {
   std::shared_ptr<FatTree> tree(new FatTree);
   if (!tree->read_levels(spec) || !tree->read_shape() || !tree->number_hosts() || !tree->number_twins()) return nullptr;
   tree->sort_channels();
@@ -185,7 +178,7 @@ void FatTree::sort_channels() {
 
 /// A way is where messages from another subtree of the top turn. All routes are compared with those that follow from
 /// the ways: from a leaf they are the same whichever of its hosts sends, so one host sends for it.
-bool FatTree::read_ways(const NetworkSpec& spec, const Routing& routes) {
+bool FatTree::follow(const NetworkSpec& spec, const Routing& routes) {
   const std::uint32_t hosts = below_.back(), leaf = below_[1], apart = below_[levels() - 1];
   if (up_[0] != 1 || apart == hosts) return false;
   std::vector<Node> host_at(hosts);

@@ -57,7 +57,9 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
     } else if (spec_.shape == Shape::graph) {
       const bool tables = !spec_.next_hops.empty();
       if (tables) routing_ = forwarding_routing(spec_);
-      fat_tree_ = tables ? FatTree::find(spec_, *routing_) : FatTree::find(spec_);
+      const std::shared_ptr<FatTree> found = FatTree::find(spec_);
+      if (found != nullptr && (!tables || found->follow(spec_, *routing_))) fat_tree_ = found;
+      wired_as_ = found;
       if (fat_tree_ != nullptr)
         routing_ = fat_tree_routing(fat_tree_);  // the same routes in less memory
       else if (!tables)

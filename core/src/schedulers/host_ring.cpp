@@ -131,6 +131,12 @@ class Tour {
 
 }  // namespace
 
-std::vector<Node> host_ring(const Network& network) { return Tour(network).run(); }
+std::vector<Node> host_ring(const Network& network) {
+  const FatTree* tree = network.wired_as();
+  if (tree == nullptr) return Tour(network).run();
+  std::vector<Node> hosts(network.hosts().begin(), network.hosts().end());
+  std::ranges::sort(hosts, {}, [&](Node host) { return tree->first_host(host); });
+  return hosts;
+}
 
 }  // namespace hocket::algorithms

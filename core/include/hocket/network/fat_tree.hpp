@@ -14,10 +14,10 @@ namespace hocket {
 class FatTree {
  public:
   /// Null unless the graph is one, with two levels of switches or more, and all its hosts have ranks.
-  [[nodiscard]] static std::shared_ptr<const FatTree> find(const NetworkSpec& spec);
-  /// The same where messages follow the given routes: null unless all that go to a host come down to it by one way,
-  /// and up to that the shortest. So do OpenSM's ftree tables, and whatever else sends by the destination alone.
-  [[nodiscard]] static std::shared_ptr<const FatTree> find(const NetworkSpec& spec, const Routing& routes);
+  [[nodiscard]] static std::shared_ptr<FatTree> find(const NetworkSpec& spec);
+  /// Takes the ways of given routes; false unless all that go to a host come down to it by one way, and up to that the
+  /// shortest. So do OpenSM's ftree tables, and whatever else sends by the destination alone.
+  [[nodiscard]] bool follow(const NetworkSpec& spec, const Routing& routes);
 
   /// Levels of switches.
   [[nodiscard]] std::uint32_t levels() const { return static_cast<std::uint32_t>(down_.size()); }
@@ -47,13 +47,11 @@ class FatTree {
 
  private:
   FatTree() = default;
-  [[nodiscard]] static std::shared_ptr<FatTree> make(const NetworkSpec& spec);
   [[nodiscard]] bool read_levels(const NetworkSpec& spec);
   [[nodiscard]] bool read_shape();
   [[nodiscard]] bool number_hosts();
   [[nodiscard]] bool number_twins();
   void sort_channels();
-  [[nodiscard]] bool read_ways(const NetworkSpec& spec, const Routing& routes);
   [[nodiscard]] std::uint32_t digit_above(std::uint32_t number, std::uint32_t level) const {
     return number / twins_[level] % up_[level];
   }

@@ -59,6 +59,8 @@ class Network {
   /// The fat tree whose routes messages follow; null for other networks, and where forwarding tables send messages to
   /// one host down several ways.
   [[nodiscard]] const std::shared_ptr<const FatTree>& fat_tree() const { return fat_tree_; }
+  /// The fat tree that the links make, whatever ways messages take; null: they make none.
+  [[nodiscard]] const FatTree* wired_as() const { return wired_as_.get(); }
 
   /// The same network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become
   /// switches. Messages follow the routes of the whole, which a network made from the part's spec() need not
@@ -84,7 +86,7 @@ class Network {
   double host_rate_ = 0;
   bool equal_rates_ = true;
   std::optional<Tree> tree_;
-  std::shared_ptr<const FatTree> fat_tree_;
+  std::shared_ptr<const FatTree> fat_tree_, wired_as_;
   std::shared_ptr<const Routing> routing_;
 };
 

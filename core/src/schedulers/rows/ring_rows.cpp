@@ -7,6 +7,7 @@
 
 #include "hocket/error.hpp"
 #include "hocket/schedulers/gather_streams.hpp"
+#include "hocket/schedulers/host_rings.hpp"
 
 namespace hocket {
 namespace {
@@ -52,6 +53,22 @@ void sort_by(std::vector<TurnWait>& waits, std::uint32_t TurnWait::* first, std:
     return a.waiting == b.waiting && a.releasing == b.releasing;
   });
   waits.erase(same.begin(), same.end());
+}
+
+/// Of the routes of either direction no two have a channel in common.
+bool edges_are_apart(const Network& network, std::span<const Rank> order) {
+  std::vector<Channel> route;
+  for (const bool gathers : {false, true}) {
+    std::vector<char> used(network.channels(), 0);
+    for (std::uint32_t place = 0; place < order.size(); ++place) {
+      const Rank here = order[place], next = order[(place + 1) % order.size()];
+      route.clear();
+      network.append_route(gathers ? here : next, gathers ? next : here, route);
+      for (const Channel channel : route)
+        if (std::exchange(used[channel], 1) != 0) return false;
+    }
+  }
+  return true;
 }
 
 /// A vector that cannot be cut into equal blocks has some of one byte more.
@@ -122,12 +139,18 @@ FoundRing ring_rows_of(const Network& network, const Demand& demand) {
   if (!nearly_equal(demand)) return {std::nullopt, {}, "contributions differ by more than a byte"};
   if (demand.bytes == 0 || std::ranges::find(demand.contributions, 0) != demand.contributions.end())
     return {std::nullopt, {}, "there is nothing to send"};
-  if (network.tree() == nullptr) return {std::nullopt, {}, "it needs a tree of switches"};
+  if (network.tree() == nullptr && network.wired_as() == nullptr)
+    return {std::nullopt, {}, "it needs a tree of switches or a fat tree"};
   if (network.hosts().size() != network.ranks()) return {std::nullopt, {}, "it needs one rank on every host"};
   for (Channel channel = 0; channel < network.channels(); ++channel)
     if (network.rate(channel) < network.host_rate())
       return {std::nullopt, {}, "a link is slower than the fastest host"};
-  return {RingRows(network, algorithms::one_ring(network, demand), demand), "switch-ring", {}};
+  if (network.tree() != nullptr)
+    return {RingRows(network, algorithms::one_ring(network, demand), demand), "switch-ring", {}};
+  std::vector<Rank> order;
+  for (const Node host : algorithms::host_ring(network)) order.push_back(network.first_rank(host));
+  if (!edges_are_apart(network, order)) return {std::nullopt, {}, "tables lead neighbours over the same links"};
+  return {RingRows(network, std::move(order), demand), "rails", {}};
 }
 
 }  // namespace hocket
