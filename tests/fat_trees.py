@@ -24,6 +24,24 @@ def shapes(draw: st.DrawFn) -> Shape:
     return down, up
 
 
+def with_gaps(plan: NetworkPlan, shape: Shape, rng: Random) -> NetworkPlan:
+    """Without some hosts and some leaves, which are not even wired; of each leaf and pod the first one stays."""
+    leaf, pod = shape[0][0], math.prod(shape[0][:2])
+    leaves = {at for at in range(math.prod(shape[0]) // leaf) if at * leaf % pod and rng.random() < 0.15}
+
+    def is_gone(name: str) -> bool:
+        if name.startswith("s"):
+            return name.startswith("s1.") and int(name[3:]) in leaves
+        host = int(name[1:])
+        return host // leaf in leaves or (host % leaf > 0 and rng.random() < 0.15)
+
+    kept = [node for node, name in enumerate(plan.names) if not is_gone(name)]
+    number = {node: at for at, node in enumerate(kept)}
+    links = [(number[a], number[b]) for a, b in plan.links if a in number and b in number]
+    names, ranks = [plan.names[node] for node in kept], [plan.ranks[node] for node in kept]
+    return NetworkPlan(names, ranks, links, plan.rates[: len(links)])
+
+
 def with_ranks(plan: NetworkPlan, rng: Random) -> list[int]:
     """On all hosts, on most, on some, or on a stretch."""
     hosts = sum(plan.ranks)
@@ -53,6 +71,8 @@ def next_hops(plan: NetworkPlan, shape: Shape, way: dict[tuple[int, str], int]) 
         level, at = map(int, name[1:].split("."))
         subtree, twin = divmod(at, twins[level])
         for host in range(below[-1]):
+            if f"n{host}" not in node:
+                continue
             if host // below[level] == subtree:
                 level_to, twin_to = level - 1, twin % twins[level - 1]
             else:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fat_trees import Shape, next_hops, routed, shapes, with_ranks
+from fat_trees import Shape, next_hops, routed, shapes, with_gaps, with_ranks
 from hocket import _core
 from hocket.network import read_network
 from strategies import fat_tree
@@ -39,6 +39,8 @@ def check(network: _core.Network) -> None:
 def test_any_part_of_any_fat_tree(shape: Shape, seed: int) -> None:
     rng = Random(seed)
     plan = fat_tree(*shape, rng)
+    if rng.random() < 0.5:
+        plan = with_gaps(plan, shape, rng)
     ranks = with_ranks(plan, rng)
     assume(sum(ranks) > 1)
     check(plan.build("graph").restricted_to(ranks))
@@ -50,6 +52,8 @@ def test_installed_routes_that_follow_the_destination(shape: Shape, seed: int) -
     """Whatever way each host has: routes are those of the tables, bounds count them, and the form holds."""
     rng = Random(seed)
     plan = fat_tree(*shape, rng)
+    if rng.random() < 0.3:
+        plan = with_gaps(plan, shape, rng)
     assume(shape[0][-1] > 1)
     ways = [rng.randrange(math.prod(shape[1])) for _ in range(math.prod(shape[0]))]
     hops = next_hops(plan, shape, {(h, name): way for h, way in enumerate(ways) for name in plan.names})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fat_trees import Shape, next_hops, routed, shapes, with_ranks
+from fat_trees import Shape, next_hops, routed, shapes, with_gaps, with_ranks
 from hocket import _core
 from hocket.bundling import find_demand
 from hocket.network import read_network
@@ -70,6 +70,8 @@ def test_rows_of_parts_of_fat_trees(shape: Shape, seed: int, pattern: str, by_so
     """Whatever ways messages take up and down: only one edge leaves a subtree, and one comes in."""
     rng = Random(seed)
     plan = fat_tree(*shape, rng)
+    if rng.random() < 0.3:
+        plan = with_gaps(plan, shape, rng)
     ways = {(h, name): rng.randrange(720) for h in range(math.prod(shape[0])) for name in plan.names}
     network = routed(plan, next_hops(plan, shape, ways)) if by_source else plan.build("graph")
     ranks = with_ranks(plan, rng)

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t unknown = ~std::uint32_t{0};
 constexpr std::uint8_t no_level = 255;
+constexpr std::uint64_t most_numbers = 4;  ///< times the hosts
 
 class FatTreeRouting final : public Routing {
  public:
@@ -67,7 +68,8 @@ bool FatTree::read_levels(const NetworkSpec& spec) {
   return on_.size() > 2 && std::ranges::find(level_, no_level) == level_.end();
 }
 
-/// All nodes of a level have as many children and parents.
+/// All nodes of a level have as many parents. Most have as many children, too: where there are fewer, numbers are left
+/// out.
 bool FatTree::read_shape() {
   const auto above = [&](Node node) {
     std::uint32_t count = 0;
@@ -75,11 +77,13 @@ bool FatTree::read_shape() {
     return count;
   };
   for (std::size_t level = 0; level < on_.size(); ++level) {
-    const Node first = on_[level].front();
-    const std::uint32_t parents = above(first), links = begin_[first + 1] - begin_[first];
-    for (const Node node : on_[level])
-      if (above(node) != parents || begin_[node + 1] - begin_[node] != links) return false;
-    if (level > 0) down_.push_back(links - parents);
+    const std::uint32_t parents = above(on_[level].front());
+    std::uint32_t children = 0;
+    for (const Node node : on_[level]) {
+      if (above(node) != parents) return false;
+      children = std::max(children, begin_[node + 1] - begin_[node] - parents);
+    }
+    if (level > 0) down_.push_back(children);
     if (level + 1 < on_.size()) up_.push_back(parents);
     if (level + 1 < on_.size() ? parents == 0 : parents > 0) return false;
   }
@@ -89,13 +93,11 @@ bool FatTree::read_shape() {
   for (std::size_t level = 0; level < down_.size(); ++level) {
     hosts *= down_[level];
     twins *= up_[level];
-    if (hosts > on_[0].size() || twins > level_.size()) return false;
+    if (hosts > most_numbers * on_[0].size() || twins > level_.size()) return false;
     below_.push_back(static_cast<std::uint32_t>(hosts));
     twins_.push_back(static_cast<std::uint32_t>(twins));
   }
-  for (std::size_t level = 0; level < on_.size(); ++level)
-    if (on_[level].size() != std::uint64_t{twins_[level]} * (hosts / below_[level])) return false;
-  return hosts == on_[0].size();
+  return true;
 }
 
 /// From the top: below a node its children's hosts follow each other, by the first of each.
@@ -159,7 +161,7 @@ bool FatTree::number_twins() {
         if (twin_[node] != mine || std::exchange(seen[digit], 1) != 0) return false;
       }
     }
-    std::vector<char> taken(on_[level].size(), 0);
+    std::vector<char> taken(std::size_t{below_.back() / below_[level]} * twins_[level], 0);
     for (const Node node : on_[level])
       if (std::exchange(taken[first_host_[node] / below_[level] * twins_[level] + twin_[node]], 1) != 0) return false;
   }
@@ -179,33 +181,35 @@ void FatTree::sort_channels() {
 /// A way is where messages from another subtree of the top turn. All routes are compared with those that follow from
 /// the ways: from a leaf they are the same whichever of its hosts sends, so one host sends for it.
 bool FatTree::follow(const NetworkSpec& spec, const Routing& routes) {
-  const std::uint32_t hosts = below_.back(), leaf = below_[1], apart = below_[levels() - 1];
-  if (up_[0] != 1 || apart == hosts) return false;
-  std::vector<Node> host_at(hosts);
+  const std::uint32_t numbers = below_.back(), leaf = below_[1], apart = below_[levels() - 1];
+  if (up_[0] != 1 || apart == numbers) return false;
+  std::vector<Node> host_at(numbers, unknown);
   for (Node node = 0; node < spec.names.size(); ++node)
     if (level_[node] == 0) host_at[first_host_[node]] = node;
   std::vector<Channel> route, own;
-  way_.resize(hosts);
-  for (std::uint32_t to = 0; to < hosts; ++to) {
+  way_.resize(numbers);
+  std::iota(way_.begin(), way_.end(), 0u);
+  bool as_numbered = true;
+  for (std::uint32_t to = 0; to < numbers; ++to) {
+    if (host_at[to] == unknown) continue;
     route.clear();
-    routes.append(host_at[(to + apart) % hosts], host_at[to], route);
+    routes.append(host_at[to < apart ? apart : 0], host_at[to], route);
     if (route.size() != 2 * std::size_t{levels()}) return false;
     const Node turn = head_[route[levels() - 1]];
     if (level_[turn] != levels()) return false;
     way_[to] = twin_[turn];
+    as_numbered = as_numbered && way_[to] == to % twins_.back();
   }
-  for (std::uint32_t first = 0; first < hosts; first += leaf)
-    for (std::uint32_t to = 0; to < hosts; ++to) {
-      const std::uint32_t from = to == first && leaf > 1 ? first + 1 : first;
-      if (from == to) continue;
+  for (std::uint32_t first = 0; first < numbers; first += leaf)
+    for (std::uint32_t to = 0; host_at[first] != unknown && to < numbers; ++to) {
+      const Node from = host_at[to == first && leaf > 1 ? first + 1 : first];
+      if (host_at[to] == unknown || from == unknown || from == host_at[to]) continue;
       route.clear();
       own.clear();
-      routes.append(host_at[from], host_at[to], route);
-      append_route(host_at[from], host_at[to], own);
+      routes.append(from, host_at[to], route);
+      append_route(from, host_at[to], own);
       if (route != own) return false;
     }
-  bool as_numbered = true;
-  for (std::uint32_t to = 0; to < hosts; ++to) as_numbered = as_numbered && way_[to] == to % twins_.back();
   if (as_numbered) way_ = {};
   return true;
 }

@@ -10,10 +10,11 @@ namespace hocket {
 
 /// An extended generalised fat tree: a node of level i has the same number of parents as all of its level, one link to
 /// each; the nodes of a level that have the same hosts below them are told apart by the parents chosen on the way up to
-/// them. Hosts are level 0. Source: Öhring et al., "On generalized fat trees" (1995).
+/// them. Hosts are level 0. Source: Öhring et al., "On generalized fat trees" (1995). Children may be missing, hosts of
+/// a leaf or leaves of a pod: their numbers are left out.
 class FatTree {
  public:
-  /// Null unless the graph is one, with two levels of switches or more, and all its hosts have ranks.
+  /// Null unless the graph is one, with two levels of switches or more.
   [[nodiscard]] static std::shared_ptr<FatTree> find(const NetworkSpec& spec);
   /// Takes the ways of given routes; false unless all that go to a host come down to it by one way, and up to that the
   /// shortest. So do OpenSM's ftree tables, and whatever else sends by the destination alone.
@@ -22,7 +23,7 @@ class FatTree {
   /// Levels of switches.
   [[nodiscard]] std::uint32_t levels() const { return static_cast<std::uint32_t>(down_.size()); }
   [[nodiscard]] std::uint32_t level(Node node) const { return level_[node]; }
-  /// Hosts below a node of the level.
+  /// Hosts below a node of the level, where none are missing.
   [[nodiscard]] std::uint32_t hosts_below(std::uint32_t level) const { return below_[level]; }
   /// Nodes of the level that have the same hosts below them.
   [[nodiscard]] std::uint32_t twins(std::uint32_t level) const { return twins_[level]; }
@@ -55,9 +56,11 @@ class FatTree {
   [[nodiscard]] std::uint32_t digit_above(std::uint32_t number, std::uint32_t level) const {
     return number / twins_[level] % up_[level];
   }
-  [[nodiscard]] std::uint32_t children(Node node) const { return level_[node] > 0 ? down_[level_[node] - 1] : 0; }
+  [[nodiscard]] std::uint32_t children(Node node) const {
+    return begin_[node + 1] - begin_[node] - (level_[node] < levels() ? up_[level_[node]] : 0);
+  }
 
-  std::vector<std::uint32_t> down_, up_;      ///< children of a node of level i + 1, parents of one of level i
+  std::vector<std::uint32_t> down_, up_;      ///< most children of a node of level i + 1, parents of one of level i
   std::vector<std::uint32_t> below_, twins_;  ///< per level
   std::vector<std::uint8_t> level_;           ///< per node
   std::vector<std::uint32_t> first_host_, twin_;
