@@ -27,29 +27,41 @@ REPEATS: Final = 3
 BYTES: Final = 65536
 SAMPLE: Final = 1_000_000  # messages
 
-# name: (collective, network, only every second host, limit in seconds, limit in MB)
-CASES: Final[dict[str, tuple[str, str, bool, float, float]]] = {
-    "8,192 of 16,384 hosts (32x32x16)": (ALL_TO_ALL, "tree:32x32x16", True, 0.1, 100),
-    "100,000 hosts (100x10x100)": (ALL_TO_ALL, "tree:100x10x100", False, 0.1, 100),
-    "1,000,000 hosts (100x100x100)": (ALL_TO_ALL, "tree:100x100x100", False, 1.0, 500),
-    "fat tree of 101,306 hosts (k=74)": (ALL_TO_ALL, "fat-tree:k=74", False, 0.1, 100),
-    "fat tree of 986,078 hosts (k=158)": (ALL_TO_ALL, "fat-tree:k=158", False, 1.0, 500),
-    "torus 64x64x64": (ALL_TO_ALL, "torus:64x64x64", False, 1.0, 500),
-    "all-gather, 8,192 of 16,384 hosts": (ALL_GATHER, "tree:32x32x16", True, 0.1, 100),
-    "all-gather, 100,000 hosts": (ALL_GATHER, "tree:100x10x100", False, 0.1, 100),
-    "all-gather, 1,000,000 hosts": (ALL_GATHER, "tree:100x100x100", False, 1.0, 500),
-    "all-reduce, 8,192 of 16,384 hosts": (ALL_REDUCE, "tree:32x32x16", True, 0.1, 100),
-    "all-reduce, 100,000 hosts": (ALL_REDUCE, "tree:100x10x100", False, 0.1, 100),
-    "all-reduce, 1,000,000 hosts": (ALL_REDUCE, "tree:100x100x100", False, 1.0, 500),
+# name: (collective, network, which hosts have no rank: every so many-th (0: none), limit in seconds, limit in MB)
+CASES: Final[dict[str, tuple[str, str, int, float, float]]] = {
+    "8,192 of 16,384 hosts (32x32x16)": (ALL_TO_ALL, "tree:32x32x16", 2, 0.1, 100),
+    "100,000 hosts (100x10x100)": (ALL_TO_ALL, "tree:100x10x100", 0, 0.1, 100),
+    "1,000,000 hosts (100x100x100)": (ALL_TO_ALL, "tree:100x100x100", 0, 1.0, 500),
+    "fat tree of 101,306 hosts (k=74)": (ALL_TO_ALL, "fat-tree:k=74", 0, 0.1, 100),
+    "fat tree of 986,078 hosts (k=158)": (ALL_TO_ALL, "fat-tree:k=158", 0, 1.0, 500),
+    "99 % of 101,306 hosts (k=74)": (ALL_TO_ALL, "fat-tree:k=74", 100, 0.1, 100),
+    "99 % of 986,078 hosts (k=158)": (ALL_TO_ALL, "fat-tree:k=158", 100, 1.0, 500),
+    "2:1, 99,872 hosts (3,121 leaves, 32 hosts and 16 ways up)": (
+        ALL_TO_ALL,
+        "fat-tree:3121x32x16",
+        0,
+        0.1,
+        100,
+    ),
+    "2:1, 202,612 hosts (k=74, 74 on a leaf)": (ALL_TO_ALL, "fat-tree:k=74x74", 0, 0.2, 200),
+    "torus 64x64x64": (ALL_TO_ALL, "torus:64x64x64", 0, 1.0, 500),
+    "all-gather, 8,192 of 16,384 hosts": (ALL_GATHER, "tree:32x32x16", 2, 0.1, 100),
+    "all-gather, 100,000 hosts": (ALL_GATHER, "tree:100x10x100", 0, 0.1, 100),
+    "all-gather, 1,000,000 hosts": (ALL_GATHER, "tree:100x100x100", 0, 1.0, 500),
+    "all-gather, fat tree of 101,306 hosts": (ALL_GATHER, "fat-tree:k=74", 0, 0.1, 100),
+    "all-reduce, 8,192 of 16,384 hosts": (ALL_REDUCE, "tree:32x32x16", 2, 0.1, 100),
+    "all-reduce, 100,000 hosts": (ALL_REDUCE, "tree:100x10x100", 0, 0.1, 100),
+    "all-reduce, 1,000,000 hosts": (ALL_REDUCE, "tree:100x100x100", 0, 1.0, 500),
+    "all-reduce, fat tree of 101,306 hosts": (ALL_REDUCE, "fat-tree:k=74", 0, 0.1, 100),
 }
 
 
 def network_of(case: str) -> _core.Network:
-    _, source, every_second, *_ = CASES[case]
+    _, source, every, *_ = CASES[case]
     network = read_network(source)
-    if not every_second:
+    if not every:
         return network
-    ranks = [count if host % 2 else 0 for host, count in enumerate(network.ranks_per_node)]
+    ranks = [count if node % every else 0 for node, count in enumerate(network.ranks_per_node)]
     return network.restricted_to(ranks)
 
 

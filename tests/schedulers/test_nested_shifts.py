@@ -127,6 +127,34 @@ def test_it_is_chosen_near_the_bound(source: str, hosts: int, chosen: str) -> No
         assert _core.Rows(network, demand).scheduler == chosen
 
 
+PARTS = ["all", "inner", "97 %", "90 %"]
+FIGURES = {  # phases of the parts over their bounds
+    "fat-tree:k=22": (1, 1.005, 1.021, 1.08),
+    "fat-tree:96x32x16": (1.005, 1.005, 1.016, 1.073),
+    "fat-tree:36x32x16": (1.014, 1.014, 1.014, 1.075),
+}
+
+
+@pytest.mark.parametrize("source", FIGURES)
+def test_phases_over_the_bound(source: str) -> None:
+    """The table of decision 47."""
+    network = read_network(source)
+    hosts = network.ranks
+    for part, figure in zip(PARTS, FIGURES[source], strict=True):
+        rng = Random(1)
+        kept = {
+            node
+            for node in network.hosts
+            if (part != "inner" or 5 <= node < hosts - 7)
+            and (not part.endswith("%") or rng.random() < int(part[:2]) / 100)
+        }
+        ranks = [int(node in kept) for node in range(network.nodes)]
+        cut = network.restricted_to(ranks)
+        demand = _core.Demand(cut.ranks, 64)
+        phases, bound = _core.Rows(cut, demand, NAME).phases, _core.lower_bounds(cut, demand).phases
+        assert round(phases / bound, 3) == figure
+
+
 def test_rows_are_those_of_plans_with_many_ranks() -> None:
     network = read_network("fat-tree:k=14")
     network = network.restricted_to([int(2 < node < 680) for node in range(network.nodes)])
