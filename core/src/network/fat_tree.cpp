@@ -214,15 +214,23 @@ bool FatTree::follow(const NetworkSpec& spec, const Routing& routes) {
   return true;
 }
 
+/// From both ends: the way down is the way up from the destination, turned round. Hosts that follow each other share
+/// most of it, so that it is at hand; from above it would be looked up in another switch each time.
 void FatTree::append_route(Node src, Node dst, std::vector<Channel>& route) const {
-  const std::uint32_t to = first_host_[dst], up = way(to);
-  const auto go = [&](std::uint32_t place) {
-    route.push_back(leaving_[begin_[src] + place]);
-    src = head_[route.back()];
-  };
-  while (first_host_[src] / below_[level_[src]] != to / below_[level_[src]])
-    go(children(src) + digit_above(up, level_[src]));
-  while (level_[src] > 0) go(to / below_[level_[src] - 1] % down_[level_[src] - 1]);
+  const std::uint32_t from = first_host_[src], to = first_host_[dst], way = this->way(to);
+  std::uint32_t turn = 0;
+  while (from / below_[turn] != to / below_[turn]) ++turn;
+  const std::size_t begin = route.size(), end = begin + 2 * std::size_t{turn};
+  route.resize(end);
+  for (std::uint32_t level = 0; level < turn; ++level) {
+    const std::uint32_t parents = up_[level], parent = way / twins_[level] % parents;
+    const Channel up = leaving_[begin_[src + 1] - parents + parent];
+    const Channel back = leaving_[begin_[dst + 1] - parents + parent];
+    route[begin + level] = up;
+    route[end - 1 - level] = back ^ 1;
+    src = head_[up];
+    dst = head_[back];
+  }
 }
 
 std::unique_ptr<Routing> fat_tree_routing(std::shared_ptr<const FatTree> tree) {

@@ -53,12 +53,6 @@ class FatTree {
   [[nodiscard]] bool number_hosts();
   [[nodiscard]] bool number_twins();
   void sort_channels();
-  [[nodiscard]] std::uint32_t digit_above(std::uint32_t number, std::uint32_t level) const {
-    return number / twins_[level] % up_[level];
-  }
-  [[nodiscard]] std::uint32_t children(Node node) const {
-    return begin_[node + 1] - begin_[node] - (level_[node] < levels() ? up_[level_[node]] : 0);
-  }
 
   std::vector<std::uint32_t> down_, up_;      ///< most children of a node of level i + 1, parents of one of level i
   std::vector<std::uint32_t> below_, twins_;  ///< per level
