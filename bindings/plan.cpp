@@ -59,7 +59,7 @@ std::vector<TurnTuple> turn_tuples(std::span<const TurnWait> waits) {
 /// Lines "phase,src,dst,origin,target,offset,length" of all that a rank sends and receives, as Schedule.csv() has them.
 nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes) {
   std::string text;
-  const auto line = [&](std::uint64_t phase, Rank src, Rank dst, const std::vector<Piece>& pieces) {
+  const auto line = [&](std::uint64_t phase, Rank src, Rank dst, const LeanVector<Piece>& pieces) {
     if (pieces.empty()) append_line(text, phase, {src, dst}, {src, dst, 0, bytes});
     for (const Piece& piece : pieces) append_line(text, phase, {src, dst}, piece);
   };
@@ -93,7 +93,8 @@ void bind_plan(nb::module_& m) {
           "sends",
           [](const RankProgram& p) {
             std::vector<std::tuple<std::uint64_t, Rank, std::vector<Rank>>> rows;
-            for (const auto& send : p.sends) rows.emplace_back(send.phase, send.dst, send.tokens);
+            for (const auto& send : p.sends)
+              rows.emplace_back(send.phase, send.dst, std::vector<Rank>(send.tokens.begin(), send.tokens.end()));
             return rows;
           },
           "(phase, dst, releasers) in order")
