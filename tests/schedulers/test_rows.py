@@ -204,6 +204,15 @@ def test_a_sample_finds_nothing_in_random_trees(plan: NetworkPlan, seed: int) ->
     assert sample.ok and sample.messages == 200
 
 
+def test_lines_of_a_row_in_pieces() -> None:
+    """As many lines at once as one likes; a line is a transfer of an all-to-all."""
+    row = _core.Rows(read_network("tree:3x4"), _core.Demand(12, 64)).row(5)
+    whole = row.csv(5, 64, 0, row.transfers)
+    assert whole.count(b"\n") == row.transfers == 22
+    for step in (1, 3, 21, 22, 40):
+        assert b"".join(row.csv(5, 64, first, first + step) for first in range(0, 30, step)) == whole
+
+
 def test_memory_of_a_row() -> None:
     """Of 100,000 ranks: lists of pieces and tokens, most of them empty, take 6 MB more as vectors."""
     prepare = (

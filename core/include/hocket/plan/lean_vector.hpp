@@ -15,10 +15,11 @@
 
 namespace hocket {
 
-/// For millions of lists, most of them empty or of one element: size and capacity stand before the elements.
+/// For millions of lists, most of them empty or of one element: one element stands alone, more of them behind their
+/// number.
 template <class T>
 class LeanVector {
-  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8 && alignof(T) > 1);
 
  public:
   using value_type = T;
@@ -31,15 +32,15 @@ class LeanVector {
   }
   LeanVector(std::initializer_list<T> items) : LeanVector(items.begin(), items.end()) {}
   LeanVector(const LeanVector& other) : LeanVector(other.begin(), other.end()) {}
-  LeanVector(LeanVector&& other) noexcept : head_(std::exchange(other.head_, nullptr)) {}
+  LeanVector(LeanVector&& other) noexcept : place_(std::exchange(other.place_, nullptr)) {}
   LeanVector& operator=(LeanVector other) noexcept {
-    std::swap(head_, other.head_);
+    std::swap(place_, other.place_);
     return *this;
   }
-  ~LeanVector() { ::operator delete(head_); }
+  ~LeanVector() { release(); }
 
   [[nodiscard]] bool empty() const { return size() == 0; }
-  [[nodiscard]] std::size_t size() const { return head_ == nullptr ? 0 : head_->size; }
+  [[nodiscard]] std::size_t size() const { return alone() ? 1 : place_ == nullptr ? 0 : head()->size; }
   [[nodiscard]] T* begin() { return items(); }
   [[nodiscard]] T* end() { return items() + size(); }
   [[nodiscard]] const T* begin() const { return items(); }
@@ -47,18 +48,23 @@ class LeanVector {
   [[nodiscard]] const T& front() const { return *begin(); }
 
   void reserve(std::size_t count) {
-    if (count <= capacity()) return;
+    if (count <= std::max<std::size_t>(capacity(), 1)) return;
     if (count > std::numeric_limits<std::uint32_t>::max())
       throw std::length_error("a LeanVector has too many elements");
-    Head* const head = new (::operator new(sizeof(Head) + count * sizeof(T)))
-        Head{static_cast<std::uint32_t>(size()), static_cast<std::uint32_t>(count)};
-    std::uninitialized_copy(begin(), end(), reinterpret_cast<T*>(head + 1));
-    ::operator delete(std::exchange(head_, head));
+    auto* const place = static_cast<std::byte*>(::operator new(sizeof(Head) + count * sizeof(T)));
+    new (place) Head{static_cast<std::uint32_t>(size()), static_cast<std::uint32_t>(count)};
+    std::uninitialized_copy(begin(), end(), reinterpret_cast<T*>(place + sizeof(Head)));
+    release();
+    place_ = place;
   }
   void push_back(T item) {
-    if (size() == capacity()) reserve(std::max<std::size_t>(1, 2 * size()));
+    if (place_ == nullptr) {
+      place_ = reinterpret_cast<std::byte*>(new (::operator new(sizeof(T))) T(item)) + 1;
+      return;
+    }
+    if (size() == capacity()) reserve(2 * size());
     new (end()) T(item);
-    ++head_->size;
+    ++head()->size;
   }
 
   bool operator==(const LeanVector& other) const { return std::ranges::equal(*this, other); }
@@ -71,10 +77,17 @@ class LeanVector {
     std::uint32_t size = 0, capacity = 0;
   };
 
-  [[nodiscard]] std::size_t capacity() const { return head_ == nullptr ? 0 : head_->capacity; }
-  [[nodiscard]] T* items() const { return head_ == nullptr ? nullptr : reinterpret_cast<T*>(head_ + 1); }
+  /// The address of an element that stands alone is kept odd, by one too high.
+  [[nodiscard]] bool alone() const { return reinterpret_cast<std::uintptr_t>(place_) % 2 == 1; }
+  [[nodiscard]] Head* head() const { return reinterpret_cast<Head*>(place_); }
+  [[nodiscard]] std::size_t capacity() const { return alone() ? 1 : place_ == nullptr ? 0 : head()->capacity; }
+  [[nodiscard]] T* items() const {
+    if (place_ == nullptr) return nullptr;
+    return reinterpret_cast<T*>(alone() ? place_ - 1 : place_ + sizeof(Head));
+  }
+  void release() { ::operator delete(alone() ? place_ - 1 : place_); }
 
-  Head* head_ = nullptr;
+  std::byte* place_ = nullptr;
 };
 
 }  // namespace hocket
