@@ -21,4 +21,4 @@ def growth(prepare: str, work: str) -> int:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
     )
-    return int(done.stdout)
+    return int(done.stdout.split()[-1])
