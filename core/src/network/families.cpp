@@ -35,8 +35,8 @@ class Builder {
   }
 
   Node add_switch() { return add("s" + std::to_string(switches_++), 0); }
-  void add_switches(double count) {
-    for (double i = 0; i < count; ++i) add_switch();
+  void add_switches(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) add_switch();
   }
   Node add_host() { return add("n" + std::to_string(hosts_++), equipment_.ranks); }
   /// Adds the hosts of a switch and their links.
@@ -113,8 +113,9 @@ NetworkSpec fat_tree_spec(const std::vector<std::uint32_t>& down, const std::vec
     if (level < levels) links += sizes.back() * up[level];
   }
   Builder builder(*std::ranges::max_element(up) == 1 ? Shape::tree : Shape::graph, nodes, links, equipment);
-  for (double host = 0; host < sizes[0]; ++host) builder.add_host();
-  builder.add_switches(nodes - sizes[0]);
+  const auto hosts = static_cast<std::uint64_t>(sizes[0]);
+  for (std::uint64_t host = 0; host < hosts; ++host) builder.add_host();
+  builder.add_switches(static_cast<std::uint64_t>(nodes) - hosts);
 
   Node first = 0;  // of the level
   for (std::size_t level = 0; level < levels; ++level) {
@@ -140,7 +141,8 @@ NetworkSpec dragonfly_spec(std::uint32_t groups, std::uint32_t routers, std::uin
   const double all = product({groups, routers});
   Builder builder(Shape::graph, all * (1.0 + hosts),
                   all * (hosts + (routers - 1) / 2.0) + product({groups, groups - 1, between}) / 2, equipment);
-  for (double router = 0; router < all; ++router) builder.add_hosts(builder.add_switch(), hosts);
+  for (std::uint64_t router = 0; router < std::uint64_t{groups} * routers; ++router)
+    builder.add_hosts(builder.add_switch(), hosts);
   const auto node = [=](std::uint32_t group, std::uint64_t router) {
     return static_cast<Node>((std::uint64_t{group} * routers + router) * (1 + hosts));
   };
