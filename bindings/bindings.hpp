@@ -9,6 +9,7 @@
 
 void bind_progress(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
+void bind_families(nanobind::module_& m);
 void bind_trunks(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_model(nanobind::module_& m);

@@ -48,6 +48,7 @@ NB_MODULE(_core, m) {
 
   bind_progress(m);
   bind_network(m);
+  bind_families(m);
   bind_trunks(m);
   bind_schedule(m);
   bind_model(m);

@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "bindings.hpp"
@@ -57,22 +58,28 @@ std::vector<TurnTuple> turn_tuples(std::span<const TurnWait> waits) {
   return tuples;
 }
 
-/// Lines "phase,src,dst,origin,target,offset,length" of all that a rank sends and receives, as Schedule.csv() has them.
-nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes) {
+std::uint64_t transfers_of(const RankProgram& row) { return row.sends.size() + row.receives.size(); }
+
+/// Lines "phase,src,dst,origin,target,offset,length" of what a rank sends and receives, as Schedule.csv() has them: of
+/// the transfers from number `first` to before `last`.
+nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes, std::uint64_t first, std::uint64_t last) {
   std::string text;
-  const auto line = [&](std::uint64_t phase, Rank src, Rank dst, const std::vector<Piece>& pieces) {
+  const auto lines = [&](std::uint64_t phase, Rank src, Rank dst, const LeanVector<Piece>& pieces) {
     if (pieces.empty()) append_line(text, phase, {src, dst}, {src, dst, 0, bytes});
     for (const Piece& piece : pieces) append_line(text, phase, {src, dst}, piece);
   };
+  last = std::min(last, transfers_of(row));
   auto send = row.sends.begin();
-  for (const auto& receive : row.receives) {
-    for (; send != row.sends.end() &&
-           (send->phase < receive.phase || (send->phase == receive.phase && rank < receive.src));
-         ++send)
-      line(send->phase, rank, send->dst, send->pieces);
-    line(receive.phase, receive.src, rank, receive.pieces);
+  auto receive = row.receives.begin();
+  for (std::uint64_t transfer = 0; transfer < last; ++transfer) {
+    const bool sends = receive == row.receives.end() ||
+                       (send != row.sends.end() &&
+                        (send->phase < receive->phase || (send->phase == receive->phase && rank < receive->src)));
+    if (transfer >= first)
+      sends ? lines(send->phase, rank, send->dst, send->pieces)
+            : lines(receive->phase, receive->src, rank, receive->pieces);
+    sends ? void(++send) : void(++receive);
   }
-  for (; send != row.sends.end(); ++send) line(send->phase, rank, send->dst, send->pieces);
   return nb::bytes(text.data(), text.size());
 }
 
@@ -94,7 +101,8 @@ void bind_plan(nb::module_& m) {
           "sends",
           [](const RankProgram& p) {
             std::vector<std::tuple<std::uint64_t, Rank, std::vector<Rank>>> rows;
-            for (const auto& send : p.sends) rows.emplace_back(send.phase, send.dst, send.tokens);
+            for (const auto& send : p.sends)
+              rows.emplace_back(send.phase, send.dst, std::vector<Rank>(send.tokens.begin(), send.tokens.end()));
             return rows;
           },
           "(phase, dst, releasers) in order")
@@ -130,7 +138,9 @@ void bind_plan(nb::module_& m) {
             return tokens;
           },
           "that its sends wait for")
-      .def("csv", &row_csv, "rank"_a, "bytes"_a, "its sends and receives as lines, as Schedule.csv() has them")
+      .def_prop_ro("transfers", &transfers_of, "how many it sends and receives")
+      .def("csv", &row_csv, "rank"_a, "bytes"_a, "first"_a, "last"_a,
+           "transfers first to before last of the rank's own as lines, as Schedule.csv() has them")
       .def("__eq__", [](const RankProgram& p, const RankProgram& q) { return p == q; });
 
   nb::class_<Rows>(m, "Rows", "An all-to-all in closed form: any rank's row without the rest of the schedule.")

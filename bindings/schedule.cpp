@@ -155,7 +155,7 @@ void bind_demand(nb::module_& m) {
              const std::vector<std::uint64_t>& bytes) {
             if (src.size() != dst.size() || src.size() != bytes.size())
               throw InputError("senders, receivers and bytes differ in number");
-            std::vector<Message> messages;
+            std::vector<hocket::Message> messages;
             messages.reserve(src.size());
             for (std::size_t i = 0; i < src.size(); ++i) messages.push_back({src[i], dst[i], bytes[i]});
             return irregular(TrafficMatrix(ranks, std::move(messages)));

@@ -15,8 +15,6 @@ from random import Random
 from hypothesis import strategies as st
 
 from hocket import _core
-from hocket.network.description import Defaults
-from hocket.network.families import fat_tree as wired_fat_tree
 from hocket.network.families import fat_tree_levels
 
 RATE = 1.25e8
@@ -224,15 +222,16 @@ def shuffled(rng: Random, plan: NetworkPlan) -> NetworkPlan:
 def fat_tree(down: list[int], up: list[int], rng: Random | None = None) -> NetworkPlan:
     """An extended generalised fat tree, a rank on each host; with `rng` its nodes in any order."""
     sizes = fat_tree_levels(down, up)
-    hosts = [f"n{number}" for number in range(sizes[0])]
-    wired = wired_fat_tree(
-        "", hosts, lambda level, at: f"s{level}.{at}", down, up, [1] * len(down), Defaults(), None
-    )
-    names = [*hosts, *(f"s{level}.{at}" for level, size in enumerate(sizes) if level for at in range(size))]
+    names = [f"n{number}" for number in range(sizes[0])]
+    names += [f"s{level}.{at}" for level, size in enumerate(sizes) if level for at in range(size)]
+    wired = [
+        (names[a], names[b])
+        for a, b, *_ in _core.fat_tree_spec(down, up, [1] * len(up), RATE, LATENCY, 1).links
+    ]
     if rng is not None:
         rng.shuffle(names)
     at = {name: node for node, name in enumerate(names)}
-    links = [(at[link.a], at[link.b]) for link in wired.links]
+    links = [(at[a], at[b]) for a, b in wired]
     if rng is not None:
         rng.shuffle(links)
     return NetworkPlan(names, [int(name[0] == "n") for name in names], links, [RATE] * len(links))

@@ -12,7 +12,7 @@ __extension__ using Wide = unsigned __int128;
 /// The pieces of every message where they lie in the blocks, in whole elements.
 Traffic pieces_in(const Planned& planned, const std::vector<Span>& blocks, std::size_t element) {
   Traffic traffic;
-  const auto add = [&](Messages& messages, const std::vector<Piece>& pieces) {
+  const auto add = [&](Messages& messages, const LeanVector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
       const Span& block = blocks[piece.origin];
       const std::uint64_t whole = planned.demand.contribution(piece.origin);

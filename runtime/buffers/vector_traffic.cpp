@@ -8,7 +8,7 @@ namespace hocket::runtime {
 namespace {
 
 /// Pieces of the message to or from one peer; none: the whole of it.
-void add_pieces(Messages& messages, std::span<const Span> message, const std::vector<Piece>& pieces,
+void add_pieces(Messages& messages, std::span<const Span> message, const LeanVector<Piece>& pieces,
                 std::uint64_t planned_bytes) {
   if (pieces.empty())
     for (const Span& span : message) messages.add(span.at, span.length);

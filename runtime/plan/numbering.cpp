@@ -21,7 +21,7 @@ Numbering number_ranks(const Network& network, std::span<const Node> nodes) {
 
 void translate(Planned& planned, const Numbering& numbering) {
   const auto to_comm = [&](Rank rank) { return static_cast<Rank>(numbering.comm_rank[rank]); };
-  const auto translate_pieces = [&](std::vector<Piece>& pieces) {
+  const auto translate_pieces = [&](LeanVector<Piece>& pieces) {
     for (Piece& piece : pieces) {
       piece.origin = to_comm(piece.origin);
       if (piece.target != everyone) piece.target = to_comm(piece.target);

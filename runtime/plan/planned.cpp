@@ -32,12 +32,12 @@ class GatherCheck {
     held_[rank].add(0, demand.contribution(rank));
   }
 
-  void send(const std::vector<Piece>& pieces) const {
+  void send(const LeanVector<Piece>& pieces) const {
     for (const Piece& piece : pieces)
       if (!held_[piece.origin].covers(piece.offset, end_of(piece)))
         throw InputError("the plan sends what its sender does not hold");
   }
-  void receive(const std::vector<Piece>& pieces) {
+  void receive(const LeanVector<Piece>& pieces) {
     for (const Piece& piece : pieces) {
       const std::uint64_t end = end_of(piece);
       if (held_[piece.origin].meets(piece.offset, end)) throw InputError("the plan delivers bytes twice");
@@ -66,7 +66,7 @@ class DirectCheck {
  public:
   explicit DirectCheck(const TrafficMatrix& matrix) : matrix_(matrix) {}
 
-  void transfer(Rank src, Rank dst, Rank peer, const std::vector<Piece>& pieces) {
+  void transfer(Rank src, Rank dst, Rank peer, const LeanVector<Piece>& pieces) {
     const std::uint64_t whole = matrix_.size(src, dst);
     if (pieces.empty()) part(peer, 0, whole, whole);
     for (const Piece& piece : pieces) {

@@ -12,6 +12,7 @@ import pytest
 from contract import CONTRACT
 from hocket import _core
 from hocket.network import read_network
+from peak_memory import growth
 from refusals import refused
 
 HEADER = "phase,src,dst,origin,target,offset,length"
@@ -95,6 +96,22 @@ def test_a_row_of_a_hundred_thousand_hosts(program, tmp_path: Path) -> None:
     sample = report["sample"]
     assert sample["ok"] and sample["messages"] == 20_000 and sample["channels"] > 4 * 20_000
     assert report["tokens_of_rank"] > 0
+
+
+def test_memory_of_a_row_of_a_large_network(tmp_path: Path) -> None:
+    """100,000 hosts: with all lines at once and the sends as a list of Python it took 100 MB."""
+    arguments = [
+        "plan",
+        "all-to-all",
+        "--network",
+        "tree:50x50x40",
+        "--rank",
+        "7",
+        "--dump",
+        str(tmp_path / "row.csv"),
+    ]
+    prepare = "from hocket.cli import main\nmain(['plan', 'all-to-all', '--network', 'star:9'])\n"
+    assert growth(prepare, f"main({arguments})") < 60_000  # KiB
 
 
 def test_a_row_of_a_fat_tree_of_a_hundred_thousand_hosts(program) -> None:

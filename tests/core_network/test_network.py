@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from hocket import _core
-from strategies import NetworkPlan, chain, few_ranks, random_graph, shortest_hops, star, tree_plans
+from strategies import RATE, NetworkPlan, chain, few_ranks, random_graph, shortest_hops, star, tree_plans
 
 
 def refused(plan: NetworkPlan, kind: str = "tree") -> tuple[str, int, int]:
@@ -189,6 +189,26 @@ def test_channels_and_rates() -> None:
     assert star(3).build().equal_rates
 
 
+@pytest.mark.parametrize("kinds", [1, 3, 1000])
+def test_each_channel_has_what_its_link_has(kinds: int) -> None:
+    """However many different links there are; links to hosts are the slowest here."""
+    rng, plan = Random(kinds), random_graph(Random(kinds), 30)
+    links = [
+        (RATE * (1 if plan.ranks[a] or plan.ranks[b] else rng.randint(1, kinds)), rng.randint(1, kinds) / 1e6)
+        for a, b in plan.links
+    ]
+    a, b = zip(*plan.links, strict=True)
+    network = _core.build_graph(
+        plan.names, plan.ranks, a, b, *(list(each) for each in zip(*links, strict=True))
+    )
+    assert network.channels == 2 * len(links)
+    assert network.host_rate == RATE
+    assert network.equal_rates == (len({rate for rate, _ in links}) == 1)
+    for channel in range(network.channels):
+        assert (network.rate(channel), network.latency(channel)) == links[channel // 2]
+        assert network.capacity(channel) == links[channel // 2][0] // RATE
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_graphs_take_shortest_paths_and_always_the_same(seed: int) -> None:
     plan = random_graph(Random(seed), 3 + seed)
@@ -232,6 +252,8 @@ def routed(routes: list[tuple[int, int, list[int]]]) -> _core.Network:
 
 def test_routed_networks() -> None:
     network = routed([(0, 1, [0, 2, 1]), (1, 0, [1, 0])])
+    assert network.channels == 3
+    assert [network.rate(c) for c in range(3)] == [1e9, 2e9, 4e9]
     assert network.route(0, 2) == network.route(1, 2) == [0, 2, 1]
     assert network.route(2, 0) == [1, 0]
     assert network.route(0, 1) == []

@@ -78,7 +78,7 @@ def test_uplinks_that_no_run_has_crossed_stay_assumed(cluster: Cluster) -> None:
     known = cluster.measured(record(trunk("l0", width=4)))
     assert known.uplinks.provenance == "assumed"
     assert known.uplinks.text.startswith("uplinks: 1 of 2 assumed")
-    assert [known.description.links[i].b for i in known.uplinks.trunks] == ["l1"]
+    assert known.uplinks.trunks == 1
     assert widths(known) == [4, 1]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from random import Random
 
 import pytest
@@ -11,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hocket import _core
+from peak_memory import growth
 from plan_file import (
     DEMAND,
     matrix_of,
@@ -156,16 +155,9 @@ def test_round_trip_of_random_pieces(seed: int) -> None:
 
 def test_a_plan_is_written_one_program_at_a_time() -> None:
     """All programs of 1,024 ranks together take 230 MB."""
-    work = (
-        "import resource\n"
+    prepare = (
         "from hocket.network import read_network\n"
         "from hocket.planning import plan_collective\n"
         "plan = plan_collective('all-to-all', read_network('torus:8x8x16'), 1024).plan()\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "plan.encode()\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", work], capture_output=True, text=True, check=True, timeout=120
-    )
-    assert int(done.stdout) < 150_000  # KiB
+    assert growth(prepare, "plan.encode()") < 150_000  # KiB

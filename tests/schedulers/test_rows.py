@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from hocket.network import read_network
+from peak_memory import growth
 from strategies import NetworkPlan, fat_tree, random_tree, star, tree_plans
 
 
@@ -201,3 +202,23 @@ def test_a_sample_finds_nothing_in_random_trees(plan: NetworkPlan, seed: int) ->
     network = shuffled(plan, Random(seed)).build()
     sample = _core.Rows(network, _core.Demand(network.ranks, 64)).verify_sample(200, seed)
     assert sample.ok and sample.messages == 200
+
+
+def test_lines_of_a_row_in_pieces() -> None:
+    """As many lines at once as one likes; a line is a transfer of an all-to-all."""
+    row = _core.Rows(read_network("tree:3x4"), _core.Demand(12, 64)).row(5)
+    whole = row.csv(5, 64, 0, row.transfers)
+    assert whole.count(b"\n") == row.transfers == 22
+    for step in (1, 3, 21, 22, 40):
+        assert b"".join(row.csv(5, 64, first, first + step) for first in range(0, 30, step)) == whole
+
+
+def test_memory_of_a_row() -> None:
+    """Of 100,000 ranks: lists of pieces and tokens, most of them empty, take 6 MB more as vectors."""
+    prepare = (
+        "from hocket import _core\n"
+        "from hocket.network import read_network\n"
+        "network = read_network('star:100000')\n"
+        "rows = _core.Rows(network, _core.Demand(network.ranks, 64))\n"
+    )
+    assert growth(prepare, "row = rows.row(7)") < 14_000  # KiB

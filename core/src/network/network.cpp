@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 namespace hocket {
 namespace {
@@ -38,45 +41,59 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
   if (!spec_.next_hops.empty() && spec_.shape != Shape::graph)
     throw NetworkProblem("only a graph has forwarding tables");
 
+  find_kinds();
   if (spec_.shape == Shape::routed) {
-    for (const ChannelSpec& channel : spec_.channels) {
-      rate_.push_back(channel.rate);
-      latency_.push_back(channel.latency);
-    }
     routing_ = table_routing(spec_);
+  } else if (spec_.shape == Shape::tree) {
+    tree_ = std::make_shared<const Tree>(root_tree(spec_));
+    routing_ = tree_routing(tree_);
+  } else if (spec_.shape == Shape::graph) {
+    route_graph();
   } else {
-    rate_.reserve(2 * spec_.links.size());
-    latency_.reserve(2 * spec_.links.size());
-    for (const LinkSpec& link : spec_.links) {
-      rate_.insert(rate_.end(), 2, link.rate);
-      latency_.insert(latency_.end(), 2, link.latency);
-    }
-    if (spec_.shape == Shape::tree) {
-      tree_ = root_tree(spec_);
-      routing_ = tree_routing(*tree_);
-    } else if (spec_.shape == Shape::graph) {
-      const bool tables = !spec_.next_hops.empty();
-      if (tables) routing_ = forwarding_routing(spec_);
-      const std::shared_ptr<FatTree> found = FatTree::find(spec_);
-      if (found != nullptr && (!tables || found->follow(spec_, *routing_))) fat_tree_ = found;
-      wired_as_ = found;
-      if (fat_tree_ != nullptr)
-        routing_ = fat_tree_routing(fat_tree_);  // the same routes in less memory
-      else if (!tables)
-        routing_ = shortest_path_routing(spec_);
-    } else {
-      routing_ = grid_routing(spec_);
-    }
+    routing_ = grid_routing(spec_);
   }
-  equal_rates_ = std::ranges::all_of(rate_, [&](double rate) { return rate == rate_.front(); });
   number_ranks();
   measure_hosts();
+}
+
+void Network::route_graph() {
+  const bool tables = !spec_.next_hops.empty();
+  if (tables) routing_ = forwarding_routing(spec_);
+  const std::shared_ptr<FatTree> found = FatTree::find(spec_);
+  wired_as_ = found;
+  if (found != nullptr && (!tables || found->follow(spec_, *routing_))) {
+    fat_tree_ = found;
+    routing_ = fat_tree_routing(fat_tree_);  // of tables the same routes in less memory
+  } else if (!tables) {
+    routing_ = shortest_path_routing(spec_);
+  }
+}
+
+void Network::find_kinds() {
+  std::map<std::pair<double, double>, std::uint32_t> places;
+  const auto add = [&](double rate, double latency) {
+    // Neighbours are mostly alike.
+    if (!kind_.empty() && kinds_[kind_.back()].rate == rate && kinds_[kind_.back()].latency == latency) {
+      kind_.push_back(kind_.back());
+      return;
+    }
+    const auto [it, added] = places.emplace(std::pair(rate, latency), static_cast<std::uint32_t>(kinds_.size()));
+    if (added) kinds_.push_back({rate, latency});
+    kind_.push_back(it->second);
+  };
+  per_kind_ = spec_.shape == Shape::routed ? 0 : 1;
+  kind_.reserve(spec_.links.size() + spec_.channels.size());
+  for (const LinkSpec& link : spec_.links) add(link.rate, link.latency);
+  for (const ChannelSpec& channel : spec_.channels) add(channel.rate, channel.latency);
+  equal_rates_ = std::ranges::all_of(kinds_, [&](const Kind& kind) { return kind.rate == kinds_.front().rate; });
 }
 
 void Network::number_ranks() {
   hosts_.clear();
   host_of_.clear();
   first_rank_.assign(nodes(), 0);
+  hosts_.reserve(nodes() - static_cast<std::size_t>(std::ranges::count(spec_.ranks, 0u)));
+  host_of_.reserve(std::reduce(spec_.ranks.begin(), spec_.ranks.end(), std::size_t{0}));
   for (Node node = 0; node < nodes(); ++node) {
     if (!is_host(node)) continue;
     first_rank_[node] = ranks();
@@ -91,15 +108,13 @@ void Network::measure_hosts() {
     if (is_host(link.a) || is_host(link.b)) host_rate_ = std::max(host_rate_, link.rate);
   // Of explicit routes the first channel is the host's own.
   for (const RouteSpec& route : spec_.routes)
-    if (!route.channels.empty()) host_rate_ = std::max(host_rate_, rate_[route.channels.front()]);
-  if (spec_.shape == Shape::routed && spec_.routes.empty() && !rate_.empty())
-    host_rate_ = *std::ranges::max_element(rate_);
+    if (!route.channels.empty()) host_rate_ = std::max(host_rate_, rate(route.channels.front()));
+  if (spec_.shape == Shape::routed && spec_.routes.empty() && !kinds_.empty())
+    host_rate_ = std::ranges::max(kinds_, {}, &Kind::rate).rate;
 
-  capacity_.clear();
-  capacity_.reserve(channels());
-  for (const double rate : rate_) {
-    const double units = std::floor(rate / host_rate_ * (1 + 1e-9));
-    capacity_.push_back(static_cast<std::uint32_t>(std::clamp(units, 1.0, 1e6)));
+  for (Kind& kind : kinds_) {
+    const double units = std::floor(kind.rate / host_rate_ * (1 + 1e-9));
+    kind.capacity = static_cast<std::uint32_t>(std::clamp(units, 1.0, 1e6));
   }
 }
 

@@ -1,5 +1,6 @@
 /// Trees of switches: rooting, and routes through the lowest common ancestor.
 #include <algorithm>
+#include <utility>
 
 #include "hocket/error.hpp"
 #include "hocket/network/routing.hpp"
@@ -9,25 +10,26 @@ namespace {
 
 class TreeRouting final : public Routing {
  public:
-  explicit TreeRouting(const Tree& tree) : tree_(tree) {}
+  explicit TreeRouting(std::shared_ptr<const Tree> tree) : tree_(std::move(tree)) {}
 
   void append(Node src, Node dst, std::vector<Channel>& route) const override {
+    const Tree& tree = *tree_;
     // Climb from both ends to the lowest common ancestor; the way down is collected backwards.
     const std::size_t start = route.size();
     std::size_t down = 0;
     Channel way_down[64];
     std::vector<Channel> deep;  // only for trees deeper than the array
     while (src != dst) {
-      if (tree_.depth[src] >= tree_.depth[dst]) {
-        route.push_back(tree_.up[src]);
-        src = tree_.parent[src];
+      if (tree.depth[src] >= tree.depth[dst]) {
+        route.push_back(tree.up[src]);
+        src = tree.parent[src];
       } else {
         if (down < std::size(way_down))
-          way_down[down] = tree_.up[dst] ^ 1;
+          way_down[down] = tree.up[dst] ^ 1;
         else
-          deep.push_back(tree_.up[dst] ^ 1);
+          deep.push_back(tree.up[dst] ^ 1);
         ++down;
-        dst = tree_.parent[dst];
+        dst = tree.parent[dst];
       }
     }
     route.reserve(start + down);
@@ -36,7 +38,7 @@ class TreeRouting final : public Routing {
   }
 
  private:
-  const Tree tree_;
+  const std::shared_ptr<const Tree> tree_;
 };
 
 }  // namespace
@@ -62,6 +64,7 @@ Tree root_tree(const NetworkSpec& spec) {
   if (spec.ranks[root] > 0) root = 0;
   std::vector<char> seen(nodes, 0);
   seen[root] = 1;
+  tree.order.reserve(nodes);
   tree.order.push_back(root);
   for (std::size_t at = 0; at < tree.order.size(); ++at) {
     const Node node = tree.order[at];
@@ -88,6 +91,8 @@ Tree root_tree(const NetworkSpec& spec) {
   return tree;
 }
 
-std::unique_ptr<Routing> tree_routing(const Tree& tree) { return std::make_unique<TreeRouting>(tree); }
+std::unique_ptr<Routing> tree_routing(std::shared_ptr<const Tree> tree) {
+  return std::make_unique<TreeRouting>(std::move(tree));
+}
 
 }  // namespace hocket

@@ -117,7 +117,7 @@ class Assembly {
 
     std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
     std::vector<Hop> hops(transfers);
-    std::vector<const std::vector<Piece>*> carried(transfers);
+    std::vector<const LeanVector<Piece>*> carried(transfers);
     number_.resize(rows_.size());
     for (Rank src = 0; src < rows_.size(); ++src) {
       for (const RankProgram::Send& send : rows_[src].sends) {
@@ -155,7 +155,7 @@ class Assembly {
   }
 
   static auto key(const auto& message, Rank dst) {
-    return std::tuple<std::uint64_t, Rank, const std::vector<Piece>&>(message.phase, dst, message.pieces);
+    return std::tuple<std::uint64_t, Rank, const LeanVector<Piece>&>(message.phase, dst, message.pieces);
   }
 
   /// By phase, receiver and piece, for sent_by.
@@ -215,7 +215,8 @@ class Assembly {
     std::vector<Rank> awaited, releasers;
     for (Rank src = 0; src < rows_.size(); ++src)
       for (std::size_t k = 0; k < number_[src].size(); ++k) {
-        awaited = rows_[src].sends[k].tokens;
+        const LeanVector<Rank>& tokens = rows_[src].sends[k].tokens;
+        awaited.assign(tokens.begin(), tokens.end());
         releasers.clear();
         for (const std::uint32_t earlier : waits.of(number_[src][k])) releasers.push_back(hops[earlier].dst);
         std::sort(awaited.begin(), awaited.end());

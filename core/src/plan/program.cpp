@@ -52,7 +52,7 @@ RankPrograms::RankPrograms(const Schedule& schedule, const Waits& waits, std::op
   });
 }
 
-std::vector<Piece> RankPrograms::pieces(std::uint32_t transfer) const {
+LeanVector<Piece> RankPrograms::pieces(std::uint32_t transfer) const {
   if (schedule_.direct()) return {};
   const auto carried = schedule_.pieces(transfer);
   return {carried.begin(), carried.end()};
@@ -107,7 +107,7 @@ RankProgram rank_program(const Network& network, const ClosedForm& form, Rank ra
   for (const auto [phase, dst] : peers) {
     program.sends.push_back({dst, phase, {}, {}});
     find_awaited(network, form, {rank, dst, phase}, Side::before, others);
-    std::vector<Rank>& tokens = program.sends.back().tokens;
+    LeanVector<Rank>& tokens = program.sends.back().tokens;
     tokens.reserve(others.size());
     for (const PhasedMessage& earlier : others) tokens.push_back(earlier.dst);
   }
@@ -116,7 +116,7 @@ RankProgram rank_program(const Network& network, const ClosedForm& form, Rank ra
   for (const auto [phase, src] : peers) {
     program.receives.push_back({src, phase, {}, {}});
     find_awaited(network, form, {src, rank, phase}, Side::after, others);
-    std::vector<Release>& releases = program.receives.back().releases;
+    LeanVector<Release>& releases = program.receives.back().releases;
     releases.reserve(others.size());
     for (const PhasedMessage& later : others) releases.push_back({later.src, form.sends_before(later)});
   }

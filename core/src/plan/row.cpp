@@ -7,7 +7,7 @@ namespace hocket {
 namespace {
 
 /// Targets are counted from 1; 0 is everyone.
-void write_pieces(ByteWriter& out, const std::vector<Piece>& pieces) {
+void write_pieces(ByteWriter& out, const LeanVector<Piece>& pieces) {
   out.number(pieces.size());
   for (const Piece& piece : pieces) {
     out.number(piece.origin);
@@ -18,9 +18,12 @@ void write_pieces(ByteWriter& out, const std::vector<Piece>& pieces) {
 }
 
 /// Every piece is a part of a message that the header has.
-std::vector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
-  std::vector<Piece> pieces(in.count(4));
-  for (Piece& piece : pieces) {
+LeanVector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
+  LeanVector<Piece> pieces;
+  const std::uint64_t count = in.count(4);
+  pieces.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Piece piece;
     piece.origin = in.number32(demand.ranks - 1);
     piece.target = in.number32(demand.ranks) - 1;
     piece.offset = in.number();
@@ -33,6 +36,7 @@ std::vector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
       throw PlanProblem("a row has bytes beyond the " + std::to_string(whole) +
                         " that the header gives a message of rank " + std::to_string(piece.origin) +
                         " (bytes, contributions)");
+    pieces.push_back(piece);
   }
   return pieces;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.options import loud
-from hocket.cli.plan_output import HEADER, show_lines
+from hocket.cli.plan_output import HEADER, MOST_ROWS, show_lines
 from hocket.cli.work import with_spinner, write_atomically
 from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import PlanError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hocket import _core
     from hocket.network import KnownNetwork
 
+TRANSFERS_AT_ONCE = 100_000  # written, of a row
 SAMPLED_MESSAGES = 20_000  # of an all-to-all of which only one row is computed
 BY_ROW = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
 
@@ -127,20 +129,23 @@ def show_row_alone(
     from hocket.planning import BY_PHASES
 
     network = known.network
+    hosts = len(network.hosts)
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
+    # The row comes last: it needs most memory.
+    proof = with_spinner("verifying", lambda: prove(rows, demand.messages), as_json)
+    verify_seconds = time.perf_counter() - begun
     given = {"window": window} if window is not None and isinstance(rows, _core.Ring) else {}
     row = with_spinner("computing the row", lambda: rows.row(rank, **given), as_json)
-    plan_seconds = time.perf_counter() - begun
-    proof = with_spinner("verifying", lambda: prove(rows, demand.messages), as_json)
-    verify_seconds = time.perf_counter() - begun - plan_seconds
-    text = row.csv(rank, demand.bytes)
+    plan_seconds = time.perf_counter() - begun - verify_seconds
     if dump is not None:
-        write_atomically(dump, [HEADER, text])
+        chunks = range(0, row.transfers, TRANSFERS_AT_ONCE)
+        lines = (row.csv(rank, demand.bytes, first, first + TRANSFERS_AT_ONCE) for first in chunks)
+        write_atomically(dump, itertools.chain([HEADER], lines))
     predicted = _core.seconds_by_phases(network, rows.phases, rows.phases * demand.bytes)
     time_ratio = ratio(predicted, bounds.seconds)
     figures = Figures(
-        pattern=str(demand.pattern), scheduler=rows.scheduler, hosts=len(network.hosts), ranks=network.ranks,
+        pattern=str(demand.pattern), scheduler=rows.scheduler, hosts=hosts, ranks=network.ranks,
         messages=demand.messages, transfers=demand.messages, bytes=demand.bytes, phases=rows.phases,
         bound_phases=bounds.phases, ratio=time_ratio if demand.by_blocks else ratio(rows.phases, bounds.phases),
         time_ratio=time_ratio, bound_seconds=bounds.seconds, predicted_seconds=predicted,
@@ -148,7 +153,7 @@ def show_row_alone(
     report = {
         **figures.as_json(),
         "rank": rank,
-        "transfers_of_rank": 2 * len(row.sends),
+        "transfers_of_rank": row.transfers,
         "tokens_of_rank": row.tokens,
         "prediction": BY_PHASES,
         **proof.fields,
@@ -165,12 +170,12 @@ def show_row_alone(
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
     click.echo(
-        f"rank {rank} of {network.ranks}: {len(row.sends)} sends and as many receives in "
+        f"rank {rank} of {network.ranks}: {row.transfers // 2} sends and as many receives in "
         f"{rows.phases} phases ({bound}) by '{rows.scheduler}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {row.tokens} tokens"
     )
     click.echo(f"{proof.text} ({verify_seconds:.3f} s)")
     for finding in proof.findings:
         click.echo(f"  {finding}")
-    show_lines(text, dump)
+    show_lines(row.csv(rank, demand.bytes, 0, MOST_ROWS + 1), dump)
     return proof.ok

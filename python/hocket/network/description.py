@@ -12,7 +12,7 @@ import difflib
 import importlib
 import itertools
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +20,7 @@ from hocket.errors import NetworkError, Where
 from hocket.network.source import shown
 
 if TYPE_CHECKING:
-    from hocket._core import Network
+    from hocket._core import Network, NetworkSpec
 
 DEFAULT_RATE = 125e6  # bytes per second: gigabit Ethernet
 DEFAULT_LATENCY = 5e-6  # seconds per channel
@@ -102,6 +102,20 @@ class Grid:
     ties: str | list[str] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Nodes and links that the core wires, all at one place: ``make`` gives its specification of them.
+
+    ``uplinks``: the number of links between two switches, and ``uplink_rates`` the different rates of these (bytes/s).
+    """
+
+    shape: Shape
+    make: Callable[[], NetworkSpec]
+    uplinks: int
+    uplink_rates: tuple[float, ...]
+    where: Where
+
+
 @dataclass(slots=True)
 class Channel:
     """One direction of a link, or a medium that both directions share."""
@@ -167,6 +181,8 @@ class NetworkDescription:
     ``graph`` (or its ``forwarding`` tables), dimension by dimension in a ``grid`` (``grid`` is set, ``nodes``
     and ``links`` are empty), or by the explicit routes of a ``routed`` network (``routing`` is set, ``links``
     is empty). ``notes``: what the reader has left out or chosen, a line each for the user.
+
+    ``wiring`` stands for ``nodes`` and ``links`` until somebody asks for one of them; then they are made, and count.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -178,6 +194,27 @@ class NetworkDescription:
     forwarding: Forwarding | None = None
     fabric: Fabric | None = None
     notes: list[str] = field(default_factory=list)
+    wiring: Wiring | None = None
+
+    def __post_init__(self) -> None:
+        if self.wiring is not None:
+            del self.nodes, self.links
+
+    if not TYPE_CHECKING:  # to mypy every name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("nodes", "links") or self.wiring is None:
+                raise AttributeError(name)
+            self._wire(self.wiring)
+            return getattr(self, name)
+
+    def _wire(self, wiring: Wiring) -> None:
+        spec, where = wiring.make(), wiring.where
+        names, ranks = spec.names, spec.ranks
+        self.wiring, self.nodes, self.links = None, [], []
+        for name, count in zip(names, ranks, strict=True):
+            self._add(name, count, where)
+        self.links = [Link(names[a], names[b], rate, latency, where) for a, b, rate, latency in spec.links]
 
     def add_switch(self, name: str, where: Where | None = None) -> None:
         self._add(name, 0, where)
@@ -270,6 +307,9 @@ class NetworkDescription:
                 extra["ties"] = core.ties_by_rule(ties, grid.sides) if isinstance(ties, str) else ties
             network: Network = core.build_grid(grid.kind, grid.sides, grid.rate, grid.latency, **extra)
             return network
+        if self.wiring is not None and self.forwarding is None:
+            network = core.build(self.wiring.make())
+            return network
         names = [node.name for node in self.nodes]
         ranks = [node.ranks for node in self.nodes]
         if self.routing is not None:
@@ -294,6 +334,8 @@ class NetworkDescription:
         return network
 
     def _place(self, node: int, link: int) -> Where | None:
+        if self.wiring is not None:
+            return self.wiring.where
         places: list[Sequence[Node | Link | Channel]] = []
         if link >= 0:
             places.append(self.routing.channels if self.routing is not None else self.links)

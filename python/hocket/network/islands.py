@@ -19,6 +19,8 @@ def islands_of(description: NetworkDescription) -> list[NetworkDescription]:
     """
     if description.shape not in ("tree", "graph") or description.forwarding is not None:
         return [description]
+    if description.wiring is not None:
+        return [description]  # all families are in one piece
     if description.shape == "tree" and len(description.links) >= len(description.nodes) - 1:
         return [description]  # in one piece, or with a circle
     parts = _parts(description)
@@ -59,14 +61,14 @@ def island_with(islands: Sequence[NetworkDescription], hosts: Collection[str]) -
 
     Raises :class:`NetworkError` where there is none: nothing is ever sent over wires that nobody named.
     """
+    if len(islands) == 1:
+        return islands[0]
     wanted = set(hosts)
     found = [
         (island, here)
         for island in islands
         if (here := [host.name for host in island.hosts if host.name in wanted])
     ]
-    if len(islands) == 1:
-        return islands[0]
     if len(found) == 1:
         return found[0][0]
     what, (one, other) = "", [island.hosts[0].name for island in islands[:2]]

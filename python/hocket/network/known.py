@@ -26,14 +26,13 @@ class Uplinks:
 
     ``provenance`` is that of the least known link: ``stated`` by the file or an option, ``measured`` by a
     run, ``assumed`` as fast as a host's link, ``none`` where no two switches are wired, or nothing is known
-    of links between switches and no two hosts share one. ``trunks`` are the
-    links (indices of the description's and of the core's) of that provenance. ``text`` is one line for the
-    user; ``warning``, if any, says what of the cache was not taken.
+    of links between switches and no two hosts share one. ``trunks``: how many links are of that provenance.
+    ``text`` is one line for the user; ``warning``, if any, says what of the cache was not taken.
     """
 
     provenance: Provenance
     text: str
-    trunks: tuple[int, ...] = ()
+    trunks: int = 0
     warning: str = ""
 
     @property
@@ -91,11 +90,11 @@ def _known(description: NetworkDescription, defaults: Defaults) -> KnownNetwork:
 def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplinks:
     """Gives every uplink of the description its rate, and says how it is known."""
     option = apply_options(description, defaults)
+    if description.wiring is not None:  # nobody has asked for links, which all have their rates
+        return _stated(description.wiring.uplinks, description.wiring.uplink_rates, "as stated")
     trunks = uplinks_of(description)
-    if not trunks:
-        return Uplinks("none", "uplinks: none")
-    if option:
-        return Uplinks("stated", f"uplinks: {_rates(description, trunks)}, by {option}", tuple(trunks))
+    if option or not trunks:
+        return _stated(len(trunks), _rates(description, trunks), f"by {option}")
     unknown = [index for index in trunks if not description.links[index].rate_given]
     if unknown:
         shared = set(shared_uplinks(description))
@@ -104,15 +103,22 @@ def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplin
         if not trunks:
             return Uplinks("none", "uplinks: none with two hosts or more on both sides")
     if not unknown:
-        return Uplinks("stated", f"uplinks: {_rates(description, trunks)}, as stated", tuple(trunks))
+        return _stated(len(trunks), _rates(description, trunks), "as stated")
     measured, warning = read_measured(description)
     left = _use(measured, description, unknown) if measured is not None else unknown
     if measured is not None and not left:
-        text = f"uplinks: measured on {measured.date} in this cluster: {_rates(description, unknown)}"
-        return Uplinks("measured", text + _at_least(measured), tuple(unknown), warning)
+        rates = _from_to(_rates(description, unknown))
+        text = f"uplinks: measured on {measured.date} in this cluster: {rates}"
+        return Uplinks("measured", text + _at_least(measured), len(unknown), warning)
     some = f"{len(left)} of {len(trunks)} " if len(left) < len(trunks) else ""
     text = f"uplinks: {some}assumed as fast as a host's link (the file does not say); {_REMEDY}"
-    return Uplinks("assumed", text, tuple(left), warning)
+    return Uplinks("assumed", text, len(left), warning)
+
+
+def _stated(uplinks: int, rates: Collection[float], how: str) -> Uplinks:
+    if uplinks == 0:
+        return Uplinks("none", "uplinks: none")
+    return Uplinks("stated", f"uplinks: {_from_to(rates)}, {how}", uplinks)
 
 
 def _use(measured: Measured, description: NetworkDescription, links: Sequence[int]) -> list[int]:
@@ -136,8 +142,12 @@ def _at_least(measured: Measured) -> str:
     return f" (at least: no more than {most} pairs were sent across at once)" if most else ""
 
 
-def _rates(description: NetworkDescription, links: Sequence[int]) -> str:
-    rates = sorted({description.links[index].rate for index in links})
-    if len(rates) == 1:
-        return f"{format_rate(rates[0])} each"
-    return f"{format_rate(rates[0])} to {format_rate(rates[-1])} each"
+def _rates(description: NetworkDescription, links: Sequence[int]) -> set[float]:
+    return {description.links[index].rate for index in links}
+
+
+def _from_to(rates: Collection[float]) -> str:
+    least, most = min(rates), max(rates)
+    if least == most:
+        return f"{format_rate(least)} each"
+    return f"{format_rate(least)} to {format_rate(most)} each"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import repeat
 from typing import Final
 
 from hocket.network.description import (
@@ -19,9 +18,7 @@ from hocket.network.description import (
     Defaults,
     Grid,
     GridKind,
-    Link,
     NetworkDescription,
-    Node,
     suggestion,
 )
 from hocket.network.families import (
@@ -33,6 +30,7 @@ from hocket.network.families import (
     fat_tree,
     fat_tree_levels,
     fat_tree_links,
+    switch_tree,
 )
 from hocket.network.grids import MAX_DIMENSIONS, TIE_RULES, check_sides
 from hocket.network.source import Source, shown
@@ -202,20 +200,7 @@ def _switches(source: Source, defaults: Defaults, tree: list[tuple[int, int]]) -
             f"a network of {total:,} hosts and {len(tree):,} switches",
             remedy=f"it needs 1 to {MAX_NODES:,} hosts and at most as many switches",
         )
-    rate, latency, ranks, where = defaults.rate, defaults.latency, defaults.ranks, source.at()
-    nodes: list[Node] = []
-    links: list[Link] = []
-    first = 0
-    for index, (parent, hosts) in enumerate(tree):
-        switch = f"s{index}"
-        nodes.append(Node(switch, 0, where))
-        if parent >= 0:
-            links.append(Link(f"s{parent}", switch, rate, latency, where))
-        names = [f"n{number}" for number in range(first, first + hosts)]
-        first += hosts
-        nodes += map(Node, names, repeat(ranks), repeat(where))
-        links += map(Link, repeat(switch), names, repeat(rate), repeat(latency), repeat(where))
-    return NetworkDescription(nodes, links, source.name)
+    return switch_tree(source.name, tree, defaults, source.at())
 
 
 def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> NetworkDescription:
@@ -258,16 +243,7 @@ def _fat_tree(source: Source, text: str, defaults: Defaults) -> NetworkDescripti
         down, up, cables = [hosts_each, leaves], [1, spines], [1, parallel[0] if parallel else 1]
     sizes = fat_tree_levels(down, up)
     _check_links(source, "fat-tree", sizes[0], sum(sizes[1:]), fat_tree_links(down, up))
-    return fat_tree(
-        source.name,
-        [f"n{number}" for number in range(sizes[0])],
-        lambda level, position: f"s{sum(sizes[1:level]) + position}",
-        down,
-        up,
-        cables,
-        defaults,
-        source.at(),
-    )
+    return fat_tree(source.name, down, up, cables, defaults, source.at())
 
 
 def _dragonfly(source: Source, text: str, defaults: Defaults) -> NetworkDescription:

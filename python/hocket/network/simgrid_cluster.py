@@ -150,16 +150,19 @@ def _fat_tree(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
             f"at most {MAX_DIMENSIONS} levels, as in 2;4,4;1,2;1,2",
         )
     _check_count(cluster, math.prod(down))
-    nodes, wires = sum(fat_tree_levels(down, up)), fat_tree_links(down, up)
+    sizes = fat_tree_levels(down, up)
+    nodes, wires = sum(sizes), fat_tree_links(down, up)
     if nodes > 2 * MAX_NODES or wires > MAX_LINKS:
         raise element.error(f"a fat tree of {nodes:,} nodes and {wires:,} links", "give smaller parameters")
+    names = [
+        f"{cluster.name}_switch_{level}_{at}" for level in range(1, levels + 1) for at in range(sizes[level])
+    ]
     return fat_tree(
         element.source.name,
-        cluster.hosts,
-        lambda level, position: f"{cluster.name}_switch_{level}_{position}",
         down,
         up,
         cables,
         Defaults(cluster.rate, cluster.latency, defaults.ranks),
         element.source.at(element.line),
+        [*cluster.hosts, *names],
     )

@@ -34,14 +34,14 @@ class Network {
   [[nodiscard]] const std::string& name(Node node) const { return spec_.names[node]; }
   [[nodiscard]] std::optional<Node> find(const std::string& name) const;
 
-  [[nodiscard]] std::uint32_t channels() const { return static_cast<std::uint32_t>(rate_.size()); }
-  [[nodiscard]] double rate(Channel channel) const { return rate_[channel]; }        ///< bytes/s
-  [[nodiscard]] double latency(Channel channel) const { return latency_[channel]; }  ///< s
+  [[nodiscard]] std::uint32_t channels() const { return static_cast<std::uint32_t>(kind_.size()) << per_kind_; }
+  [[nodiscard]] double rate(Channel channel) const { return kind(channel).rate; }        ///< bytes/s
+  [[nodiscard]] double latency(Channel channel) const { return kind(channel).latency; }  ///< s
   [[nodiscard]] std::string channel_name(Channel channel) const;
   /// Full host speed: the highest rate of a channel that leaves or enters a host (bytes/s).
   [[nodiscard]] double host_rate() const { return host_rate_; }
   /// Messages at full host speed that a channel carries at once, at least 1.
-  [[nodiscard]] std::uint32_t capacity(Channel channel) const { return capacity_[channel]; }
+  [[nodiscard]] std::uint32_t capacity(Channel channel) const { return kind(channel).capacity; }
   /// True when every channel has the same rate.
   [[nodiscard]] bool equal_rates() const { return equal_rates_; }
 
@@ -55,7 +55,7 @@ class Network {
     return channels;
   }
   /// The rooted tree, for networks of shape tree; null otherwise.
-  [[nodiscard]] const Tree* tree() const { return tree_ ? &*tree_ : nullptr; }
+  [[nodiscard]] const Tree* tree() const { return tree_.get(); }
   /// The fat tree whose routes messages follow; null for other networks, and where forwarding tables send messages to
   /// one host down several ways.
   [[nodiscard]] const std::shared_ptr<const FatTree>& fat_tree() const { return fat_tree_; }
@@ -72,6 +72,15 @@ class Network {
   [[nodiscard]] Network turned_round() const;
 
  private:
+  /// Millions of channels are of a few kinds.
+  struct Kind {
+    double rate = 0, latency = 0;
+    std::uint32_t capacity = 1;
+  };
+
+  [[nodiscard]] const Kind& kind(Channel channel) const { return kinds_[kind_[channel >> per_kind_]]; }
+  void find_kinds();
+  void route_graph();
   void check_nodes() const;
   void check_links() const;
   void number_ranks();
@@ -81,11 +90,12 @@ class Network {
   std::vector<Node> hosts_;
   std::vector<Node> host_of_;
   std::vector<Rank> first_rank_;
-  std::vector<double> rate_, latency_;
-  std::vector<std::uint32_t> capacity_;
+  std::vector<Kind> kinds_;
+  std::vector<std::uint32_t> kind_;  ///< per link, of explicit routes per channel
+  std::uint32_t per_kind_ = 1;       ///< channels are numbered by link and direction: 2^1 per link
   double host_rate_ = 0;
   bool equal_rates_ = true;
-  std::optional<Tree> tree_;
+  std::shared_ptr<const Tree> tree_;
   std::shared_ptr<const FatTree> fat_tree_, wired_as_;
   std::shared_ptr<const Routing> routing_;
 };

@@ -41,7 +41,7 @@ struct Tree {
 /// Throws NetworkProblem (with the link that closes a cycle, or a node that is not connected).
 [[nodiscard]] Tree root_tree(const NetworkSpec& spec);
 
-[[nodiscard]] std::unique_ptr<Routing> tree_routing(const Tree& tree);
+[[nodiscard]] std::unique_ptr<Routing> tree_routing(std::shared_ptr<const Tree> tree);
 [[nodiscard]] std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec);
 class FatTree;
 [[nodiscard]] std::unique_ptr<Routing> fat_tree_routing(std::shared_ptr<const FatTree> tree);

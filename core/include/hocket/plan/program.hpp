@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "hocket/plan/lean_vector.hpp"
 #include "hocket/schedule/closed_form.hpp"
 #include "hocket/schedule/grouped.hpp"
 #include "hocket/schedule/schedule.hpp"
@@ -23,15 +24,15 @@ struct RankProgram {
   struct Send {
     Rank dst = 0;
     std::uint64_t phase = 0;
-    std::vector<Piece> pieces;  ///< in this order; none: the whole message from sender to receiver
-    std::vector<Rank> tokens;   ///< releasers; the rank itself where its own receive is awaited
+    LeanVector<Piece> pieces;  ///< in this order; none: the whole message from sender to receiver
+    LeanVector<Rank> tokens;   ///< releasers; the rank itself where its own receive is awaited
     bool operator==(const Send&) const = default;
   };
   struct Receive {
     Rank src = 0;
     std::uint64_t phase = 0;
-    std::vector<Piece> pieces;
-    std::vector<Release> releases;
+    LeanVector<Piece> pieces;
+    LeanVector<Release> releases;
     bool operator==(const Receive&) const = default;
   };
   std::vector<Send> sends;        ///< by phase
@@ -49,7 +50,7 @@ class RankPrograms {
   [[nodiscard]] RankProgram of(Rank rank) const;
 
  private:
-  [[nodiscard]] std::vector<Piece> pieces(std::uint32_t transfer) const;
+  [[nodiscard]] LeanVector<Piece> pieces(std::uint32_t transfer) const;
 
   const Schedule& schedule_;
   const Waits& waits_;

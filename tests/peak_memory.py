@@ -1,0 +1,24 @@
+"""How much memory a piece of work takes at its peak, in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_PEAK = (
+    "def peak():\n"
+    "    with open('/proc/self/status') as status:\n"
+    "        return next(int(line.split()[1]) for line in status if line.startswith('VmHWM'))\n"
+)
+
+
+def growth(prepare: str, work: str) -> int:
+    """By how many KiB the peak of resident memory grows while the lines ``work`` run, after the lines ``prepare``.
+
+    ``ru_maxrss`` would count what the process that starts the new one has had.
+    """
+    script = f"{_PEAK}{prepare}\nbefore = peak()\n{work}\nprint(peak() - before)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    return int(done.stdout.split()[-1])
