@@ -29,6 +29,8 @@ void bind_trunks(nb::module_& m) {
       .def_ro("hosts", &Trunk::hosts, "on the side that has fewer")
       .def_ro("level", &Trunk::level, "links from that side's end of the trunk to its farthest host");
   m.def("trunks", &hocket::trunks, "network"_a, "Of a tree, in the order of links; none of other networks.");
+  m.def("only_ports_shared", &hocket::only_ports_shared, "network"_a,
+        "Whether messages can only be in each other's way at the ports of ranks.");
   m.def(
       "trunk_pairs",
       [](const Network& n, std::uint32_t link) {

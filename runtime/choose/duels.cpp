@@ -11,30 +11,29 @@ namespace {
 
 constexpr std::size_t most_known = 1000;  // duels of a communicator of which something is kept
 
-std::string class_of(const Demand& demand) {
+}  // namespace
+
+DemandClass class_of(const Demand& demand) {
   ByteWriter out;
   demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) {
     out.fixed(src);
     out.fixed(dst);
     out.fixed(size_class(bytes));
   });
-  return "demand-" + digits_of(checksum(out.bytes()));
+  return {checksum(out.bytes()), demand.matrix.total_bytes() / std::max<std::uint64_t>(demand.messages(), 1)};
 }
 
-}  // namespace
-
-std::shared_ptr<Duel> Duels::begin(MPI_Comm comm, const Demand& demand, double bound, AgreedCosts::Cost cost) {
+std::shared_ptr<Duel> Duels::begin(MPI_Comm comm, DemandClass demand_class, double bound, AgreedCosts::Cost cost) {
   if (!kept_) {
     place_ = members_.place();
     mpi_ = mpi_name();
     kept_ = kept_evidence(comm, place_);
   }
-  const std::string demand_class = class_of(demand);
-  const auto of_class = [&](const Evidence& one) { return one.call == irregular_call && one.layout == demand_class; };
+  const std::string layout = "demand-" + digits_of(demand_class.digest);
+  const auto of_class = [&](const Evidence& one) { return one.call == irregular_call && one.layout == layout; };
   const auto found = std::ranges::find_if(*kept_, of_class);
   auto duel = std::make_shared<Duel>(bound, cost, found != kept_->end() ? *found : Evidence{});
-  if (known_.size() < most_known)
-    known_.push_back({demand_class, demand.matrix.total_bytes() / std::max<std::uint64_t>(demand.messages(), 1), duel});
+  if (known_.size() < most_known) known_.push_back({layout, demand_class.mean_bytes, duel});
   return duel;
 }
 
@@ -47,7 +46,7 @@ void Duels::keep() const {
     evidence->place = place_;
     evidence->call = irregular_call;
     evidence->size_class = size_class(one.mean_bytes);
-    evidence->layout = one.demand_class;
+    evidence->layout = one.layout;
     evidence->ranks = static_cast<std::uint32_t>(members_.size);
     evidence->hosts = static_cast<std::uint32_t>(members_.hosts);
     evidence->mpi = mpi_;

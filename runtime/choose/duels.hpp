@@ -15,6 +15,13 @@
 
 namespace hocket::runtime {
 
+/// What evidence about an irregular exchange is kept under.
+struct DemandClass {
+  std::uint64_t digest = 0;  ///< of who sends to whom messages of which size class
+  std::uint64_t mean_bytes = 0;
+};
+[[nodiscard]] DemandClass class_of(const Demand& demand);
+
 class Duels final : public Keeper {
  public:
   struct Members {
@@ -27,12 +34,13 @@ class Duels final : public Keeper {
   ~Duels() { end(); }
 
   /// Of an exchange that was planned just now; `bound` as for Duel. What earlier runs have found out about exchanges of
-  /// its class counts: the same ranks send to the same ranks, messages of the same size classes. Collective.
-  [[nodiscard]] std::shared_ptr<Duel> begin(MPI_Comm comm, const Demand& demand, double bound, AgreedCosts::Cost cost);
+  /// its class counts. Collective.
+  [[nodiscard]] std::shared_ptr<Duel> begin(MPI_Comm comm, DemandClass demand_class, double bound,
+                                            AgreedCosts::Cost cost);
 
  private:
   struct Known {
-    std::string demand_class;
+    std::string layout;  ///< of the evidence: the class
     std::uint64_t mean_bytes;
     std::shared_ptr<Duel> duel;
   };

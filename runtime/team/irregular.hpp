@@ -34,6 +34,8 @@ class Planner {
   /// `part` has the ranks of the numbering, which must outlive the planner.
   Planner(const Numbering& numbering, Network part, PendingSetup pending_setup);
 
+  /// The ranks' part of the network.
+  [[nodiscard]] const Network& part() const { return part_; }
   /// The demand of all ranks, in ranks of the network part. Collective; throws as concatenate does.
   [[nodiscard]] Demand demand(MPI_Comm comm, const PeerBytes& peer_bytes) const;
   /// Whether a schedule gains over posting everything at once, by the settings.

@@ -7,11 +7,14 @@
 #include <utility>
 
 #include "hocket/error.hpp"
+#include "hocket/limits.hpp"
+#include "hocket/network/trunks.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/agree.hpp"
 #include "runtime/team/agreement.hpp"
+#include "runtime/team/plan_by_rounds.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -41,6 +44,11 @@ Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
   Extent all;
   reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
   return all;
+}
+
+std::string in_rounds(std::uint32_t rounds) {
+  if (rounds == 0) return "";
+  return " in " + std::to_string(rounds) + (rounds == 1 ? " round" : " rounds") + " between partners";
 }
 
 }  // namespace
@@ -112,28 +120,53 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     known->server = Server::schedule;
     known->large = true;
     if (settings().choose == Choose::learn)
-      known->duel = duels_.begin(comm, made.demand, known->exchange->planned().figures.bound,
+      known->duel = duels_.begin(comm, made.demand_class, known->exchange->planned().figures.bound,
                                  rooted ? AgreedCosts::Cost::most : AgreedCosts::Cost::mean);
   }
   return known;
 }
 
+bool VectorExchanges::prepare(MPI_Comm comm) {
+  if (planner_) return true;
+  const Network* const network = members_.network(comm);
+  if (network == nullptr) return false;
+  planner_ = std::make_unique<Planner>(members_.numbering, *network);
+  if (!wants_rounds(planner_->part().ranks())) return true;
+  by_rounds_ = only_ports_shared(planner_->part());
+  if (!by_rounds_ && members_.rank == 0 && settings().log > 0)
+    say("irregular exchanges between " + std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
+        " hosts are planned whole: they share more than ports, and partners alone cannot tell with whom");
+  return true;
+}
+
+VectorExchanges::Made VectorExchanges::plan_whole(MPI_Comm comm, const PeerBytes& peer_bytes) const {
+  const Demand demand = planner_->demand(comm, peer_bytes);
+  if (!planner_->worth(demand)) return {{}, FallbackReason::not_worth};
+  return {planner_->plan(comm, peer_bytes, demand), FallbackReason::no_plan, class_of(demand), demand.messages()};
+}
+
+VectorExchanges::Made VectorExchanges::plan_own(MPI_Comm comm, const PeerBytes& peer_bytes) const {
+  const Extent all = extent_of(comm, peer_bytes, members_.size);
+  const PortLoads loads = port_loads(comm, peer_bytes, all);
+  if (!loads.worth) return {{}, FallbackReason::not_worth};
+  if (loads.most_messages > limits::most_partners_in_rounds) return plan_whole(comm, peer_bytes);
+  const MPI_Comm own = members_.private_comm(comm);
+  if (own == MPI_COMM_NULL) return {};
+  PlannedByRounds made = plan_by_rounds(own, planner_->part(), members_.numbering, peer_bytes, all, loads);
+  return {std::move(made.planned), FallbackReason::no_plan, made.demand_class, all.messages, made.rounds};
+}
+
 VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer_bytes) {
   try {
     // What is thrown here is thrown on all ranks alike.
-    if (!planner_) {
-      const Network* const network = members_.network(comm);
-      if (network == nullptr) return {};
-      planner_ = std::make_unique<Planner>(members_.numbering, *network);
-    }
-    Demand demand = planner_->demand(comm, peer_bytes);
-    if (!planner_->worth(demand)) return {{}, {}, FallbackReason::not_worth};
-    std::optional<Planned> planned = planner_->plan(comm, peer_bytes, demand);
-    if (planned && members_.rank == 0 && settings().log > 0)
-      say("irregular exchange of " + std::to_string(demand.messages()) + " messages between " +
+    if (!prepare(comm)) return {};
+    Made made = by_rounds_ ? plan_own(comm, peer_bytes) : plan_whole(comm, peer_bytes);
+    if (made.planned && members_.rank == 0 && settings().log > 0)
+      say("irregular exchange of " + std::to_string(made.messages) + " messages between " +
           std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
-          " hosts: " + std::to_string(planned->phases) + " phases by '" + planned->scheduler + "'");
-    return {std::move(planned), std::move(demand), FallbackReason::no_plan};
+          " hosts: " + std::to_string(made.planned->phases) + " phases by '" + made.planned->scheduler + "'" +
+          in_rounds(made.rounds));
+    return made;
   } catch (const InputError& error) {
     if (members_.rank == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
     return {};

@@ -60,20 +60,27 @@ class VectorExchanges {
 
   struct Made {
     std::optional<Planned> planned;
-    Demand demand;  ///< of all ranks, as the network numbers them
     FallbackReason why = FallbackReason::no_plan;
+    DemandClass demand_class;
+    std::uint64_t messages = 0;  ///< of all ranks
+    std::uint32_t rounds = 0;    ///< in which they agreed on phases; 0: every rank has planned the whole
   };
   /// A plan for a call of which nothing is remembered, made at once. Collective; nothing, on all ranks
   /// alike, if the MPI library is to serve it.
   [[nodiscard]] Made plan(MPI_Comm comm, const PeerBytes& peer_bytes);
 
  private:
+  /// False, on all ranks alike, where there is no network to plan for. Collective.
+  [[nodiscard]] bool prepare(MPI_Comm comm);
+  [[nodiscard]] Made plan_whole(MPI_Comm comm, const PeerBytes& peer_bytes) const;
+  [[nodiscard]] Made plan_own(MPI_Comm comm, const PeerBytes& peer_bytes) const;
   [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted);
 
   Members members_;
   std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach::Kind; asked for, and found
   std::optional<std::pair<Reach, Neighbours>> around_root_;             ///< of the last call with a root
   std::unique_ptr<Planner> planner_;
+  bool by_rounds_ = false;  ///< ranks agree on phases with their partners
   ScheduleCache schedule_cache_;
   Duels duels_;
   Backoff backoff_;

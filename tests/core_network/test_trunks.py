@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hocket import _core
+from hocket.network import read_network
 from strategies import RATE, NetworkPlan, balanced, chain, random_tree, star, tree_plans, unequal
 
 BYTES = 1 << 20
@@ -117,6 +118,40 @@ def test_hosts_without_ranks_do_not_count() -> None:
     part = whole.restricted_to([0 if node in left[:2] else n for node, n in enumerate(ranks)])
     assert _core.trunks(part) == []
     assert _core.trunks(star(8).build()) == []
+
+
+def overloaded(network: _core.Network) -> bool:
+    """Whether so many pairs of ranks can send across some link, each rank once, that it is too narrow for them."""
+    ranks = {network.host_of(rank): rank for rank in range(network.ranks)}
+    for link in range(len(network.links)):
+        here, there = (sorted(side) for side in sides(network, link))
+        for a, b in ((here, there), (there, here)):
+            routes = [network.route(ranks[src], ranks[dst]) for src, dst in zip(a, b, strict=False)]
+            used = Counter(channel for route in routes for channel in route)
+            if any(
+                count * network.host_rate > network.rate(channel) * 1.001 for channel, count in used.items()
+            ):
+                return True
+    return False
+
+
+@settings(max_examples=150, deadline=None)
+@given(tree_plans(2, 16, ranks=lambda _: 1, trunk=lambda rng: rng.choice([1.0, 2.0, 8.0])))
+def test_only_ports_are_shared_where_no_link_is_too_narrow(plan: NetworkPlan) -> None:
+    network = plan.build()
+    assert _core.only_ports_shared(network) != overloaded(network)
+
+
+def test_where_more_than_ports_is_shared() -> None:
+    for name in ("star:4*2", "torus:3x3", "fat-tree:4x2x2", "chain:3,3"):
+        assert not _core.only_ports_shared(read_network(name)), name
+    for name in ("star:9", "fat-tree:2x3x1x3", "chain:3,1", "tree:(2,(1))"):
+        assert _core.only_ports_shared(read_network(name)), name
+    whole = chain([3, 3]).build()
+    here, there = map(sorted, sides(whole, _core.trunks(whole)[0].link))
+    for kept, only_ports in ((here, True), (here[:1] + there, True), (here[:2] + there[:2], False)):
+        part = [n if node in kept else 0 for node, n in enumerate(whole.ranks_per_node)]
+        assert _core.only_ports_shared(whole.restricted_to(part)) == only_ports
 
 
 def test_levels_and_who_stands_for_whom() -> None:

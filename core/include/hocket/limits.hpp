@@ -33,6 +33,9 @@ inline constexpr std::uint64_t most_messages_listed = 300'000;
 inline constexpr std::uint32_t most_ranks_searched_for_waits = 512;
 /// Ranks of a whole plan that is made for a run, or in it. Time and memory grow with their square.
 inline constexpr std::uint32_t most_ranks_planned_for_run = 2048;
+/// Messages that a rank sends or receives in an irregular exchange whose ranks agree on phases with their partners;
+/// where one has more, the whole is planned. A set of phases for each of them takes 38 MB.
+inline constexpr std::uint32_t most_partners_in_rounds = 1 << 14;
 
 /// Messages; more are predicted from their phases where none of a phase share a channel and all links are equal.
 inline constexpr std::uint64_t most_messages_simulated = 300'000;

@@ -118,6 +118,20 @@ std::vector<Trunk> trunks(const Network& network) {
   return found;
 }
 
+bool only_ports_shared(const Network& network) {
+  const Tree* const tree = network.tree();
+  if (tree == nullptr || network.ranks() != network.hosts().size()) return false;
+  const Below below = count_below(network, *tree);
+  const auto all = static_cast<std::uint32_t>(network.hosts().size());
+  for (Node node = 0; node < network.nodes(); ++node) {
+    if (tree->parent[node] == Tree::none) continue;
+    const std::uint32_t most = std::min(below.hosts[node], all - below.hosts[node]);
+    for (const Channel channel : {tree->up[node], tree->up[node] ^ 1})
+      if (network.rate(channel) * (1 + 1e-9) < most * network.host_rate()) return false;
+  }
+  return true;
+}
+
 std::vector<HostPair> trunk_pairs(const Network& network, std::uint32_t link) {
   const auto neighbours = adjacency(network.spec());
   const LinkSpec& ends = network.spec().links.at(link);

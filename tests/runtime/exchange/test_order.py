@@ -18,6 +18,7 @@ import pytest
 from gathers import Row, both_ways, doubling, plan_of, random_gossip, ring
 from hocket import _core
 from hocket.network import read_network
+from scheduled_calls import ALL, thirds
 
 Check = Callable[..., str]
 Event = tuple[str, tuple[int, ...]]
@@ -202,13 +203,6 @@ def run(
     ]
 
 
-def thirds(ranks: int, size: int) -> _core.Demand:
-    """What vector_rounds sends."""
-    messages = [(a, b, (a * 5 + b * 3) % 4 * size // 3) for a in range(ranks) for b in range(ranks)]
-    sent = [message for message in messages if message[2] > 0 and message[0] != message[1]]
-    return _core.Demand.irregular(ranks, *map(list, zip(*sent, strict=True)))
-
-
 def drawn(network: _core.Network, demand: _core.Demand, scheduler: str, seed: int) -> _core.Schedule:
     """What the ranks agree on: the first one's schedule if it is close to the bound; else each draws with a
     seed of its own, the fastest counts, the first of equals."""
@@ -254,6 +248,46 @@ def test_irregular_exchanges_keep_to_their_plan(
         assert kept.check_waits() > 0
         kept.check_window()
     assert len(by_rank[0]) == ROUNDS  # the first call was not planned
+
+
+def port_waits(schedule: _core.Schedule, window: int) -> list[list[int]]:
+    """For each message, the one before it at its receiver, ``window`` places earlier."""
+    received: dict[int, list[int]] = {}
+    waits = []
+    for message, (_, _, dst, *_) in enumerate(schedule.rows()):
+        before = received.setdefault(dst, [])
+        waits.append(before[-window:][:1] if len(before) >= window else [])
+        before.append(message)
+    return waits
+
+
+@pytest.mark.parametrize(("network", "window"), [("star:7", 1), ("star:6", 2), ("fat-tree:2x3x1x3", 1)])
+def test_messages_wait_for_ports_where_partners_agree_on_phases(
+    check: Check, tmp_path: Path, network: str, window: int
+) -> None:
+    """Each receiver releases its senders one after the other. Waits that follow from others, by way of ranks that a
+    receiver knows nothing of, are kept, too."""
+    built = read_network(network)
+    demand = thirds(built.ranks, 30000)
+    schedule = _core.find_scheduler("proposals", "irregular").make(built, demand, seed=7)
+    waits = port_waits(schedule, window)
+    if network.startswith("star"):
+        fewest = _core.derive_waits(built, schedule, window)
+        assert all(set(fewest.of(i)) <= set(kept) for i, kept in enumerate(waits))
+    by_ports = _core.Waits.from_lists(waits, window)
+    plan = _core.Plan(built, schedule, by_ports, demand, "proposals", 0, 0.0, 0.0)
+    env = {**ALL, "HOCKET_SCHEDULER": "proposals", "HOCKET_SEED": "7", "HOCKET_SEGMENT": "4096"}
+    env |= {"HOCKET_TRACE": str(tmp_path / "trace")}
+    flow = ["--flow", f"window:{window}"]
+    said = check(f"vector_rounds 30000x{ROUNDS + 1}", network, built.ranks, *flow, env=env)
+    assert "rounds between partners" in said
+    by_rank = [calls_of(tmp_path / f"trace.{rank}") for rank in range(built.ranks)]
+    assert len(by_rank[0]) == ROUNDS
+    for calls in zip(*by_rank, strict=True):
+        kept = Kept(plan, demand.bytes, 4096, [events for _, events in calls])
+        kept.check_all_happened_once()
+        assert kept.check_waits() == sum(map(len, waits))
+        kept.check_window()
 
 
 def gossip(ranks: int, size: int) -> list[Row]:

@@ -21,6 +21,11 @@ struct Trunk {
 /// In the order of links. Hosts are nodes with ranks; none where the network is no tree.
 [[nodiscard]] std::vector<Trunk> trunks(const Network& network);
 
+/// Whether messages can only be in each other's way at the ports of ranks, whoever sends to whom: a tree with one rank
+/// a host, all of one speed, and with links between switches that carry as many messages as there are hosts on the side
+/// that has fewer. Where every rank sends and receives one message at a time nothing else needs to be kept in order.
+[[nodiscard]] bool only_ports_shared(const Network& network);
+
 using HostPair = std::pair<Node, Node>;
 
 /// As many disjoint pairs of hosts, one on each side of the link, as the side with fewer hosts has: that is its first

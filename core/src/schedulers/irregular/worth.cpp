@@ -5,22 +5,6 @@
 
 namespace hocket {
 
-namespace {
-
-/// As how many equal flows messages of different sizes count: (sum of sizes)² / sum of squares. Where few
-/// large ones hold most of the bytes, the others are soon gone and collide with nothing.
-struct Flows {
-  double bytes = 0, squares = 0;
-  void add(std::uint64_t length) {
-    const auto size = static_cast<double>(length);
-    bytes += size;
-    squares += size * size;
-  }
-  [[nodiscard]] double number() const { return squares > 0 ? bytes * bytes / squares * (1 + 1e-9) : 0; }
-};
-
-}  // namespace
-
 bool worth_scheduling(const Network& network, const Demand& demand, const WorthLimits& limits) {
   const TrafficMatrix& matrix = demand.matrix;
   if (matrix.messages() == 0 || matrix.total_bytes() / matrix.messages() < limits.message_bytes) return false;
@@ -40,11 +24,10 @@ bool worth_scheduling(const Network& network, const Demand& demand, const WorthL
     if (seconds(channel) > seconds(busiest)) busiest = channel;
   if (over.empty() || over[busiest].bytes == 0) return false;
   const double flows = over[busiest].number() / network.capacity(busiest);
-  // Only hosts that take about as long as the busiest channel can hold the exchange up.
   double senders = 0;
   for (const Flows& host : into)
-    if (host.bytes / network.host_rate() >= 0.75 * seconds(busiest)) senders = std::max(senders, host.number());
-  return flows >= static_cast<double>(limits.flows) || senders >= static_cast<double>(limits.senders);
+    if (host.bytes / network.host_rate() >= holds_up * seconds(busiest)) senders = std::max(senders, host.number());
+  return limits.reached(flows, senders);
 }
 
 }  // namespace hocket

@@ -1,0 +1,53 @@
+#pragma once
+/// The rounds of the scheduler `proposals` in messages: partners agree on phases, and nobody knows the whole exchange.
+/// What is proposed and taken is the core's (schedulers/irregular/proposals.hpp), so that the phases are those that
+/// it computes from the whole matrix.
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "hocket/plan/program.hpp"
+#include "hocket/schedulers/irregular/proposals.hpp"
+#include "runtime/buffers/peer_bytes.hpp"
+#include "runtime/plan/numbering.hpp"
+
+namespace hocket::runtime {
+
+/// Of one rank. Its memory grows with its partners, and with the phases for each of them; its messages with its
+/// partners and the rounds. Partners are ranks of the network, in ascending order.
+class ProposalRounds {
+ public:
+  /// `busiest`: messages that a rank sends or receives, at most. All must outlive it; nobody else uses `comm`.
+  ProposalRounds(MPI_Comm comm, const Numbering& numbering, const PeerBytes& partners, std::uint32_t busiest,
+                 std::uint64_t seed);
+
+  /// Until every message has a phase. Senders and receivers must agree on who they are, or ranks wait for ever.
+  /// Collective.
+  void run();
+  [[nodiscard]] std::uint32_t rounds() const { return rounds_; }
+  /// The largest message of each phase, of all ranks. Leaves out the phases in which nobody sends. Collective.
+  [[nodiscard]] std::vector<std::uint64_t> close_gaps();
+  /// What this rank does if messages wait for the port of their receiver alone: for the message `window` places earlier
+  /// there. Partners tell each other which send is released, and whether it waits. Collective.
+  [[nodiscard]] RankProgram program(std::uint32_t window) const;
+
+ private:
+  void round();
+  void grow(std::uint32_t phases);
+  /// Takes what it can of the proposals to this rank; per open source, whether that was taken.
+  [[nodiscard]] std::vector<bool> take(const std::vector<std::uint32_t>& proposals);
+
+  MPI_Comm comm_;
+  const Numbering& numbering_;
+  const PeerBytes& partners_;
+  std::uint64_t seed_;
+  std::uint32_t phases_ = 0, rounds_ = 0;
+  algorithms::Proposer proposer_;
+  std::vector<std::vector<std::uint64_t>> answers_;  ///< per receiver, the last: whether it took, and what it has free
+  algorithms::FreePhases free_;                      ///< to receive in
+  std::vector<std::uint32_t> open_sources_;          ///< places among those who send to this rank
+  std::vector<std::uint32_t> send_phase_, receive_phase_;  ///< per partner
+};
+
+}  // namespace hocket::runtime
