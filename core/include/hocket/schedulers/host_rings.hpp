@@ -11,8 +11,8 @@ namespace hocket::algorithms {
 [[nodiscard]] std::vector<std::vector<Node>> grid_cycles(const Network& network);
 
 /// One ring of all hosts whose routes load the channels little: near ones follow each other, improved
-/// by moving stretches of the ring. In a fat tree the order of its hosts: one edge leaves each subtree, and one comes in.
-/// Deterministic.
+/// by moving stretches of the ring. In a fat tree the order of its hosts: one edge leaves each subtree, and one comes
+/// in. Deterministic.
 [[nodiscard]] std::vector<Node> host_ring(const Network& network);
 
 }  // namespace hocket::algorithms
