@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "max_flow.hpp"
 
@@ -59,30 +60,40 @@ struct Contributions {
   double all = 0;
 };
 
+/// What leads into a node, or out of it.
+struct Wires {
+  double rate = 0;
+  Channel first = ~Channel{0};
+
+  void add(const Network& network, Channel channel) {
+    rate += network.rate(channel);
+    first = std::min(first, channel);
+  }
+};
+
 /// The cuts around single hosts: what the others have must come in, what it has must go out, over
 /// the last and the first channels of its routes.
 void host_cuts(const Network& network, const Contributions& bytes, Bounds& bounds) {
   if (network.hosts().size() < 2) return;
-  std::vector<std::set<Channel>> in(network.nodes()), out(network.nodes());
+  std::vector<Wires> in(network.nodes()), out(network.nodes());
   if (network.shape() == Shape::routed) {
+    std::set<std::pair<Node, Channel>> known_in, known_out;
     for (const RouteSpec& route : network.spec().routes) {
       if (route.channels.empty()) return;  // no cut between these two
-      out[route.src].insert(route.channels.front());
-      in[route.dst].insert(route.channels.back());
+      const Channel first = route.channels.front(), last = route.channels.back();
+      if (known_out.emplace(route.src, first).second) out[route.src].add(network, first);
+      if (known_in.emplace(route.dst, last).second) in[route.dst].add(network, last);
     }
   } else {
     for (Channel channel = 0; channel < network.channels(); ++channel) {
       const LinkSpec& link = network.spec().links[channel / 2];
-      out[channel % 2 == 0 ? link.a : link.b].insert(channel);
-      in[channel % 2 == 0 ? link.b : link.a].insert(channel);
+      out[channel % 2 == 0 ? link.a : link.b].add(network, channel);
+      in[channel % 2 == 0 ? link.b : link.a].add(network, channel);
     }
   }
   for (const Node host : network.hosts()) {
-    double rate_in = 0, rate_out = 0;
-    for (const Channel channel : in[host]) rate_in += network.rate(channel);
-    for (const Channel channel : out[host]) rate_out += network.rate(channel);
-    consider(bounds, (bytes.all - bytes.of[host]) / rate_in, *in[host].begin());
-    consider(bounds, bytes.of[host] / rate_out, *out[host].begin());
+    consider(bounds, (bytes.all - bytes.of[host]) / in[host].rate, in[host].first);
+    consider(bounds, bytes.of[host] / out[host].rate, out[host].first);
   }
 }
 
