@@ -98,6 +98,18 @@ def test_a_fabric_with_a_port_that_is_down(tmp_path: Path) -> None:
     assert plan_collective("all-to-all", network, 4096).certificate.ok
 
 
+def test_ftree_sends_down_one_way_where_hosts_are_missing_too(tmp_path: Path) -> None:
+    fabric = simulated.of_short_form("fat-tree:8x8x4")
+    gone = {"n3", "n20", "n21", "n47"}
+    fabric.hosts = [host for host in fabric.hosts if host not in gone]
+    fabric.cables = [cable for cable in fabric.cables if not gone & set(cable)]
+    network = read(tmp_path, simulated.recorded(fabric, "ftree"))
+    demand = _core.Demand(network.ranks, 64)
+    assert network.ranks == 60 and _core.Rows(network, demand, "nested-shifts").verify_sample(2000, 1).ok
+    planned = _core.plan_exchange(network, demand, scheduler="nested-shifts")
+    assert _core.verify(network, demand, planned.schedule).ok
+
+
 def test_without_a_subnet_manager_hosts_have_no_lid(tmp_path: Path) -> None:
     with simulated.running(simulated.of_short_form("star:4"), tmp_path) as environment:
         disc = simulated.asked(environment, ["ibnetdiscover"], 60)

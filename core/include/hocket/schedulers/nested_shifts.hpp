@@ -54,6 +54,8 @@ class NestedShifts {
   }
   [[nodiscard]] Id host(Rank rank) const { return host_of_[rank]; }
   [[nodiscard]] Rank rank(Id host) const { return rank_at_[host]; }
+  /// Of a host in the order of the whole tree.
+  [[nodiscard]] std::uint32_t number(Id host) const { return number_[host]; }
   [[nodiscard]] Id parent(std::uint32_t level, Id subtree) const { return parent_[level][subtree]; }
   [[nodiscard]] Id first_child(std::uint32_t level, Id subtree) const { return first_child_[level][subtree]; }
   [[nodiscard]] std::uint32_t children(std::uint32_t level, Id subtree) const {

@@ -39,12 +39,7 @@ void keep_nearer(std::optional<PhasedMessage>& best, const std::optional<PhasedM
 NestedForm::NestedForm(const Network& network, std::unique_ptr<const NestedShifts> shifts)
     : tree_(network.fat_tree()), shifts_(std::move(shifts)) {
   const std::uint32_t levels = shifts_->levels();
-  std::vector<std::uint32_t> number(shifts_->ranks());  // in the whole tree
-  for (const Node node : network.hosts()) {
-    const Id host = shifts_->host(network.first_rank(node));
-    number[host] = tree_->first_host(node);
-  }
-  for (const std::uint32_t host : number) way_.push_back(tree_->way(host));
+  for (Id host = 0; host < shifts_->ranks(); ++host) way_.push_back(tree_->way(shifts_->number(host)));
   places_below_.push_back(1);
   for (std::uint32_t level = 0; level < levels; ++level) {
     places_below_.push_back(places_below_.back() * shifts_->side(level));
@@ -53,7 +48,7 @@ NestedForm::NestedForm(const Network& network, std::unique_ptr<const NestedShift
     std::vector<std::uint32_t>& first = first_led_to_.emplace_back();
     std::vector<Id>& hosts = led_to_.emplace_back();
     for (Id subtree = 0; subtree < shifts_->subtrees(level); ++subtree)
-      at[number[shifts_->first_host(level, subtree)] / size] = subtree;
+      at[shifts_->number(shifts_->first_host(level, subtree)) / size] = subtree;
     if (level == 0) continue;
     first.assign(std::size_t{shifts_->subtrees(level)} * twins + 1, 0);
     const auto place = [&](Id subtree, Id host) { return std::size_t{subtree} * twins + way_[host] % twins; };

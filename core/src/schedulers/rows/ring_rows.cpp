@@ -24,12 +24,15 @@ class ChannelUsers {
       const Rank here = order[place], next = order[(place + 1) % order.size()];
       route.clear();
       gathers ? network.append_route(here, next, route) : network.append_route(next, here, route);
-      for (const Channel channel : route) user_[channel] = place;
+      for (const Channel channel : route) apart_ = std::exchange(user_[channel], place) == none && apart_;
     }
   }
   [[nodiscard]] std::uint32_t of(Channel channel) const { return user_[channel]; }
+  /// Whether no two edges use one.
+  [[nodiscard]] bool apart() const { return apart_; }
 
  private:
+  bool apart_ = true;
   std::vector<std::uint32_t> user_;
 };
 
@@ -53,22 +56,6 @@ void sort_by(std::vector<TurnWait>& waits, std::uint32_t TurnWait::* first, std:
     return a.waiting == b.waiting && a.releasing == b.releasing;
   });
   waits.erase(same.begin(), same.end());
-}
-
-/// Of the routes of either direction no two have a channel in common.
-bool edges_are_apart(const Network& network, std::span<const Rank> order) {
-  std::vector<Channel> route;
-  for (const bool gathers : {false, true}) {
-    std::vector<char> used(network.channels(), 0);
-    for (std::uint32_t place = 0; place < order.size(); ++place) {
-      const Rank here = order[place], next = order[(place + 1) % order.size()];
-      route.clear();
-      network.append_route(gathers ? here : next, gathers ? next : here, route);
-      for (const Channel channel : route)
-        if (std::exchange(used[channel], 1) != 0) return false;
-    }
-  }
-  return true;
 }
 
 /// A vector that cannot be cut into equal blocks has some of one byte more.
@@ -149,7 +136,8 @@ FoundRing ring_rows_of(const Network& network, const Demand& demand) {
     return {RingRows(network, algorithms::one_ring(network, demand), demand), "switch-ring", {}};
   std::vector<Rank> order;
   for (const Node host : algorithms::host_ring(network)) order.push_back(network.first_rank(host));
-  if (!edges_are_apart(network, order)) return {std::nullopt, {}, "tables lead neighbours over the same links"};
+  if (!ChannelUsers(network, order, true).apart() || !ChannelUsers(network, order, false).apart())
+    return {std::nullopt, {}, "tables lead neighbours over the same links"};
   return {RingRows(network, std::move(order), demand), "rails", {}};
 }
 
