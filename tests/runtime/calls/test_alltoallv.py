@@ -139,11 +139,16 @@ def test_an_unknown_scheduler_is_one_warning(check: Check) -> None:
     assert said.count("no irregular scheduler is called 'fastest'") == 1
 
 
+@pytest.mark.parametrize(
+    ("network", "env"),
+    [("chain:2,2@1Mbit", ALL), ("star:4@1Mbit", {**ALL, "HOCKET_SCHEDULER": "proposals"})],
+    ids=["whole", "rounds"],
+)
 def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(
-    launch: Launched, compiled: Callable[[str], Path], tmp_path: Path
+    launch: Launched, compiled: Callable[[str], Path], tmp_path: Path, network: str, env: dict[str, str]
 ) -> None:
     said = tmp_path / "said"  # launchers may lose what a rank says while another ends the job
     program = [str(compiled("alltoallv_check")), "30000", "truncate"]
-    done = launch(["sh", "-c", 'exec "$@" 2>>"$0"', str(said), *program], "chain:2,2@1Mbit", 4, env=ALL)
+    done = launch(["sh", "-c", 'exec "$@" 2>>"$0"', str(said), *program], network, 4, env=env)
     assert done.returncode not in (0, 1)
     assert said.read_text().count("the MPI library serves this exchange") == 1
