@@ -65,7 +65,8 @@ void Network::route_graph() {
     fat_tree_ = found;
     routing_ = fat_tree_routing(fat_tree_);  // of tables the same routes in less memory
   } else if (!tables) {
-    routing_ = shortest_path_routing(spec_);
+    dragonfly_ = found == nullptr ? Dragonfly::find(spec_) : nullptr;
+    routing_ = dragonfly_ != nullptr ? dragonfly_routing(dragonfly_) : shortest_path_routing(spec_);
   }
 }
 
@@ -182,6 +183,7 @@ Network Network::turned_round() const {
   const bool links = spec_.shape != Shape::routed;
   turned.routing_ = ways_back(routing_, links);
   turned.fat_tree_ = nullptr;
+  turned.dragonfly_ = nullptr;
   for (RouteSpec& route : turned.spec_.routes) {
     std::swap(route.src, route.dst);
     std::ranges::reverse(route.channels);

@@ -85,6 +85,33 @@ std::vector<std::uint64_t> fat_tree_loads(const Network& network, const FatTree&
   return load;
 }
 
+/// Dragonflies: a link between groups carries what one group sends the other, one between routers all that these send
+/// over each other's links besides their own.
+std::vector<std::uint64_t> dragonfly_loads(const Network& network, const Dragonfly& dragonfly) {
+  const std::uint32_t groups = dragonfly.groups(), routers = dragonfly.routers();
+  std::vector<std::uint64_t> at(std::size_t{groups} * routers, 0), in(groups, 0), out(at.size(), 0);
+  for (const Node host : network.hosts()) {
+    at[dragonfly.router(host)] += network.spec().ranks[host];
+    in[dragonfly.router(host) / routers] += network.spec().ranks[host];
+  }
+  for (std::uint32_t from = 0; from < groups; ++from)  // per router: ranks that its own links lead to
+    for (std::uint32_t to = 0; to < groups; ++to)
+      if (to != from) out[dragonfly.router(dragonfly.tail(dragonfly.between(from, to)))] += in[to];
+  std::vector<std::uint64_t> load(network.channels());
+  for (Channel channel = 0; channel < load.size(); ++channel) {
+    const Node tail = dragonfly.tail(channel), head = dragonfly.head(channel);
+    const std::uint32_t a = dragonfly.router(tail), b = dragonfly.router(head);
+    if (dragonfly.is_leaf(tail) || dragonfly.is_leaf(head)) {
+      const std::uint64_t ranks = network.spec().ranks[dragonfly.is_leaf(tail) ? tail : head];
+      load[channel] = ranks * (network.ranks() - ranks);
+    } else {
+      load[channel] = a / routers == b / routers ? at[a] * at[b] + at[a] * out[b] + out[a] * at[b]
+                                                 : in[a / routers] * in[b / routers];
+    }
+  }
+  return load;
+}
+
 std::vector<std::uint64_t> route_loads(const Network& network) {
   std::vector<std::uint64_t> load(network.channels(), 0);
   std::vector<Channel> route;
@@ -101,6 +128,7 @@ std::vector<std::uint64_t> route_loads(const Network& network) {
 std::vector<std::uint64_t> all_to_all_loads(const Network& network) {
   if (network.tree() != nullptr) return tree_loads(network, *network.tree());
   if (network.fat_tree() != nullptr) return fat_tree_loads(network, *network.fat_tree());
+  if (network.dragonfly() != nullptr) return dragonfly_loads(network, *network.dragonfly());
   const bool grid = network.shape() != Shape::graph && network.shape() != Shape::routed;
   return grid && network.ranks_per_host() > 0 ? grid_loads(network) : route_loads(network);
 }

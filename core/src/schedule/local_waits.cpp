@@ -14,7 +14,8 @@ constexpr std::uint32_t no_user = ~std::uint32_t{0};
 
 bool has_local_waits(const Network& network, const Schedule& schedule) {
   const Shape shape = network.shape();
-  const bool routes_in_closed_form = (shape != Shape::graph && shape != Shape::routed) || network.fat_tree() != nullptr;
+  const bool routes_in_closed_form = (shape != Shape::graph && shape != Shape::routed) ||
+                                     network.fat_tree() != nullptr || network.dragonfly() != nullptr;
   return routes_in_closed_form && network.equal_rates() && schedule.direct() &&
          schedule.size() == std::uint64_t{schedule.ranks()} * (schedule.ranks() - 1);
 }

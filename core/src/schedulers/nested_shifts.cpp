@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "hocket/limits.hpp"
 #include "hocket/schedulers/entries.hpp"
 
 namespace hocket {
@@ -34,12 +33,6 @@ std::unique_ptr<NestedShifts> NestedShifts::make(const Network& network) {
   std::unique_ptr<NestedShifts> made(new NestedShifts);
   made->number_subtrees(network);
   return made->colour_hosts(*network.fat_tree()) ? std::move(made) : nullptr;
-}
-
-bool NestedShifts::near(std::uint64_t bound) const {
-  const bool whole_in_run = ranks() <= limits::most_ranks_planned_for_run;
-  const double enough = whole_in_run ? limits::near_enough : limits::near_enough_by_row;
-  return static_cast<double>(phases()) <= enough * static_cast<double>(bound);
 }
 
 void NestedShifts::number_subtrees(const Network& network) {

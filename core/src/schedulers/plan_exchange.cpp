@@ -11,6 +11,7 @@
 #include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedule/token_time.hpp"
 #include "hocket/schedule/turned.hpp"
+#include "hocket/schedulers/dragonfly_phases.hpp"
 #include "hocket/schedulers/gather_streams.hpp"
 #include "hocket/schedulers/irregular/list.hpp"
 #include "hocket/schedulers/nested_shifts.hpp"
@@ -20,10 +21,12 @@ namespace hocket {
 namespace {
 
 /// The tree schedule sends one message at a time over a trunk, however wide it is. Nested shifts take a phase for each
-/// place of a subtree, with and without a rank.
+/// place of a subtree, with and without a rank; on dragonflies some messages take turns.
 bool is_far(const Scheduler& scheduler, const Network& network, const Bounds& bounds) {
   if (scheduler.name == "tree") return TreePhases(network).phases() != bounds.phases;
-  return scheduler.name == "nested-shifts" && !NestedShifts::make(network)->near(bounds.phases);
+  const auto far = [&](std::uint64_t phases) { return !limits::is_near(network.ranks(), phases, bounds.phases); };
+  if (scheduler.name == "nested-shifts") return far(NestedShifts::make(network)->phases());
+  return scheduler.name == "dragonfly" && far(DragonflyPhases(network).phases());
 }
 
 const Scheduler& first_all_to_all(const Network& network, const Demand& demand, const Bounds& bounds) {

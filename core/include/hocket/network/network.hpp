@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hocket/error.hpp"
+#include "hocket/network/dragonfly.hpp"
 #include "hocket/network/fat_tree.hpp"
 #include "hocket/network/routing.hpp"
 #include "hocket/network/spec.hpp"
@@ -62,6 +63,9 @@ class Network {
   /// The fat tree that the links make, whatever ways messages take; null: they make none.
   [[nodiscard]] const FatTree* wired_as() const { return wired_as_.get(); }
 
+  /// The dragonfly whose minimal routes messages follow; null for other networks, and with forwarding tables.
+  [[nodiscard]] const std::shared_ptr<const Dragonfly>& dragonfly() const { return dragonfly_; }
+
   /// The same network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become
   /// switches. Messages follow the routes of the whole, which a network made from the part's spec() need not
   /// do: shortest paths depend on where ranks are. Throws NetworkProblem for ranks on a switch.
@@ -97,6 +101,7 @@ class Network {
   bool equal_rates_ = true;
   std::shared_ptr<const Tree> tree_;
   std::shared_ptr<const FatTree> fat_tree_, wired_as_;
+  std::shared_ptr<const Dragonfly> dragonfly_;
   std::shared_ptr<const Routing> routing_;
 };
 

@@ -27,6 +27,9 @@ Schedule fat_tree(const Network& network, const Demand& demand, const SchedulerO
 std::string_view nested_shifts_why_not(const Network& network, const Demand& demand);
 Schedule nested_shifts(const Network& network, const Demand& demand, const SchedulerOptions&);
 
+std::string_view dragonfly_why_not(const Network& network, const Demand& demand);
+Schedule dragonfly(const Network& network, const Demand& demand, const SchedulerOptions&);
+
 Schedule packing(const Network& network, const Demand& demand, const SchedulerOptions&);
 
 Schedule linear(const Network& network, const Demand& demand, const SchedulerOptions&);

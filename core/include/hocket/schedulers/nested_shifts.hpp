@@ -35,8 +35,6 @@ class NestedShifts {
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(rank_at_.size()); }
   [[nodiscard]] std::uint64_t phases() const { return block_begin_.back(); }
-  /// Whether there are few enough phases, by their bound, to look for nothing else.
-  [[nodiscard]] bool near(std::uint64_t bound) const;
   /// The phase in which src sends to dst (src != dst).
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const;
   [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const;

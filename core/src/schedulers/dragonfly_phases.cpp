@@ -1,0 +1,334 @@
+/// "dragonfly": groups, routers and hosts by classes, materialised.
+#include "hocket/schedulers/dragonfly_phases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hocket/schedulers/entries.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint64_t most_turns = std::uint64_t{1} << 28;
+constexpr std::uint8_t no_turn = 255;
+
+/// Of 0 … end - 1 those whose remainder by `modulus` is below `least`.
+std::uint32_t with_remainder_below(std::uint32_t least, std::uint32_t end, std::uint32_t modulus) {
+  return end / modulus * least + std::min(end % modulus, least);
+}
+
+}  // namespace
+
+std::string_view DragonflyPhases::why_not(const Network& network) {
+  const Dragonfly* dragonfly = network.dragonfly().get();
+  if (dragonfly == nullptr) return "it needs a dragonfly, one link between any two groups";
+  if (!network.equal_rates()) return "links differ in rate";
+  if (network.hosts().size() != network.ranks()) return "hosts have several ranks";
+  const std::uint32_t groups = dragonfly->groups(), routers = groups * dragonfly->routers();
+  std::vector<std::uint32_t> hosts(routers, 0), links(routers, 0);
+  for (const Node host : network.hosts()) ++hosts[dragonfly->router(host)];
+  for (std::uint32_t from = 0; from < groups; ++from)
+    for (std::uint32_t to = 0; to < groups; ++to)
+      if (from != to) ++links[dragonfly->router(dragonfly->tail(dragonfly->between(from, to)))];
+  const auto differ = [](const std::vector<std::uint32_t>& counts) {
+    return std::ranges::any_of(counts, [&](std::uint32_t count) { return count != counts.front(); });
+  };
+  if (differ(hosts)) return "routers have different numbers of hosts with ranks";
+  if (differ(links)) return "routers have different numbers of links to other groups";
+  if (std::uint64_t{groups} * (groups - 1) * dragonfly->routers() > most_turns) return "the dragonfly is too large";
+  return {};
+}
+
+DragonflyPhases::DragonflyPhases(const Network& network)
+    : dragonfly_(network.dragonfly()),
+      groups_(dragonfly_->groups()),
+      routers_(dragonfly_->routers()),
+      hosts_(network.ranks() / (groups_ * routers_)),
+      colours_((groups_ - 1) / routers_),
+      rounds_(routers_ - (routers_ % 2 == 0 ? 1 : 0)),
+      pairs_(routers_ / 2),
+      at_once_(std::min({pairs_, hosts_, colours_})),
+      inside_(std::max(routers_, hosts_)) {
+  std::vector<std::uint32_t> taken(std::size_t{groups_} * routers_, 0);
+  place_.resize(network.ranks());
+  rank_at_.resize(network.ranks());
+  for (const Node host : network.hosts()) {
+    const std::uint32_t router = dragonfly_->router(host), place = router * hosts_ + taken[router]++;
+    place_[network.first_rank(host)] = place;
+    rank_at_[place] = network.first_rank(host);
+  }
+  colour_links();
+  deal_turns();
+}
+
+std::uint32_t DragonflyPhases::colours_of(std::uint32_t batch) const {
+  return std::min(at_once_, colours_ - first_colour(batch));
+}
+
+/// Edge colouring of the links, between routers where they begin and routers where they lead. A link takes the first
+/// colour that its beginning has left; where that is taken at its end, the colours along a path are exchanged. Source:
+/// König.
+void DragonflyPhases::colour_links() {
+  out_.assign(std::size_t{groups_} * routers_ * colours_, Dragonfly::no_channel);
+  in_ = out_;
+  colour_.resize(std::size_t{groups_} * groups_);
+  const auto out = [&](Channel link, std::uint32_t colour) -> Channel& {
+    return out_[std::size_t{tail(link)} * colours_ + colour];
+  };
+  const auto in = [&](Channel link, std::uint32_t colour) -> Channel& {
+    return in_[std::size_t{head(link)} * colours_ + colour];
+  };
+  const auto first_left = [&](auto& side, Channel link) {
+    std::uint32_t colour = 0;
+    while (side(link, colour) != Dragonfly::no_channel) ++colour;
+    return colour;
+  };
+  std::vector<Channel> path;
+  for (std::uint32_t from = 0; from < groups_; ++from)
+    for (std::uint32_t ahead = 1; ahead < groups_; ++ahead) {
+      const Channel link = dragonfly_->between(from, (from + ahead) % groups_);
+      const std::uint32_t here = first_left(out, link), there = first_left(in, link);
+      path.clear();
+      for (Channel at = in(link, here); at != Dragonfly::no_channel;) {
+        path.push_back(at);
+        at = path.size() % 2 == 1 ? out(at, there) : in(at, here);
+      }
+      for (std::size_t i = 0; i < path.size(); ++i) {
+        const std::uint32_t old = i % 2 == 0 ? here : there;
+        out(path[i], old) = in(path[i], old) = Dragonfly::no_channel;
+      }
+      for (std::size_t i = 0; i < path.size(); ++i) {
+        const std::uint32_t now = i % 2 == 0 ? there : here;
+        out(path[i], now) = in(path[i], now) = path[i];
+      }
+      out(link, here) = in(link, here) = link;
+    }
+  for (std::uint32_t router = 0; router < groups_ * routers_; ++router)
+    for (std::uint32_t colour = 0; colour < colours_; ++colour) {
+      const Channel link = this->out(router, colour);
+      colour_[std::size_t{router / routers_} * groups_ + head(link) / routers_] = static_cast<std::uint16_t>(colour);
+    }
+}
+
+/// A message whose differences are both u leaves its group by the link from a router t, to which it comes from the
+/// router u before; and from there to t goes what a link of its colour brings to that router. So per difference and
+/// colour the routers where links begin stand in circles: neighbours take turns, and the last one of an odd circle has
+/// a turn of its own.
+void DragonflyPhases::deal_turns() {
+  const std::uint32_t routers = groups_ * routers_;
+  turn_.assign(std::size_t{routers} * colours_ * routers_, no_turn);
+  std::vector<std::uint32_t> most(std::size_t{routers_} * colours_, 1), tails(routers);
+  for (std::uint32_t colour = 0; colour < colours_; ++colour) {
+    for (std::uint32_t router = 0; router < routers; ++router) tails[router] = tail(in(router, colour));
+    for (std::uint32_t difference = 0; difference < routers_; ++difference) {
+      const std::size_t at = std::size_t{difference} * colours_ + colour;
+      std::uint8_t* turns = &turn_[at * routers];
+      if (difference == 0) std::fill_n(turns, routers, 0);  // they use no link within a group
+      for (std::uint32_t first = 0; first < routers; ++first) {
+        if (turns[first] != no_turn) continue;
+        std::uint32_t length = 0, last = first;
+        for (std::uint32_t router = first; turns[router] == no_turn;) {
+          turns[router] = static_cast<std::uint8_t>(length++ % 2);
+          last = std::exchange(router, tails[beside(router, opposite(difference))]);
+        }
+        if (length % 2 == 1) turns[last] = 2;
+        most[at] = std::max(most[at], 2 + length % 2);
+      }
+    }
+  }
+  first_step_.assign(1, inside_);
+  for (std::uint32_t batch = 0; first_colour(batch) < colours_; ++batch) {
+    std::vector<std::uint32_t>& before = turns_before_.emplace_back(1, 0);
+    for (std::uint32_t shift = 0; shift < routers_; ++shift) {
+      std::uint32_t turns = 1;
+      for (std::uint32_t number = 0; number < colours_of(batch); ++number)
+        turns = std::max(turns,
+                         most[std::size_t{(shift + 2 * number) % routers_} * colours_ + first_colour(batch) + number]);
+      before.push_back(before.back() + turns);
+    }
+    first_step_.push_back(first_step_.back() + apart_steps() + before.back());
+  }
+}
+
+std::uint32_t DragonflyPhases::end_of_pair(std::uint32_t round, std::uint32_t number, bool second) const {
+  const std::uint32_t middle = round * ((rounds_ + 1) / 2) % rounds_;  // half the round, by an odd modulus
+  const std::uint32_t apart = number + routers_ % 2;
+  if (apart == 0) return second ? middle : rounds_;
+  return second ? (middle + rounds_ - apart) % rounds_ : (middle + apart) % rounds_;
+}
+
+std::optional<std::pair<std::uint32_t, bool>> DragonflyPhases::place_in_round(std::uint32_t round,
+                                                                              std::uint32_t difference) const {
+  if (difference == rounds_) return std::pair(0u, false);
+  const std::uint32_t middle = round * ((rounds_ + 1) / 2) % rounds_;
+  const std::uint32_t apart = (difference + rounds_ - middle) % rounds_;
+  if (apart == 0) return routers_ % 2 == 0 ? std::optional(std::pair(0u, true)) : std::nullopt;
+  const bool second = 2 * apart > rounds_;
+  return std::pair((second ? rounds_ - apart : apart) - routers_ % 2, second);
+}
+
+DragonflyPhases::Pair DragonflyPhases::pair_of(std::uint32_t first, std::uint32_t last) const {
+  const std::uint32_t round = first == rounds_  ? 2 * last % rounds_
+                              : last == rounds_ ? 2 * first % rounds_
+                                                : (first + last) % rounds_;
+  const auto [number, second] = *place_in_round(round, first);
+  return {round, number, second};
+}
+
+DragonflyPhases::Step DragonflyPhases::step(std::uint32_t number) const {
+  if (number < inside_) return {Kind::inside, number, 0, 0, false, 0};
+  std::uint32_t batch = 0;
+  while (number >= first_step_[batch + 1]) ++batch;
+  number -= first_step_[batch];
+  if (number < apart_steps())
+    return {Kind::apart, number % pairs_, batch, number / (2 * pairs_), number / pairs_ % 2 == 1, 0};
+  number -= apart_steps();
+  const std::vector<std::uint32_t>& before = turns_before_[batch];
+  const auto shift = static_cast<std::uint32_t>(std::ranges::upper_bound(before, number) - before.begin() - 1);
+  return {Kind::alike, shift, batch, 0, false, number - before[shift]};
+}
+
+DragonflyPhases::Lane DragonflyPhases::lane(const Step& step, std::uint32_t number) const {
+  const std::uint32_t colour = first_colour(step.batch) + number;
+  if (step.kind == Kind::alike) {
+    const std::uint32_t difference = (step.shift + 2 * number) % routers_;
+    return {colour, difference, difference};
+  }
+  const std::uint32_t pair = (number + step.shift) % pairs_;
+  return {colour, end_of_pair(step.round, pair, step.turned), end_of_pair(step.round, pair, !step.turned)};
+}
+
+std::optional<DragonflyPhases::Lane> DragonflyPhases::lane_of(const Step& step, std::uint32_t colour) const {
+  if (colour / at_once_ != step.batch) return std::nullopt;
+  return lane(step, colour - first_colour(step.batch));
+}
+
+std::optional<DragonflyPhases::Lane> DragonflyPhases::lane_with(const Step& step, std::uint32_t difference,
+                                                                bool is_last) const {
+  std::uint32_t number = 0;
+  if (step.kind == Kind::alike) {
+    const std::uint32_t twice = (difference + routers_ - step.shift) % routers_;
+    if (twice % 2 == 1 && routers_ % 2 == 0) return std::nullopt;
+    number = (twice % 2 == 1 ? twice + routers_ : twice) / 2;
+  } else {
+    const auto place = place_in_round(step.round, difference);
+    if (!place || (place->second == step.turned) == is_last) return std::nullopt;
+    number = (place->first + pairs_ - step.shift) % pairs_;
+  }
+  return number < colours_of(step.batch) ? std::optional(lane(step, number)) : std::nullopt;
+}
+
+std::optional<DragonflyPhases::Lane> DragonflyPhases::lane_of_host(const Step& step, std::uint32_t host,
+                                                                   std::uint32_t added) const {
+  const std::uint32_t number = (host + 2 * hosts_ - added - first_colour(step.batch) % hosts_) % hosts_;
+  return number < colours_of(step.batch) ? std::optional(lane(step, number)) : std::nullopt;
+}
+
+std::uint64_t DragonflyPhases::phase(Rank src, Rank dst) const {
+  const std::uint32_t from = router(src), to = router(dst), sender = host(src), receiver = host(dst);
+  if (from / routers_ == to / routers_) {
+    const std::uint32_t shift = (difference(from, to) + inside_ - sender) % inside_;
+    return first_phase(shift) + (receiver + hosts_ - sender) % hosts_;
+  }
+  const Channel link = dragonfly_->between(from / routers_, to / routers_);
+  const Lane lane{colour(from / routers_, to / routers_), difference(from, tail(link)), difference(head(link), to)};
+  const std::uint32_t batch = lane.colour / at_once_, number = lane.colour % at_once_;
+  std::uint32_t step = first_step_[batch];
+  if (lane.first == lane.last) {
+    const std::uint32_t shift = (lane.first + 2 * routers_ - 2 * number) % routers_;
+    step += apart_steps() + turns_before_[batch][shift] + turn_of(link, lane);
+  } else {
+    const Pair pair = pair_of(lane.first, lane.last);
+    step += (2 * pair.round + (pair.turned ? 1 : 0)) * pairs_ + (pair.number + pairs_ - number) % pairs_;
+  }
+  const std::uint32_t colour = lane.colour % hosts_;
+  return first_phase(step) + std::uint64_t{(sender + hosts_ - colour) % hosts_} * hosts_ +
+         (receiver + hosts_ - colour) % hosts_;
+}
+
+std::optional<Rank> DragonflyPhases::target(Rank rank, std::uint64_t phase) const {
+  const std::uint32_t number = step_of(phase), at = router(rank), own = host(rank);
+  const Step step = this->step(number);
+  const auto [sender, receiver] = hosts(step, phase - first_phase(number));
+  if (step.kind == Kind::inside) {
+    const std::uint32_t difference = (step.shift + own) % inside_;
+    if (difference >= routers_) return std::nullopt;
+    const Rank dst = this->rank(beside(at, difference), (own + receiver) % hosts_);
+    return dst != rank ? std::optional(dst) : std::nullopt;
+  }
+  const std::optional<Lane> lane = lane_of_host(step, own, sender);
+  if (!lane) return std::nullopt;
+  const Channel link = out(beside(at, lane->first), lane->colour);
+  if (!takes_turn(step, *lane, link)) return std::nullopt;
+  return this->rank(beside(head(link), lane->last), (lane->colour + receiver) % hosts_);
+}
+
+std::optional<Rank> DragonflyPhases::source(Rank rank, std::uint64_t phase) const {
+  const std::uint32_t number = step_of(phase), at = router(rank), own = host(rank);
+  const Step step = this->step(number);
+  const auto [sender, receiver] = hosts(step, phase - first_phase(number));
+  if (step.kind == Kind::inside) {
+    const std::uint32_t other = (own + hosts_ - receiver) % hosts_, difference = (step.shift + other) % inside_;
+    if (difference >= routers_) return std::nullopt;
+    const Rank src = this->rank(beside(at, opposite(difference)), other);
+    return src != rank ? std::optional(src) : std::nullopt;
+  }
+  const std::optional<Lane> lane = lane_of_host(step, own, receiver);
+  if (!lane) return std::nullopt;
+  const Channel link = in(beside(at, opposite(lane->last)), lane->colour);
+  if (!takes_turn(step, *lane, link)) return std::nullopt;
+  return this->rank(beside(tail(link), opposite(lane->first)), (lane->colour + sender) % hosts_);
+}
+
+std::uint32_t DragonflyPhases::sends_before(Rank src, Rank dst) const {
+  const std::uint64_t phase = this->phase(src, dst);
+  const std::uint32_t number = step_of(phase), own = host(src);
+  const Step step = this->step(number);
+  const auto [sender, receiver] = hosts(step, phase - first_phase(number));
+  if (step.kind == Kind::inside) {
+    const std::uint32_t steps =
+        with_remainder_below(routers_, own + step.shift, inside_) - with_remainder_below(routers_, own, inside_);
+    const std::uint32_t to_itself = (inside_ - own) % inside_;  // the step, in its first phase
+    return steps * hosts_ + receiver - (std::pair(step.shift, receiver) > std::pair(to_itself, 0u) ? 1 : 0);
+  }
+  // Each colour takes a message of src to each host that its link and the last difference leave.
+  const std::uint32_t colours = colours_of(step.batch), per_step = colours * hosts_;
+  std::uint32_t count = routers_ * hosts_ - 1 + first_colour(step.batch) * routers_ * routers_ * hosts_ + receiver;
+  if (step.kind == Kind::apart) {
+    const std::uint32_t last = (own + hosts_ - first_colour(step.batch) % hosts_) % hosts_ + hosts_ + 1;
+    return count + (number - first_step_[step.batch]) * per_step +
+           hosts_ *
+               (with_remainder_below(colours, last, hosts_) - with_remainder_below(colours, last - sender, hosts_));
+  }
+  count += (apart_steps() + step.shift) * per_step;
+  const std::uint32_t at = router(src);
+  const auto turn = [&](const Lane& lane) { return turn_of(out(beside(at, lane.first), lane.colour), lane); };
+  for (std::uint32_t i = 0; i < colours; ++i)
+    if (turn(lane(step, i)) < step.turn) count += hosts_;
+  for (std::uint32_t added = 0; added < sender; ++added)
+    if (const auto lane = lane_of_host(step, own, added); lane && turn(*lane) == step.turn) count += hosts_;
+  return count;
+}
+
+namespace algorithms {
+
+std::string_view dragonfly_why_not(const Network& network, const Demand& demand) {
+  const std::string_view reason = common_why_not(network, demand);
+  return reason.empty() ? DragonflyPhases::why_not(network) : reason;
+}
+
+Schedule dragonfly(const Network& network, const Demand& demand, const SchedulerOptions&) {
+  const DragonflyPhases phases(network);
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  hops.reserve(demand.messages());
+  for (std::uint64_t phase = 0; phase < phases.phases(); ++phase) {
+    for (Rank src = 0; src < demand.ranks; ++src)
+      if (const std::optional<Rank> dst = phases.target(src, phase)) hops.push_back({src, *dst});
+    begin.push_back(hops.size());
+  }
+  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+}
+
+}  // namespace algorithms
+}  // namespace hocket
