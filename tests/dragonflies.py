@@ -10,7 +10,7 @@ from strategies import RATE, NetworkPlan
 
 def dragonfly(groups: int, routers: int, hosts: int, rng: Random, *, even: bool = True) -> NetworkPlan:
     """A rank on each host; nodes and links in any order. ``even``: routers have equally many links to other groups,
-    and equally many hosts; else any router may have any link, and up to ``hosts`` hosts."""
+    and equally many hosts; else up to two fewer than a group has routers, and up to ``hosts`` hosts."""
     names = [f"s{group}.{router}" for group in range(groups) for router in range(routers)]
     wired = [
         (f"s{group}.{a}", f"s{group}.{b}")
@@ -21,8 +21,10 @@ def dragonfly(groups: int, routers: int, hosts: int, rng: Random, *, even: bool 
     for group in range(groups):
         others = [other for other in range(groups) if other != group]
         rng.shuffle(others)
+        ports = [router for router in range(routers) for _ in range(routers - 2)]
+        rng.shuffle(ports)
         for place, other in enumerate(others):
-            exits[group, other] = place % routers if even else rng.randrange(routers)
+            exits[group, other] = place % routers if even else ports[place]
     wired += [
         (f"s{a}.{exits[a, b]}", f"s{b}.{exits[b, a]}") for a, b in combinations(range(groups), 2)
     ]

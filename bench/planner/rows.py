@@ -44,6 +44,8 @@ CASES: Final[dict[str, tuple[str, str, int, float, float]]] = {
         100,
     ),
     "2:1, 202,612 hosts (k=74, 74 on a leaf)": (ALL_TO_ALL, "fat-tree:k=74x74", 0, 0.2, 200),
+    "dragonfly of 114,582 hosts (339x26x13)": (ALL_TO_ALL, "dragonfly:339x26x13", 0, 0.1, 100),
+    "dragonfly of 937,992 hosts (969x44x22)": (ALL_TO_ALL, "dragonfly:969x44x22", 0, 1.0, 500),
     "torus 64x64x64": (ALL_TO_ALL, "torus:64x64x64", 0, 1.0, 500),
     "all-gather, 8,192 of 16,384 hosts": (ALL_GATHER, "tree:32x32x16", 2, 0.1, 100),
     "all-gather, 100,000 hosts": (ALL_GATHER, "tree:100x10x100", 0, 0.1, 100),

@@ -168,7 +168,7 @@ def test_schedulers_fit_the_terminal(hocket, monkeypatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     lines = hocket("schedulers").out.splitlines()
     assert max(map(len, lines)) <= columns
-    assert sum(line.startswith("all-to-all") for line in lines) == 11
+    assert sum(line.startswith("all-to-all") for line in lines) == 12
 
 
 def offered(words: str) -> list[str]:

@@ -10,28 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from closed_forms import check
 from fat_trees import Shape, next_hops, routed, shapes, with_gaps, with_ranks
 from hocket import _core
 from hocket.network import read_network
 from strategies import fat_tree
 
 NAME = "nested-shifts"
-
-
-def check(network: _core.Network) -> None:
-    """Proven as a whole; every row is that of the whole by the rule of waits; a sample finds nothing."""
-    demand = _core.Demand(network.ranks, 64)
-    planned = _core.plan_exchange(network, demand, 1, NAME)
-    certificate = _core.verify(network, demand, planned.schedule)
-    waits = _core.local_waits(network, planned.schedule)
-    _core.verify_waits(network, planned.schedule, waits, certificate)
-    assert certificate.ok and certificate.contention_free and certificate.complete
-    rows = _core.Rows(network, demand, NAME)
-    assert (rows.scheduler, rows.phases) == (NAME, planned.schedule.phases)
-    for rank, program in enumerate(_core.rank_programs(planned.schedule, waits)):
-        assert rows.row(rank) == program
-    sample = rows.verify_sample(40, 1)
-    assert sample.ok, sample.findings
 
 
 @settings(max_examples=120)
@@ -43,7 +28,7 @@ def test_any_part_of_any_fat_tree(shape: Shape, seed: int) -> None:
         plan = with_gaps(plan, shape, rng)
     ranks = with_ranks(plan, rng)
     assume(sum(ranks) > 1)
-    check(plan.build("graph").restricted_to(ranks))
+    check(plan.build("graph").restricted_to(ranks), NAME)
 
 
 @settings(max_examples=60)
@@ -71,7 +56,7 @@ def test_installed_routes_that_follow_the_destination(shape: Shape, seed: int) -
     assert list(bounds.load) == [load[channel] for channel in range(whole.channels)]
     ranks = with_ranks(plan, rng)
     assume(sum(ranks) > 1)
-    check(whole.restricted_to(ranks))
+    check(whole.restricted_to(ranks), NAME)
 
 
 @settings(max_examples=30)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dragonflies import dragonfly
 from fat_trees import Shape, next_hops, routed, shapes, with_gaps, with_ranks
 from hocket import _core
 from hocket.bundling import find_demand
@@ -80,6 +81,25 @@ def test_rows_of_parts_of_fat_trees(shape: Shape, seed: int, pattern: str, by_so
     check(network.restricted_to(ranks), pattern)
 
 
+@settings(max_examples=40)
+@given(
+    st.sampled_from([(4, 3), (3, 4), (5, 4), (6, 5)]),
+    st.integers(0, 2**32),
+    st.sampled_from(PATTERNS),
+    st.booleans(),
+)
+def test_rows_of_parts_of_dragonflies(
+    sizes: tuple[int, int], seed: int, pattern: str, even: bool
+) -> None:
+    """Whichever router has the link to a group, and whichever hosts have ranks."""
+    rng = Random(seed)
+    network = dragonfly(*sizes, 2, rng, even=even).build("graph")
+    most = rng.choice([1, 0.9, 0.4, 0.1])
+    ranks = [int(node in network.hosts and rng.random() < most) for node in range(network.nodes)]
+    assume(sum(ranks) > 1)
+    check(network.restricted_to(ranks), pattern)
+
+
 def test_tables_that_lead_neighbours_over_the_same_link() -> None:
     """From the first leaf to the second by way of the third."""
     shape = [1, 3], [1, 2]
@@ -105,6 +125,7 @@ def test_tables_that_lead_neighbours_over_the_same_link() -> None:
         ("tree:3x19x19", "all-reduce"),
         ("fat-tree:34x32x16", "all-gather"),
         ("fat-tree:34x32x16", "reduce-scatter"),
+        ("dragonfly:33x16x2", "all-gather"),
     ],
 )
 def test_rows_of_so_many_ranks_that_schedules_are_not_compared(source: str, pattern: str) -> None:
@@ -159,8 +180,8 @@ def test_a_ring_of_ranks_that_there_are_not_or_of_another_pattern() -> None:
 @pytest.mark.parametrize(
     ("network", "pattern", "why"),
     [
-        ("torus:4x4", "all-gather", "tree of switches or a fat tree"),
-        ("dragonfly:3x2x2", "all-gather", "tree of switches or a fat tree"),
+        ("torus:4x4", "all-gather", "fat tree or a dragonfly"),
+        ("dragonfly:3x2x2", "all-gather", "fat tree or a dragonfly"),
         ("star:4*2", "all-gather", "one rank on every host"),
         ("star:1", "all-gather", "at least two ranks"),
         ("star:4", "all-to-all", "only all-gathers, reduce-scatters and all-reduces"),

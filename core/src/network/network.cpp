@@ -183,7 +183,6 @@ Network Network::turned_round() const {
   const bool links = spec_.shape != Shape::routed;
   turned.routing_ = ways_back(routing_, links);
   turned.fat_tree_ = nullptr;
-  turned.dragonfly_ = nullptr;
   for (RouteSpec& route : turned.spec_.routes) {
     std::swap(route.src, route.dst);
     std::ranges::reverse(route.channels);

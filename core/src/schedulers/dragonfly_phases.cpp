@@ -117,9 +117,16 @@ void DragonflyPhases::colour_links() {
 void DragonflyPhases::deal_turns() {
   const std::uint32_t routers = groups_ * routers_;
   turn_.assign(std::size_t{routers} * colours_ * routers_, no_turn);
-  std::vector<std::uint32_t> most(std::size_t{routers_} * colours_, 1), tails(routers);
+  std::vector<std::uint32_t> most(std::size_t{routers_} * colours_, 1);
+  struct Place {
+    std::uint32_t group_begins, place;
+  };
+  std::vector<Place> tails(routers);  // where the link begins that comes to a router
   for (std::uint32_t colour = 0; colour < colours_; ++colour) {
-    for (std::uint32_t router = 0; router < routers; ++router) tails[router] = tail(in(router, colour));
+    for (std::uint32_t router = 0; router < routers; ++router) {
+      const std::uint32_t from = tail(in(router, colour)), place = from % routers_;
+      tails[router] = {from - place, place};
+    }
     for (std::uint32_t difference = 0; difference < routers_; ++difference) {
       const std::size_t at = std::size_t{difference} * colours_ + colour;
       std::uint8_t* turns = &turn_[at * routers];
@@ -127,9 +134,11 @@ void DragonflyPhases::deal_turns() {
       for (std::uint32_t first = 0; first < routers; ++first) {
         if (turns[first] != no_turn) continue;
         std::uint32_t length = 0, last = first;
+        Place at_link{first - first % routers_, first % routers_};
         for (std::uint32_t router = first; turns[router] == no_turn;) {
           turns[router] = static_cast<std::uint8_t>(length++ % 2);
-          last = std::exchange(router, tails[beside(router, opposite(difference))]);
+          at_link = tails[at_link.group_begins + wrapped(at_link.place + opposite(difference), routers_)];
+          last = std::exchange(router, at_link.group_begins + at_link.place);
         }
         if (length % 2 == 1) turns[last] = 2;
         most[at] = std::max(most[at], 2 + length % 2);
@@ -150,28 +159,26 @@ void DragonflyPhases::deal_turns() {
   }
 }
 
-std::uint32_t DragonflyPhases::end_of_pair(std::uint32_t round, std::uint32_t number, bool second) const {
-  const std::uint32_t middle = round * ((rounds_ + 1) / 2) % rounds_;  // half the round, by an odd modulus
+std::uint32_t DragonflyPhases::end_of_pair(std::uint32_t middle, std::uint32_t number, bool second) const {
   const std::uint32_t apart = number + routers_ % 2;
   if (apart == 0) return second ? middle : rounds_;
-  return second ? (middle + rounds_ - apart) % rounds_ : (middle + apart) % rounds_;
+  return wrapped(second ? middle + rounds_ - apart : middle + apart, rounds_);
 }
 
-std::optional<std::pair<std::uint32_t, bool>> DragonflyPhases::place_in_round(std::uint32_t round,
+std::optional<std::pair<std::uint32_t, bool>> DragonflyPhases::place_in_round(std::uint32_t middle,
                                                                               std::uint32_t difference) const {
   if (difference == rounds_) return std::pair(0u, false);
-  const std::uint32_t middle = round * ((rounds_ + 1) / 2) % rounds_;
-  const std::uint32_t apart = (difference + rounds_ - middle) % rounds_;
+  const std::uint32_t apart = wrapped(difference + rounds_ - middle, rounds_);
   if (apart == 0) return routers_ % 2 == 0 ? std::optional(std::pair(0u, true)) : std::nullopt;
   const bool second = 2 * apart > rounds_;
   return std::pair((second ? rounds_ - apart : apart) - routers_ % 2, second);
 }
 
 DragonflyPhases::Pair DragonflyPhases::pair_of(std::uint32_t first, std::uint32_t last) const {
-  const std::uint32_t round = first == rounds_  ? 2 * last % rounds_
-                              : last == rounds_ ? 2 * first % rounds_
-                                                : (first + last) % rounds_;
-  const auto [number, second] = *place_in_round(round, first);
+  const std::uint32_t round = first == rounds_  ? wrapped(2 * last, rounds_)
+                              : last == rounds_ ? wrapped(2 * first, rounds_)
+                                                : wrapped(first + last, rounds_);
+  const auto [number, second] = *place_in_round(middle_of(round), first);
   return {round, number, second};
 }
 
@@ -181,7 +188,7 @@ DragonflyPhases::Step DragonflyPhases::step(std::uint32_t number) const {
   while (number >= first_step_[batch + 1]) ++batch;
   number -= first_step_[batch];
   if (number < apart_steps())
-    return {Kind::apart, number % pairs_, batch, number / (2 * pairs_), number / pairs_ % 2 == 1, 0};
+    return {Kind::apart, number % pairs_, batch, middle_of(number / (2 * pairs_)), number / pairs_ % 2 == 1, 0};
   number -= apart_steps();
   const std::vector<std::uint32_t>& before = turns_before_[batch];
   const auto shift = static_cast<std::uint32_t>(std::ranges::upper_bound(before, number) - before.begin() - 1);
@@ -191,11 +198,11 @@ DragonflyPhases::Step DragonflyPhases::step(std::uint32_t number) const {
 DragonflyPhases::Lane DragonflyPhases::lane(const Step& step, std::uint32_t number) const {
   const std::uint32_t colour = first_colour(step.batch) + number;
   if (step.kind == Kind::alike) {
-    const std::uint32_t difference = (step.shift + 2 * number) % routers_;
+    const std::uint32_t difference = wrapped(step.shift + 2 * number, routers_);
     return {colour, difference, difference};
   }
-  const std::uint32_t pair = (number + step.shift) % pairs_;
-  return {colour, end_of_pair(step.round, pair, step.turned), end_of_pair(step.round, pair, !step.turned)};
+  const std::uint32_t pair = wrapped(number + step.shift, pairs_);
+  return {colour, end_of_pair(step.middle, pair, step.turned), end_of_pair(step.middle, pair, !step.turned)};
 }
 
 std::optional<DragonflyPhases::Lane> DragonflyPhases::lane_of(const Step& step, std::uint32_t colour) const {
@@ -207,68 +214,65 @@ std::optional<DragonflyPhases::Lane> DragonflyPhases::lane_with(const Step& step
                                                                 bool is_last) const {
   std::uint32_t number = 0;
   if (step.kind == Kind::alike) {
-    const std::uint32_t twice = (difference + routers_ - step.shift) % routers_;
+    const std::uint32_t twice = wrapped(difference + routers_ - step.shift, routers_);
     if (twice % 2 == 1 && routers_ % 2 == 0) return std::nullopt;
     number = (twice % 2 == 1 ? twice + routers_ : twice) / 2;
   } else {
-    const auto place = place_in_round(step.round, difference);
+    const auto place = place_in_round(step.middle, difference);
     if (!place || (place->second == step.turned) == is_last) return std::nullopt;
-    number = (place->first + pairs_ - step.shift) % pairs_;
+    number = wrapped(place->first + pairs_ - step.shift, pairs_);
   }
   return number < colours_of(step.batch) ? std::optional(lane(step, number)) : std::nullopt;
 }
 
 std::optional<DragonflyPhases::Lane> DragonflyPhases::lane_of_host(const Step& step, std::uint32_t host,
                                                                    std::uint32_t added) const {
-  const std::uint32_t number = (host + 2 * hosts_ - added - first_colour(step.batch) % hosts_) % hosts_;
+  const std::uint32_t number = host_before(wrapped(host + hosts_ - added, hosts_), first_colour(step.batch));
   return number < colours_of(step.batch) ? std::optional(lane(step, number)) : std::nullopt;
 }
 
 std::uint64_t DragonflyPhases::phase(Rank src, Rank dst) const {
   const std::uint32_t from = router(src), to = router(dst), sender = host(src), receiver = host(dst);
   if (from / routers_ == to / routers_) {
-    const std::uint32_t shift = (difference(from, to) + inside_ - sender) % inside_;
-    return first_phase(shift) + (receiver + hosts_ - sender) % hosts_;
+    const std::uint32_t shift = wrapped(difference(from, to) + inside_ - sender, inside_);
+    return first_phase(shift) + host_before(receiver, sender);
   }
   const Channel link = dragonfly_->between(from / routers_, to / routers_);
   const Lane lane{colour(from / routers_, to / routers_), difference(from, tail(link)), difference(head(link), to)};
   const std::uint32_t batch = lane.colour / at_once_, number = lane.colour % at_once_;
   std::uint32_t step = first_step_[batch];
   if (lane.first == lane.last) {
-    const std::uint32_t shift = (lane.first + 2 * routers_ - 2 * number) % routers_;
+    const std::uint32_t shift = wrapped(lane.first + routers_ - 2 * number, routers_);
     step += apart_steps() + turns_before_[batch][shift] + turn_of(link, lane);
   } else {
     const Pair pair = pair_of(lane.first, lane.last);
-    step += (2 * pair.round + (pair.turned ? 1 : 0)) * pairs_ + (pair.number + pairs_ - number) % pairs_;
+    step += (2 * pair.round + (pair.turned ? 1 : 0)) * pairs_ + wrapped(pair.number + pairs_ - number, pairs_);
   }
-  const std::uint32_t colour = lane.colour % hosts_;
-  return first_phase(step) + std::uint64_t{(sender + hosts_ - colour) % hosts_} * hosts_ +
-         (receiver + hosts_ - colour) % hosts_;
+  return first_phase(step) + std::uint64_t{host_before(sender, lane.colour)} * hosts_ +
+         host_before(receiver, lane.colour);
 }
 
-std::optional<Rank> DragonflyPhases::target(Rank rank, std::uint64_t phase) const {
-  const std::uint32_t number = step_of(phase), at = router(rank), own = host(rank);
-  const Step step = this->step(number);
-  const auto [sender, receiver] = hosts(step, phase - first_phase(number));
+std::optional<Rank> DragonflyPhases::target(Rank rank, const Step& step, std::uint64_t offset) const {
+  const std::uint32_t at = router(rank), own = host(rank);
+  const auto [sender, receiver] = hosts(step, offset);
   if (step.kind == Kind::inside) {
-    const std::uint32_t difference = (step.shift + own) % inside_;
+    const std::uint32_t difference = wrapped(step.shift + own, inside_);
     if (difference >= routers_) return std::nullopt;
-    const Rank dst = this->rank(beside(at, difference), (own + receiver) % hosts_);
+    const Rank dst = this->rank(beside(at, difference), host_after(own, receiver));
     return dst != rank ? std::optional(dst) : std::nullopt;
   }
   const std::optional<Lane> lane = lane_of_host(step, own, sender);
   if (!lane) return std::nullopt;
   const Channel link = out(beside(at, lane->first), lane->colour);
   if (!takes_turn(step, *lane, link)) return std::nullopt;
-  return this->rank(beside(head(link), lane->last), (lane->colour + receiver) % hosts_);
+  return this->rank(beside(head(link), lane->last), host_after(lane->colour, receiver));
 }
 
-std::optional<Rank> DragonflyPhases::source(Rank rank, std::uint64_t phase) const {
-  const std::uint32_t number = step_of(phase), at = router(rank), own = host(rank);
-  const Step step = this->step(number);
-  const auto [sender, receiver] = hosts(step, phase - first_phase(number));
+std::optional<Rank> DragonflyPhases::source(Rank rank, const Step& step, std::uint64_t offset) const {
+  const std::uint32_t at = router(rank), own = host(rank);
+  const auto [sender, receiver] = hosts(step, offset);
   if (step.kind == Kind::inside) {
-    const std::uint32_t other = (own + hosts_ - receiver) % hosts_, difference = (step.shift + other) % inside_;
+    const std::uint32_t other = host_before(own, receiver), difference = wrapped(step.shift + other, inside_);
     if (difference >= routers_) return std::nullopt;
     const Rank src = this->rank(beside(at, opposite(difference)), other);
     return src != rank ? std::optional(src) : std::nullopt;
@@ -277,7 +281,7 @@ std::optional<Rank> DragonflyPhases::source(Rank rank, std::uint64_t phase) cons
   if (!lane) return std::nullopt;
   const Channel link = in(beside(at, opposite(lane->last)), lane->colour);
   if (!takes_turn(step, *lane, link)) return std::nullopt;
-  return this->rank(beside(tail(link), opposite(lane->first)), (lane->colour + sender) % hosts_);
+  return this->rank(beside(tail(link), opposite(lane->first)), host_after(lane->colour, sender));
 }
 
 std::uint32_t DragonflyPhases::sends_before(Rank src, Rank dst) const {
@@ -288,14 +292,14 @@ std::uint32_t DragonflyPhases::sends_before(Rank src, Rank dst) const {
   if (step.kind == Kind::inside) {
     const std::uint32_t steps =
         with_remainder_below(routers_, own + step.shift, inside_) - with_remainder_below(routers_, own, inside_);
-    const std::uint32_t to_itself = (inside_ - own) % inside_;  // the step, in its first phase
+    const std::uint32_t to_itself = wrapped(inside_ - own, inside_);  // the step, in its first phase
     return steps * hosts_ + receiver - (std::pair(step.shift, receiver) > std::pair(to_itself, 0u) ? 1 : 0);
   }
   // Each colour takes a message of src to each host that its link and the last difference leave.
   const std::uint32_t colours = colours_of(step.batch), per_step = colours * hosts_;
   std::uint32_t count = routers_ * hosts_ - 1 + first_colour(step.batch) * routers_ * routers_ * hosts_ + receiver;
   if (step.kind == Kind::apart) {
-    const std::uint32_t last = (own + hosts_ - first_colour(step.batch) % hosts_) % hosts_ + hosts_ + 1;
+    const std::uint32_t last = host_before(own, first_colour(step.batch)) + hosts_ + 1;
     return count + (number - first_step_[step.batch]) * per_step +
            hosts_ *
                (with_remainder_below(colours, last, hosts_) - with_remainder_below(colours, last - sender, hosts_));

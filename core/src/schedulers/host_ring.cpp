@@ -1,5 +1,6 @@
 /// One ring of hosts for networks without a known cycle.
 #include <algorithm>
+#include <tuple>
 
 #include "hocket/schedulers/host_rings.hpp"
 
@@ -129,9 +130,33 @@ class Tour {
   std::uint64_t state_ = 1;
 };
 
+/// Group by group, each from the router where messages come in to the one where they leave. If these are the same, the
+/// last message goes back to it over a link that no other takes.
+std::vector<Node> in_order_of_groups(const Network& network, const Dragonfly& dragonfly) {
+  const std::uint32_t routers = dragonfly.routers();
+  std::vector<Node> hosts(network.hosts().begin(), network.hosts().end());
+  const auto group = [&](Node host) { return dragonfly.router(host) / routers; };
+  std::vector<std::uint32_t> visited;  // groups with ranks
+  for (const Node host : hosts) visited.push_back(group(host));
+  std::ranges::sort(visited);
+  visited.erase(std::unique(visited.begin(), visited.end()), visited.end());
+  std::vector<std::uint32_t> entry(dragonfly.groups()), exit(dragonfly.groups());
+  for (std::size_t i = 0; visited.size() > 1 && i < visited.size(); ++i) {
+    const std::uint32_t here = visited[i], next = visited[(i + 1) % visited.size()];
+    exit[here] = dragonfly.router(dragonfly.tail(dragonfly.between(here, next)));
+    entry[next] = dragonfly.router(dragonfly.head(dragonfly.between(here, next)));
+  }
+  std::ranges::stable_sort(hosts, {}, [&](Node host) {
+    const std::uint32_t router = dragonfly.router(host), at = group(host);
+    return std::tuple(at, router != entry[at], router == exit[at], router);
+  });
+  return hosts;
+}
+
 }  // namespace
 
 std::vector<Node> host_ring(const Network& network) {
+  if (network.dragonfly() != nullptr) return in_order_of_groups(network, *network.dragonfly());
   const FatTree* tree = network.wired_as();
   if (tree == nullptr) return Tour(network).run();
   std::vector<Node> hosts(network.hosts().begin(), network.hosts().end());

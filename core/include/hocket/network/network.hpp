@@ -63,7 +63,8 @@ class Network {
   /// The fat tree that the links make, whatever ways messages take; null: they make none.
   [[nodiscard]] const FatTree* wired_as() const { return wired_as_.get(); }
 
-  /// The dragonfly whose minimal routes messages follow; null for other networks, and with forwarding tables.
+  /// The dragonfly whose minimal routes messages follow; null for other networks, and with forwarding tables. They are
+  /// the same in both directions.
   [[nodiscard]] const std::shared_ptr<const Dragonfly>& dragonfly() const { return dragonfly_; }
 
   /// The same network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become

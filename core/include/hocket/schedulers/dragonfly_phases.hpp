@@ -32,8 +32,14 @@ class DragonflyPhases {
   [[nodiscard]] std::uint64_t phases() const { return first_phase(steps()); }
   /// The phase in which src sends to dst (src != dst).
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const;
-  [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const;
-  [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const;
+  [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const {
+    const std::uint32_t number = step_of(phase);
+    return target(rank, step(number), phase - first_phase(number));
+  }
+  [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const {
+    const std::uint32_t number = step_of(phase);
+    return source(rank, step(number), phase - first_phase(number));
+  }
   /// The messages of src in phases before its message to dst.
   [[nodiscard]] std::uint32_t sends_before(Rank src, Rank dst) const;
 
@@ -46,11 +52,11 @@ class DragonflyPhases {
   };
   struct Step {
     Kind kind;
-    std::uint32_t shift;  ///< inside: of routers; else which colour comes first
-    std::uint32_t batch;  ///< of colours
-    std::uint32_t round;  ///< apart: of the matchings
-    bool turned;          ///< apart: which end of a pair comes first
-    std::uint32_t turn;   ///< alike: of the circles' messages
+    std::uint32_t shift;   ///< inside: of routers; else which colour comes first
+    std::uint32_t batch;   ///< of colours
+    std::uint32_t middle;  ///< apart: half the matching's round, by a modulus
+    bool turned;           ///< apart: which end of a pair comes first
+    std::uint32_t turn;    ///< alike: of the circles' messages
   };
   [[nodiscard]] std::uint32_t steps() const { return first_step_.back(); }
   [[nodiscard]] std::uint64_t first_phase(std::uint32_t step) const {
@@ -62,6 +68,9 @@ class DragonflyPhases {
     return static_cast<std::uint32_t>(phase < within ? phase / hosts_ : inside_ + (phase - within) / block());
   }
   [[nodiscard]] Step step(std::uint32_t number) const;
+  /// The same for the phase of a step that is so many after its first.
+  [[nodiscard]] std::optional<Rank> target(Rank rank, const Step& step, std::uint64_t offset) const;
+  [[nodiscard]] std::optional<Rank> source(Rank rank, const Step& step, std::uint64_t offset) const;
   /// Which hosts of the routers take part: `sender` and `receiver` are added to the colour; inside, the receiver's is
   /// added to the sender's own number, and the sender's is not used.
   struct Hosts {
@@ -78,7 +87,7 @@ class DragonflyPhases {
   };
   /// Of a step within groups: the sender's host for this difference; there may be no host with this number.
   [[nodiscard]] std::uint32_t sender_inside(const Step& step, std::uint32_t difference) const {
-    return (difference + inside_ - step.shift) % inside_;
+    return wrapped(difference + inside_ - step.shift, inside_);
   }
   /// Of a step between groups: the lane of a colour, if it is in the step's batch.
   [[nodiscard]] std::optional<Lane> lane_of(const Step& step, std::uint32_t colour) const;
@@ -92,6 +101,14 @@ class DragonflyPhases {
   }
 
   [[nodiscard]] std::uint32_t hosts_of_router() const { return hosts_; }
+  /// The number of a host that is so many behind another number.
+  [[nodiscard]] std::uint32_t host_after(std::uint32_t number, std::uint32_t added) const {
+    return wrapped((number < hosts_ ? number : number % hosts_) + added, hosts_);
+  }
+  /// How far a host is behind a number, around.
+  [[nodiscard]] std::uint32_t host_before(std::uint32_t host, std::uint32_t number) const {
+    return wrapped(host + hosts_ - (number < hosts_ ? number : number % hosts_), hosts_);
+  }
   [[nodiscard]] std::uint32_t routers() const { return routers_; }
   /// The number of a rank's router, and that of its host on the router.
   [[nodiscard]] std::uint32_t router(Rank rank) const { return place_[rank] / hosts_; }
@@ -114,18 +131,22 @@ class DragonflyPhases {
   }
   /// Another router of the same group.
   [[nodiscard]] std::uint32_t beside(std::uint32_t router, std::uint32_t difference) const {
-    const std::uint32_t place = router % routers_ + difference;
-    return router - router % routers_ + (place < routers_ ? place : place - routers_);
+    const std::uint32_t place = router % routers_;
+    return router - place + wrapped(place + difference, routers_);
   }
   /// How far the place of a router is behind that of another one, around.
   [[nodiscard]] std::uint32_t difference(std::uint32_t from, std::uint32_t to) const {
-    return (to % routers_ + routers_ - from % routers_) % routers_;
+    return wrapped(to % routers_ + routers_ - from % routers_, routers_);
   }
   [[nodiscard]] std::uint32_t opposite(std::uint32_t difference) const {
     return difference == 0 ? 0 : routers_ - difference;
   }
 
  private:
+  /// A sum of two remainders.
+  [[nodiscard]] static std::uint32_t wrapped(std::uint32_t sum, std::uint32_t modulus) {
+    return sum < modulus ? sum : sum - modulus;
+  }
   [[nodiscard]] std::uint64_t block() const { return std::uint64_t{hosts_} * hosts_; }
   [[nodiscard]] std::uint32_t first_colour(std::uint32_t batch) const { return batch * at_once_; }
   [[nodiscard]] std::uint32_t colours_of(std::uint32_t batch) const;
@@ -143,9 +164,10 @@ class DragonflyPhases {
     bool turned;  ///< whether the first of the two is the second of the pair
   };
   [[nodiscard]] Pair pair_of(std::uint32_t first, std::uint32_t last) const;
-  [[nodiscard]] std::uint32_t end_of_pair(std::uint32_t round, std::uint32_t number, bool second) const;
+  [[nodiscard]] std::uint32_t middle_of(std::uint32_t round) const { return round * ((rounds_ + 1) / 2) % rounds_; }
+  [[nodiscard]] std::uint32_t end_of_pair(std::uint32_t middle, std::uint32_t number, bool second) const;
   /// The number of its pair, and whether it is the second; none: it is left out in this round.
-  [[nodiscard]] std::optional<std::pair<std::uint32_t, bool>> place_in_round(std::uint32_t round,
+  [[nodiscard]] std::optional<std::pair<std::uint32_t, bool>> place_in_round(std::uint32_t middle,
                                                                              std::uint32_t difference) const;
 
   std::shared_ptr<const Dragonfly> dragonfly_;

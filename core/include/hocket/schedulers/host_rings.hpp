@@ -12,7 +12,7 @@ namespace hocket::algorithms {
 
 /// One ring of all hosts whose routes load the channels little: near ones follow each other, improved
 /// by moving stretches of the ring. In a fat tree the order of its hosts: one edge leaves each subtree, and one comes
-/// in. Deterministic.
+/// in; in a dragonfly group by group. Deterministic.
 [[nodiscard]] std::vector<Node> host_ring(const Network& network);
 
 }  // namespace hocket::algorithms

@@ -12,11 +12,11 @@ std::optional<PhasedMessage> DragonflyForm::over_link(Channel channel, const Ste
                                                       std::uint64_t offset) const {
   const std::uint32_t from = phases_.tail(channel), to = phases_.head(channel), routers = phases_.routers();
   const auto [sender, receiver] = phases_.hosts(step, offset);
-  const std::uint32_t hosts = phases_.hosts_of_router();
   const auto in_lane = [&](const Lane& lane, Channel link) {
-    const Rank src =
-        phases_.rank(phases_.beside(phases_.tail(link), phases_.opposite(lane.first)), (lane.colour + sender) % hosts);
-    const Rank dst = phases_.rank(phases_.beside(phases_.head(link), lane.last), (lane.colour + receiver) % hosts);
+    const Rank src = phases_.rank(phases_.beside(phases_.tail(link), phases_.opposite(lane.first)),
+                                  phases_.host_after(lane.colour, sender));
+    const Rank dst =
+        phases_.rank(phases_.beside(phases_.head(link), lane.last), phases_.host_after(lane.colour, receiver));
     return PhasedMessage{src, dst, phase};
   };
   if (from / routers != to / routers) {
@@ -27,8 +27,8 @@ std::optional<PhasedMessage> DragonflyForm::over_link(Channel channel, const Ste
   const std::uint32_t difference = phases_.difference(from, to);
   if (step.kind == Kind::inside) {
     const std::uint32_t host = phases_.sender_inside(step, difference);
-    if (host >= hosts) return std::nullopt;
-    return PhasedMessage{phases_.rank(from, host), phases_.rank(to, (host + receiver) % hosts), phase};
+    if (host >= phases_.hosts_of_router()) return std::nullopt;
+    return PhasedMessage{phases_.rank(from, host), phases_.rank(to, phases_.host_after(host, receiver)), phase};
   }
   if (const std::optional<Lane> first = phases_.lane_with(step, difference, false)) {
     const Channel link = phases_.out(to, first->colour);
@@ -55,7 +55,7 @@ std::optional<PhasedMessage> DragonflyForm::in_step(Channel channel, std::uint32
   const std::uint64_t hosts = phases_.hosts_of_router();
   const bool lasts = up && step.kind != Kind::inside;
   for (std::uint64_t tries = 0; tries < hosts; ++tries) {
-    if (const auto other = up ? phases_.target(rank, first + offset) : phases_.source(rank, first + offset))
+    if (const auto other = up ? phases_.target(rank, step, offset) : phases_.source(rank, step, offset))
       return up ? PhasedMessage{rank, *other, first + offset} : PhasedMessage{*other, rank, first + offset};
     if (lasts) offset = before ? offset - offset % hosts : offset + hosts - 1 - offset % hosts;
     if (before ? offset-- == 0 : ++offset == size) return std::nullopt;

@@ -126,8 +126,8 @@ FoundRing ring_rows_of(const Network& network, const Demand& demand) {
   if (!nearly_equal(demand)) return {std::nullopt, {}, "contributions differ by more than a byte"};
   if (demand.bytes == 0 || std::ranges::find(demand.contributions, 0) != demand.contributions.end())
     return {std::nullopt, {}, "there is nothing to send"};
-  if (network.tree() == nullptr && network.wired_as() == nullptr)
-    return {std::nullopt, {}, "it needs a tree of switches or a fat tree"};
+  if (network.tree() == nullptr && network.wired_as() == nullptr && network.dragonfly() == nullptr)
+    return {std::nullopt, {}, "it needs a tree of switches, a fat tree or a dragonfly"};
   if (network.hosts().size() != network.ranks()) return {std::nullopt, {}, "it needs one rank on every host"};
   for (Channel channel = 0; channel < network.channels(); ++channel)
     if (network.rate(channel) < network.host_rate())

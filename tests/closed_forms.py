@@ -1,0 +1,21 @@
+"""What is tested of every all-to-all in closed form."""
+
+from __future__ import annotations
+
+from hocket import _core
+
+
+def check(network: _core.Network, scheduler: str) -> None:
+    """Proven as a whole; every row is that of the whole by the rule of waits; a sample finds nothing."""
+    demand = _core.Demand(network.ranks, 64)
+    planned = _core.plan_exchange(network, demand, 1, scheduler)
+    certificate = _core.verify(network, demand, planned.schedule)
+    waits = _core.local_waits(network, planned.schedule)
+    _core.verify_waits(network, planned.schedule, waits, certificate)
+    assert certificate.ok and certificate.contention_free and certificate.complete
+    rows = _core.Rows(network, demand, scheduler)
+    assert (rows.scheduler, rows.phases) == (scheduler, planned.schedule.phases)
+    for rank, program in enumerate(_core.rank_programs(planned.schedule, waits)):
+        assert rows.row(rank) == program
+    sample = rows.verify_sample(40, 1)
+    assert sample.ok, sample.findings

@@ -1,0 +1,106 @@
+"""Graphs that are dragonflies, however they are wired between groups: minimal routes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dragonflies import dragonfly
+from hocket import _core
+from hocket.network import read_network
+from strategies import NetworkPlan
+
+SIZES = [(4, 3, 2), (3, 4, 2), (5, 4, 2), (9, 4, 1), (6, 5, 2)]
+
+
+def place(name: str, routers: int) -> tuple[str, str]:
+    """Group and router, of a router or a host."""
+    if name[0] == "s":
+        group, router = name[1:].split(".")
+        return group, router
+    at = int(name[1:].split(".")[0])
+    return str(at // routers), str(at % routers)
+
+
+def loads(network: _core.Network) -> list[int]:
+    load: Counter[int] = Counter()
+    for src in range(network.ranks):
+        for dst in range(network.ranks):
+            load.update(network.route(src, dst))
+    return [load[channel] for channel in range(network.channels)]
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(SIZES), st.booleans(), st.integers(0, 2**32))
+def test_messages_take_the_link_between_their_groups(
+    sizes: tuple[int, int, int], even: bool, seed: int
+) -> None:
+    groups, routers, hosts = sizes
+    rng = Random(seed)
+    plan = dragonfly(groups, routers, hosts, rng, even=even)
+    network = plan.build("graph")
+    for src, a in enumerate(network.hosts):
+        for dst, b in enumerate(network.hosts):
+            ends = [network.channel_name(channel).split("->") for channel in network.route(src, dst)]
+            if src == dst:
+                assert not ends
+                continue
+            assert (ends[0][0], ends[-1][1]) == (plan.names[a], plan.names[b])
+            assert all(before[1] == after[0] for before, after in zip(ends, ends[1:], strict=False))
+            visited = [place(name, routers) for name, _ in ends[1:]]
+            here, there = place(plan.names[a], routers), place(plan.names[b], routers)
+            assert visited[0] == here and visited[-1] == there
+            assert [group for group, _ in visited] == sorted(
+                (group for group, _ in visited), key=[here[0], there[0]].index
+            )
+            assert network.route(dst, src) == [channel ^ 1 for channel in reversed(network.route(src, dst))]
+            assert len(visited) == len(set(visited)) <= (2 if here[0] == there[0] else 4)
+    ranks = [int(node in network.hosts and rng.random() < 0.7) for node in range(network.nodes)]
+    for part in [network] if sum(ranks) < 2 else [network, network.restricted_to(ranks)]:
+        bounds = _core.lower_bounds(part, _core.Demand(part.ranks, 64))
+        assert list(bounds.load) == loads(part)
+
+
+def routers_passed(network: _core.Network) -> int:
+    return max(len(network.route(src, dst)) for src in range(network.ranks) for dst in range(network.ranks))
+
+
+def without(plan: NetworkPlan, link: int) -> NetworkPlan:
+    links = plan.links[:link] + plan.links[link + 1 :]
+    return NetworkPlan(plan.names, plan.ranks, links, plan.rates[1:])
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_dragonfly_that_lacks_a_link_takes_shortest_paths(inside: bool) -> None:
+    """From the routers that have lost it there is another way, for which minimal routes have no rule."""
+    plan = dragonfly(9, 4, 1, Random(1))
+    lost = next(
+        i
+        for i, (a, b) in enumerate(plan.links)
+        if plan.names[a][0] == plan.names[b][0] == "s"
+        and (place(plan.names[a], 4)[0] == place(plan.names[b], 4)[0]) == inside
+    )
+    whole, part = plan.build("graph"), without(plan, lost).build("graph")
+    assert routers_passed(whole) == 5
+    a, b = (place(plan.names[node], 4) for node in plan.links[lost])
+    src, dst = (
+        next(rank for rank, node in enumerate(part.hosts) if place(plan.names[node], 4) == end)
+        for end in (a, b)
+    )
+    assert len(whole.route(src, dst)) == 3 < len(part.route(src, dst))
+
+
+@pytest.mark.parametrize(
+    ("source", "longest"),
+    [
+        ("dragonfly:9x4x1", 5),
+        ("dragonfly:5x4x1", 5),
+        ("dragonfly:3x2x1", 5),  # a ring of six routers: groups of two are not told, paths are as long
+    ],
+)
+def test_which_short_forms_are_dragonflies(source: str, longest: int) -> None:
+    assert routers_passed(read_network(source)) == longest
