@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hocket/schedulers/edge_colours.hpp"
 #include "hocket/schedulers/entries.hpp"
 
 namespace hocket {
@@ -45,9 +46,8 @@ DragonflyPhases::DragonflyPhases(const Network& network)
       routers_(dragonfly_->routers()),
       hosts_(network.ranks() / (groups_ * routers_)),
       colours_((groups_ - 1) / routers_),
-      rounds_(routers_ - (routers_ % 2 == 0 ? 1 : 0)),
-      pairs_(routers_ / 2),
-      at_once_(std::min({pairs_, hosts_, colours_})),
+      matchings_(routers_),
+      at_once_(std::min({matchings_.pairs(), hosts_, colours_})),
       inside_(std::max(routers_, hosts_)) {
   std::vector<std::uint32_t> taken(std::size_t{groups_} * routers_, 0);
   place_.resize(network.ranks());
@@ -65,49 +65,26 @@ std::uint32_t DragonflyPhases::colours_of(std::uint32_t batch) const {
   return std::min(at_once_, colours_ - first_colour(batch));
 }
 
-/// Edge colouring of the links, between routers where they begin and routers where they lead. A link takes the first
-/// colour that its beginning has left; where that is taken at its end, the colours along a path are exchanged. Source:
-/// König.
+/// Edge colouring of the links, between routers where they begin and routers where they lead.
 void DragonflyPhases::colour_links() {
-  out_.assign(std::size_t{groups_} * routers_ * colours_, Dragonfly::no_channel);
-  in_ = out_;
-  colour_.resize(std::size_t{groups_} * groups_);
-  const auto out = [&](Channel link, std::uint32_t colour) -> Channel& {
-    return out_[std::size_t{tail(link)} * colours_ + colour];
-  };
-  const auto in = [&](Channel link, std::uint32_t colour) -> Channel& {
-    return in_[std::size_t{head(link)} * colours_ + colour];
-  };
-  const auto first_left = [&](auto& side, Channel link) {
-    std::uint32_t colour = 0;
-    while (side(link, colour) != Dragonfly::no_channel) ++colour;
-    return colour;
-  };
-  std::vector<Channel> path;
+  const std::uint32_t routers = groups_ * routers_;
+  std::vector<Channel> links;
+  BipartiteGraph graph{{}, 2 * routers, colours_};
   for (std::uint32_t from = 0; from < groups_; ++from)
     for (std::uint32_t ahead = 1; ahead < groups_; ++ahead) {
-      const Channel link = dragonfly_->between(from, (from + ahead) % groups_);
-      const std::uint32_t here = first_left(out, link), there = first_left(in, link);
-      path.clear();
-      for (Channel at = in(link, here); at != Dragonfly::no_channel;) {
-        path.push_back(at);
-        at = path.size() % 2 == 1 ? out(at, there) : in(at, here);
-      }
-      for (std::size_t i = 0; i < path.size(); ++i) {
-        const std::uint32_t old = i % 2 == 0 ? here : there;
-        out(path[i], old) = in(path[i], old) = Dragonfly::no_channel;
-      }
-      for (std::size_t i = 0; i < path.size(); ++i) {
-        const std::uint32_t now = i % 2 == 0 ? there : here;
-        out(path[i], now) = in(path[i], now) = path[i];
-      }
-      out(link, here) = in(link, here) = link;
+      links.push_back(dragonfly_->between(from, (from + ahead) % groups_));
+      graph.edges.push_back({{tail(links.back()), routers + head(links.back())}});
     }
-  for (std::uint32_t router = 0; router < groups_ * routers_; ++router)
-    for (std::uint32_t colour = 0; colour < colours_; ++colour) {
-      const Channel link = this->out(router, colour);
-      colour_[std::size_t{router / routers_} * groups_ + head(link) / routers_] = static_cast<std::uint16_t>(colour);
-    }
+  EdgeColours colours(graph);
+  for (std::uint32_t edge = 0; edge < links.size(); ++edge) colours.add(edge);
+  out_.resize(std::size_t{routers} * colours_);
+  in_.resize(out_.size());
+  colour_.resize(std::size_t{groups_} * groups_);
+  for (std::uint32_t edge = 0; edge < links.size(); ++edge) {
+    const std::uint32_t from = tail(links[edge]), to = head(links[edge]), colour = colours.colour_of()[edge];
+    out_[std::size_t{from} * colours_ + colour] = in_[std::size_t{to} * colours_ + colour] = links[edge];
+    colour_[std::size_t{from / routers_} * groups_ + to / routers_] = static_cast<std::uint16_t>(colour);
+  }
 }
 
 /// A message whose differences are both u leaves its group by the link from a router t, to which it comes from the
@@ -159,36 +136,14 @@ void DragonflyPhases::deal_turns() {
   }
 }
 
-std::uint32_t DragonflyPhases::end_of_pair(std::uint32_t middle, std::uint32_t number, bool second) const {
-  const std::uint32_t apart = number + routers_ % 2;
-  if (apart == 0) return second ? middle : rounds_;
-  return wrapped(second ? middle + rounds_ - apart : middle + apart, rounds_);
-}
-
-std::optional<std::pair<std::uint32_t, bool>> DragonflyPhases::place_in_round(std::uint32_t middle,
-                                                                              std::uint32_t difference) const {
-  if (difference == rounds_) return std::pair(0u, false);
-  const std::uint32_t apart = wrapped(difference + rounds_ - middle, rounds_);
-  if (apart == 0) return routers_ % 2 == 0 ? std::optional(std::pair(0u, true)) : std::nullopt;
-  const bool second = 2 * apart > rounds_;
-  return std::pair((second ? rounds_ - apart : apart) - routers_ % 2, second);
-}
-
-DragonflyPhases::Pair DragonflyPhases::pair_of(std::uint32_t first, std::uint32_t last) const {
-  const std::uint32_t round = first == rounds_  ? wrapped(2 * last, rounds_)
-                              : last == rounds_ ? wrapped(2 * first, rounds_)
-                                                : wrapped(first + last, rounds_);
-  const auto [number, second] = *place_in_round(middle_of(round), first);
-  return {round, number, second};
-}
-
 DragonflyPhases::Step DragonflyPhases::step(std::uint32_t number) const {
   if (number < inside_) return {Kind::inside, number, 0, 0, false, 0};
   std::uint32_t batch = 0;
   while (number >= first_step_[batch + 1]) ++batch;
   number -= first_step_[batch];
+  const std::uint32_t pairs = matchings_.pairs(), turned_rounds = number / pairs;
   if (number < apart_steps())
-    return {Kind::apart, number % pairs_, batch, middle_of(number / (2 * pairs_)), number / pairs_ % 2 == 1, 0};
+    return {Kind::apart, number - turned_rounds * pairs, batch, turned_rounds / 2, turned_rounds % 2 == 1, 0};
   number -= apart_steps();
   const std::vector<std::uint32_t>& before = turns_before_[batch];
   const auto shift = static_cast<std::uint32_t>(std::ranges::upper_bound(before, number) - before.begin() - 1);
@@ -201,8 +156,8 @@ DragonflyPhases::Lane DragonflyPhases::lane(const Step& step, std::uint32_t numb
     const std::uint32_t difference = wrapped(step.shift + 2 * number, routers_);
     return {colour, difference, difference};
   }
-  const std::uint32_t pair = wrapped(number + step.shift, pairs_);
-  return {colour, end_of_pair(step.middle, pair, step.turned), end_of_pair(step.middle, pair, !step.turned)};
+  const std::uint32_t pair = wrapped(number + step.shift, matchings_.pairs());
+  return {colour, matchings_.team(step.round, {pair, step.turned}), matchings_.team(step.round, {pair, !step.turned})};
 }
 
 std::optional<DragonflyPhases::Lane> DragonflyPhases::lane_of(const Step& step, std::uint32_t colour) const {
@@ -218,9 +173,9 @@ std::optional<DragonflyPhases::Lane> DragonflyPhases::lane_with(const Step& step
     if (twice % 2 == 1 && routers_ % 2 == 0) return std::nullopt;
     number = (twice % 2 == 1 ? twice + routers_ : twice) / 2;
   } else {
-    const auto place = place_in_round(step.middle, difference);
+    const auto place = matchings_.place(step.round, difference);
     if (!place || (place->second == step.turned) == is_last) return std::nullopt;
-    number = wrapped(place->first + pairs_ - step.shift, pairs_);
+    number = wrapped(place->pair + matchings_.pairs() - step.shift, matchings_.pairs());
   }
   return number < colours_of(step.batch) ? std::optional(lane(step, number)) : std::nullopt;
 }
@@ -245,8 +200,9 @@ std::uint64_t DragonflyPhases::phase(Rank src, Rank dst) const {
     const std::uint32_t shift = wrapped(lane.first + routers_ - 2 * number, routers_);
     step += apart_steps() + turns_before_[batch][shift] + turn_of(link, lane);
   } else {
-    const Pair pair = pair_of(lane.first, lane.last);
-    step += (2 * pair.round + (pair.turned ? 1 : 0)) * pairs_ + wrapped(pair.number + pairs_ - number, pairs_);
+    const std::uint32_t round = matchings_.round_of(lane.first, lane.last), pairs = matchings_.pairs();
+    const auto [pair, turned] = *matchings_.place(round, lane.first);
+    step += (2 * round + (turned ? 1 : 0)) * pairs + wrapped(pair + pairs - number, pairs);
   }
   return first_phase(step) + std::uint64_t{host_before(sender, lane.colour)} * hosts_ +
          host_before(receiver, lane.colour);

@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "hocket/network/network.hpp"
+#include "hocket/schedulers/tournament.hpp"
 
 namespace hocket {
 
@@ -52,11 +52,11 @@ class DragonflyPhases {
   };
   struct Step {
     Kind kind;
-    std::uint32_t shift;   ///< inside: of routers; else which colour comes first
-    std::uint32_t batch;   ///< of colours
-    std::uint32_t middle;  ///< apart: half the matching's round, by a modulus
-    bool turned;           ///< apart: which end of a pair comes first
-    std::uint32_t turn;    ///< alike: of the circles' messages
+    std::uint32_t shift;  ///< inside: of routers; else which colour comes first
+    std::uint32_t batch;  ///< of colours
+    std::uint32_t round;  ///< apart: of the matchings
+    bool turned;          ///< apart: which end of a pair comes first
+    std::uint32_t turn;   ///< alike: of the circles' messages
   };
   [[nodiscard]] std::uint32_t steps() const { return first_step_.back(); }
   [[nodiscard]] std::uint64_t first_phase(std::uint32_t step) const {
@@ -150,7 +150,7 @@ class DragonflyPhases {
   [[nodiscard]] std::uint64_t block() const { return std::uint64_t{hosts_} * hosts_; }
   [[nodiscard]] std::uint32_t first_colour(std::uint32_t batch) const { return batch * at_once_; }
   [[nodiscard]] std::uint32_t colours_of(std::uint32_t batch) const;
-  [[nodiscard]] std::uint32_t apart_steps() const { return 2 * rounds_ * pairs_; }
+  [[nodiscard]] std::uint32_t apart_steps() const { return 2 * matchings_.rounds() * matchings_.pairs(); }
   [[nodiscard]] std::uint8_t turn_of(Channel link, const Lane& lane) const {
     return turn_[(std::size_t{lane.first} * colours_ + lane.colour) * groups_ * routers_ + tail(link)];
   }
@@ -158,21 +158,9 @@ class DragonflyPhases {
   void colour_links();
   void deal_turns();
 
-  // A matching pairs all differences (of an odd number all but one), each pair in one round: by the circle method.
-  struct Pair {
-    std::uint32_t round, number;
-    bool turned;  ///< whether the first of the two is the second of the pair
-  };
-  [[nodiscard]] Pair pair_of(std::uint32_t first, std::uint32_t last) const;
-  [[nodiscard]] std::uint32_t middle_of(std::uint32_t round) const { return round * ((rounds_ + 1) / 2) % rounds_; }
-  [[nodiscard]] std::uint32_t end_of_pair(std::uint32_t middle, std::uint32_t number, bool second) const;
-  /// The number of its pair, and whether it is the second; none: it is left out in this round.
-  [[nodiscard]] std::optional<std::pair<std::uint32_t, bool>> place_in_round(std::uint32_t middle,
-                                                                             std::uint32_t difference) const;
-
   std::shared_ptr<const Dragonfly> dragonfly_;
   std::uint32_t groups_, routers_, hosts_ = 0, colours_ = 0;
-  std::uint32_t rounds_, pairs_;                          ///< of matchings
+  Tournament matchings_;                                  ///< of differences
   std::uint32_t at_once_ = 0;                             ///< colours of a batch
   std::uint32_t inside_ = 0;                              ///< steps within groups
   std::vector<std::uint32_t> first_step_;                 ///< per batch, and the end

@@ -1,8 +1,7 @@
 /// Edge colouring of the bipartite graph of senders and receivers, with as many colours as the largest degree
 /// (König, 1916). Small ranks are put together first, so that tables stay linear in the messages (Cole, Ost and
 /// Schirra, 2001). Euler splits halve the degree until only matchings are left (Gabow, 1976); those beyond the
-/// largest degree are taken apart again, and each of their messages goes to another colour along an
-/// alternating path (Kempe, 1879).
+/// largest degree are taken apart again, and each of their messages goes to another colour.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "hocket/schedulers/edge_colours.hpp"
 #include "hocket/schedulers/entries.hpp"
 #include "hocket/schedulers/irregular/whole_messages.hpp"
 
@@ -20,27 +20,15 @@ namespace {
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
 
-/// A message between two vertices: ends[0] on the senders' side, ends[1] on the receivers'. All vertices are
-/// numbered together.
-struct Edge {
-  std::array<std::uint32_t, 2> ends;
-};
-
-struct Graph {
-  std::vector<Edge> edges;  ///< in the order of the matrix
-  std::uint32_t vertices = 0;
-  std::uint32_t degree = 0;  ///< the largest
-};
-
 /// Puts ranks of one side that follow each other into one vertex, as long as the largest degree allows: a
 /// colouring of this graph is one of the other. No two vertices in a row fit together, so that there are less
 /// than 4 × messages / degree + 2.
-Graph merged(const TrafficMatrix& matrix) {
+BipartiteGraph merged(const TrafficMatrix& matrix) {
   // Of each rank on either side: first its degree, then its vertex.
   std::array<std::vector<std::uint32_t>, 2> sides;
   for (auto& side : sides) side.assign(matrix.ranks(), 0);
   matrix.each([&](Rank src, Rank dst, std::uint64_t) { ++sides[0][src], ++sides[1][dst]; });
-  Graph graph;
+  BipartiteGraph graph;
   for (const auto& side : sides)
     for (const std::uint32_t degree : side) graph.degree = std::max(graph.degree, degree);
   for (auto& side : sides) {
@@ -63,7 +51,7 @@ Graph merged(const TrafficMatrix& matrix) {
 /// different ways. The pairs string the edges into paths and, as the graph is bipartite, cycles of even length.
 class EulerSplit {
  public:
-  explicit EulerSplit(const Graph& graph) : edges_(graph.edges), single_(graph.vertices, none) {
+  explicit EulerSplit(const BipartiteGraph& graph) : edges_(graph.edges), single_(graph.vertices, none) {
     for (auto& mate : mates_) mate.resize(graph.edges.size());
     half_.resize(graph.edges.size());
   }
@@ -102,14 +90,14 @@ class EulerSplit {
     }
   }
 
-  const std::vector<Edge>& edges_;
+  const std::vector<BipartiteGraph::Edge>& edges_;
   std::vector<std::uint32_t> single_;                ///< per vertex: its edge that has no mate yet
   std::array<std::vector<std::uint32_t>, 2> mates_;  ///< per edge: its mate at either end
   std::vector<std::uint8_t> half_;
 };
 
 /// The edges in `classes` matchings, a power of two not below the largest degree.
-std::vector<std::vector<std::uint32_t>> split_into_matchings(const Graph& graph, std::size_t classes) {
+std::vector<std::vector<std::uint32_t>> split_into_matchings(const BipartiteGraph& graph, std::size_t classes) {
   std::vector<std::uint32_t> edges(graph.edges.size());
   std::iota(edges.begin(), edges.end(), 0u);
   EulerSplit split(graph);
@@ -128,59 +116,8 @@ std::vector<std::vector<std::uint32_t>> split_into_matchings(const Graph& graph,
   return matchings;
 }
 
-/// A partial colouring that grows edge by edge.
-class Colours {
- public:
-  explicit Colours(const Graph& graph)
-      : graph_(graph), colour_of_(graph.edges.size(), none), at_(std::size_t{graph.vertices} * graph.degree, none) {}
-
-  [[nodiscard]] const std::vector<std::uint32_t>& colour_of() const { return colour_of_; }
-
-  void set(std::uint32_t edge, std::uint32_t colour) {
-    colour_of_[edge] = colour;
-    for (const std::uint32_t end : graph_.edges[edge].ends) at(end, colour) = edge;
-  }
-  /// Gives an edge a colour that is free at both its ends; if there is none, swaps the two colours that are
-  /// free at one end each along the path that begins at the second. It never comes to the first: on the
-  /// senders' side it always arrives by the colour that is free there.
-  void add(std::uint32_t edge) {
-    const auto [first, second] = graph_.edges[edge].ends;
-    const std::uint32_t wanted = free_at(first), other = free_at(second);
-    if (at(second, wanted) != none) swap_path(second, wanted, other);
-    set(edge, wanted);
-  }
-
- private:
-  [[nodiscard]] std::uint32_t& at(std::uint32_t vertex, std::uint32_t colour) {
-    return at_[std::size_t{vertex} * graph_.degree + colour];
-  }
-  [[nodiscard]] std::uint32_t free_at(std::uint32_t vertex) {
-    const auto row = at_.begin() + static_cast<std::ptrdiff_t>(std::size_t{vertex} * graph_.degree);
-    return static_cast<std::uint32_t>(std::find(row, row + graph_.degree, none) - row);
-  }
-  /// From a receiver on, where colour `b` is free; afterwards `a` is.
-  void swap_path(std::uint32_t vertex, std::uint32_t a, std::uint32_t b) {
-    std::uint32_t edge = at(vertex, a);
-    at(vertex, a) = none;
-    for (int side = 0; edge != none; side = 1 - side, std::swap(a, b)) {
-      // `edge` has colour a and comes from a vertex where b is free by now.
-      const std::uint32_t to = graph_.edges[edge].ends[side];
-      const std::uint32_t next = at(to, b);
-      colour_of_[edge] = b;
-      at(vertex, b) = at(to, b) = edge;
-      if (next == none) at(to, a) = none;
-      vertex = to;
-      edge = next;
-    }
-  }
-
-  const Graph& graph_;
-  std::vector<std::uint32_t> colour_of_;
-  std::vector<std::uint32_t> at_;  ///< per vertex and colour: the edge
-};
-
-std::vector<std::uint32_t> colour_edges(const Graph& graph) {
-  Colours colours(graph);
+std::vector<std::uint32_t> colour_edges(const BipartiteGraph& graph) {
+  EdgeColours colours(graph);
   auto matchings = split_into_matchings(graph, std::bit_ceil(graph.degree));
   std::ranges::stable_sort(matchings, std::greater{}, [](const auto& matching) { return matching.size(); });
   for (std::uint32_t colour = 0; colour < matchings.size(); ++colour)
@@ -192,7 +129,7 @@ std::vector<std::uint32_t> colour_edges(const Graph& graph) {
 }  // namespace
 
 Schedule colouring(const Network&, const Demand& demand, const SchedulerOptions&) {
-  const Graph graph = merged(demand.matrix);
+  const BipartiteGraph graph = merged(demand.matrix);
   return whole_messages(demand, colour_edges(graph), graph.degree);
 }
 

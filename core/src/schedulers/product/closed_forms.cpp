@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "hocket/schedulers/tournament.hpp"
+
 namespace hocket::product {
 namespace {
 
@@ -11,13 +13,10 @@ using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 /// Round r of a tournament of n teams, smaller number first; with an odd n, team r rests.
 std::vector<Pair> tournament_round(std::uint32_t n, std::uint32_t round) {
+  const Tournament tournament(n);
   std::vector<Pair> pairs;
-  const std::uint32_t odd = n % 2 == 0 ? n - 1 : n;
-  for (std::uint32_t t = 1; t <= (odd - 1) / 2; ++t) {
-    const std::uint32_t a = (round + t) % odd, b = (round + odd - t) % odd;
-    pairs.emplace_back(std::min(a, b), std::max(a, b));
-  }
-  if (n % 2 == 0) pairs.emplace_back(round, n - 1);
+  for (std::uint32_t pair = 0; pair < tournament.pairs(); ++pair)
+    pairs.push_back(std::minmax({tournament.team(round, {pair, false}), tournament.team(round, {pair, true})}));
   return pairs;
 }
 
