@@ -1,0 +1,64 @@
+#include "hocket/model/token_simulation.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "bindings.hpp"
+#include "rows.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+namespace {
+
+/// Copied: the next phases change them.
+auto ends(const FormSimulation& simulation) {
+  auto* ends = new std::vector<double>(simulation.times().ends().begin(), simulation.times().ends().end());
+  const nb::capsule owner(ends, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return nb::ndarray<nb::numpy, double, nb::ndim<1>>(ends->data(), {ends->size()}, owner);
+}
+
+}  // namespace
+
+void bind_token_simulation(nb::module_& m) {
+  nb::class_<Away>(m, "Away", "When ranks do nothing: single delays, and noise.")
+      .def(
+          "__init__",
+          [](Away* self, std::uint32_t ranks, const std::vector<std::tuple<Rank, double, double>>& absences,
+             double delay, double part, std::uint64_t seed) {
+            std::vector<Absence> all;
+            for (const auto& [rank, begin, seconds] : absences) all.push_back({rank, begin, seconds});
+            new (self) Away(ranks, std::move(all), part != 0 ? std::optional(Noise{delay, part, seed}) : std::nullopt);
+          },
+          "ranks"_a, "absences"_a = std::vector<std::tuple<Rank, double, double>>{}, "delay"_a = 0.0, "part"_a = 0.0,
+          "seed"_a = 1,
+          "`absences`: (rank, begin, seconds). Noise keeps every rank away for `part` of the time, `delay` seconds "
+          "each time, by a Poisson process. Raises InputError.")
+      .def("after", &Away::after, "rank"_a, "time"_a, "when a rank does what it would do at that time")
+      .def("noise_seconds", &Away::noise_seconds, "rank"_a, "until"_a, "that noise keeps the rank away until then");
+
+  nb::class_<FormSimulation>(m, "FormSimulation", "An all-to-all by tokens in closed form, simulated phase by phase.")
+      .def(
+          "__init__",
+          [](FormSimulation* self, const bindings::Rows& rows, double bytes, std::uint32_t window, double startup,
+             double token, std::optional<double> latency, const Away* away) {
+            new (self) FormSimulation(rows.network, *rows.found.form, {bytes, window, startup, token, latency},
+                                      away != nullptr ? *away : Away());
+          },
+          "rows"_a, "bytes"_a, "window"_a = 1, "startup"_a = 0.0, "token"_a = 0.0, "latency"_a = nb::none(),
+          "away"_a.none() = nb::none(), nb::keep_alive<1, 2>(),
+          "`latency`: seconds of every route between hosts; None: the network's. Raises InputError.")
+      .def("advance", &FormSimulation::advance, "phases"_a = ~std::uint64_t{0},
+           nb::call_guard<nb::gil_scoped_release>(), "Goes on by so many phases, or to the end.")
+      .def_prop_ro("phases", &FormSimulation::phases, "that are over")
+      .def_prop_ro("messages", [](const FormSimulation& s) { return s.times().messages(); }, "that are over")
+      .def_prop_ro("seconds", [](const FormSimulation& s) { return s.times().seconds(); }, "until the last one is over")
+      .def_prop_ro("ends", &ends, "per rank: the end of the last message that it has sent, or 0");
+}

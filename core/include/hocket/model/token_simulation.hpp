@@ -1,0 +1,107 @@
+#pragma once
+/// The time of an all-to-all by tokens, phase by phase: nobody holds the schedule.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hocket/model/away.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/schedule/closed_form.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+namespace hocket {
+
+/// The defaults are an ideal machine: nothing but the wires takes time.
+struct TokenModel {
+  double bytes = 0;          ///< of every message, on the wire
+  std::uint32_t window = 1;  ///< messages in flight on a channel, and from one sender
+  double startup = 0;        ///< s that the sender's processor spends on a message
+  double token = 0;          ///< s for a token, on top of the latency of its route
+  /// s of every route between two hosts; none: the sum over its channels.
+  std::optional<double> latency;
+};
+
+/// Times of messages on a network of equal links. In a phase no two messages share a channel, and no rank sends two.
+///
+/// - A rank posts its messages in the order of phases: after the one `window` places earlier is over, and when, on
+///   every channel of the route, the one that used it `window` places earlier is over and its receiver's token has
+///   come. What it sent itself, and what it received itself, needs no token.
+/// - A posted message takes `startup`, then the latency of its route. Then it has all channels of its route to itself,
+///   ports of hosts included, as soon as those before it are over on all of them. Ranks on one host take no time.
+/// - A rank that is away neither posts nor sends tokens; what has been posted goes on.
+///
+/// With window 1 nothing is left to wait for on a channel: times are those of simulate(), which shares channels
+/// evenly between messages of larger windows instead.
+///
+/// Memory is linear in ranks and channels times the window.
+class TokenSimulation {
+ public:
+  /// Throws InputError for links that differ, and for what is no time, size or window. `network` outlives it.
+  TokenSimulation(const Network& network, const TokenModel& model, Away away = {});
+
+  /// The messages of the next phase, in any order. False if two of them share a sender or a channel: then times are
+  /// wrong.
+  [[nodiscard]] bool add(std::span<const Hop> messages);
+
+  /// Until the last message so far is over.
+  [[nodiscard]] double seconds() const { return seconds_; }
+  /// Per rank: the end of the last message that it has sent, or 0.
+  [[nodiscard]] std::span<const double> ends() const { return ends_; }
+  [[nodiscard]] std::uint64_t messages() const { return messages_; }
+
+ private:
+  /// A message that used a channel.
+  struct Use {
+    double released = 0;  ///< its receiver lets go; −∞: there was none
+    double end = 0;
+    Rank src = 0, dst = 0;
+  };
+  struct Channels {
+    double free = 0;           ///< the last message is over
+    std::uint64_t phase = 0;   ///< of that, counted from 1
+    std::uint32_t oldest = 0;  ///< of the uses that are kept
+  };
+  struct Sender {
+    double posted = 0;  ///< its processor is done with the last one
+    double over = 0;    ///< all those that are at least `window` places back
+    std::uint64_t phase = 0;
+    std::uint32_t oldest = 0;
+  };
+
+  [[nodiscard]] bool add(Hop message);
+  [[nodiscard]] double latency_of_route() const;
+  [[nodiscard]] double latency(Rank src, Rank dst);
+
+  const Network& network_;
+  TokenModel model_;
+  Away away_;
+  double transmission_ = 0;  ///< s
+  std::vector<Use> uses_;    ///< per channel, the last `window` ones, in a circle
+  std::vector<Channels> channels_;
+  std::vector<double> own_ends_;  ///< per rank, the last `window` ones, in a circle
+  std::vector<Sender> senders_;
+  std::vector<double> ends_;
+  std::vector<Channel> route_, way_back_;
+  std::uint64_t phase_ = 0, messages_ = 0;
+  double seconds_ = 0;
+};
+
+/// A schedule in closed form, as far as one likes. `network` and `form` outlive it.
+class FormSimulation {
+ public:
+  FormSimulation(const Network& network, const ClosedForm& form, const TokenModel& model, Away away = {});
+
+  /// Goes on by so many phases, or to the end.
+  void advance(std::uint64_t phases = ~std::uint64_t{0});
+  [[nodiscard]] const TokenSimulation& times() const { return times_; }
+  [[nodiscard]] std::uint64_t phases() const { return phases_; }  ///< that are over
+
+ private:
+  const ClosedForm& form_;
+  TokenSimulation times_;
+  std::uint64_t phases_ = 0;
+  std::vector<Hop> messages_;
+};
+
+}  // namespace hocket
