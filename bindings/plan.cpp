@@ -10,6 +10,7 @@
 
 #include "bindings.hpp"
 #include "hocket/limits.hpp"
+#include "hocket/model/predict.hpp"
 #include "hocket/schedule/verify_ring.hpp"
 #include "hocket/schedule/verify_sample.hpp"
 #include "hocket/schedulers/ring_rows.hpp"
@@ -136,6 +137,13 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("phases", [](const Rows& r) { return r.found.form->phases(); })
       .def_prop_ro("scheduler", [](const Rows& r) { return r.found.scheduler; })
       .def("phase", &Rows::phase, "src"_a, "dst"_a, "the phase of a message")
+      .def(
+          "predict",
+          [](const Rows& r, const Demand& demand, double startup) {
+            return predict(r.network, demand, *r.found.form, startup);
+          },
+          "demand"_a, "startup"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
+          "The time of the whole, as PlannedExchange.predict() has it.")
       .def(
           "row", [](const Rows& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); }, "rank"_a,
           nb::call_guard<nb::gil_scoped_release>())

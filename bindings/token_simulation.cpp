@@ -5,8 +5,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -18,9 +21,15 @@ using namespace hocket;
 
 namespace {
 
+const TokenSimulation& run_of(const FormSimulation& simulation, std::size_t run) {
+  if (run >= simulation.runs().size()) throw InputError("there is no run " + std::to_string(run));
+  return simulation.runs()[run];
+}
+
 /// Copied: the next phases change them.
-auto ends(const FormSimulation& simulation) {
-  auto* ends = new std::vector<double>(simulation.times().ends().begin(), simulation.times().ends().end());
+auto ends(const FormSimulation& simulation, std::size_t run) {
+  const auto found = run_of(simulation, run).ends();
+  auto* ends = new std::vector<double>(found.begin(), found.end());
   const nb::capsule owner(ends, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
   return nb::ndarray<nb::numpy, double, nb::ndim<1>>(ends->data(), {ends->size()}, owner);
 }
@@ -41,24 +50,43 @@ void bind_token_simulation(nb::module_& m) {
           "seed"_a = 1,
           "`absences`: (rank, begin, seconds). Noise keeps every rank away for `part` of the time, `delay` seconds "
           "each time, by a Poisson process. Raises InputError.")
-      .def("after", &Away::after, "rank"_a, "time"_a, "when a rank does what it would do at that time")
+      .def(
+          "after",
+          [](const Away& away, Rank rank, double time) {
+            if (rank >= away.ranks()) throw InputError("there is no rank " + std::to_string(rank));
+            if (!(time >= 0 && std::isfinite(time))) throw InputError("a time must be 0 or more seconds");
+            return away.after(rank, time);
+          },
+          "rank"_a, "time"_a, "when a rank does what it would do at that time")
       .def("noise_seconds", &Away::noise_seconds, "rank"_a, "until"_a, "that noise keeps the rank away until then");
 
   nb::class_<FormSimulation>(m, "FormSimulation", "An all-to-all by tokens in closed form, simulated phase by phase.")
       .def(
           "__init__",
           [](FormSimulation* self, const bindings::Rows& rows, double bytes, std::uint32_t window, double startup,
-             double token, std::optional<double> latency, const Away* away) {
+             double token, std::optional<double> latency, std::vector<Away> runs) {
+            if (runs.empty()) runs.emplace_back();
             new (self) FormSimulation(rows.network, *rows.found.form, {bytes, window, startup, token, latency},
-                                      away != nullptr ? *away : Away());
+                                      std::move(runs));
           },
           "rows"_a, "bytes"_a, "window"_a = 1, "startup"_a = 0.0, "token"_a = 0.0, "latency"_a = nb::none(),
-          "away"_a.none() = nb::none(), nb::keep_alive<1, 2>(),
-          "`latency`: seconds of every route between hosts; None: the network's. Raises InputError.")
+          "runs"_a = std::vector<Away>{}, nb::keep_alive<1, 2>(),
+          "`latency`: seconds of every route between hosts; None: the network's. `runs`: in which ranks are away, at "
+          "once; none: one in which nobody is. Raises InputError.")
       .def("advance", &FormSimulation::advance, "phases"_a = ~std::uint64_t{0},
            nb::call_guard<nb::gil_scoped_release>(), "Goes on by so many phases, or to the end.")
       .def_prop_ro("phases", &FormSimulation::phases, "that are over")
-      .def_prop_ro("messages", [](const FormSimulation& s) { return s.times().messages(); }, "that are over")
-      .def_prop_ro("seconds", [](const FormSimulation& s) { return s.times().seconds(); }, "until the last one is over")
-      .def_prop_ro("ends", &ends, "per rank: the end of the last message that it has sent, or 0");
+      .def_prop_ro("messages", &FormSimulation::messages, "that are over")
+      .def(
+          "seconds", [](const FormSimulation& s, std::size_t run) { return run_of(s, run).seconds(); }, "run"_a = 0,
+          "until the last message so far is over")
+      .def(
+          "posted",
+          [](const FormSimulation& s, Rank rank, std::size_t run) {
+            const TokenSimulation& times = run_of(s, run);
+            if (rank >= times.ends().size()) throw InputError("there is no rank " + std::to_string(rank));
+            return times.posted(rank);
+          },
+          "rank"_a, "run"_a = 0, "when the rank's processor is done with posting its last message so far, or 0")
+      .def("ends", &ends, "run"_a = 0, "per rank: the end of the last message that it has sent, or 0");
 }

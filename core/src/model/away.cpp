@@ -24,7 +24,7 @@ double unit(std::uint64_t x) { return static_cast<double>(x >> 11) * 0x1p-53; }
 }  // namespace
 
 Away::Away(std::uint32_t ranks, std::vector<Absence> absences, std::optional<Noise> noise)
-    : absences_(std::move(absences)), noise_(noise) {
+    : ranks_(ranks), absences_(std::move(absences)), noise_(noise) {
   for (const Absence& absence : absences_) {
     if (absence.rank >= ranks) throw InputError("there is no rank " + std::to_string(absence.rank));
     if (!(absence.begin >= 0 && std::isfinite(absence.begin) && absence.seconds >= 0 && std::isfinite(absence.seconds)))
@@ -32,7 +32,8 @@ Away::Away(std::uint32_t ranks, std::vector<Absence> absences, std::optional<Noi
   }
   std::ranges::sort(absences_, {}, &Absence::begin);
   if (!noise_) return;
-  if (!(noise_->delay > 0 && std::isfinite(noise_->delay))) throw InputError("the delays of noise must be above 0 seconds");
+  if (!(noise_->delay > 0 && std::isfinite(noise_->delay)))
+    throw InputError("the delays of noise must be above 0 seconds");
   if (!(noise_->part >= 0 && noise_->part < 1))
     throw InputError("the part of the time that ranks are away must be 0 or more, and below 1");
   calls_ = -std::log1p(-noise_->part);  // so that none has come within a delay in 1 − part of all cases

@@ -23,6 +23,26 @@ void check_model(const Network& network, const TokenModel& model) {
 
 }  // namespace
 
+void PhaseMessages::find(const Network& network, std::span<const Hop> hops) {
+  hops_.assign(hops.begin(), hops.end());
+  find_routes(network);
+}
+
+void PhaseMessages::find(const Network& network, const ClosedForm& form, std::uint64_t phase) {
+  hops_.clear();
+  form.append_messages(phase, hops_);
+  find_routes(network);
+}
+
+void PhaseMessages::find_routes(const Network& network) {
+  routes_.clear();
+  begin_.assign(1, 0);
+  for (const Hop hop : hops_) {
+    network.append_route(hop.src, hop.dst, routes_);
+    begin_.push_back(routes_.size());
+  }
+}
+
 TokenSimulation::TokenSimulation(const Network& network, const TokenModel& model, Away away)
     : network_(network),
       model_(model),
@@ -31,6 +51,8 @@ TokenSimulation::TokenSimulation(const Network& network, const TokenModel& model
       senders_(network.ranks()),
       ends_(network.ranks(), 0) {
   check_model(network, model);
+  if (away_.ranks() != 0 && away_.ranks() != network.ranks())
+    throw InputError("who is away is said for another number of ranks");
   uses_.assign(std::size_t{network.channels()} * model.window, Use{-std::numeric_limits<double>::infinity()});
   own_ends_.assign(std::size_t{network.ranks()} * model.window, 0);
   if (network.channels() > 0) transmission_ = model.bytes / network.rate(0);
@@ -40,29 +62,25 @@ double TokenSimulation::latency(Rank src, Rank dst) {
   if (model_.latency) return network_.host_of(src) == network_.host_of(dst) ? 0 : *model_.latency;
   way_back_.clear();
   network_.append_route(src, dst, way_back_);
+  return latency(way_back_);
+}
+
+double TokenSimulation::latency(std::span<const Channel> route) const {
+  if (model_.latency) return route.empty() ? 0 : *model_.latency;
   double sum = 0;
-  for (const Channel channel : way_back_) sum += network_.latency(channel);
+  for (const Channel channel : route) sum += network_.latency(channel);
   return sum;
 }
 
-double TokenSimulation::latency_of_route() const {
-  if (model_.latency) return route_.empty() ? 0 : *model_.latency;
-  double sum = 0;
-  for (const Channel channel : route_) sum += network_.latency(channel);
-  return sum;
-}
-
-bool TokenSimulation::add(Hop message) {
+bool TokenSimulation::add(Hop message, std::span<const Channel> route) {
   const auto [src, dst] = message;
-  route_.clear();
-  network_.append_route(src, dst, route_);
   Sender& sender = senders_[src];
   bool alone = std::exchange(sender.phase, phase_) != phase_;
   double& own = own_ends_[std::size_t{src} * model_.window + sender.oldest];
   sender.over = std::max(sender.over, own);
   double ready = std::max(sender.posted, sender.over), free = 0;
   const Use* last = nullptr;
-  for (const Channel channel : route_) {
+  for (const Channel channel : route) {
     Channels& at = channels_[channel];
     alone = std::exchange(at.phase, phase_) != phase_ && alone;
     free = std::max(free, at.free);
@@ -79,10 +97,10 @@ bool TokenSimulation::add(Hop message) {
   }
   const double posted = away_.never() ? ready : away_.after(src, ready);
   sender.posted = posted + model_.startup;
-  double end = sender.posted + latency_of_route();
-  if (!route_.empty()) end = std::max(end, free) + transmission_;
+  double end = sender.posted + latency(route);
+  if (!route.empty()) end = std::max(end, free) + transmission_;
   const double released = away_.never() ? end : away_.after(dst, end);
-  for (const Channel channel : route_) {
+  for (const Channel channel : route) {
     Channels& at = channels_[channel];
     at.free = end;
     uses_[std::size_t{channel} * model_.window + at.oldest] = {released, end, src, dst};
@@ -94,26 +112,28 @@ bool TokenSimulation::add(Hop message) {
   return alone;
 }
 
-bool TokenSimulation::add(std::span<const Hop> messages) {
+bool TokenSimulation::add(const PhaseMessages& messages) {
   ++phase_;
   bool alone = true;
-  for (const Hop message : messages) alone = add(message) && alone;
-  messages_ += messages.size();
+  for (std::size_t i = 0; i < messages.hops().size(); ++i) alone = add(messages.hops()[i], messages.route(i)) && alone;
   return alone;
 }
 
-FormSimulation::FormSimulation(const Network& network, const ClosedForm& form, const TokenModel& model, Away away)
-    : form_(form), times_(network, model, std::move(away)) {
+FormSimulation::FormSimulation(const Network& network, const ClosedForm& form, const TokenModel& model,
+                               std::vector<Away> runs)
+    : network_(network), form_(form) {
   if (form.ranks() != network.ranks()) throw InputError("schedule and network differ in the number of ranks");
+  for (Away& away : runs) runs_.emplace_back(network, model, std::move(away));
 }
 
 void FormSimulation::advance(std::uint64_t phases) {
   const std::uint64_t end = phases_ + std::min(phases, form_.phases() - phases_);
   Steps steps("simulating", end - phases_);
   for (; phases_ < end; ++phases_) {
-    messages_.clear();
-    form_.append_messages(phases_, messages_);
-    if (!times_.add(messages_)) throw InputError("two messages of a phase share a channel or a sender");
+    of_phase_.find(network_, form_, phases_);
+    messages_ += of_phase_.hops().size();
+    for (TokenSimulation& run : runs_)
+      if (!run.add(of_phase_)) throw InputError("two messages of a phase share a channel or a sender");
     steps.tick();
   }
 }

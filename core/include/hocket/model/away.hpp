@@ -29,6 +29,8 @@ class Away {
   /// Throws InputError for what is no delay or part, and for ranks that are not there.
   Away(std::uint32_t ranks, std::vector<Absence> absences, std::optional<Noise> noise);
 
+  /// Of the network; 0: of any.
+  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] bool never() const { return absences_.empty() && !noise_; }
   /// When the rank does what it would do at that time.
   [[nodiscard]] double after(Rank rank, double time) const;
@@ -40,6 +42,7 @@ class Away {
   void each_call(Rank rank, std::uint64_t slot, Visit visit) const;
   [[nodiscard]] double after_noise(Rank rank, double time) const;
 
+  std::uint32_t ranks_ = 0;
   std::vector<Absence> absences_;  ///< by begin
   std::optional<Noise> noise_;
   double calls_ = 0;                 ///< in a slot, which is as long as a delay, on average

@@ -19,7 +19,27 @@ struct TokenModel {
   double startup = 0;        ///< s that the sender's processor spends on a message
   double token = 0;          ///< s for a token, on top of the latency of its route
   /// s of every route between two hosts; none: the sum over its channels.
-  std::optional<double> latency;
+  std::optional<double> latency = {};
+};
+
+/// The messages of a phase with their routes.
+class PhaseMessages {
+ public:
+  /// Becomes those of another phase.
+  void find(const Network& network, std::span<const Hop> hops);
+  void find(const Network& network, const ClosedForm& form, std::uint64_t phase);
+
+  [[nodiscard]] std::span<const Hop> hops() const { return hops_; }
+  [[nodiscard]] std::span<const Channel> route(std::size_t message) const {
+    return std::span(routes_).subspan(begin_[message], begin_[message + 1] - begin_[message]);
+  }
+
+ private:
+  void find_routes(const Network& network);
+
+  std::vector<Hop> hops_;
+  std::vector<Channel> routes_;
+  std::vector<std::size_t> begin_;
 };
 
 /// Times of messages on a network of equal links. In a phase no two messages share a channel, and no rank sends two.
@@ -40,15 +60,15 @@ class TokenSimulation {
   /// Throws InputError for links that differ, and for what is no time, size or window. `network` outlives it.
   TokenSimulation(const Network& network, const TokenModel& model, Away away = {});
 
-  /// The messages of the next phase, in any order. False if two of them share a sender or a channel: then times are
-  /// wrong.
-  [[nodiscard]] bool add(std::span<const Hop> messages);
+  /// The messages of the next phase. False if two of them share a sender or a channel: then times are wrong.
+  [[nodiscard]] bool add(const PhaseMessages& messages);
 
   /// Until the last message so far is over.
   [[nodiscard]] double seconds() const { return seconds_; }
   /// Per rank: the end of the last message that it has sent, or 0.
   [[nodiscard]] std::span<const double> ends() const { return ends_; }
-  [[nodiscard]] std::uint64_t messages() const { return messages_; }
+  /// When the rank's processor is done with posting that.
+  [[nodiscard]] double posted(Rank rank) const { return senders_[rank].posted; }
 
  private:
   /// A message that used a channel.
@@ -69,8 +89,8 @@ class TokenSimulation {
     std::uint32_t oldest = 0;
   };
 
-  [[nodiscard]] bool add(Hop message);
-  [[nodiscard]] double latency_of_route() const;
+  [[nodiscard]] bool add(Hop message, std::span<const Channel> route);
+  [[nodiscard]] double latency(std::span<const Channel> route) const;
   [[nodiscard]] double latency(Rank src, Rank dst);
 
   const Network& network_;
@@ -82,26 +102,30 @@ class TokenSimulation {
   std::vector<double> own_ends_;  ///< per rank, the last `window` ones, in a circle
   std::vector<Sender> senders_;
   std::vector<double> ends_;
-  std::vector<Channel> route_, way_back_;
-  std::uint64_t phase_ = 0, messages_ = 0;
+  std::vector<Channel> way_back_;
+  std::uint64_t phase_ = 0;
   double seconds_ = 0;
 };
 
-/// A schedule in closed form, as far as one likes. `network` and `form` outlive it.
+/// A schedule in closed form, as far as one likes, in several runs at once: messages and routes are found once.
+/// `network` and `form` outlive it.
 class FormSimulation {
  public:
-  FormSimulation(const Network& network, const ClosedForm& form, const TokenModel& model, Away away = {});
+  /// One run for each way in which ranks are away.
+  FormSimulation(const Network& network, const ClosedForm& form, const TokenModel& model, std::vector<Away> runs);
 
-  /// Goes on by so many phases, or to the end.
+  /// Goes on by so many phases, or to the end. Throws InputError for messages of a phase that meet.
   void advance(std::uint64_t phases = ~std::uint64_t{0});
-  [[nodiscard]] const TokenSimulation& times() const { return times_; }
-  [[nodiscard]] std::uint64_t phases() const { return phases_; }  ///< that are over
+  [[nodiscard]] const std::vector<TokenSimulation>& runs() const { return runs_; }
+  [[nodiscard]] std::uint64_t phases() const { return phases_; }      ///< that are over
+  [[nodiscard]] std::uint64_t messages() const { return messages_; }  ///< of these
 
  private:
+  const Network& network_;
   const ClosedForm& form_;
-  TokenSimulation times_;
-  std::uint64_t phases_ = 0;
-  std::vector<Hop> messages_;
+  std::vector<TokenSimulation> runs_;
+  std::uint64_t phases_ = 0, messages_ = 0;
+  PhaseMessages of_phase_;
 };
 
 }  // namespace hocket

@@ -20,7 +20,9 @@ class ProductForm final : public ClosedForm {
   /// For one rank on every host. Null unless every group of a dimension is a permutation of as many parts.
   [[nodiscard]] static std::unique_ptr<ProductForm> make(const Network& network);
 
-  [[nodiscard]] std::uint32_t ranks() const override { return static_cast<std::uint32_t>(coordinates_.size() / dimensions_.size()); }
+  [[nodiscard]] std::uint32_t ranks() const override {
+    return static_cast<std::uint32_t>(coordinates_.size() / dimensions_.size());
+  }
   [[nodiscard]] std::uint64_t phases() const override { return combinations_ * parts_ - (rest_ ? 1 : 0); }
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override;
   [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override;
