@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import ROOT, Row, begin, grouped, provenance, table
-
 from hocket import _core
 from hocket.network import read_network
+from results_file import ROOT, Row, begin, grouped, provenance, table
 
 WINDOWS: Final = (1, 2, 4, 8)
 DELAYS: Final = (0.25, 1.0, 4.0, 16.0)  # of one rank, in message times
@@ -56,6 +55,12 @@ class Exchange:
 
     def runs(self, window: int, *runs: _core.Away) -> _core.FormSimulation:
         return _core.FormSimulation(self.rows, self.bytes, window, latency=LATENCY, runs=list(runs))
+
+    def times(self, window: int, aways: Sequence[_core.Away]) -> list[float]:
+        """Of the whole: with nobody away, then in each of these ways."""
+        runs = self.runs(window, self.never(), *aways)
+        runs.advance()
+        return [runs.seconds(run) for run in range(1 + len(aways))]
 
     def next_post(self, window: int, rank: int) -> float:
         """When the rank posts its next message after a quarter of all phases."""
@@ -178,9 +183,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# Delays and noise along chains of waits",
         "",
         f"{provenance(heading)}.",
-        "All-to-alls by tokens, all messages of the schedules that are planned for these networks. Times are in message",
-        f"times: what one message takes at full host speed. A message and a token have a latency of {LATENCY}. Channels",
-        "serve messages in the order of phases. " + _forms(rows),
+        "All-to-alls by tokens, all messages of the schedules that are planned for these networks. Times are in",
+        f"message times: what one message takes at full host speed. Latency of messages and tokens: {LATENCY}.",
+        "Channels serve messages in the order of phases. " + _forms(rows),
         "",
         "## 1. Rank 0 is away once: by how much the whole takes longer, over the delay",
         "",
@@ -221,7 +226,11 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
 
 
 def _forms(rows: Sequence[Row]) -> str:
-    return "Networks: " + ", ".join(f"`{source}`" for source in dict.fromkeys(row["network"] for row in rows)) + "."
+    return (
+        "Networks: "
+        + ", ".join(f"`{source}`" for source in dict.fromkeys(row["network"] for row in rows))
+        + "."
+    )
 
 
 def picture(path: Path, ranks: int = 160, delay: float = 16.0) -> None:
@@ -240,7 +249,9 @@ def picture(path: Path, ranks: int = 160, delay: float = 16.0) -> None:
         for _ in range(exchange.rows.phases):
             runs.advance(1)
             behind.append(runs.ends(1) - runs.ends())
-        image = axis.imshow(np.array(behind).T, origin="lower", aspect="auto", cmap="magma_r", vmin=0, vmax=delay)
+        image = axis.imshow(
+            np.array(behind).T, origin="lower", aspect="auto", cmap="magma_r", vmin=0, vmax=delay
+        )
         axis.set(title=f"window {window}", xlabel="phase")
     axes[0].set_ylabel("sender")
     figure.colorbar(image, ax=axes, label="message times behind")
@@ -256,8 +267,12 @@ def main() -> None:
         exchange = Exchange(source)
         if exchange.ranks > arguments.ranks:
             continue
-        rows = [row for window in WINDOWS for row in study(exchange, window, noise_only=exchange.ranks == 100)]
-        results.add(*sorted(rows, key=lambda row: (KINDS.index(row["kind"]), row["delay"], row.get("part", 0))))
+        rows = [
+            row for window in WINDOWS for row in study(exchange, window, noise_only=exchange.ranks == 100)
+        ]
+        results.add(
+            *sorted(rows, key=lambda row: (KINDS.index(row["kind"]), row["delay"], row.get("part", 0)))
+        )
     if arguments.output == parser.get_default("output"):
         picture(PICTURE)
 

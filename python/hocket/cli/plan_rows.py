@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.options import loud
-from hocket.cli.plan_output import HEADER, MOST_ROWS, show_lines
+from hocket.cli.plan_output import HEADER, MOST_ROWS, PREDICTED, show_lines
 from hocket.cli.work import with_spinner, write_atomically
 from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import PlanError
+from hocket.units import format_time
 
 if TYPE_CHECKING:
     from hocket import _core
@@ -114,7 +115,9 @@ def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
     )
 
 
-def _time_of(network: _core.Network, rows: _core.Rows | _core.Ring, demand: _core.Demand) -> tuple[float, str]:
+def _time_of(
+    network: _core.Network, rows: _core.Rows | _core.Ring, demand: _core.Demand
+) -> tuple[float, str]:
     """Seconds of the whole, and how they are known."""
     from hocket import _core
     from hocket.planning import BY_PHASES
@@ -183,6 +186,9 @@ def show_row_alone(
         f"rank {rank} of {network.ranks}: {row.transfers // 2} sends and as many receives in "
         f"{rows.phases} phases ({bound}) by '{rows.scheduler}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {row.tokens} tokens"
+    )
+    click.echo(
+        f"the whole takes {format_time(predicted, 4)} ({PREDICTED[kind]}), bound {format_time(bounds.seconds, 4)}"
     )
     click.echo(f"{proof.text} ({verify_seconds:.3f} s)")
     for finding in proof.findings:
