@@ -21,16 +21,17 @@ using namespace hocket;
 
 namespace {
 
-const TokenSimulation& run_of(const FormSimulation& simulation, std::size_t run) {
-  if (run >= simulation.runs().size()) throw InputError("there is no run " + std::to_string(run));
-  return simulation.runs()[run];
+const TokenSimulation& with_run(const FormSimulation& simulation, std::size_t run) {
+  if (run >= simulation.times().runs()) throw InputError("there is no run " + std::to_string(run));
+  return simulation.times();
 }
 
 /// Copied: the next phases change them.
 auto ends(const FormSimulation& simulation, std::size_t run) {
-  const auto found = run_of(simulation, run).ends();
-  auto* ends = new std::vector<double>(found.begin(), found.end());
+  const TokenSimulation& times = with_run(simulation, run);
+  auto* ends = new std::vector<double>;
   const nb::capsule owner(ends, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  for (Rank rank = 0; rank < times.ranks(); ++rank) ends->push_back(times.end(rank, run));
   return nb::ndarray<nb::numpy, double, nb::ndim<1>>(ends->data(), {ends->size()}, owner);
 }
 
@@ -78,14 +79,14 @@ void bind_token_simulation(nb::module_& m) {
       .def_prop_ro("phases", &FormSimulation::phases, "that are over")
       .def_prop_ro("messages", &FormSimulation::messages, "that are over")
       .def(
-          "seconds", [](const FormSimulation& s, std::size_t run) { return run_of(s, run).seconds(); }, "run"_a = 0,
-          "until the last message so far is over")
+          "seconds", [](const FormSimulation& s, std::size_t run) { return with_run(s, run).seconds(run); },
+          "run"_a = 0, "until the last message so far is over")
       .def(
           "posted",
           [](const FormSimulation& s, Rank rank, std::size_t run) {
-            const TokenSimulation& times = run_of(s, run);
-            if (rank >= times.ends().size()) throw InputError("there is no rank " + std::to_string(rank));
-            return times.posted(rank);
+            const TokenSimulation& times = with_run(s, run);
+            if (rank >= times.ranks()) throw InputError("there is no rank " + std::to_string(rank));
+            return times.posted(rank, run);
           },
           "rank"_a, "run"_a = 0, "when the rank's processor is done with posting its last message so far, or 0")
       .def("ends", &ends, "run"_a = 0, "per rank: the end of the last message that it has sent, or 0");

@@ -48,7 +48,7 @@ template <class FindMessages>
 std::optional<Prediction> simulated_by_phase(const Network& network, const Demand& demand, std::uint64_t phases,
                                              double startup, FindMessages find) {
   if (demand.pattern != Pattern::all_to_all || demand.messages() > limits::most_messages_simulated_by_phase) return {};
-  TokenSimulation times(network, {.bytes = static_cast<double>(demand.bytes), .startup = startup});
+  TokenSimulation times(network, {.bytes = static_cast<double>(demand.bytes), .startup = startup}, {Away()});
   PhaseMessages messages;
   Steps steps("simulating", phases);
   for (std::uint64_t phase = 0; phase < phases; ++phase) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "hocket/error.hpp"
@@ -43,18 +42,25 @@ void PhaseMessages::find_routes(const Network& network) {
   }
 }
 
-TokenSimulation::TokenSimulation(const Network& network, const TokenModel& model, Away away)
+TokenSimulation::TokenSimulation(const Network& network, const TokenModel& model, std::vector<Away> away)
     : network_(network),
       model_(model),
       away_(std::move(away)),
       channels_(network.channels()),
       senders_(network.ranks()),
-      ends_(network.ranks(), 0) {
+      ready_(away_.size()),
+      free_(away_.size()),
+      seconds_(away_.size()),
+      use_(away_.size()) {
   check_model(network, model);
-  if (away_.ranks() != 0 && away_.ranks() != network.ranks())
-    throw InputError("who is away is said for another number of ranks");
-  uses_.assign(std::size_t{network.channels()} * model.window, Use{-std::numeric_limits<double>::infinity()});
-  own_ends_.assign(std::size_t{network.ranks()} * model.window, 0);
+  if (away_.empty()) throw InputError("there must be a run");
+  for (const Away& of_run : away_)
+    if (of_run.ranks() != 0 && of_run.ranks() != network.ranks())
+      throw InputError("who is away is said for another number of ranks");
+  users_.assign(at(network.channels(), 0), {nobody, nobody});
+  uses_.resize(users_.size() * runs());
+  own_ends_.resize(at(network.ranks(), 0) * runs());
+  for (auto* of_ranks : {&over_, &posted_, &ends_}) of_ranks->resize(network.ranks() * runs());
   if (network.channels() > 0) transmission_ = model.bytes / network.rate(0);
 }
 
@@ -72,43 +78,67 @@ double TokenSimulation::latency(std::span<const Channel> route) const {
   return sum;
 }
 
-bool TokenSimulation::add(Hop message, std::span<const Channel> route) {
-  const auto [src, dst] = message;
-  Sender& sender = senders_[src];
-  bool alone = std::exchange(sender.phase, phase_) != phase_;
-  double& own = own_ends_[std::size_t{src} * model_.window + sender.oldest];
-  sender.over = std::max(sender.over, own);
-  double ready = std::max(sender.posted, sender.over), free = 0;
-  const Use* last = nullptr;
+void TokenSimulation::wait_for_own(Rank src) {
+  const double* oldest = &own_ends_[at(src, senders_[src].oldest) * runs()];
+  const double* posted = &posted_[src * runs()];
+  double* over = &over_[src * runs()];
+  for (std::size_t run = 0; run < runs(); ++run) {
+    over[run] = std::max(over[run], oldest[run]);
+    ready_[run] = std::max(over[run], posted[run]);
+  }
+}
+
+void TokenSimulation::wait_for_channels(Rank src, std::span<const Channel> route) {
+  std::ranges::fill(free_, 0);
+  Hop last{nobody, nobody};
   for (const Channel channel : route) {
-    Channels& at = channels_[channel];
-    alone = std::exchange(at.phase, phase_) != phase_ && alone;
-    free = std::max(free, at.free);
-    const Use& use = uses_[std::size_t{channel} * model_.window + at.oldest];
+    const std::uint32_t oldest = channels_[channel].oldest, newest = (oldest == 0 ? model_.window : oldest) - 1;
+    const Use* before = &uses_[at(channel, newest) * runs()];
+    for (std::size_t run = 0; run < runs(); ++run) free_[run] = std::max(free_[run], before[run].end);
+    const Hop user = users_[at(channel, oldest)];
     // Neighbouring channels often had the same message.
-    if (use.released < 0 || (last != nullptr && last->src == use.src && last->dst == use.dst)) continue;
-    last = &use;
-    if (use.src == src)
-      ready = std::max(ready, use.end);
-    else if (use.dst == src)
-      ready = std::max(ready, use.released);
-    else
-      ready = std::max(ready, use.released + model_.token + latency(use.dst, src));
+    if (user.src == nobody || user == last) continue;
+    last = user;
+    const Use* use = &uses_[at(channel, oldest) * runs()];
+    if (user.src == src) {
+      for (std::size_t run = 0; run < runs(); ++run) ready_[run] = std::max(ready_[run], use[run].end);
+      continue;
+    }
+    const double pause = user.dst == src ? 0 : model_.token + latency(user.dst, src);
+    for (std::size_t run = 0; run < runs(); ++run) ready_[run] = std::max(ready_[run], use[run].released + pause);
   }
-  const double posted = away_.never() ? ready : away_.after(src, ready);
-  sender.posted = posted + model_.startup;
-  double end = sender.posted + latency(route);
-  if (!route.empty()) end = std::max(end, free) + transmission_;
-  const double released = away_.never() ? end : away_.after(dst, end);
-  for (const Channel channel : route) {
-    Channels& at = channels_[channel];
-    at.free = end;
-    uses_[std::size_t{channel} * model_.window + at.oldest] = {released, end, src, dst};
-    if (++at.oldest == model_.window) at.oldest = 0;
+}
+
+void TokenSimulation::transmit(Hop message, std::span<const Channel> route) {
+  const auto [src, dst] = message;
+  Turn& sender = senders_[src];
+  double* own = &own_ends_[at(src, sender.oldest) * runs()];
+  const double delay = latency(route);
+  for (std::size_t run = 0; run < runs(); ++run) {
+    const Away& away = away_[run];
+    const double posted = (away.never() ? ready_[run] : away.after(src, ready_[run])) + model_.startup;
+    double end = posted + delay;
+    if (!route.empty()) end = std::max(end, free_[run]) + transmission_;
+    posted_[src * runs() + run] = posted;
+    own[run] = ends_[src * runs() + run] = end;
+    use_[run] = {end, away.never() ? end : away.after(dst, end)};
+    seconds_[run] = std::max(seconds_[run], end);
   }
-  own = ends_[src] = end;
   if (++sender.oldest == model_.window) sender.oldest = 0;
-  seconds_ = std::max(seconds_, end);
+  for (const Channel channel : route) {
+    Turn& turn = channels_[channel];
+    users_[at(channel, turn.oldest)] = message;
+    std::ranges::copy(use_, &uses_[at(channel, turn.oldest) * runs()]);
+    if (++turn.oldest == model_.window) turn.oldest = 0;
+  }
+}
+
+bool TokenSimulation::add(Hop message, std::span<const Channel> route) {
+  bool alone = std::exchange(senders_[message.src].phase, phase_) != phase_;
+  for (const Channel channel : route) alone = std::exchange(channels_[channel].phase, phase_) != phase_ && alone;
+  wait_for_own(message.src);
+  wait_for_channels(message.src, route);
+  transmit(message, route);
   return alone;
 }
 
@@ -120,10 +150,9 @@ bool TokenSimulation::add(const PhaseMessages& messages) {
 }
 
 FormSimulation::FormSimulation(const Network& network, const ClosedForm& form, const TokenModel& model,
-                               std::vector<Away> runs)
-    : network_(network), form_(form) {
+                               std::vector<Away> away)
+    : network_(network), form_(form), times_(network, model, std::move(away)) {
   if (form.ranks() != network.ranks()) throw InputError("schedule and network differ in the number of ranks");
-  for (Away& away : runs) runs_.emplace_back(network, model, std::move(away));
 }
 
 void FormSimulation::advance(std::uint64_t phases) {
@@ -132,8 +161,7 @@ void FormSimulation::advance(std::uint64_t phases) {
   for (; phases_ < end; ++phases_) {
     of_phase_.find(network_, form_, phases_);
     messages_ += of_phase_.hops().size();
-    for (TokenSimulation& run : runs_)
-      if (!run.add(of_phase_)) throw InputError("two messages of a phase share a channel or a sender");
+    if (!times_.add(of_phase_)) throw InputError("two messages of a phase share a channel or a sender");
     steps.tick();
   }
 }

@@ -54,76 +54,78 @@ class PhaseMessages {
 /// With window 1 nothing is left to wait for on a channel: times are those of simulate(), which shares channels
 /// evenly between messages of larger windows instead.
 ///
-/// Memory is linear in ranks and channels times the window.
+/// Several runs, which differ in when ranks are away, go on at once. Memory is linear in ranks and channels, times
+/// window and runs.
 class TokenSimulation {
  public:
-  /// Throws InputError for links that differ, and for what is no time, size or window. `network` outlives it.
-  TokenSimulation(const Network& network, const TokenModel& model, Away away = {});
+  /// One run for each of `away`. Throws InputError for links that differ, and for what is no time, size or window.
+  /// `network` outlives it.
+  TokenSimulation(const Network& network, const TokenModel& model, std::vector<Away> away);
 
   /// The messages of the next phase. False if two of them share a sender or a channel: then times are wrong.
   [[nodiscard]] bool add(const PhaseMessages& messages);
 
+  [[nodiscard]] std::uint32_t ranks() const { return network_.ranks(); }
+  [[nodiscard]] std::size_t runs() const { return away_.size(); }
   /// Until the last message so far is over.
-  [[nodiscard]] double seconds() const { return seconds_; }
-  /// Per rank: the end of the last message that it has sent, or 0.
-  [[nodiscard]] std::span<const double> ends() const { return ends_; }
+  [[nodiscard]] double seconds(std::size_t run = 0) const { return seconds_[run]; }
+  /// The end of the last message that the rank has sent, or 0.
+  [[nodiscard]] double end(Rank rank, std::size_t run = 0) const { return ends_[rank * runs() + run]; }
   /// When the rank's processor is done with posting that.
-  [[nodiscard]] double posted(Rank rank) const { return senders_[rank].posted; }
+  [[nodiscard]] double posted(Rank rank, std::size_t run = 0) const { return posted_[rank * runs() + run]; }
 
  private:
-  /// A message that used a channel.
+  /// Of a channel or a sender.
+  struct Turn {
+    std::uint64_t phase = 0;   ///< of its last message, counted from 1
+    std::uint32_t oldest = 0;  ///< of its last `window` messages, which are kept in a circle
+  };
+  static constexpr Rank nobody = ~Rank{0};
+  /// Times of a message on a channel, in a run.
   struct Use {
-    double released = 0;  ///< its receiver lets go; −∞: there was none
     double end = 0;
-    Rank src = 0, dst = 0;
-  };
-  struct Channels {
-    double free = 0;           ///< the last message is over
-    std::uint64_t phase = 0;   ///< of that, counted from 1
-    std::uint32_t oldest = 0;  ///< of the uses that are kept
-  };
-  struct Sender {
-    double posted = 0;  ///< its processor is done with the last one
-    double over = 0;    ///< all those that are at least `window` places back
-    std::uint64_t phase = 0;
-    std::uint32_t oldest = 0;
+    double released = 0;  ///< its receiver lets go
   };
 
   [[nodiscard]] bool add(Hop message, std::span<const Channel> route);
+  void wait_for_own(Rank src);
+  void wait_for_channels(Rank src, std::span<const Channel> route);
+  void transmit(Hop message, std::span<const Channel> route);
   [[nodiscard]] double latency(std::span<const Channel> route) const;
   [[nodiscard]] double latency(Rank src, Rank dst);
+  /// Of the slot in a circle of `window` ones.
+  [[nodiscard]] std::size_t at(std::size_t circle, std::uint32_t slot) const { return circle * model_.window + slot; }
 
   const Network& network_;
   TokenModel model_;
-  Away away_;
+  std::vector<Away> away_;   ///< per run
   double transmission_ = 0;  ///< s
-  std::vector<Use> uses_;    ///< per channel, the last `window` ones, in a circle
-  std::vector<Channels> channels_;
-  std::vector<double> own_ends_;  ///< per rank, the last `window` ones, in a circle
-  std::vector<Sender> senders_;
-  std::vector<double> ends_;
+  std::vector<Turn> channels_, senders_;
+  std::vector<Hop> users_;                      ///< per channel and slot
+  std::vector<Use> uses_;                       ///< per channel, slot and run
+  std::vector<double> own_ends_;                ///< per rank, slot and run
+  std::vector<double> over_, posted_, ends_;    ///< per rank and run; over: all that are `window` or more places back
+  std::vector<double> ready_, free_, seconds_;  ///< per run; of the message that is looked at, and of all
+  std::vector<Use> use_;
   std::vector<Channel> way_back_;
   std::uint64_t phase_ = 0;
-  double seconds_ = 0;
 };
 
-/// A schedule in closed form, as far as one likes, in several runs at once: messages and routes are found once.
-/// `network` and `form` outlive it.
+/// A schedule in closed form, as far as one likes. `network` and `form` outlive it.
 class FormSimulation {
  public:
-  /// One run for each way in which ranks are away.
-  FormSimulation(const Network& network, const ClosedForm& form, const TokenModel& model, std::vector<Away> runs);
+  FormSimulation(const Network& network, const ClosedForm& form, const TokenModel& model, std::vector<Away> away);
 
   /// Goes on by so many phases, or to the end. Throws InputError for messages of a phase that meet.
   void advance(std::uint64_t phases = ~std::uint64_t{0});
-  [[nodiscard]] const std::vector<TokenSimulation>& runs() const { return runs_; }
+  [[nodiscard]] const TokenSimulation& times() const { return times_; }
   [[nodiscard]] std::uint64_t phases() const { return phases_; }      ///< that are over
   [[nodiscard]] std::uint64_t messages() const { return messages_; }  ///< of these
 
  private:
   const Network& network_;
   const ClosedForm& form_;
-  std::vector<TokenSimulation> runs_;
+  TokenSimulation times_;
   std::uint64_t phases_ = 0, messages_ = 0;
   PhaseMessages of_phase_;
 };
