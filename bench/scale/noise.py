@@ -56,11 +56,11 @@ class Exchange:
     def runs(self, window: int, *runs: _core.Away) -> _core.FormSimulation:
         return _core.FormSimulation(self.rows, self.bytes, window, latency=LATENCY, runs=list(runs))
 
-    def times(self, window: int, aways: Sequence[_core.Away]) -> list[float]:
+    def times(self, window: int, ways: Sequence[_core.Away]) -> list[float]:
         """Of the whole: with nobody away, then in each of these ways."""
-        runs = self.runs(window, self.never(), *aways)
+        runs = self.runs(window, self.never(), *ways)
         runs.advance()
-        return [runs.seconds(run) for run in range(1 + len(aways))]
+        return [runs.seconds(run) for run in range(1 + len(ways))]
 
     def next_post(self, window: int, rank: int) -> float:
         """When the rank posts its next message after a quarter of all phases."""
@@ -125,9 +125,9 @@ def study(exchange: Exchange, window: int, noise_only: bool = False) -> Iterator
     """All rows of a network and window: runs without delays, with single ones, and with noise, at once."""
     delays = () if noise_only else DELAYS
     leaves = 0.0 if noise_only else exchange.next_post(window, 0)
-    aways = [exchange.noise(delay, part) for delay, part in NOISE]
+    noises = [exchange.noise(delay, part) for delay, part in NOISE]
     singles = [exchange.away_once(0, leaves, delay) for delay in delays]
-    runs = exchange.runs(window, exchange.never(), *singles, *aways)
+    runs = exchange.runs(window, exchange.never(), *singles, *noises)
     phases = exchange.rows.phases
     waves = {delay: Wave(delay, np.zeros(exchange.ranks, dtype=bool)) for delay in delays if delay in WAVES}
     while runs.phases < phases:
@@ -142,7 +142,7 @@ def study(exchange: Exchange, window: int, noise_only: bool = False) -> Iterator
         yield {"kind": "single", **row, "delay": delay, "factor": _told((runs.seconds(run) - whole) / delay)}
     for delay, wave in waves.items():
         yield {"kind": "wave", **row, "delay": delay, **wave.figures(phases)}
-    for run, ((delay, part), away) in enumerate(zip(NOISE, aways, strict=True), 1 + len(delays)):
+    for run, ((delay, part), away) in enumerate(zip(NOISE, noises, strict=True), 1 + len(delays)):
         seconds = runs.seconds(run)
         gone = exchange.noise_seconds(away, seconds)
         yield {
