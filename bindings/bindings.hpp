@@ -16,6 +16,7 @@ void bind_model(nanobind::module_& m);
 void bind_wormhole(nanobind::module_& m);
 void bind_plan(nanobind::module_& m);
 void bind_planning(nanobind::module_& m);
+void bind_token_simulation(nanobind::module_& m);
 void bind_bundle(nanobind::module_& m);
 void bind_gossip(nanobind::module_& m);
 void bind_gossip_search(nanobind::module_& m);

@@ -55,6 +55,7 @@ NB_MODULE(_core, m) {
   bind_wormhole(m);
   bind_plan(m);
   bind_planning(m);
+  bind_token_simulation(m);
   bind_gossip(m);
   bind_gossip_search(m);
   bind_memory(m);

@@ -10,33 +10,20 @@
 
 #include "bindings.hpp"
 #include "hocket/limits.hpp"
+#include "hocket/model/predict.hpp"
 #include "hocket/schedule/verify_ring.hpp"
 #include "hocket/schedule/verify_sample.hpp"
-#include "hocket/schedulers/closed_forms.hpp"
 #include "hocket/schedulers/ring_rows.hpp"
+#include "rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace hocket;
+using bindings::Rows;
 
 namespace {
 
 ByteView view(const nb::bytes& data) { return {static_cast<const std::uint8_t*>(data.data()), data.size()}; }
-
-/// A closed form with the network that it asks for routes, which outlives it.
-struct Rows {
-  const Network& network;
-  FoundForm found;
-
-  Rows(const Network& of, const Demand& demand, const std::string& scheduler)
-      : network(of), found(closed_form_of(network, demand, scheduler)) {
-    if (found.form == nullptr) throw InputError("this all-to-all has no closed form: " + std::string(found.why_not));
-  }
-  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const {
-    if (src >= network.ranks() || dst >= network.ranks() || src == dst) throw InputError("no such message");
-    return found.form->phase(src, dst);
-  }
-};
 
 /// Rows round a ring, with the network that its edges are looked up in, which outlives them.
 struct Ring {
@@ -150,6 +137,13 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("phases", [](const Rows& r) { return r.found.form->phases(); })
       .def_prop_ro("scheduler", [](const Rows& r) { return r.found.scheduler; })
       .def("phase", &Rows::phase, "src"_a, "dst"_a, "the phase of a message")
+      .def(
+          "predict",
+          [](const Rows& r, const Demand& demand, double startup) {
+            return predict(r.network, demand, *r.found.form, startup);
+          },
+          "demand"_a, "startup"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
+          "The time of the whole, as PlannedExchange.predict() has it.")
       .def(
           "row", [](const Rows& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); }, "rank"_a,
           nb::call_guard<nb::gil_scoped_release>())

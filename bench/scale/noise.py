@@ -3,16 +3,14 @@
 Run by `make bench-noise`; writes bench/results/noise.{csv,md} and docs/pictures/noise.png. Everything is computed, the
 same on every machine.
 
-One switch: in phase p rank u sends to u + 1 + p, and times follow from those of the phases before, for all ranks at
-once.
+Times are those of _core.FormSimulation, in message times: all messages of the schedule that is planned for the network.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -21,147 +19,136 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from hocket import _core
+from hocket.network import read_network
 from results_file import ROOT, Row, begin, grouped, provenance, table
 
 WINDOWS: Final = (1, 2, 4, 8)
 DELAYS: Final = (0.25, 1.0, 4.0, 16.0)  # of one rank, in message times
-LATENCY: Final = 0.1  # message times, before a message flows
-TOKEN: Final = 0.1  # message times, from a receiver to the next sender
-RANKS: Final = 1_000
-MOST_PHASES: Final = 1_000  # of an exchange: its first ones
+WAVES: Final = (4.0, 16.0)  # delays that are followed from rank to rank
+LATENCY: Final = 0.1  # message times, of any route: before a message flows, and of a token
 NOISE: Final = ((0.5, 0.01), (4.0, 0.01), (4.0, 0.1))  # delay, part of the time that ranks are away
-NOISY_RANKS: Final = (100, 1_000)
-SLOTS: Final = 400  # at most: a rank is away at most once in each
+NETWORKS: Final = {  # by their short forms
+    "star:100": "one switch",
+    "star:1000": "one switch",
+    "star:10000": "one switch",
+    "tree:100x100": "100 switches with 100 hosts each",
+    "fat-tree:k=34": "full fat tree, 3 levels",
+}
+LOOKS: Final = 4_000  # at all ranks, while a wave runs
+NOISE_SAMPLE: Final = 100  # ranks of which it is counted how long noise keeps them away
+SEED: Final = 1
+KINDS: Final = ("single", "wave", "noise")
 PICTURE: Final = ROOT / "docs" / "pictures" / "noise.png"
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Away:
-    """When ranks do nothing: at most once in every ``width`` message times, for ``delay``."""
+class Exchange:
+    """An all-to-all of a network, one rank a host, with messages that take one second at full host speed."""
 
-    begin: Array  # (ranks, slots); infinite where the rank is not away
-    width: float
-    delay: float
+    def __init__(self, source: str) -> None:
+        self.source = source
+        network = read_network(source)
+        self.ranks = network.ranks
+        self.bytes = network.host_rate
+        self.rows = _core.Rows(network, _core.Demand(network.ranks, 1))
 
-    @classmethod
-    def once(cls, ranks: int, rank: int, begin: float, delay: float) -> Away:
-        begins = np.full((ranks, 1), math.inf)
-        begins[rank] = begin
-        return cls(begins, math.inf, delay)
+    def runs(self, window: int, *runs: _core.Away) -> _core.FormSimulation:
+        return _core.FormSimulation(self.rows, self.bytes, window, latency=LATENCY, runs=list(runs))
 
-    @classmethod
-    def noise(cls, ranks: int, seconds: float, delay: float, part: float, seed: int) -> Away:
-        """A Poisson process, but that two delays of a rank do not overlap."""
-        slots = max(1, min(SLOTS, int(seconds * max(part / delay * 4, 1e-9)) + 1))
-        width = seconds / slots
-        rng = np.random.default_rng(seed)
-        # Of more than one in a slot only the first counts; that is made up for.
-        hit = rng.random((ranks, slots)) < min(part * width / delay, 1)
-        at = np.arange(slots) * width + rng.random((ranks, slots)) * max(width - delay, 0)
-        return cls(np.where(hit, at, math.inf), width, delay)
+    def times(self, window: int, ways: Sequence[_core.Away]) -> list[float]:
+        """Of the whole: with nobody away, then in each of these ways."""
+        runs = self.runs(window, self.never(), *ways)
+        runs.advance()
+        return [runs.seconds(run) for run in range(1 + len(ways))]
 
-    def after(self, ranks: NDArray[np.intp], times: Array) -> Array:
-        """When these ranks act that would at these times."""
-        slot = np.minimum(times / self.width, self.begin.shape[1] - 1).astype(np.intp)
-        begin = self.begin[ranks, slot]
-        return np.where((times >= begin) & (times < begin + self.delay), begin + self.delay, times)
+    def next_post(self, window: int, rank: int) -> float:
+        """When the rank posts its next message after a quarter of all phases."""
+        quiet = self.runs(window)
+        quiet.advance(self.rows.phases // 4)
+        before = quiet.posted(rank)
+        while quiet.posted(rank) == before and quiet.phases < self.rows.phases:
+            quiet.advance(1)
+        return quiet.posted(rank)
 
-    def mean(self, seconds: float) -> float:
-        """Message times that a rank is away, of the first ``seconds``."""
-        return float(np.clip(seconds - self.begin, 0, self.delay).sum(axis=1).mean())
+    def never(self) -> _core.Away:
+        return _core.Away(self.ranks)
 
+    def away_once(self, rank: int, begin: float, delay: float) -> _core.Away:
+        return _core.Away(self.ranks, [(rank, begin, delay)])
 
-def one_switch(ranks: int, window: int, away: Away | None = None, ends: list[Array] | None = None) -> float:
-    """Message times of an all-to-all in which ports serve messages in the order of phases.
+    def noise(self, delay: float, part: float) -> _core.Away:
+        return _core.Away(self.ranks, delay=delay, part=part, seed=SEED)
 
-    ``ends`` gets the end of every message, an array per phase.
-    """
-    rank = np.arange(ranks)
-    act = away.after if away is not None else lambda _, times: times
-    last: list[Array] = []  # ends of the last ``window`` phases
-    posted = np.zeros(ranks)
-    for phase in range(min(ranks - 1, MOST_PHASES)):
-        ready = posted
-        if phase >= window:
-            before = last[0]
-            told = act((rank + 1 + phase) % ranks, np.roll(before, -window)) + TOKEN
-            ready = np.maximum(np.maximum(ready, before), told)
-        posted = act(rank, ready)
-        begin = posted + LATENCY
-        if phase > 0:
-            begin = np.maximum(begin, np.maximum(last[-1], np.roll(last[-1], -1)))
-        last.append(begin + 1)
-        if ends is not None:
-            ends.append(last[-1])
-        if len(last) > window:
-            del last[0]
-    return float(max(end.max() for end in last))
+    def noise_seconds(self, away: _core.Away, until: float) -> float:
+        """That a rank is away, on average."""
+        sample = min(self.ranks, NOISE_SAMPLE)
+        return sum(away.noise_seconds(rank, until) for rank in range(sample)) / sample
 
 
 @dataclass
 class Wave:
-    """How far behind messages are after rank 0 was away for a while."""
+    """How far behind ranks are with their last messages, after one of them was away for a while."""
 
-    behind: list[float] = field(default_factory=list)  # per phase: the message that is most
-    late: list[int] = field(default_factory=list)  # per phase: messages that are, by a tenth of the delay
+    delay: float
+    reached: NDArray[np.bool_]  # ever late, by a tenth of the delay
+    phases: list[int] = field(default_factory=list)  # at which it was looked
+    behind: list[float] = field(default_factory=list)  # the rank that is most
+    late: list[int] = field(default_factory=list)  # ranks that are
+    ranks: list[int] = field(default_factory=list)  # reached so far
 
+    def look(self, phase: int, behind: Array) -> None:
+        late = behind > self.delay / 10
+        self.reached |= late
+        self.phases.append(phase)
+        self.behind.append(float(behind.max()))
+        self.late.append(int(late.sum()))
+        self.ranks.append(int(self.reached.sum()))
 
-def wave(quiet: list[Array], ends: list[Array], delay: float) -> Wave:
-    found = Wave()
-    for calm, end in zip(quiet, ends, strict=True):
-        behind = end - calm
-        found.behind.append(float(behind.max()))
-        found.late.append(int((behind > delay / 10).sum()))
-    return found
-
-
-def delayed_once(ranks: int) -> Iterator[Row]:
-    for window in WINDOWS:
-        whole = one_switch(ranks, window)
-        for delay in DELAYS:
-            longer = one_switch(ranks, window, Away.once(ranks, 0, whole / 4, delay)) - whole
-            yield {
-                "kind": "single",
-                "ranks": ranks,
-                "window": window,
-                "delay": delay,
-                "factor": _told(longer / delay),
-            }
-
-
-def travelled(ranks: int, delay: float) -> Iterator[Row]:
-    """Speed and decay of the wave that one delay makes."""
-    for window in WINDOWS:
-        quiet: list[Array] = []
-        ends: list[Array] = []
-        whole = one_switch(ranks, window, None, quiet)
-        one_switch(ranks, window, Away.once(ranks, 0, whole / 4, delay), ends)
-        found = wave(quiet, ends, delay)
-        reached = np.zeros(ranks, dtype=bool)
-        first = next((p for p, late in enumerate(found.late) if late), None)
-        row: Row = {"kind": "wave", "ranks": ranks, "window": window, "delay": delay}
-        if first is not None:
-            far = first + len(ends) // 4
-            for phase in range(first, far + 1):
-                reached |= ends[phase] - quiet[phase] > delay / 10
-            row["speed"] = _told((int(reached.sum()) - found.late[first]) / (far - first))
-            row["peak"] = _told(max(found.behind) / delay)
-            row["peak_later"] = _told(found.behind[far] / delay)
-            row["late_at_once"] = max(found.late)
-        yield row
+    def figures(self, all_phases: int) -> Row:
+        """Speed until half of all ranks are reached or a quarter of the exchange is over; what is left then."""
+        first = next((at for at, late in enumerate(self.late) if late), None)
+        if first is None:
+            return {"speed": None, "peak_later": None, "late_at_once": 0}
+        end = self.phases[first] + all_phases // 4
+        far = next((at for at, phase in enumerate(self.phases) if phase >= end), len(self.phases) - 1)
+        half = next((at for at, ranks in enumerate(self.ranks) if ranks >= len(self.reached) / 2), far)
+        last = max(min(half, far), first + 1)
+        return {
+            "speed": _told((self.ranks[last] - self.ranks[first]) / (self.phases[last] - self.phases[first])),
+            "peak_later": _told(self.behind[far] / self.delay),
+            "late_at_once": max(self.late),
+        }
 
 
-def noisy(ranks: int) -> Iterator[Row]:
-    for window in WINDOWS:
-        whole = one_switch(ranks, window)
-        for delay, part in NOISE:
-            away = Away.noise(ranks, 1.5 * whole, delay, part, seed=1)
-            longer = one_switch(ranks, window, away) - whole
-            yield {
-                "kind": "noise", "ranks": ranks, "window": window, "delay": delay, "part": part,
-                "slower": _told(longer / whole), "factor": _told(longer / away.mean(whole + longer)),
-            }  # fmt: skip
+def study(exchange: Exchange, window: int, noise_only: bool = False) -> Iterator[Row]:
+    """All rows of a network and window: runs without delays, with single ones, and with noise, at once."""
+    delays = () if noise_only else DELAYS
+    leaves = 0.0 if noise_only else exchange.next_post(window, 0)
+    noises = [exchange.noise(delay, part) for delay, part in NOISE]
+    singles = [exchange.away_once(0, leaves, delay) for delay in delays]
+    runs = exchange.runs(window, exchange.never(), *singles, *noises)
+    phases = exchange.rows.phases
+    waves = {delay: Wave(delay, np.zeros(exchange.ranks, dtype=bool)) for delay in delays if delay in WAVES}
+    while runs.phases < phases:
+        runs.advance(max(1, phases // LOOKS))
+        if waves:
+            quiet = runs.ends()
+            for delay, wave in waves.items():
+                wave.look(runs.phases, runs.ends(1 + delays.index(delay)) - quiet)
+    whole = runs.seconds()
+    row: Row = {"network": exchange.source, "ranks": exchange.ranks, "window": window}
+    for run, delay in enumerate(delays, 1):
+        yield {"kind": "single", **row, "delay": delay, "factor": _told((runs.seconds(run) - whole) / delay)}
+    for delay, wave in waves.items():
+        yield {"kind": "wave", **row, "delay": delay, **wave.figures(phases)}
+    for run, ((delay, part), away) in enumerate(zip(NOISE, noises, strict=True), 1 + len(delays)):
+        seconds = runs.seconds(run)
+        gone = exchange.noise_seconds(away, seconds)
+        yield {
+            "kind": "noise", **row, "delay": delay, "part": part,
+            "slower": _told((seconds - whole) / whole), "factor": _told((seconds - whole) / gone),
+        }  # fmt: skip
 
 
 def _told(value: float) -> float:
@@ -178,7 +165,12 @@ WINDOW_CELLS: Final = " | ".join(f"{{w{window}}}" for window in WINDOWS)
 WINDOW_HEADS: Final = " | ".join(f"window {window}" for window in WINDOWS)
 
 
+def _named(row: Row) -> str:
+    return f"{row['ranks']:,}, {NETWORKS[row['network']]}"
+
+
 def summary(heading: Row, rows: list[Row]) -> list[str]:
+    rows = [{**row, "name": _named(row)} for row in rows]
     kinds = grouped(rows, "kind")
 
     def lines(kind: str, head: str, cells: str, column: str, *by: str) -> list[str]:
@@ -191,42 +183,54 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# Delays and noise along chains of waits",
         "",
         f"{provenance(heading)}.",
-        "All-to-alls by tokens. Times are in message times: what one message takes at full host speed. Latency of a",
-        f"message {LATENCY}, of a token {TOKEN}. One switch, the first {MOST_PHASES:,} phases; ports serve messages in",
-        "the order of phases.",
+        "All-to-alls by tokens, all messages of the schedules that are planned for these networks. Times are in",
+        f"message times: what one message takes at full host speed. Latency of messages and tokens: {LATENCY}.",
+        "Channels serve messages in the order of phases. " + _forms(rows),
         "",
-        "## 1. One rank is away once: by how much the whole takes longer, over the delay",
+        "## 1. Rank 0 is away once: by how much the whole takes longer, over the delay",
         "",
-        *lines("single", "ranks | delay", "{ranks:,} | {delay}", "factor", "ranks", "delay"),
+        "It goes when it would post its first message after a quarter of all phases.",
+        "",
+        *lines("single", "ranks | delay", "{name} | {delay}", "factor", "network", "delay"),
         "",
         "## 2. The wave that a delay makes",
         "",
-        "Speed: ranks that are reached with each phase. Left: by how much the latest message is behind a quarter of",
-        "the exchange later, over the delay. Late: messages of one phase that are behind by a tenth of the delay, at",
-        "most.",
+        "Speed: ranks that are reached with each phase, until half of all are or a quarter of the exchange is over.",
+        "Left: by how much the latest rank is behind a quarter of the exchange later, over the delay. Late: ranks that",
+        "are behind with their last message by a tenth of the delay, at most.",
         "",
         *table(
             "ranks | delay | window | speed | left | late",
             lambda row: (
-                f"{row['ranks']:,} | {row['delay']} | {row['window']} | "
+                f"{row['name']} | {row['delay']} | {row['window']} | "
                 + ("no wave | – | 0" if row["speed"] is None else
-                   f"{row['speed']:.2f} | {row['peak_later']:.2f} | {row['late_at_once']}")
+                   f"{row['speed']:.2f} | {row['peak_later']:.2f} | {row['late_at_once']:,}")
             ),
             kinds.get("wave", []),
         ),
         "",
         "## 3. Poisson noise on all ranks: by how much the whole takes longer, over the time that a rank is away",
         "",
+        f"Of at most {NOISE_SAMPLE} ranks it is counted how long they are away.",
+        "",
         *lines(
-            "noise", "ranks | delay | away", "{ranks:,} | {delay} | {part:.0%}", "factor", "ranks", "delay", "part"
+            "noise", "ranks | delay | away", "{name} | {delay} | {part:.0%}", "factor", "network", "delay", "part"
         ),
         "",
         "The same over the time without noise:",
         "",
         *lines(
-            "noise", "ranks | delay | away", "{ranks:,} | {delay} | {part:.0%}", "slower", "ranks", "delay", "part"
+            "noise", "ranks | delay | away", "{name} | {delay} | {part:.0%}", "slower", "network", "delay", "part"
         ),
     ]  # fmt: skip
+
+
+def _forms(rows: Sequence[Row]) -> str:
+    return (
+        "Networks: "
+        + ", ".join(f"`{source}`" for source in dict.fromkeys(row["network"] for row in rows))
+        + "."
+    )
 
 
 def picture(path: Path, ranks: int = 160, delay: float = 16.0) -> None:
@@ -236,14 +240,18 @@ def picture(path: Path, ranks: int = 160, delay: float = 16.0) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    exchange = Exchange(f"star:{ranks}")
     figure, axes = plt.subplots(1, len(WINDOWS), figsize=(12, 3.6), sharey=True, layout="constrained")
     for window, axis in zip(WINDOWS, axes, strict=True):
-        quiet: list[Array] = []
-        ends: list[Array] = []
-        whole = one_switch(ranks, window, None, quiet)
-        one_switch(ranks, window, Away.once(ranks, ranks // 2, whole / 4, delay), ends)
-        behind = np.array(ends) - np.array(quiet)
-        image = axis.imshow(behind.T, origin="lower", aspect="auto", cmap="magma_r", vmin=0, vmax=delay)
+        leaves = exchange.next_post(window, ranks // 2)
+        runs = exchange.runs(window, exchange.never(), exchange.away_once(ranks // 2, leaves, delay))
+        behind = []
+        for _ in range(exchange.rows.phases):
+            runs.advance(1)
+            behind.append(runs.ends(1) - runs.ends())
+        image = axis.imshow(
+            np.array(behind).T, origin="lower", aspect="auto", cmap="magma_r", vmin=0, vmax=delay
+        )
         axis.set(title=f"window {window}", xlabel="phase")
     axes[0].set_ylabel("sender")
     figure.colorbar(image, ax=axes, label="message times behind")
@@ -253,14 +261,18 @@ def picture(path: Path, ranks: int = 160, delay: float = 16.0) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ranks", type=int, default=RANKS, help="of the largest exchange")
+    parser.add_argument("--ranks", type=int, default=10_000, help="of the largest exchange")
     arguments, results = begin(parser, "noise", summary)
-    results.add(*delayed_once(arguments.ranks))
-    for delay in (4.0, 16.0):
-        results.add(*travelled(min(1_000, arguments.ranks), delay))
-    for ranks in NOISY_RANKS:
-        if ranks <= arguments.ranks:
-            results.add(*noisy(ranks))
+    for source in NETWORKS:
+        exchange = Exchange(source)
+        if exchange.ranks > arguments.ranks:
+            continue
+        rows = [
+            row for window in WINDOWS for row in study(exchange, window, noise_only=exchange.ranks == 100)
+        ]
+        results.add(
+            *sorted(rows, key=lambda row: (KINDS.index(row["kind"]), row["delay"], row.get("part", 0)))
+        )
     if arguments.output == parser.get_default("output"):
         picture(PICTURE)
 

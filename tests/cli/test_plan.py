@@ -126,6 +126,15 @@ def test_a_row_says_that_its_proof_is_a_sample(hocket) -> None:
     text = hocket("plan", "all-to-all", "--network", "torus:24x24", "--rank", 9).out
     for part in ("by 'product'", "tokens", "a sample of 20,000", "none meets another, all are in order"):
         assert part in text
+    assert "the whole takes" in text and "(predicted)" in text
+
+
+def test_the_time_of_a_row_is_that_of_the_whole(hocket) -> None:
+    """Simulated both times, from the closed form and from the schedule."""
+    plan = ("plan", "all-to-all", "--network", "torus:24x24", "--json")
+    whole, row = hocket(*plan).object(), hocket(*plan, "--rank", 9).object()
+    assert whole["prediction"] == row["prediction"] == "simulated"
+    assert whole["predicted_seconds"] == row["predicted_seconds"] > row["bound_seconds"]
 
 
 @pytest.mark.parametrize("pattern", ["all-gather", "reduce-scatter"])

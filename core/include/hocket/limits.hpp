@@ -39,6 +39,9 @@ inline constexpr std::uint32_t most_partners_in_rounds = 1 << 14;
 
 /// Messages; more are predicted from their phases where none of a phase share a channel and all links are equal.
 inline constexpr std::uint64_t most_messages_simulated = 300'000;
+/// Messages of an all-to-all, of 2,048 ranks; up to that such predictions are simulated phase by phase, in one to four
+/// seconds.
+inline constexpr std::uint64_t most_messages_simulated_by_phase = 1 << 22;
 /// FairShare::steps(), some seconds; beyond, a prediction is an estimate. Counted, so that all machines agree.
 inline constexpr std::uint64_t most_simulation_steps = 100'000'000;
 

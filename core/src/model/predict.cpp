@@ -5,6 +5,8 @@
 
 #include "hocket/limits.hpp"
 #include "hocket/model/simulate.hpp"
+#include "hocket/model/token_simulation.hpp"
+#include "hocket/progress.hpp"
 #include "hocket/schedule/lockstep.hpp"
 #include "hocket/schedule/token_time.hpp"
 
@@ -41,6 +43,22 @@ std::uint64_t sends_in_turn(const Schedule& schedule) {
   return all;
 }
 
+/// By what a phase's messages are, and window 1. None: too many messages, or messages of a phase meet.
+template <class FindMessages>
+std::optional<Prediction> simulated_by_phase(const Network& network, const Demand& demand, std::uint64_t phases,
+                                             double startup, FindMessages find) {
+  if (demand.pattern != Pattern::all_to_all || demand.messages() > limits::most_messages_simulated_by_phase) return {};
+  TokenSimulation times(network, {.bytes = static_cast<double>(demand.bytes), .startup = startup}, {Away()});
+  PhaseMessages messages;
+  Steps steps("simulating", phases);
+  for (std::uint64_t phase = 0; phase < phases; ++phase) {
+    find(messages, phase);
+    if (!times.add(messages)) return {};
+    steps.tick();
+  }
+  return Prediction{times.seconds()};
+}
+
 }  // namespace
 
 std::string_view to_string(Prediction::Kind kind) {
@@ -67,6 +85,12 @@ Prediction predict(const Network& network, const Demand& demand, const Schedule&
   const double startups = static_cast<double>(sends_in_turn(schedule)) * startup;
   const bool tokens = waits.size() > 0;
   if (demand.messages() > limits::most_messages_simulated && contention_free && network.equal_rates()) {
+    if (most_steps && waits.window == 1 && schedule.direct()) {
+      const auto find = [&](PhaseMessages& messages, std::uint64_t phase) {
+        messages.find(network, schedule.phase(phase));
+      };
+      if (const auto found = simulated_by_phase(network, demand, schedule.phases(), startup, find)) return *found;
+    }
     std::uint64_t bytes = 0;
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) bytes += longest(schedule, phase);
     return {seconds_by_phases(network, schedule.phases(), static_cast<double>(bytes), startups, tokens),
@@ -82,6 +106,14 @@ Prediction predict(const Network& network, const Demand& demand, const Schedule&
   if (schedule.phases() == 1) return {lockstep + between, Prediction::Kind::by_load};
   // Both are too much: phases overlap, and messages share a channel rather than follow each other.
   return {std::min(lockstep, token_seconds(network, schedule)) + between, Prediction::Kind::by_phases};
+}
+
+Prediction predict(const Network& network, const Demand& demand, const ClosedForm& form, double startup) {
+  const auto find = [&](PhaseMessages& messages, std::uint64_t phase) { messages.find(network, form, phase); };
+  if (const auto found = simulated_by_phase(network, demand, form.phases(), startup, find)) return *found;
+  const auto phases = static_cast<double>(form.phases());
+  return {seconds_by_phases(network, form.phases(), phases * static_cast<double>(demand.bytes), phases * startup),
+          Prediction::Kind::by_phases};
 }
 
 }  // namespace hocket

@@ -5,6 +5,11 @@
 
 namespace hocket {
 
+void ClosedForm::append_messages(std::uint64_t phase, std::vector<Hop>& messages) const {
+  for (Rank rank = 0; rank < ranks(); ++rank)
+    if (const auto dst = target(rank, phase)) messages.push_back({rank, *dst});
+}
+
 void find_awaited(const Network& network, const ClosedForm& form, const PhasedMessage& message, Side side,
                   std::vector<PhasedMessage>& kept) {
   struct Scratch {

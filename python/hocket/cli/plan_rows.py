@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.options import loud
-from hocket.cli.plan_output import HEADER, MOST_ROWS, show_lines
+from hocket.cli.plan_output import HEADER, MOST_ROWS, PREDICTED, show_lines
 from hocket.cli.work import with_spinner, write_atomically
 from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import PlanError
+from hocket.units import format_time
 
 if TYPE_CHECKING:
     from hocket import _core
@@ -114,6 +115,19 @@ def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
     )
 
 
+def _time_of(
+    network: _core.Network, rows: _core.Rows | _core.Ring, demand: _core.Demand
+) -> tuple[float, str]:
+    """Seconds of the whole, and how they are known."""
+    from hocket import _core
+    from hocket.planning import BY_PHASES
+
+    if isinstance(rows, _core.Ring):
+        return _core.seconds_by_phases(network, rows.phases, rows.phases * demand.bytes), BY_PHASES
+    prediction = rows.predict(demand)
+    return prediction.seconds, prediction.kind
+
+
 def show_row_alone(
     known: KnownNetwork,
     rows: _core.Rows | _core.Ring,
@@ -126,7 +140,6 @@ def show_row_alone(
     """One rank's row, without the rest of the schedule; True if the proof holds."""
     from hocket import _core
     from hocket.figures import Figures, peak_rss_bytes, ratio
-    from hocket.planning import BY_PHASES
 
     network = known.network
     hosts = len(network.hosts)
@@ -142,7 +155,7 @@ def show_row_alone(
         chunks = range(0, row.transfers, TRANSFERS_AT_ONCE)
         lines = (row.csv(rank, demand.bytes, first, first + TRANSFERS_AT_ONCE) for first in chunks)
         write_atomically(dump, itertools.chain([HEADER], lines))
-    predicted = _core.seconds_by_phases(network, rows.phases, rows.phases * demand.bytes)
+    predicted, kind = with_spinner("simulating", lambda: _time_of(network, rows, demand), as_json)
     time_ratio = ratio(predicted, bounds.seconds)
     figures = Figures(
         pattern=str(demand.pattern), scheduler=rows.scheduler, hosts=hosts, ranks=network.ranks,
@@ -155,7 +168,7 @@ def show_row_alone(
         "rank": rank,
         "transfers_of_rank": row.transfers,
         "tokens_of_rank": row.tokens,
-        "prediction": BY_PHASES,
+        "prediction": kind,
         **proof.fields,
         "plan_seconds": plan_seconds,
         "verify_seconds": verify_seconds,
@@ -173,6 +186,9 @@ def show_row_alone(
         f"rank {rank} of {network.ranks}: {row.transfers // 2} sends and as many receives in "
         f"{rows.phases} phases ({bound}) by '{rows.scheduler}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {row.tokens} tokens"
+    )
+    click.echo(
+        f"the whole takes {format_time(predicted, 4)} ({PREDICTED[kind]}), bound {format_time(bounds.seconds, 4)}"
     )
     click.echo(f"{proof.text} ({verify_seconds:.3f} s)")
     for finding in proof.findings:

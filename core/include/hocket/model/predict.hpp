@@ -6,6 +6,7 @@
 
 #include "hocket/demand/demand.hpp"
 #include "hocket/network/network.hpp"
+#include "hocket/schedule/closed_form.hpp"
 #include "hocket/schedule/schedule.hpp"
 #include "hocket/schedule/waits.hpp"
 
@@ -25,11 +26,17 @@ struct Prediction {
 [[nodiscard]] std::string_view to_string(Prediction::Kind kind);
 
 /// Simulates the schedule; `startup`: seconds that a message costs its sender. Many messages of a contention-free
-/// schedule on equal links are predicted from their phases. `most_steps`: of the simulation; none: whatever it takes.
-/// Without it, what decides on the means does not depend on the schedule: predictions can be compared.
+/// schedule on equal links are predicted from their phases; or, if they are all of an all-to-all with window 1 and not
+/// too many (limits.hpp), simulated phase by phase (token_simulation.hpp), which takes the same times.
+/// `most_steps`: of the simulation; none: whatever it takes, and nothing is simulated phase by phase. Without it, what
+/// decides on the means does not depend on the schedule: predictions can be compared.
 [[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const Schedule& schedule,
                                  const Waits& waits, bool contention_free, double startup,
                                  std::optional<std::uint64_t> most_steps);
+
+/// The same of a schedule in closed form, with window 1, where the whole would have too many messages to be simulated
+/// at once.
+[[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const ClosedForm& form, double startup);
 
 /// Seconds of phases one after the other in which no message shares a channel. `bytes` and `startups` (seconds): of the
 /// slowest messages of all phases together. A phase ends with its last byte and, with `tokens`, the token that follows.

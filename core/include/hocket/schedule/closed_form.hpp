@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hocket/network/network.hpp"
+#include "hocket/schedule/schedule.hpp"
 
 namespace hocket {
 
@@ -28,6 +29,7 @@ class ClosedForm {
   ClosedForm& operator=(const ClosedForm&) = delete;
   virtual ~ClosedForm() = default;
 
+  [[nodiscard]] virtual std::uint32_t ranks() const = 0;
   [[nodiscard]] virtual std::uint64_t phases() const = 0;
   /// The phase in which src sends to dst (src != dst).
   [[nodiscard]] virtual std::uint64_t phase(Rank src, Rank dst) const = 0;
@@ -36,6 +38,8 @@ class ClosedForm {
   /// Whom the rank sends to, or receives from, in a phase.
   [[nodiscard]] virtual std::optional<Rank> target(Rank rank, std::uint64_t phase) const = 0;
   [[nodiscard]] virtual std::optional<Rank> source(Rank rank, std::uint64_t phase) const = 0;
+  /// Appends all messages of a phase, in any order.
+  virtual void append_messages(std::uint64_t phase, std::vector<Hop>& messages) const;
   /// The last user of the channel before the phase, or the first one after it; `phase` may be before_all. Messages must
   /// have routes over the channel.
   static constexpr std::uint64_t before_all = ~std::uint64_t{0};

@@ -13,6 +13,11 @@ std::optional<FatTreeForm::Link> FatTreeForm::link(Channel channel) const {
   return Link{first, tree_->hosts_below(level), tree_->twin(upper), up};
 }
 
+void FatTreeForm::append_messages(std::uint64_t phase, std::vector<Hop>& messages) const {
+  for (std::uint64_t position = 0; position < ranks(); ++position)
+    messages.push_back({shifts_.at(position), shifts_.at(position + phase + 1)});
+}
+
 std::optional<PhasedMessage> FatTreeForm::user(Channel channel, std::uint64_t phase, Side side) const {
   const std::optional<Link> found = link(channel);
   if (!found) return std::nullopt;

@@ -17,6 +17,7 @@ class FatTreeForm final : public ClosedForm {
  public:
   explicit FatTreeForm(const Network& network) : tree_(network.fat_tree()), shifts_(network) {}
 
+  [[nodiscard]] std::uint32_t ranks() const override { return shifts_.ranks(); }
   [[nodiscard]] std::uint64_t phases() const override { return shifts_.phases(); }
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override { return shifts_.phase(src, dst); }
   [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override {
@@ -28,6 +29,7 @@ class FatTreeForm final : public ClosedForm {
   [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const override {
     return shifts_.source(rank, phase);
   }
+  void append_messages(std::uint64_t phase, std::vector<Hop>& messages) const override;
   [[nodiscard]] std::optional<PhasedMessage> user(Channel channel, std::uint64_t phase, Side side) const override;
   [[nodiscard]] bool uses(const PhasedMessage& message, Channel channel) const override;
 

@@ -18,6 +18,7 @@ class NestedForm final : public ClosedForm {
  public:
   NestedForm(const Network& network, std::unique_ptr<const NestedShifts> shifts);
 
+  [[nodiscard]] std::uint32_t ranks() const override { return shifts_->ranks(); }
   [[nodiscard]] std::uint64_t phases() const override { return shifts_->phases(); }
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override { return shifts_->phase(src, dst); }
   [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override {

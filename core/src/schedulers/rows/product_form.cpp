@@ -136,8 +136,7 @@ ProductForm::Now ProductForm::now(std::uint64_t phase) const {
   return now;
 }
 
-std::optional<Rank> ProductForm::target(Rank rank, std::uint64_t phase) const {
-  const Now now = this->now(phase);
+std::optional<Rank> ProductForm::target(Rank rank, const Now& now) const {
   std::uint64_t sum = 0;
   Rank found = 0;
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {
@@ -147,6 +146,14 @@ std::optional<Rank> ProductForm::target(Rank rank, std::uint64_t phase) const {
     found += of.to[at] * of.stride;
   }
   return sum == now.sum && found != rank ? std::optional(found) : std::nullopt;
+}
+
+std::optional<Rank> ProductForm::target(Rank rank, std::uint64_t phase) const { return target(rank, now(phase)); }
+
+void ProductForm::append_messages(std::uint64_t phase, std::vector<Hop>& messages) const {
+  const Now now = this->now(phase);
+  for (Rank rank = 0; rank < ranks(); ++rank)
+    if (const auto dst = target(rank, now)) messages.push_back({rank, *dst});
 }
 
 std::optional<Rank> ProductForm::source(Rank rank, std::uint64_t phase) const {

@@ -20,11 +20,15 @@ class ProductForm final : public ClosedForm {
   /// For one rank on every host. Null unless every group of a dimension is a permutation of as many parts.
   [[nodiscard]] static std::unique_ptr<ProductForm> make(const Network& network);
 
+  [[nodiscard]] std::uint32_t ranks() const override {
+    return static_cast<std::uint32_t>(coordinates_.size() / dimensions_.size());
+  }
   [[nodiscard]] std::uint64_t phases() const override { return combinations_ * parts_ - (rest_ ? 1 : 0); }
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override;
   [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override;
   [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const override;
   [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const override;
+  void append_messages(std::uint64_t phase, std::vector<Hop>& messages) const override;
   [[nodiscard]] std::optional<PhasedMessage> user(Channel channel, std::uint64_t phase, Side side) const override;
   [[nodiscard]] bool uses(const PhasedMessage& message, Channel channel) const override;
 
@@ -54,6 +58,7 @@ class ProductForm final : public ClosedForm {
     std::uint64_t sum;
   };
   [[nodiscard]] Now now(std::uint64_t phase) const;
+  [[nodiscard]] std::optional<Rank> target(Rank rank, const Now& now) const;
   [[nodiscard]] std::optional<PhasedMessage> user_in(Channel channel, std::uint64_t phase) const;
 
   std::vector<Dimension> dimensions_;

@@ -217,6 +217,15 @@ std::optional<Rank> TreeForm::source(Rank rank, std::uint64_t phase) const {
   return std::nullopt;
 }
 
+void TreeForm::append_messages(std::uint64_t phase, std::vector<Hop>& messages) const {
+  const auto append = [&](const PhasedMessage& found) { messages.push_back({found.src, found.dst}); };
+  for (std::uint32_t branch = 0; branch < phases_.branches(); ++branch) {
+    const auto p = static_cast<Phase>(phase);
+    if (senders(branch, p).kind != Stretch::Kind::idle) append(sent(branch, p));
+    if (const auto found = local_in(branch, phase)) append(*found);
+  }
+}
+
 template <class StretchAt>
 TreeForm::Phase TreeForm::find(std::uint32_t branch, PlaceSet places, Phase from, Phase until, Side side,
                                StretchAt stretch_at) const {

@@ -17,11 +17,13 @@ class TreeForm final : public ClosedForm {
  public:
   explicit TreeForm(const Network& network);
 
+  [[nodiscard]] std::uint32_t ranks() const override { return static_cast<std::uint32_t>(rank_at_.size()); }
   [[nodiscard]] std::uint64_t phases() const override { return phases_.phases(); }
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override { return phases_.phase(src, dst); }
   [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override;
   [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const override;
   [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const override;
+  void append_messages(std::uint64_t phase, std::vector<Hop>& messages) const override;
   [[nodiscard]] std::optional<PhasedMessage> user(Channel channel, std::uint64_t phase, Side side) const override;
   [[nodiscard]] bool uses(const PhasedMessage& message, Channel channel) const override;
 

@@ -1,0 +1,25 @@
+#pragma once
+/// What `_core.Rows` holds.
+#include <string>
+
+#include "hocket/error.hpp"
+#include "hocket/schedulers/closed_forms.hpp"
+
+namespace hocket::bindings {
+
+/// A closed form with the network that it asks for routes, which outlives it.
+struct Rows {
+  const Network& network;
+  FoundForm found;
+
+  Rows(const Network& of, const Demand& demand, const std::string& scheduler)
+      : network(of), found(closed_form_of(network, demand, scheduler)) {
+    if (found.form == nullptr) throw InputError("this all-to-all has no closed form: " + std::string(found.why_not));
+  }
+  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const {
+    if (src >= network.ranks() || dst >= network.ranks() || src == dst) throw InputError("no such message");
+    return found.form->phase(src, dst);
+  }
+};
+
+}  // namespace hocket::bindings
