@@ -17,6 +17,7 @@ class DragonflyForm final : public ClosedForm {
  public:
   explicit DragonflyForm(const Network& network);
 
+  [[nodiscard]] std::uint32_t ranks() const override { return phases_.ranks(); }
   [[nodiscard]] std::uint64_t phases() const override { return phases_.phases(); }
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override { return phases_.phase(src, dst); }
   [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override {
