@@ -213,7 +213,7 @@ bench-elements: setup ## kernels of sorting and permuting beside numpy (10 min, 
 bench-irregular-cost: setup ## what scheduling an irregular exchange costs, by ranks and density (5 min)
 	$(PYTHON_OF_VENV) bench/irregular/cost.py
 
-bench-noise: setup ## delays and noise along chains of waits, bench/results/noise.{csv,md}, picture (a minute)
+bench-noise: setup ## delays and noise along chains of waits, bench/results/noise.{csv,md}, picture (20 minutes)
 	$(PYTHON_OF_VENV) bench/scale/noise.py
 
 bench-proposals: setup ## irregular phases that ranks agree on among themselves, bench/results/proposals.{csv,md} (a minute)

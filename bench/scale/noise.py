@@ -185,7 +185,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"{provenance(heading)}.",
         "All-to-alls by tokens, all messages of the schedules that are planned for these networks. Times are in",
         f"message times: what one message takes at full host speed. Latency of messages and tokens: {LATENCY}.",
-        "Channels serve messages in the order of phases. " + _forms(rows),
+        "Channels serve messages in the order of phases.",
+        _forms(rows),
         "",
         "## 1. Rank 0 is away once: by how much the whole takes longer, over the delay",
         "",
@@ -204,7 +205,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             lambda row: (
                 f"{row['name']} | {row['delay']} | {row['window']} | "
                 + ("no wave | – | 0" if row["speed"] is None else
-                   f"{row['speed']:.2f} | {row['peak_later']:.2f} | {row['late_at_once']:,}")
+                   f"{row['speed']:.3g} | {row['peak_later']:.2f} | {row['late_at_once']:,}")
             ),
             kinds.get("wave", []),
         ),
