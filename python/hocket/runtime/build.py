@@ -25,6 +25,7 @@ _TREES = ("runtime", "sort")  # what is compiled with the MPI at hand
 _LIBRARY_FLAGS, _LINK_FLAGS = "runtime/library_flags.txt", "runtime/link_flags.txt"
 _SHIM_FLAGS = "runtime/shim/shim_flags.txt"
 LIBRARY = "libhocket_runtime.so"
+_UNITS = 6  # of the compiler, each a few hundred MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +112,21 @@ def _sources() -> list[Path]:
 
 
 def _write_units(work: Path) -> list[Path]:
-    """The sources of a room are compiled as one, which takes half the time: headers are read once."""
-    units: dict[Path, str] = {}
+    """Several rooms are compiled as one: headers are read once, and templates made once, which takes a third less
+    processor time than a room at a time. No unit takes much longer than the largest room."""
+    rooms: dict[Path, list[Path]] = {}
     for source in _sources():
-        name = "-".join(source.parent.relative_to(native_dir()).parts)
-        unit = work / f"{name}.cpp"
-        units[unit] = units.get(unit, "") + f'#include "{source}"\n'
-    for unit, text in units.items():
-        unit.write_text(text)
-    return list(units)
+        rooms.setdefault(source.parent, []).append(source)
+    sizes = {room: sum(source.stat().st_size for source in sources) for room, sources in rooms.items()}
+    units: list[list[Path]] = [[] for _ in range(min(_UNITS, len(rooms)))]
+    for room in sorted(rooms, key=lambda room: (-sizes[room], room)):
+        min(units, key=lambda unit: sum(sizes[other] for other in unit)).append(room)
+    files = []
+    for number, unit in enumerate(units):
+        files.append(work / f"unit-{number}.cpp")
+        sources = [source for room in unit for source in rooms[room]]
+        files[-1].write_text("".join(f'#include "{source}"\n' for source in sources))
+    return files
 
 
 def _compile_library(wrapper: Wrapper, library: Path, work: Path) -> None:
