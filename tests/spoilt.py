@@ -21,7 +21,7 @@ def mutated(content: bytes, words: Sequence[bytes], longest: int, count: int) ->
 
 
 def exchanged(content: bytes, words: Sequence[bytes], count: int) -> Iterator[bytes]:
-    """Mistakes of a person: words of the file exchanged for others or ``words``, doubled, left out; mostly well-formed."""
+    """Mistakes of a person: words exchanged, also for ``words``, doubled or left out; the syntax is mostly kept."""
     own = re.findall(rb"[\w.-]+|[^\w.-]+", content)
     for seed in range(count):
         rng = Random(seed)
