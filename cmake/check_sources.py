@@ -73,7 +73,7 @@ def syntax(compiler: str) -> Iterator[Check]:
         together = ROOT / "build" / f"{tree}_together.cpp"
         together.write_text("".join(f'#include "{source}"\n' for source in sources))
         for source in [*sources, together]:
-            yield Check([*command, str(source)], source, uses)
+            yield Check([*command, str(source)], source, uses + (b" together" if source is together else b""))
 
 
 def version(tool: str) -> bytes:

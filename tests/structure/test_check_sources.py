@@ -40,7 +40,7 @@ def check(project: Path) -> tuple[int, list[str]]:
 
 
 def test_what_has_passed_is_not_checked_again(project: Path) -> None:
-    assert check(project) == (0, [*RUNTIME, *SORT])
+    assert check(project) == (0, sorted(RUNTIME + SORT))
     assert check(project) == (0, [])
     (project / "runtime/good.cpp").write_text("int changed;")
     assert check(project) == (0, RUNTIME)
@@ -50,7 +50,7 @@ def test_what_has_passed_is_not_checked_again(project: Path) -> None:
 
 def test_what_has_failed_is_checked_again(project: Path) -> None:
     (project / "runtime/good.cpp").write_text("wrong")
-    assert check(project) == (1, [*RUNTIME, *SORT])
+    assert check(project) == (1, sorted(RUNTIME + SORT))  # this compiler reads no includes
     assert check(project) == (1, ["good.cpp"])
     (project / "compiler").write_text(COMPILER.replace("echo 1;", "echo 2;"))
-    assert check(project) == (1, [*RUNTIME, *SORT])
+    assert check(project) == (1, sorted(RUNTIME + SORT))
