@@ -114,8 +114,8 @@ def _sources(tree: str) -> list[Path]:
 
 
 def _write_units(work: Path) -> list[Path]:
-    """Several rooms of a tree are compiled as one: headers are read once, and templates made once, which takes a
-    quarter less processor time than a room at a time. Names without linkage differ within a tree (make lint)."""
+    """Several rooms of a tree are compiled as one: headers are read once, and templates made once, which takes less
+    processor time than a room at a time. Names without linkage differ within a tree (make lint)."""
     files = []
     for tree, count in _UNITS.items():
         rooms: dict[Path, list[Path]] = {}
