@@ -105,7 +105,7 @@ test-wheel: wheel ## builds the wheel and tries it where there is no compiler
 # Which sources have passed, by what they depend on: a source that has not changed is not checked again.
 CHECKED := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/hocket-lint
 
-# The runtime is compiled a room at a time, which hides what a source itself fails to include or to declare.
+# The runtime is compiled several rooms at a time, which hides what a source itself fails to include or to declare.
 lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell, clang-tidy; every source of the runtime by itself
 	$(BIN)/ruff check $(PY_DIRS)
 	$(BIN)/ruff format --check $(PY_DIRS)

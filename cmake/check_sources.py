@@ -1,8 +1,9 @@
 """Checks the sources that have changed since they last passed: check_sources.py (tidy BUILD | syntax COMPILER) CACHE.
 
 ``tidy``: clang-tidy on the folders of core, runtime and sort, by BUILD/compile_commands.json. ``syntax``: whether each
-source of runtime and sort compiles by itself, with an MPI's wrapper. What has passed is kept in CACHE by a digest of
-all that can change the answer: the source, what it includes, the MPI's headers, the command, the tool and its settings.
+source of runtime and sort compiles by itself, and all of a tree together (names without linkage differ), with an MPI's
+wrapper. What has passed is kept in CACHE by a digest of all that can change the answer: the source, what it includes,
+the MPI's headers, the command, the tool and its settings.
 """
 
 import hashlib
@@ -65,9 +66,14 @@ def syntax(compiler: str) -> Iterator[Check]:
     ]
     shown = subprocess.run([compiler, "-show"], capture_output=True, text=True, check=True).stdout
     uses = version(compiler) + mpi_headers(shlex.split(shown))
+    uses += " ".join(command[1:]).encode()
+    (ROOT / "build").mkdir(exist_ok=True)
     for tree in ("runtime", "sort"):
-        for source in sorted((ROOT / tree).rglob("*.cpp")):
-            yield Check([*command, str(source)], source, uses + " ".join(command[1:]).encode())
+        sources = sorted((ROOT / tree).rglob("*.cpp"))
+        together = ROOT / "build" / f"{tree}_together.cpp"
+        together.write_text("".join(f'#include "{source}"\n' for source in sources))
+        for source in [*sources, together]:
+            yield Check([*command, str(source)], source, uses + (b" together" if source is together else b""))
 
 
 def version(tool: str) -> bytes:

@@ -20,7 +20,7 @@ constexpr bool null_types = false;
 #endif
 
 /// What recognition needs to know of a datatype.
-struct Known {
+struct KnownType {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Count size = 0;
   bool packable = true;
@@ -66,7 +66,7 @@ std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes(bool as_they
   std::vector<std::uint64_t> bytes(peers.size(), 0);
   if (peers.empty()) return bytes;
   if (!counts.given() || !displacements.given() || !types.given() || buffer == MPI_IN_PLACE) return std::nullopt;
-  Known known;
+  KnownType known;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const std::int64_t count = counts[i];
     if (null_types && count == 0 && types[i] == MPI_DATATYPE_NULL) continue;

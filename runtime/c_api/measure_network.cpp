@@ -16,7 +16,7 @@ namespace hocket::runtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int data_tag = 0, back_tag = 1;
+constexpr int forth_tag = 0, back_tag = 1;
 constexpr std::int64_t most_measured_bytes = std::int64_t{1} << 26;
 constexpr int most_count = 1024;  // messages of a flow
 
@@ -74,14 +74,14 @@ class NetworkWork {
   /// The rank whose time counts.
   double lead() {
     if (w_.what == HOCKET_RECEIVE) {
-      send(w_.to, 0, data_tag);
+      send(w_.to, 0, forth_tag);
       let_come();
       const Clock::time_point begin = Clock::now();
       receive(w_.to, length(), back_tag);
       return seconds_since(begin);
     }
     const Clock::time_point begin = Clock::now();
-    send(w_.to, length(), data_tag);
+    send(w_.to, length(), forth_tag);
     double lasted = seconds_since(begin);
     receive(w_.to, w_.what == HOCKET_PING ? length() : 0, back_tag);
     if (w_.what == HOCKET_PING) lasted = seconds_since(begin);
@@ -98,7 +98,7 @@ class NetworkWork {
 
   void follow() {
     if (w_.what == HOCKET_UNEXPECTED) std::this_thread::sleep_for(std::chrono::duration<double>(w_.pause));
-    receive(w_.from, w_.what == HOCKET_RECEIVE ? 0 : length(), data_tag);
+    receive(w_.from, w_.what == HOCKET_RECEIVE ? 0 : length(), forth_tag);
     send(w_.from, w_.what == HOCKET_PING || w_.what == HOCKET_RECEIVE ? length() : 0, back_tag);
   }
 
@@ -109,13 +109,13 @@ class NetworkWork {
       check(PMPI_Irecv(nullptr, 0, MPI_BYTE, w_.to, back_tag, comm_, &go));
       wait_as_schedules(go);
       for (int i = 0; i < w_.count; ++i)
-        check(PMPI_Isend(out_.data(), length(), MPI_BYTE, w_.to, data_tag, comm_, &requests.emplace_back()));
+        check(PMPI_Isend(out_.data(), length(), MPI_BYTE, w_.to, forth_tag, comm_, &requests.emplace_back()));
     }
     const Clock::time_point begin = Clock::now();
     std::byte* place = in_.data();
     for (int source = 0; source < w_.source_count; ++source)
       for (int i = 0; i < w_.count; ++i, place += w_.bytes)
-        check(PMPI_Irecv(place, length(), MPI_BYTE, w_.sources[source], data_tag, comm_, &requests.emplace_back()));
+        check(PMPI_Irecv(place, length(), MPI_BYTE, w_.sources[source], forth_tag, comm_, &requests.emplace_back()));
     for (int source = 0; source < w_.source_count; ++source)
       check(PMPI_Isend(nullptr, 0, MPI_BYTE, w_.sources[source], back_tag, comm_, &requests.emplace_back()));
     wait_as_schedules(requests);
@@ -124,17 +124,17 @@ class NetworkWork {
 
   double both_ways() {
     const Clock::time_point begin = Clock::now();
-    check(PMPI_Sendrecv(out_.data(), length(), MPI_BYTE, w_.to, data_tag, in_.data(), length(), MPI_BYTE, w_.from,
-                        data_tag, comm_, MPI_STATUS_IGNORE));
+    check(PMPI_Sendrecv(out_.data(), length(), MPI_BYTE, w_.to, forth_tag, in_.data(), length(), MPI_BYTE, w_.from,
+                        forth_tag, comm_, MPI_STATUS_IGNORE));
     return seconds_since(begin);
   }
 
   double step() {
     const Clock::time_point begin = Clock::now();
     MPI_Request in = MPI_REQUEST_NULL, out = MPI_REQUEST_NULL, token = MPI_REQUEST_NULL, answer = MPI_REQUEST_NULL;
-    check(PMPI_Irecv(in_.data(), length(), MPI_BYTE, w_.from, data_tag, comm_, &in));
+    check(PMPI_Irecv(in_.data(), length(), MPI_BYTE, w_.from, forth_tag, comm_, &in));
     check(PMPI_Irecv(nullptr, 0, MPI_BYTE, w_.to, back_tag, comm_, &token));
-    check(PMPI_Isend(out_.data(), length(), MPI_BYTE, w_.to, data_tag, comm_, &out));
+    check(PMPI_Isend(out_.data(), length(), MPI_BYTE, w_.to, forth_tag, comm_, &out));
     wait_as_schedules(in);
     check(PMPI_Isend(nullptr, 0, MPI_BYTE, w_.from, back_tag, comm_, &answer));
     wait_as_schedules(token);

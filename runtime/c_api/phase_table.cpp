@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t magic = 0x0a1a42544b434f48;  // "HOCKTB\x1a\n"
 constexpr std::uint64_t version = 3;
-constexpr std::uint64_t most_bytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t longest_entry = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t most_ranks = std::numeric_limits<int>::max();
 constexpr std::uint64_t most_phases = 1 << 22;  // a row each
 
@@ -49,7 +49,7 @@ Partners read_partners(ByteReader& in, std::uint32_t ranks) {
   Partners found;
   for (std::uint64_t left = in.count(2); left > 0; --left) {
     const Rank partner = in.number32(ranks - 1);
-    found.add(static_cast<int>(partner), static_cast<std::int64_t>(in.number(most_bytes)));
+    found.add(static_cast<int>(partner), static_cast<std::int64_t>(in.number(longest_entry)));
   }
   return found;
 }
@@ -69,7 +69,7 @@ PhaseTable decode_part(ByteView bytes) {
   table.place = in.fixed();
   table.targets = read_partners(in, table.ranks);
   table.sources = read_partners(in, table.ranks);
-  const Demand any{Pattern::irregular, table.ranks, most_bytes};
+  const Demand any{Pattern::irregular, table.ranks, longest_entry};
   table.program = decode_row(in.view(in.number()), {any, table.phases, false});
   if (!in.empty()) throw PlanProblem("there is more in the file than a table");
   return table;

@@ -10,7 +10,7 @@ namespace {
 
 bool well_formed(const RootCall::Side& side) { return side.count >= 0 && side.type != MPI_DATATYPE_NULL; }
 
-std::size_t bytes_of(const RootCall::Side& side) { return quick_bytes_of(side.count, side.type); }
+std::size_t bytes_of_side(const RootCall::Side& side) { return quick_bytes_of(side.count, side.type); }
 
 }  // namespace
 
@@ -35,10 +35,13 @@ bool RootCall::usable(const Team& team) const {
   MPI_Aint lower = 0, extent = 0;
   check(PMPI_Type_get_extent(all.type, &lower, &extent));
   const void* const own_of_all = moved(all.buffer, static_cast<MPI_Aint>(reach.root) * all.count * extent);
-  return all.buffer != MPI_IN_PLACE && bytes_of(own) == bytes_of(all) && !forbidden_alias(own.buffer, own_of_all);
+  return all.buffer != MPI_IN_PLACE && bytes_of_side(own) == bytes_of_side(all) &&
+         !forbidden_alias(own.buffer, own_of_all);
 }
 
-std::size_t RootCall::message_bytes(const Team& team) const { return bytes_of(team.rank() == reach.root ? all : own); }
+std::size_t RootCall::message_bytes(const Team& team) const {
+  return bytes_of_side(team.rank() == reach.root ? all : own);
+}
 
 std::uint64_t RootCall::limit() { return settings().min_gather_bytes; }
 

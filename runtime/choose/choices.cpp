@@ -57,7 +57,7 @@ constexpr double calls_of_a_meeting = 20;
 constexpr double distortion = 1.5;
 
 /// "alltoall", as evidence names them.
-std::string call_name(CallKind kind) {
+std::string collective_name(CallKind kind) {
   const std::string_view calls = kind.collective->mpi_calls;
   std::string name(calls.substr(0, calls.find(',')));
   name.erase(0, std::string_view("MPI_").size());
@@ -72,7 +72,7 @@ Evidence evidence_of(const Choice& choice, const std::string& place) {
   std::vector<std::string_view> names;
   for (const std::size_t arm : choice.offered) names.push_back(arms[arm].name);
   return {.place = place,
-          .call = call_name(choice.kind),
+          .call = collective_name(choice.kind),
           .size_class = size_class(choice.bytes),
           .layout = "any",
           .settled = guard.settled(),
@@ -139,7 +139,7 @@ Choice& Choices::of(CallKind kind, std::size_t bytes) {
 void Choices::recall(Choice& choice) const {
   const std::uint32_t wanted = size_class(choice.bytes);
   for (const Evidence& evidence : evidence_)
-    if (evidence.call == call_name(choice.kind) && evidence.size_class == wanted) choice.known = evidence;
+    if (evidence.call == collective_name(choice.kind) && evidence.size_class == wanted) choice.known = evidence;
 }
 
 void Choices::meet(MPI_Comm comm) {

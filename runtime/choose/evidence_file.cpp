@@ -23,7 +23,7 @@
 namespace hocket::runtime {
 namespace {
 
-constexpr std::uintmax_t most_bytes = 1 << 20;  // of a file; thousands of keys
+constexpr std::uintmax_t most_file_bytes = 1 << 20;  // of a file; thousands of keys
 
 std::string path_of(const std::string& place) { return settings().choices + "/" + place + ".txt"; }
 
@@ -33,7 +33,7 @@ std::vector<Evidence> read(const std::string& path) {
   if (!std::filesystem::exists(path, error)) return {};
   try {
     std::ifstream file;
-    if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) <= most_bytes)
+    if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) <= most_file_bytes)
       file.open(path, std::ios::binary);
     if (!file.is_open()) throw InputError("cannot be read");
     return parse_evidence(std::string(std::istreambuf_iterator<char>(file), {}));

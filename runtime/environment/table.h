@@ -22,20 +22,21 @@
        "learn", "predict", "off")                                                                                     \
   TEXT(arm, "HOCKET_ARM", true, "for measurements: the arm that serves calls of known sizes; empty: chosen")          \
   TEXT(choices, "HOCKET_CHOICES", false, "the directory in which is kept what was learned; empty: nothing is kept")   \
-  NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_bytes, true,                                                       \
+  NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_set_bytes, true,                                                   \
          "all-to-alls are scheduled from this size of a message on, smaller ones never; 0: by HOCKET_CHOOSE")         \
-  NUMBER(min_gather_bytes, "HOCKET_MIN_GATHER_BYTES", 0, 0, most_bytes, true,                                         \
+  NUMBER(min_gather_bytes, "HOCKET_MIN_GATHER_BYTES", 0, 0, most_set_bytes, true,                                     \
          "all-gathers are scheduled from this mean contribution on, smaller ones never; 0: by HOCKET_CHOOSE")         \
   WORD(reproducible, Reproducible, "HOCKET_REPRODUCIBLE", true,                                                       \
        "which sums of floating-point numbers stay the same: those of one placement, or all, by the MPI library",      \
        "placement", "rank-order")                                                                                     \
-  NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", WorthLimits{}.message_bytes, 1, most_bytes, true,               \
+  NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", WorthLimits{}.message_bytes, 1, most_set_bytes, true,           \
          "irregular exchanges of smaller messages, on average, go to the MPI library")                                \
-  NUMBER(min_flows, "HOCKET_MIN_FLOWS", WorthLimits{}.flows, 1, most_bytes, true,                                     \
+  NUMBER(min_flows, "HOCKET_MIN_FLOWS", WorthLimits{}.flows, 1, most_set_bytes, true,                                 \
          "messages that share the most loaded channel, for an irregular exchange to be scheduled")                    \
-  NUMBER(min_senders, "HOCKET_MIN_SENDERS", WorthLimits{}.senders, 1, most_bytes, true, "or that go into one host")   \
+  NUMBER(min_senders, "HOCKET_MIN_SENDERS", WorthLimits{}.senders, 1, most_set_bytes, true,                           \
+         "or that go into one host")                                                                                  \
   TEXT(scheduler, "HOCKET_SCHEDULER", true, "the scheduler of irregular exchanges; empty: chosen for each")           \
-  NUMBER(seed, "HOCKET_SEED", 1, 0, most_bytes, true, "the seed of the first rank")                                   \
+  NUMBER(seed, "HOCKET_SEED", 1, 0, most_set_bytes, true, "the seed of the first rank")                               \
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \
   NUMBER(release_threshold, "HOCKET_RELEASE_THRESHOLD", 0, 0, most_segment, true,                                     \
          "bytes still missing when the next sender is released")                                                      \

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Variable::Kind;
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40, most_segment = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_set_bytes = std::uint64_t{1} << 40, most_segment = std::uint64_t{1} << 30;
 constexpr std::string_view prefix = "HOCKET_";
 constexpr std::string_view of_tests = "HOCKET_TEST";
 

@@ -9,7 +9,7 @@ namespace hocket::runtime {
 namespace {
 
 constexpr std::size_t most_lanes = 32;  ///< sends under way at once
-constexpr std::uint64_t no_phase = ~std::uint64_t{0};
+constexpr std::uint64_t every_phase = ~std::uint64_t{0};
 
 /// As many as the settings say, in whole elements.
 std::size_t segment_bytes(const Settings& settings, const Traffic& traffic) {
@@ -61,7 +61,7 @@ void ExchangeRun::begin() {
   if (settings_.flow_control == Flow::barrier)
     begin_phase(0);
   else
-    begin_phase(no_phase);
+    begin_phase(every_phase);
 }
 
 bool ExchangeRun::advance() {
@@ -116,7 +116,7 @@ void ExchangeRun::begin_next_stage() {
 }
 
 void ExchangeRun::begin_phase(std::uint64_t phase) {
-  if (phase != no_phase && phase >= owner_.planned_.phases) {
+  if (phase != every_phase && phase >= owner_.planned_.phases) {
     stage_ = Stage::over;
     return;
   }
@@ -147,7 +147,7 @@ void ExchangeRun::post_remaining() {
   }
   if (stage_ != Stage::messages) return;
   remaining_posted_ = true;
-  begin_phase(no_phase);
+  begin_phase(every_phase);
   if (signals()) release_all();
   while (admit()) {
   }

@@ -11,7 +11,7 @@ namespace hocket::runtime {
 namespace {
 
 /// What MPI's int arguments can describe, with room to spare.
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
+constexpr std::size_t most_packed_bytes = std::size_t{1} << 30;
 
 /// How a datatype was made of others. The plain MPI function does not take types made with large counts.
 struct Made {
@@ -122,7 +122,7 @@ void in_parts(const void* at, MPI_Count count, MPI_Datatype type, Part part) {
   MPI_Aint lower = 0, extent = 0;
   check(PMPI_Type_get_extent(type, &lower, &extent));
   const Elements elements(at, type);
-  const auto most = static_cast<MPI_Count>(std::max<std::size_t>(1, most_bytes / size));
+  const auto most = static_cast<MPI_Count>(std::max<std::size_t>(1, most_packed_bytes / size));
   std::byte* element = elements.at();
   std::size_t bytes = 0;
   for (MPI_Count n = 0; count > 0; count -= n) {
@@ -169,12 +169,12 @@ Layout layout_of(MPI_Datatype type) {
   return layout;
 }
 
-bool packable(MPI_Datatype type) { return PMPI_Pack_c != nullptr || bytes_of(1, type) <= most_bytes; }
+bool packable(MPI_Datatype type) { return PMPI_Pack_c != nullptr || bytes_of(1, type) <= most_packed_bytes; }
 
 void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm) {
   in_parts(elements, count, type,
            [&](const std::byte* from, MPI_Count n, MPI_Datatype of, std::size_t done, std::size_t room) {
-             if (room <= most_bytes) {
+             if (room <= most_packed_bytes) {
                int position = 0;
                check(PMPI_Pack(from, static_cast<int>(n), of, bytes + done, static_cast<int>(room), &position, comm));
              } else {
@@ -186,7 +186,7 @@ void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* b
 
 void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
   in_parts(elements, count, type, [&](std::byte* to, MPI_Count n, MPI_Datatype of, std::size_t done, std::size_t size) {
-    if (size <= most_bytes) {
+    if (size <= most_packed_bytes) {
       int position = 0;
       check(PMPI_Unpack(bytes + done, static_cast<int>(size), &position, to, static_cast<int>(n), of, comm));
     } else {

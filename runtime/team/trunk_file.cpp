@@ -31,7 +31,7 @@ std::string now() {
 }
 
 /// The first line of the library's version.
-std::string mpi_version() {
+std::string first_line_of_mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   PMPI_Get_library_version(text, &length);
@@ -104,7 +104,7 @@ std::string text_of(const Network& network, std::uint64_t host_rate, const Trunk
   JsonLine file;
   return file.field("version", 1)
       .field("date", now())
-      .field("mpi", mpi_version())
+      .field("mpi", first_line_of_mpi_version())
       .field("host_rate", host_rate)
       .json("trunks", "[" + rows + "]")
       .end();

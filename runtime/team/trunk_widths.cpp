@@ -43,10 +43,10 @@ class Knowledge {
 };
 
 /// Of this process, whatever the communicator.
-class Known {
+class KnownTrunks {
  public:
-  [[nodiscard]] static Known& instance() {
-    static Known known;
+  [[nodiscard]] static KnownTrunks& instance() {
+    static KnownTrunks known;
     return known;
   }
   [[nodiscard]] std::uint64_t bits(std::uint32_t link) {
@@ -69,7 +69,7 @@ const std::string remedy = "say how wide they are with --oversubscription or --u
 
 std::vector<Knowledge> gathered(MPI_Comm comm, const std::vector<Trunk>& trunks) {
   std::vector<std::uint64_t> own, best(trunks.size());
-  for (const Trunk& trunk : trunks) own.push_back(Known::instance().bits(trunk.link));
+  for (const Trunk& trunk : trunks) own.push_back(KnownTrunks::instance().bits(trunk.link));
   reduce(own.data(), best.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_MAX, comm);
   return {best.begin(), best.end()};
 }
@@ -139,7 +139,7 @@ SettledNetwork settle_network(MPI_Comm own, const Network& network, const Number
   }
   std::vector<TrunkWidth> widths;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    Known::instance().learn(all[i].link, known[i].bits());
+    KnownTrunks::instance().learn(all[i].link, known[i].bits());
     widths.push_back({all[i].link, known[i].width()});
   }
   Network measured = with_widths(network, widths);

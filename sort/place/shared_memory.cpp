@@ -56,22 +56,22 @@ std::uint64_t largest(HostSharedContext& place, std::uint64_t own) {
 }
 
 /// What a rank of the host has at hand.
-struct Found {
+struct HostAllocation {
   std::uint64_t number, offset, empty;
 };
 
-std::vector<Found> of_host(HostSharedContext& place, const Found& own) {
-  std::vector<Found> all(static_cast<std::size_t>(place.host_size()));
+std::vector<HostAllocation> of_host(HostSharedContext& place, const HostAllocation& own) {
+  std::vector<HostAllocation> all(static_cast<std::size_t>(place.host_size()));
   run_collective(PMPI_Iallgather, &own, 3, MPI_UINT64_T, all.data(), 3, MPI_UINT64_T, place.host());
   return all;
 }
 
 /// Where what the ranks of the host have found is; empty if they have not found the same.
-std::vector<const std::byte*> same_allocation(HostSharedContext& place, const std::vector<Found>& found) {
+std::vector<const std::byte*> same_allocation(HostSharedContext& place, const std::vector<HostAllocation>& found) {
   std::uint64_t number = nobody;
-  for (const Found& one : found)
+  for (const HostAllocation& one : found)
     if (!one.empty) number = one.number;
-  for (const Found& one : found)
+  for (const HostAllocation& one : found)
     if (!one.empty && one.number != number) return {};
   Allocations& allocations = Allocations::instance();
   const std::lock_guard lock(allocations.mutex);
@@ -119,7 +119,7 @@ void release_shared(HostSharedContext& place, const void* memory) {
 }
 
 std::vector<const std::byte*> find_shared(HostSharedContext& place, const void* memory, std::size_t bytes) {
-  Found own{nobody, 0, bytes == 0 ? 1U : 0U};
+  HostAllocation own{nobody, 0, bytes == 0 ? 1U : 0U};
   Allocations& allocations = Allocations::instance();
   own.number = allocations.find(memory, bytes);
   if (own.number != nobody && !own.empty) {

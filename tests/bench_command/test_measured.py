@@ -124,27 +124,45 @@ def test_as_the_program_of_hocket_run(mpi: Mpi) -> None:
     assert found[65536]["bound"] == pytest.approx(65536 * 4 * 8e-9)  # of the job's plan
 
 
-@pytest.mark.parametrize(("pattern", "crossing"), [("all-to-all", 4), ("all-gather", 3), ("alltoallv", None),
-                                                     ("reduce-scatter", 3), ("all-reduce", 1.5), ("broadcast", 1),
-                                                     ("reduce", 1)])  # fmt: skip
-def test_in_a_prepared_shell(mpi: Mpi, pattern: str, crossing: int | None) -> None:
+EACH = """
+import sys
+from hocket.cli import main
+
+for pattern in sys.argv[1].split(","):
+    try:
+        main(["bench", pattern, *sys.argv[2:]])
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
+
+BOUNDS = {"all-to-all": 4, "all-gather": 3, "alltoallv": None, "reduce-scatter": 3, "all-reduce": 1.5, "broadcast": 1,
+          "reduce": 1}  # fmt: skip
+
+
+def test_in_a_prepared_shell(mpi: Mpi, tmp_path: Path) -> None:
     """``hocket env`` and the launcher as it is: a job of the shell schedules, and so does one that bench starts."""
     env = python_env(mpi)
-    hocket = shlex.join(HOCKET)
-    what = shlex.join(["bench", pattern, *QUICK, "--sizes", "64K", "--json"])
-    job = shlex.join(launch_command(mpi, 4, [], env, []))
-    where = shlex.join([*NETWORK, "--mpi", mpi.mpiexec])
-    ranks = f"-n 4 --mpi {shlex.quote(mpi.mpiexec)}"
-    starts = [f"{job} {hocket} {what}"]
-    if pattern == "all-to-all":  # how bench starts ranks does not depend on the collective
-        starts.append(f"{hocket} {what} {ranks}")
-    for start in starts:
-        done = run("sh", "-e", "-c", f'eval "$({hocket} env {where})"\n{start}', env=EVERYTHING)
-        (row,) = rows(done).values()
-        assert (row["served"], row["wrong"]) == ("schedule", "")
-        assert json.loads(done.stdout)["Network"] == "of the job's plan"
-        if crossing is not None:
-            assert row["bound"] == pytest.approx(65536 * crossing * 8e-9)
+    each = tmp_path / "each.py"
+    each.write_text(EACH)
+    what = [*QUICK, "--sizes", "64K", "--json"]
+    patterns = [sys.executable, str(each), ",".join(BOUNDS), *what]
+    bench = [*HOCKET, "bench", "all-to-all", *what, "-n", "4", "--mpi", mpi.mpiexec]
+    prepare = f'eval "$({shlex.join([*HOCKET, "env", *NETWORK, "--mpi", mpi.mpiexec])})"'
+    starts = [(launch_command(mpi, 4, [], env, patterns), list(BOUNDS)), (bench, ["all-to-all"])]
+    for start, served in starts:
+        done = run("sh", "-e", "-c", f"{prepare}\n{shlex.join(start)}", env=EVERYTHING)
+        assert done.returncode == 0, done.stdout + done.stderr
+        told = done.stdout
+        for pattern in served:
+            answer, end = json.JSONDecoder().raw_decode(told)
+            told = told[end:].lstrip()
+            (row,) = answer["rows"]
+            assert (answer["Hocket"], row["served"], row["wrong"]) == (f"bench {pattern}", "schedule", "")
+            assert answer["Network"] == "of the job's plan"
+            if (crossing := BOUNDS[pattern]) is not None:
+                assert row["bound"] == pytest.approx(65536 * crossing * 8e-9)
+        assert not told
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from hocket.demand import read_traffic
 from hocket.demand.recorded import RecordedCall, write
 from hocket.errors import DemandError
+from spoilt import exchanged, mutated
 
+EXAMPLES_EACH = 200
 modest = settings(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=200,
+    max_examples=EXAMPLES_EACH,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
@@ -74,23 +76,12 @@ def test_random_words(tmp_path: Path, name: str, words: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("name", SEEDS)
-@modest
-@given(data=st.data())
-def test_mutated_files(tmp_path: Path, name: str, data: st.DataObject) -> None:
-    content = SEEDS[name]
-    for _ in range(data.draw(st.integers(1, 4))):
-        begin = data.draw(st.integers(0, len(content)))
-        end = min(len(content), begin + data.draw(st.integers(0, 12)))
-        content = content[:begin] + data.draw(st.sampled_from(WORDS) | st.binary(max_size=3)) + content[end:]
-    read(tmp_path, name, content)
+def test_mutated_files(tmp_path: Path, name: str) -> None:
+    for data in mutated(SEEDS[name], WORDS, 12, EXAMPLES_EACH):
+        read(tmp_path, name, data)
 
 
 @pytest.mark.parametrize("name", SEEDS)
-@modest
-@given(data=st.data())
-def test_exchanged_words(tmp_path: Path, name: str, data: st.DataObject) -> None:
-    words = re.findall(rb"[\w.-]+|[^\w.-]+", SEEDS[name])
-    for _ in range(data.draw(st.integers(1, 5))):
-        at = data.draw(st.integers(0, len(words) - 1))
-        words[at] = data.draw(st.sampled_from([*words, *TRAPS, b"", words[at] * 2]))
-    read(tmp_path, name, b"".join(words))
+def test_exchanged_words(tmp_path: Path, name: str) -> None:
+    for data in exchanged(SEEDS[name], TRAPS, EXAMPLES_EACH):
+        read(tmp_path, name, data)

@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 
 from hocket.errors import NetworkError
 from hocket.network import read_network, read_network_description
+from spoilt import exchanged, mutated
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 HAS_CORE = importlib.util.find_spec("hocket._core") is not None
+EXAMPLES_EACH = 150
 modest = settings(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=150,
+    max_examples=EXAMPLES_EACH,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
@@ -95,19 +97,18 @@ def check(source: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["coordinates.txt", "forwarding.csv"])
-@modest
-@given(data=st.data())
-def test_mutated_files_that_another_names(tmp_path: Path, name: str, data: st.DataObject) -> None:
+def test_mutated_files_that_another_names(tmp_path: Path, name: str) -> None:
     for main in ("ties.toml", "forwarding.toml"):
         (tmp_path / main).write_bytes(SEEDS[main])
-    (tmp_path / name).write_bytes(data.draw(mutated(SEEDS[name])))
     main = "ties.toml" if name == "coordinates.txt" else "forwarding.toml"
-    try:
-        read_network(str(tmp_path / main))
-    except NetworkError as problem:
-        assert problem.remedy, problem
-        assert len(str(problem)) < 1500
-        assert problem.where is not None
+    for data in mutated(SEEDS[name], WORDS, 20, EXAMPLES_EACH):
+        (tmp_path / name).write_bytes(data)
+        try:
+            read_network(str(tmp_path / main))
+        except NetworkError as problem:
+            assert problem.remedy, problem
+            assert len(str(problem)) < 1500
+            assert problem.where is not None
 
 
 def plain(grid: object) -> bool:
@@ -134,33 +135,16 @@ def test_random_words(tmp_path: Path, words: list[bytes]) -> None:
     read(tmp_path, b"".join(words))
 
 
-@st.composite
-def mutated(draw: st.DrawFn, seed: bytes) -> bytes:
-    data = seed
-    for _ in range(draw(st.integers(1, 4))):
-        begin = draw(st.integers(0, len(data)))
-        end = min(len(data), begin + draw(st.integers(0, 20)))
-        data = data[:begin] + draw(st.sampled_from(WORDS) | st.binary(max_size=3)) + data[end:]
-    return data
+@pytest.mark.parametrize("name", SEEDS)
+def test_mutated_files(tmp_path: Path, name: str) -> None:
+    for data in mutated(SEEDS[name], WORDS, 20, EXAMPLES_EACH):
+        read(tmp_path, data)
 
 
 @pytest.mark.parametrize("name", SEEDS)
-@modest
-@given(data=st.data())
-def test_mutated_files(tmp_path: Path, name: str, data: st.DataObject) -> None:
-    read(tmp_path, data.draw(mutated(SEEDS[name])))
-
-
-@pytest.mark.parametrize("name", SEEDS)
-@modest
-@given(data=st.data())
-def test_exchanged_words(tmp_path: Path, name: str, data: st.DataObject) -> None:
-    """Mistakes of a person: words of the file exchanged, doubled or left out, the syntax mostly kept."""
-    words = re.findall(rb"[\w.-]+|[^\w.-]+", SEEDS[name])
-    for _ in range(data.draw(st.integers(1, 5))):
-        at = data.draw(st.integers(0, len(words) - 1))
-        words[at] = data.draw(st.sampled_from([*words, b"", words[at] * 2]))
-    read(tmp_path, b"".join(words))
+def test_exchanged_words(tmp_path: Path, name: str) -> None:
+    for data in exchanged(SEEDS[name], [], EXAMPLES_EACH):
+        read(tmp_path, data)
 
 
 @modest

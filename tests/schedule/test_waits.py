@@ -217,8 +217,9 @@ def test_a_wait_that_keeps_shares_apart_is_missed(plan: NetworkPlan, window: int
         fewer = without(lists, i, wait)
         certificate = _core.verify(network, _core.Demand(network.ranks, 1), schedule)
         _core.verify_waits(network, schedule, _core.Waits.from_lists(fewer, window), certificate)
-        overfull = any(fullest(network, rows, fewer, window, rng) > window + 1e-9 for _ in range(3))
-        assert not (certificate.ok and overfull), f"without the wait of {rows[i]} for {rows[wait]}"
+        for _ in range(3 if certificate.ok else 0):
+            fill = fullest(network, rows, fewer, window, rng)
+            assert fill <= window + 1e-9, f"without the wait of {rows[i]} for {rows[wait]}"
         if not network.equal_rates and not certificate.ok:
             assert "not ordered by waits" in certificate.counts
 

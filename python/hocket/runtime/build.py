@@ -21,7 +21,10 @@ from hocket.runtime.preload import SHIM, VARIABLE, with_shim
 from hocket.runtime.wrapper import Wrapper, read_wrapper
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
-_TREES = ("runtime", "sort")  # what is compiled with the MPI at hand
+_UNITS = {
+    "runtime": 3,
+    "sort": 1,
+}  # what is compiled with the MPI at hand, in how many parts of some 4,000 lines
 _LIBRARY_FLAGS, _LINK_FLAGS = "runtime/library_flags.txt", "runtime/link_flags.txt"
 _SHIM_FLAGS = "runtime/shim/shim_flags.txt"
 LIBRARY = "libhocket_runtime.so"
@@ -67,7 +70,7 @@ def build_runtime(mpicc: str) -> Runtime:
         _compile_shim(wrapper, folder / SHIM, work)
 
     sources = [
-        *_sources(),
+        *(source for tree in _UNITS for source in _sources(tree)),
         *sorted(native_dir().rglob("*.h*")),  # the core's, too: its constants are compiled in
         _shim_source(),
         native_dir() / _LINK_FLAGS,
@@ -106,20 +109,27 @@ def _library_flags() -> list[str]:
     return [*_read_flags(_LIBRARY_FLAGS), *shlex.split(os.environ.get(CHOSEN_FLAGS, ""))]
 
 
-def _sources() -> list[Path]:
-    return [source for tree in _TREES for source in sorted((native_dir() / tree).rglob("*.cpp"))]
+def _sources(tree: str) -> list[Path]:
+    return sorted((native_dir() / tree).rglob("*.cpp"))
 
 
 def _write_units(work: Path) -> list[Path]:
-    """The sources of a room are compiled as one, which takes half the time: headers are read once."""
-    units: dict[Path, str] = {}
-    for source in _sources():
-        name = "-".join(source.parent.relative_to(native_dir()).parts)
-        unit = work / f"{name}.cpp"
-        units[unit] = units.get(unit, "") + f'#include "{source}"\n'
-    for unit, text in units.items():
-        unit.write_text(text)
-    return list(units)
+    """Several rooms of a tree are compiled as one: headers are read once, and templates made once, which takes less
+    processor time than a room at a time. Names without linkage differ within a tree (make lint)."""
+    files = []
+    for tree, count in _UNITS.items():
+        rooms: dict[Path, list[Path]] = {}
+        for source in _sources(tree):
+            rooms.setdefault(source.parent, []).append(source)
+        sizes = {room: sum(source.stat().st_size for source in sources) for room, sources in rooms.items()}
+        units: list[list[Path]] = [[] for _ in range(min(count, len(rooms)))]
+        for room in sorted(rooms, key=lambda room: (-sizes[room], room)):
+            min(units, key=lambda unit: sum(sizes[other] for other in unit)).append(room)
+        for number, unit in enumerate(units):
+            sources = [source for room in unit for source in rooms[room]]
+            files.append(work / f"{tree}-{number}.cpp")
+            files[-1].write_text("".join(f'#include "{source}"\n' for source in sources))
+    return files
 
 
 def _compile_library(wrapper: Wrapper, library: Path, work: Path) -> None:
