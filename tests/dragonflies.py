@@ -25,9 +25,7 @@ def dragonfly(groups: int, routers: int, hosts: int, rng: Random, *, even: bool 
         rng.shuffle(ports)
         for place, other in enumerate(others):
             exits[group, other] = place % routers if even else ports[place]
-    wired += [
-        (f"s{a}.{exits[a, b]}", f"s{b}.{exits[b, a]}") for a, b in combinations(range(groups), 2)
-    ]
+    wired += [(f"s{a}.{exits[a, b]}", f"s{b}.{exits[b, a]}") for a, b in combinations(range(groups), 2)]
     for at, router in enumerate(names[:]):
         count = hosts if even or at == 0 else rng.randint(0, hosts)
         names += [f"n{at}.{host}" for host in range(count)]

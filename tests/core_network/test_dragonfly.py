@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 
 from dragonflies import dragonfly
 from hocket import _core
-from hocket.network import read_network
 from strategies import NetworkPlan
 
 SIZES = [(4, 3, 2), (3, 4, 2), (5, 4, 2), (9, 4, 1), (6, 5, 2)]
@@ -50,7 +50,7 @@ def test_messages_take_the_link_between_their_groups(
                 assert not ends
                 continue
             assert (ends[0][0], ends[-1][1]) == (plan.names[a], plan.names[b])
-            assert all(before[1] == after[0] for before, after in zip(ends, ends[1:], strict=False))
+            assert all(before[1] == after[0] for before, after in pairwise(ends))
             visited = [place(name, routers) for name, _ in ends[1:]]
             here, there = place(plan.names[a], routers), place(plan.names[b], routers)
             assert visited[0] == here and visited[-1] == there
@@ -92,15 +92,3 @@ def test_a_dragonfly_that_lacks_a_link_takes_shortest_paths(inside: bool) -> Non
         for end in (a, b)
     )
     assert len(whole.route(src, dst)) == 3 < len(part.route(src, dst))
-
-
-@pytest.mark.parametrize(
-    ("source", "longest"),
-    [
-        ("dragonfly:9x4x1", 5),
-        ("dragonfly:5x4x1", 5),
-        ("dragonfly:3x2x1", 5),  # a ring of six routers: groups of two are not told, paths are as long
-    ],
-)
-def test_which_short_forms_are_dragonflies(source: str, longest: int) -> None:
-    assert routers_passed(read_network(source)) == longest

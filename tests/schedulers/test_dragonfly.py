@@ -66,7 +66,9 @@ def test_where_it_does_not_serve(network: str, why: str) -> None:
 
 def test_a_part_of_the_hosts_has_no_closed_form() -> None:
     network = read_network("dragonfly:9x4x2")
-    part = network.restricted_to([int(node != network.hosts[5] and node in network.hosts) for node in range(network.nodes)])
+    part = network.restricted_to(
+        [int(node != network.hosts[5] and node in network.hosts) for node in range(network.nodes)]
+    )
     with pytest.raises(_core.InputError, match="different numbers of hosts"):
         _core.Rows(part, _core.Demand(part.ranks, 64), NAME)
 

@@ -88,9 +88,7 @@ def test_rows_of_parts_of_fat_trees(shape: Shape, seed: int, pattern: str, by_so
     st.sampled_from(PATTERNS),
     st.booleans(),
 )
-def test_rows_of_parts_of_dragonflies(
-    sizes: tuple[int, int], seed: int, pattern: str, even: bool
-) -> None:
+def test_rows_of_parts_of_dragonflies(sizes: tuple[int, int], seed: int, pattern: str, even: bool) -> None:
     """Whichever router has the link to a group, and whichever hosts have ranks."""
     rng = Random(seed)
     network = dragonfly(*sizes, 2, rng, even=even).build("graph")
