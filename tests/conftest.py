@@ -59,6 +59,12 @@ def pytest_configure(config: pytest.Config) -> None:
     builds.prepare(config)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for each other come first: --dist worksteal gives them to one worker, and the others take what is
+    last in its list."""
+    items.sort(key=lambda item: item.get_closest_marker("lab") is None)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def programs_keep_their_pages() -> None:
     """Programs take and return buffers of some hundred kilobytes for each call: mapping them anew takes a quarter of
