@@ -142,7 +142,8 @@ def test_demand_of_another_size_is_refused(name: str) -> None:
 
 def test_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
-        _core.InputError, match=r"is called 'fastest'.*tree, product, fat-tree, nested-shifts, dragonfly, packing"
+        _core.InputError,
+        match=r"is called 'fastest'.*tree, product, fat-tree, nested-shifts, dragonfly, packing",
     ):
         _core.find_scheduler("fastest")
 
