@@ -132,8 +132,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "building the network; CPU seconds leave out what other programs took. Memory is the peak resident set of the",
         "process, with Python and the network. Tokens are those that this rank's sends wait for. The sample: messages",
         "drawn from the whole schedule, that met another one or were out of order; of all-gathers and all-reduces all",
-        "transfers, by the edges of the ring. Targets of 202,612 hosts are twice those of 10^5, of dragonflies those of",
-        "trees.",
+        "transfers, by the edges of the ring. Targets of 202,612 hosts are twice those of 10^5, of dragonflies those",
+        "of trees.",
         "",
         *table(
             "network | ranks | phases | bound | tokens | s | CPU s | target s | peak MB | target MB | sample | met"
