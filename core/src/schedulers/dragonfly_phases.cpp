@@ -6,6 +6,7 @@
 
 #include "hocket/schedulers/edge_colours.hpp"
 #include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/written_out.hpp"
 
 namespace hocket {
 namespace {
@@ -278,16 +279,7 @@ std::string_view dragonfly_why_not(const Network& network, const Demand& demand)
 }
 
 Schedule dragonfly(const Network& network, const Demand& demand, const SchedulerOptions&) {
-  const DragonflyPhases phases(network);
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  hops.reserve(demand.messages());
-  for (std::uint64_t phase = 0; phase < phases.phases(); ++phase) {
-    for (Rank src = 0; src < demand.ranks; ++src)
-      if (const std::optional<Rank> dst = phases.target(src, phase)) hops.push_back({src, *dst});
-    begin.push_back(hops.size());
-  }
-  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+  return written_out(DragonflyPhases(network), demand);
 }
 
 }  // namespace algorithms

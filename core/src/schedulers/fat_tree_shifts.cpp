@@ -2,6 +2,7 @@
 #include "hocket/schedulers/fat_tree_shifts.hpp"
 
 #include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/written_out.hpp"
 
 namespace hocket {
 namespace {
@@ -58,15 +59,7 @@ std::string_view fat_tree_why_not(const Network& network, const Demand& demand) 
 }
 
 Schedule fat_tree(const Network& network, const Demand& demand, const SchedulerOptions&) {
-  const FatTreeShifts shifts(network);
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  hops.reserve(demand.messages());
-  for (std::uint64_t phase = 0; phase < shifts.phases(); ++phase) {
-    for (Rank src = 0; src < demand.ranks; ++src) hops.push_back({src, shifts.target(src, phase)});
-    begin.push_back(hops.size());
-  }
-  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+  return written_out(FatTreeShifts(network), demand);
 }
 
 }  // namespace algorithms

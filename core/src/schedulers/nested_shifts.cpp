@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "hocket/schedulers/entries.hpp"
+#include "hocket/schedulers/written_out.hpp"
 
 namespace hocket {
 namespace {
@@ -212,16 +213,7 @@ std::string_view nested_shifts_why_not(const Network& network, const Demand& dem
 }
 
 Schedule nested_shifts(const Network& network, const Demand& demand, const SchedulerOptions&) {
-  const std::unique_ptr<NestedShifts> shifts = NestedShifts::make(network);
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  hops.reserve(demand.messages());
-  for (std::uint64_t phase = 0; phase < shifts->phases(); ++phase) {
-    for (Rank src = 0; src < demand.ranks; ++src)
-      if (const std::optional<Rank> dst = shifts->target(src, phase)) hops.push_back({src, *dst});
-    begin.push_back(hops.size());
-  }
-  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+  return written_out(*NestedShifts::make(network), demand);
 }
 
 }  // namespace algorithms
