@@ -233,3 +233,11 @@ def test_memory_of_a_row() -> None:
         "ring = _core.Ring(network, find_demand('all-reduce', network.ranks, 64 * network.ranks))\n"
     )
     assert growth(prepare, "row = ring.row(7)") < 20_000  # KiB
+
+
+def test_between_groups_of_a_dragonfly_a_ring_takes_one_link_only() -> None:
+    """It ends each group where that link begins."""
+    network = read_network("dragonfly:9x4x2")
+    ring = _core.Ring(network, find_demand("all-gather", network.ranks, 64))
+    edges = [network.route(rank, ring.row(rank).sends[0][1]) for rank in range(network.ranks)]
+    assert max(map(len, edges)) == 3
