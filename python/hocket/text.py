@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -17,6 +18,11 @@ SHOWN_PATH: Final = 4096
 def shown(text: str, longest: int = 60) -> str:
     """``text`` quoted for a message: one line, printable, not too long."""
     return repr(text) if len(text) <= longest else repr(text[:longest]) + "…"
+
+
+def some(names: Sequence[str], most: int = 4) -> str:
+    """The first names of a list for a message, and whether there are more: ``a, b, …``."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def where_is(path: str) -> Where:

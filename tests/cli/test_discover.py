@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hocket.cli import discover
+from hocket.network import read_known_network, read_network_description
 from refusals import refused
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
@@ -72,6 +73,58 @@ def test_refusals(tmp_path: Path, hocket: Call, tools: Callable[..., None]) -> N
     refused(discovered("--infiniband", "--names", tmp_path / "none"), "no such file")
     refused(hocket("network", "discover", "--infiniband", "-o", tmp_path / "net"), "is not a TOML file")
     assert not (tmp_path / "net.toml").exists()
+
+
+BLOCKS = """\
+BlockName=b1 BlockIndex=0 Nodes=n[1-4] BlockSize=4
+BlockName=b2 BlockIndex=1 Nodes=n[5-8] BlockSize=4
+BlockName=b3 BlockIndex=2 Nodes= BlockSize=4
+AggregatedBlock=b[1-2] BlockIndex=3 Nodes=n[1-8] BlockSize=8
+"""
+TORUS = """\
+TorusName=pod Dims=2x2x3 Nodes=n[1-12]
+  TorusName=pod PlacementDims=2x2x1(4) Anchors=3
+"""
+PLACED = """\
+%YAML 1.1
+---
+- topology: t
+  cluster_default: true
+  flat: false
+  tree: {}
+  torus3d:
+    toruses:
+    - name: pod
+      dims: {x: 2, y: 2, z: 3}
+      nodes: n[7-12,1-6]
+...
+"""
+
+
+@pytest.mark.parametrize(("topology", "topoconf", "told", "first", "said"), [
+    (BLOCKS, "", "a tree of 8 hosts, 4 switches, 11 links", "n1", "without hosts: 2 blocks (b3, blocks of 8 #2)"),
+    ("RingName=r Nodes=n[3-8],n[1-2] RingSize=8\n", "", "a torus of 8 hosts, 0 switches, 8 links", "n3", ""),
+    (TORUS, "", "a torus of 12 hosts, 0 switches", "n1", "lists the hosts of a torus in its own order"),
+    (TORUS, PLACED, "a torus of 12 hosts, 0 switches", "n7", ""),
+    ("SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-3] \nSwitchName=s2 Level=0 LinkSpeed=1 Nodes= \n"
+     "SwitchName=s0 Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=s[1-2] \n", "",
+     "a tree of 3 hosts, 2 switches, 4 links", "n1", "without hosts: 1 switch (s2)"),
+])  # fmt: skip
+def test_what_scontrol_prints_becomes_a_network(
+    tmp_path: Path, hocket: Call, tools: Callable[..., None],
+    topology: str, topoconf: str, told: str, first: str, said: str,
+) -> None:  # fmt: skip
+    """Of a torus ``topology`` lists the hosts in the order of slurm.conf, ``topoconf`` in that of their places."""
+    for name, text in (("topology", topology), ("topoconf", topoconf)):
+        (tmp_path / name).write_text(text)
+    tools(scontrol=f"test -s {tmp_path}/$2 || exit 1; exec /bin/cat {tmp_path}/$2")
+    answer = hocket("network", "discover", "--slurm", "-o", tmp_path / "net.toml", "--keep", tmp_path)
+    assert answer.code == 0, answer
+    assert f"Slurm: {told}" in answer.out and (said in answer.err if said else "hocket:" not in answer.err)
+    known = read_known_network(str(tmp_path / "net.toml"))
+    assert known.network.names[known.network.hosts[0]] == first
+    kept = read_network_description(str(tmp_path / "scontrol.txt"))
+    assert kept.build().names[kept.build().hosts[0]] == first
 
 
 def test_files_of_lldpd_become_a_network(tmp_path: Path, hocket: Call) -> None:

@@ -34,6 +34,7 @@ EXPECTED = {
     "flux.json": ("tree", 4, 6),
     "torus3d.yaml": ("grid", 0, 0),
     "blocks.yaml": ("tree", 16, 22),
+    "blocks.conf": ("tree", 16, 22),
 }
 
 

@@ -34,8 +34,8 @@ def test_rates_are_the_defaults(tmp_path_factory: pytest.TempPathFactory) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("SwitchName=s0", "1: switch 's0' has neither Nodes nor Switches"),
-        ("SwitchName=s0 Nodes=", "1: switch 's0' has neither"),
+        ("SwitchName=s0", "the network has no hosts"),
+        ("SwitchName=s0 Nodes=", "the network has no hosts"),
         ("SwitchName= Nodes=n1", "1: SwitchName=Nodes=n1 is not one name"),
         ('SwitchName="" Nodes=n1', "1: the line names no switch"),
         ("SwitchName=a Nodes=n1\nNodes=n2", "2: the line names no switch"),
@@ -49,7 +49,28 @@ def test_rates_are_the_defaults(tmp_path_factory: pytest.TempPathFactory) -> Non
         ("SwitchName=s0 Nodes=n1\nSwitchName=s0 Nodes=n2", "2: switch 's0' is defined twice"),
         ("SwitchName=s0 Nodes=n1\nSwitchName=t Switches=s[0-1]", "2: no host or switch is called 's1'"),
         ("SwitchName=t Switches=u\nSwitchName=u Switches=t", "the network has no hosts"),
-        ("# blocks\nBlockName=b0 Nodes=n[0-3]\nBlockSizes=4", "2: BlockName= is of topology/block"),
+        (
+            "SwitchName=s0 Nodes=n1\nBlockName=b0 Nodes=n2",
+            "2: BlockName= tells of blocks, and line 1 of switches",
+        ),
+        ("BlockName=b0 Nodes=n1 Switches=s1", "1: Switches= does not go with BlockName="),
+        ("BlockName=b0 Nodes=n1 BlockSizes=4", "1: BlockSizes= does not go with BlockName="),
+        ("BlockName=b[0-1] Nodes=n1", "1: BlockName=b[0-1] is not one name; give each block a line"),
+        ("BlockName=b0 Nodes=n1\nBlockSizes=4,6", "2: block size 6 does not hold several blocks of 4"),
+        ("BlockName=b0 Nodes=n1\nBlockSizes=4,x", "2: a block size is 'x', no whole number"),
+        ("BlockName=b0 Nodes=n1\nBlockSizes=4\nBlockSizes=8", "3: BlockSizes is given twice"),
+        ("BlockName=b0\nBlockSizes=4", "1: the network has no hosts"),
+        ("BlockName=b0 Nodes=n1\nBlockName=b1 Nodes=n1", "2: host 'n1' is defined twice"),
+        (
+            "RingName=r0 Nodes=n[1-3]\nRingName=r1 Nodes=n[4-6]",
+            "1: RingName has 2 entries, between which no wire",
+        ),
+        ("RingName=r0", "1: the ring has no nodes"),
+        ("RingName=r0 Nodes=n1,n1", "1: host 'n1' stands twice"),
+        ("TorusName=t Dims=2x2x2 Nodes=n[1-7]", "1: 7 nodes for 8 places"),
+        ("TorusName=t Dims=2x2 Nodes=n[1-4]", "1: a torus needs Dims and Nodes"),
+        ("TorusName=t Dims=2x0x2 Nodes=n1", "1: a side is from 1 to 4096"),
+        ("  TorusName=t PlacementDims=2x2x2(8) Anchors=1", "1: TorusName has 0 entries"),
     ],
 )
 def test_mistakes(refused: Refused, text: str, message: str) -> None:

@@ -108,8 +108,9 @@ def test_one_block_is_a_switch(describe: Describe) -> None:
     (RING.replace("        nodes: n[1-6]\n", ""), "the ring has no nodes"),
     (RING + "      - {ring: r2, nodes: n7}\n", "rings has 2 entries"),
     (BLOCKS.replace("[4, 8]", "[4, 6]"), "block size 6 does not hold several blocks of 4"),
-    (BLOCKS.replace('nodes: "n[01-04]"', "nodes: "), "nodes must be a text"),
-    (BLOCKS.replace('block: b1, nodes: "n[01-04]"', "block: b1"), "a block needs a name and nodes"),
+    (BLOCKS.replace('nodes: "n[01-04]"', "nodes: [n01]"), "nodes must be a text"),
+    (BLOCKS.replace('block: b1, nodes: "n[01-04]"', 'nodes: "n[01-04]"'), "the block has no name"),
+    ("- topology: t\n  block: {blocks: [block: b1, block: b2]}\n", "the network has no hosts"),
     (BLOCKS.replace("n[05-08]", "n[04-08]"), "host 'n04' is defined twice"),
 ])  # fmt: skip
 def test_mistakes(refused: Refused, text: str, says: str) -> None:

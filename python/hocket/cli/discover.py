@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -33,7 +34,8 @@ _SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
 _INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
 _INSTALL_SLURM: Final = "run it where Slurm's commands are (Debian: slurm-client)"
 _ANSWERS: Final = (
-    "run it where 'scontrol ping' answers and TopologyPlugin is topology/tree, or give the file itself"
+    "run it where 'scontrol ping' answers and TopologyPlugin tells how hosts are wired (tree, block, ring, torus3d), "
+    "or give the file itself"
 )
 _ALLOWED: Final = (
     "run it where a port is up (ibstat), as a user who may read /dev/infiniband/umad* (mostly root)"
@@ -167,14 +169,24 @@ def _merged(
 
 
 def _asked_slurm(folder: Path, quiet: bool) -> list[Path]:
-    """The file with what scontrol prints of the switches."""
+    """The file with what scontrol prints of switches, blocks or rings. Of a torus it tells the places of hosts only
+    where it prints the configuration (``show topoconf``)."""
     program = _program(SWITCHES, _INSTALL_SLURM)
     _make(folder)
-    command = [program, "show", "topology"]
-    text = with_spinner(f"running {SWITCHES}", partial(_run, command, _ANSWERS, _INSTALL_SLURM), quiet)
+
+    def asked(what: str) -> bytes:
+        return with_spinner(
+            f"running {SWITCHES}", partial(_run, [program, "show", what], _ANSWERS, _INSTALL_SLURM), quiet
+        )
+
+    text = asked("topology")
     if b"=" not in text:  # "No topology information available", exit code 0
         said = text.decode(errors="replace").strip().splitlines()[-1][:200]
         raise NetworkError(f"tells no switches: {said}", where=Where(SWITCHES), remedy=_ANSWERS)
+    if b"TorusName=" in text:
+        with contextlib.suppress(NetworkError):
+            placed = asked("topoconf")
+            text = placed if b"torus3d:" in placed else text
     path = folder / f"{SWITCHES}.txt"
     write_atomically(str(path), [text])
     return [path]

@@ -14,6 +14,7 @@ from hocket.network.description import Defaults, NetworkDescription
 from hocket.network.json_files import Lines, entries, name, parse
 from hocket.network.layers import layered
 from hocket.network.source import Source, shown
+from hocket.text import some
 
 _TIER: Final = "fabric.topograph.run/tier-"
 _NAMED: Final = "network.topology.nvidia.com/"
@@ -36,8 +37,9 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     if not result.hosts:
         raise source.error(f"no node has labels {_TIER}0 or {_NAMED}leaf", remedy=_AGAIN)
     if without:
-        some = ", ".join(without[:4]) + (", …" if len(without) > 4 else "")
-        result.notes.append(f"left out, without labels of topograph: {len(without)} of the nodes ({some})")
+        result.notes.append(
+            f"left out, without labels of topograph: {len(without)} of the nodes ({some(without)})"
+        )
     return result
 
 

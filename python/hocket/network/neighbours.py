@@ -17,7 +17,7 @@ from hocket.network.description import Defaults, Link, NetworkDescription
 from hocket.network.islands import islands_of
 from hocket.network.lldp import Chassis, Heard, Record
 from hocket.network.source import shown
-from hocket.text import natural
+from hocket.text import natural, some
 
 _SOME: Final = 4  # names in a message
 _WHOLE: Final = "give the files of the switches, too, or of one part alone"
@@ -427,4 +427,4 @@ def _tell(state: _Merge, links: dict[tuple[str, str], list[_Cable]], hosts: set[
 
 def _some(names: Sequence[str], what: str) -> str:
     count = f"{len(names)} {what}{'' if len(names) == 1 else 's'}"
-    return f"{count} ({', '.join(names[:_SOME])}{', …' if len(names) > _SOME else ''})"
+    return f"{count} ({some(names)})"

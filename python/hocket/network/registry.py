@@ -33,7 +33,7 @@ class Reader:
 READERS: tuple[Reader, ...] = (
     Reader("hocket", "Hocket's own TOML", toml.sniff, toml.read),
     Reader("simgrid", "SimGrid platform XML, version 4.1", simgrid.sniff, simgrid.read),
-    Reader("slurm-conf", "Slurm topology.conf (topology/tree)", slurm_conf.sniff, slurm_conf.read),
+    Reader("slurm-conf", "Slurm topology.conf, scontrol show topology", slurm_conf.sniff, slurm_conf.read),
     Reader("slurm-yaml", "Slurm topology.yaml", slurm_yaml.sniff, slurm_yaml.read),
     Reader("ibnetdiscover", "InfiniBand's ibnetdiscover", ibnetdiscover.sniff, ibnetdiscover.read),
     Reader("aws", "AWS describe-instance-topology", instance_topology.sniff, instance_topology.read),

@@ -1,80 +1,183 @@
-"""Topologies of Slurm's ``topology.yaml`` beside trees: ``torus3d`` (26.05), ``ring`` (25.11) and ``block``."""
+"""The shapes that Slurm's files tell, in whichever syntax: trees of switches, blocks, a ring, a torus.
+
+Readers of a syntax take it apart into :class:`Unit` and :class:`Region`; what these mean is decided here alone.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
-
-import yaml
 
 from hocket.network.description import Defaults, Grid, Link, NetworkDescription
 from hocket.network.grids import check_sides
 from hocket.network.hostlist import expand
 from hocket.network.source import Source, shown
-from hocket.network.yaml_nodes import line_of, mapping, sequence, text
+from hocket.network.spines import allow_spines
+from hocket.text import some
 
-_AXES: Final = ("x", "y", "z")
+Triple = tuple[int, int, int]
+MAX_SIDE: Final = 4096
 _ONE: Final = "keep the one that is meant in a copy of the file"
 
 
-def read_torus(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
-    """Hosts wired to their neighbours in three dimensions; x runs fastest. Placements are Slurm's own affair."""
-    torus = _only(source, node, "torus3d", "toruses", ("name", "dims", "nodes", "regions", "placements"))
-    line = line_of(next(iter(torus.values()))) if torus else line_of(node)
-    if "dims" not in torus or ("nodes" in torus) == ("regions" in torus):
-        raise source.error(
-            "a torus needs dims, and either nodes or regions", line, "write dims: {x: 4, y: 4, z: 2}"
-        )
-    sides = _triple(source, torus["dims"], "dims")
-    if math.prod(sides) < 1 or max(sides) > 4096:
-        raise source.error("a side is from 1 to 4096", line_of(torus["dims"]), "correct dims")
-    # Without sides of 1, which are no dimension; in Hocket's grids the last side runs fastest.
-    wide = [side for side in reversed(sides) if side > 1] or [1]
-    check_sides(source, "torus", wide, line_of(torus["dims"]))
-    names = _placed(source, torus, sides)
-    return _grid(source, defaults, wide, names)
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A text of a file, and the line where it stands."""
+
+    text: str
+    line: int
 
 
-def read_ring(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
-    """Hosts in a ring, each wired to the next in the order of the list, the last to the first."""
-    ring = _only(source, node, "ring", "rings", ("ring", "nodes"))
-    if "nodes" not in ring:
-        raise source.error("the ring has no nodes", line_of(node), "add nodes: n[1-8]")
-    names = _hosts(source, ring["nodes"])
-    check_sides(source, "torus", [len(names)], line_of(ring["nodes"]))
-    return _grid(source, defaults, [len(names)], _each_once(source, names, line_of(ring["nodes"])))
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A switch, block or ring: its name, the list of its hosts, the list of the switches below it (``None``: it has
+    none). ``speed``: of the links to what it lists, in a unit of the file's own; ``None`` where it is not told."""
+
+    name: Told
+    nodes: Told | None = None
+    children: Told | None = None
+    speed: float | None = None
 
 
-def read_blocks(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
-    """A tree: a switch for each block, one above those that make up each larger size, and a root. How fast the links
-    between them are, the file does not say."""
-    values = mapping(source, node, "block topology", ("block_sizes", "blocks"))
-    if "blocks" not in values:
-        raise source.error("the topology has no blocks", line_of(node), "add a list of blocks")
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A box of places in a torus, from ``anchor`` on, ``dims`` wide, and the hosts there; x runs fastest."""
+
+    anchor: Triple
+    dims: Triple
+    nodes: Told
+    line: int
+
+
+def tree_of(
+    source: Source, defaults: Defaults, switches: Sequence[Unit], line: int, remedy: str
+) -> NetworkDescription:
+    """Switches with hosts and switches below them; those that list the same switches are parallel spines. ``line``
+    and ``remedy`` are for a tree without hosts."""
     result = NetworkDescription(source=source.name)
-    level: list[str] = []
-    for item in sequence(source, values["blocks"], "blocks"):
-        block = mapping(source, item, "block", ("block", "nodes"))
-        line = line_of(item)
-        if "block" not in block or "nodes" not in block:
-            raise source.error("a block needs a name and nodes", line, "write block: b1 and nodes: n[1-4]")
-        level.append(text(source, block["block"], "block"))
-        result.add_switch(level[-1], source.at(line))
-        for host in _hosts(source, block["nodes"]):
-            at = source.at(line_of(block["nodes"]))
-            result.add_host(host, defaults.ranks, at)
-            result.links.append(Link(level[-1], host, defaults.rate, defaults.latency, at, False))
+    speeds: list[float | None] = []  # of each link
+    for switch in switches:
+        _add(source, defaults, switch, result)
+        speeds += [switch.speed] * (len(result.links) - len(speeds))
     if not result.hosts:
-        raise source.error("the network has no hosts", line_of(values["blocks"]), "add nodes to a block")
-    sizes = _sizes(source, values["block_sizes"]) if "block_sizes" in values else []
-    where = source.at(line_of(node))
-    for smaller, larger in itertools.pairwise(sizes):
+        raise source.error("the network has no hosts", line, remedy)
+    _use_speeds(result, speeds)
+    _leave_out_empty(result, "switch")
+    allow_spines(result)
+    return result
+
+
+def blocks_of(
+    source: Source, defaults: Defaults, blocks: Sequence[Unit], sizes: Sequence[Told], line: int
+) -> NetworkDescription:
+    """A tree: a switch for each block, one above those that make up each larger size, and a root. How fast the links
+    between them are, the file does not say. ``line``: where the blocks begin."""
+    result = NetworkDescription(source=source.name)
+    for block in blocks:
+        _add(source, defaults, block, result)
+    if not result.hosts:
+        raise source.error("the network has no hosts", line, "add nodes to a block")
+    level = [block.name.text for block in blocks]
+    for smaller, larger in itertools.pairwise(_checked(source, sizes)):
         level = _joined(result, level, larger // smaller, f"blocks of {larger}", defaults)
     _joined(result, level, len(level), "root", defaults)
     for added in result.nodes:
-        added.where = added.where or where
+        added.where = added.where or source.at(line)
+    _leave_out_empty(result, "block")
     return result
+
+
+def ring_of(
+    source: Source, defaults: Defaults, rings: Sequence[Unit], what: str, line: int
+) -> NetworkDescription:
+    """Hosts in a ring, each wired to the next in the order of the list, the last to the first. ``what`` the file calls
+    its rings."""
+    wired = [ring.nodes for ring in rings if ring.nodes is not None]
+    if not wired:
+        raise source.error(
+            "the ring has no nodes", rings[0].name.line if rings else line, "add nodes: n[1-8]"
+        )
+    check_only(source, what, len(wired), line)
+    nodes = wired[0]
+    names = expand(nodes.text, source, nodes.line)
+    check_sides(source, "torus", [len(names)], nodes.line)
+    result = _grid(source, defaults, [len(names)], _each_once(source, names, nodes.line))
+    _say_left_out(result, [ring.name.text for ring in rings if ring.nodes is None], "ring")
+    return result
+
+
+def torus_of(
+    source: Source, defaults: Defaults, sides: Triple, regions: Sequence[Region], line: int
+) -> NetworkDescription:
+    """Hosts wired to their neighbours in three dimensions; x runs fastest. ``line``: where the sides stand."""
+    if math.prod(sides) < 1 or max(sides) > MAX_SIDE:
+        raise source.error(f"a side is from 1 to {MAX_SIDE}", line, "correct dims")
+    # Without sides of 1, which are no dimension; in Hocket's grids the last side runs fastest.
+    wide = [side for side in reversed(sides) if side > 1] or [1]
+    check_sides(source, "torus", wide, line)
+    return _grid(source, defaults, wide, _placed(source, sides, regions))
+
+
+def check_only(source: Source, what: str, count: int, line: int) -> None:
+    """One ring or torus is a network; several are wired by nothing."""
+    if count != 1:
+        raise source.error(f"{what} has {count} entries, between which no wire leads", line, _ONE)
+
+
+def _add(source: Source, defaults: Defaults, unit: Unit, result: NetworkDescription) -> None:
+    name = unit.name.text
+    result.add_switch(name, source.at(unit.name.line))
+    for told, are_hosts in ((unit.nodes, True), (unit.children, False)):
+        if told is None:
+            continue
+        where = source.at(told.line)
+        for below in expand(told.text, source, told.line):
+            if are_hosts:
+                result.add_host(below, defaults.ranks, where)
+            result.links.append(Link(name, below, defaults.rate, defaults.latency, where, False))
+
+
+def _leave_out_empty(result: NetworkDescription, what: str) -> None:
+    """Takes out switches that list no hosts and no switches, and those above these alone, and says so: Slurm keeps
+    the leaves of hosts that a cloud has given back."""
+    left = Counter(link.a for link in result.links)
+    above: dict[str, list[str]] = {}
+    for link in result.links:
+        above.setdefault(link.b, []).append(link.a)
+    empty = [node.name for node in result.nodes if not node.is_host and not left[node.name]]
+    for name in empty:  # grows
+        for upper in above.get(name, []):
+            left[upper] -= 1
+            if not left[upper]:
+                empty.append(upper)
+    gone = set(empty)
+    if gone:
+        result.nodes = [node for node in result.nodes if node.name not in gone]
+        result.links = [link for link in result.links if link.b not in gone]
+        _say_left_out(result, list(dict.fromkeys(empty)), what)
+
+
+def _say_left_out(result: NetworkDescription, names: Sequence[str], what: str) -> None:
+    if names:
+        many = "" if len(names) == 1 else ("es" if what.endswith("ch") else "s")
+        result.notes.append(f"left out, without hosts: {len(names)} {what}{many} ({some(names)})")
+
+
+def _use_speeds(result: NetworkDescription, speeds: Sequence[float | None]) -> None:
+    """Rates in proportion to the speeds, hosts' usual links at the default rate; only where all switches tell
+    one, and not all the same."""
+    hosts = {node.name for node in result.nodes if node.is_host}
+    of_hosts = [speed for link, speed in zip(result.links, speeds, strict=True) if link.b in hosts]
+    if None in speeds or len(set(speeds)) < 2 or not of_hosts:
+        return
+    usual = max(sorted({speed for speed in of_hosts if speed is not None}), key=of_hosts.count)
+    for link, speed in zip(result.links, speeds, strict=True):
+        if speed is not None:
+            link.rate, link.rate_given = link.rate * (speed / usual), True
 
 
 def _joined(
@@ -94,70 +197,47 @@ def _joined(
     return above
 
 
-def _sizes(source: Source, node: yaml.Node) -> list[int]:
-    sizes = [_number(source, item, "a block size") for item in sequence(source, node, "block_sizes")]
-    for smaller, larger in itertools.pairwise(sizes):
+def _checked(source: Source, sizes: Sequence[Told]) -> list[int]:
+    found = [whole(source, size, "a block size") for size in sizes]
+    for at, (smaller, larger) in enumerate(itertools.pairwise(found), 1):
         if smaller < 1 or larger <= smaller or larger % smaller:
             raise source.error(
-                f"block size {larger} does not hold several blocks of {smaller}", line_of(node),
+                f"block size {larger} does not hold several blocks of {smaller}", sizes[at].line,
                 "each size is a multiple of the one before",
             )  # fmt: skip
-    return sizes
+    return found
 
 
-def _only(
-    source: Source, node: yaml.Node, kind: str, key: str, known: tuple[str, ...]
-) -> dict[str, yaml.Node]:
-    values = mapping(source, node, kind, (key,))
-    items = sequence(source, values.get(key), key)
-    if len(items) != 1:
-        raise source.error(
-            f"{key} has {len(items)} entries, between which no wire leads", line_of(node), _ONE
-        )
-    return mapping(source, items[0], kind, known)
-
-
-def _placed(source: Source, torus: dict[str, yaml.Node], sides: list[int]) -> list[str]:
+def _placed(source: Source, sides: Triple, regions: Sequence[Region]) -> list[str]:
     """The host at each place, x fastest."""
-    if "nodes" in torus:
-        line = line_of(torus["nodes"])
-        names = _hosts(source, torus["nodes"])
-        if len(names) != math.prod(sides):
-            raise source.error(
-                f"{len(names)} nodes for {math.prod(sides)} places", line, "give each place one host"
-            )
-        return _each_once(source, names, line)
     held: list[str | None] = [None] * math.prod(sides)
-    for item in sequence(source, torus["regions"], "regions"):
-        region = mapping(source, item, "region", ("anchor", "dims", "nodes"))
-        line = line_of(item)
-        if len(region) != 3:
-            raise source.error("a region needs anchor, dims and nodes", line, "add what is missing")
-        anchor, dims = (_triple(source, region[key], key) for key in ("anchor", "dims"))
-        names = _hosts(source, region["nodes"])
+    for region in regions:
+        anchor, dims, line = region.anchor, region.dims, region.line
+        names = expand(region.nodes.text, source, region.nodes.line)
         inside = all(a + d <= side for a, d, side in zip(anchor, dims, sides, strict=True))
         if not inside or len(names) != math.prod(dims):
+            what = (
+                f"{len(names)} nodes for {math.prod(dims)} places"
+                if dims == sides
+                else f"a region of {math.prod(dims)} places with {len(names)} nodes"
+            )
             raise source.error(
-                f"a region of {math.prod(dims)} places with {len(names)} nodes"
-                + ("" if inside else ", which reaches beyond the torus"), line,
-                "give each place one host, within the torus",
+                what + ("" if inside else ", which reaches beyond the torus"), line,
+                "give each place one host" + ("" if dims == sides else ", within the torus"),
             )  # fmt: skip
-        for number, name in enumerate(names):
-            x, y, z = number % dims[0], number // dims[0] % dims[1], number // (dims[0] * dims[1])
-            place = anchor[0] + x + sides[0] * (anchor[1] + y + sides[1] * (anchor[2] + z))
-            if held[place] is not None:
+        for place, name in enumerate(names):
+            x, y, z = place % dims[0], place // dims[0] % dims[1], place // (dims[0] * dims[1])
+            at = anchor[0] + x + sides[0] * (anchor[1] + y + sides[1] * (anchor[2] + z))
+            if held[at] is not None:
                 raise source.error(
-                    f"{shown(name)} lies where {shown(str(held[place]))} is", line, "move a region"
+                    f"{shown(name)} lies where {shown(str(held[at]))} is", line, "move a region"
                 )
-            held[place] = name
+            held[at] = name
+    line = regions[0].line if regions else 0
     missing = held.count(None)
     if missing:
-        raise source.error(
-            f"{missing} of {len(held)} places have no host",
-            line_of(torus["regions"]),
-            "add a region for them",
-        )
-    return _each_once(source, [str(name) for name in held], line_of(torus["regions"]))
+        raise source.error(f"{missing} of {len(held)} places have no host", line, "add a region for them")
+    return _each_once(source, [str(name) for name in held], line)
 
 
 def _each_once(source: Source, names: list[str], line: int) -> list[str]:
@@ -174,19 +254,8 @@ def _grid(source: Source, defaults: Defaults, sides: list[int], names: list[str]
     return NetworkDescription(source=source.name, shape="grid", grid=grid)
 
 
-def _hosts(source: Source, node: yaml.Node) -> list[str]:
-    return expand(text(source, node, "nodes"), source, line_of(node))
-
-
-def _triple(source: Source, node: yaml.Node, what: str) -> list[int]:
-    values = mapping(source, node, what, _AXES)
-    if len(values) != len(_AXES):
-        raise source.error(f"{what} needs x, y and z", line_of(node), f"write {what}: {{x: 4, y: 4, z: 2}}")
-    return [_number(source, values[axis], axis) for axis in _AXES]
-
-
-def _number(source: Source, node: yaml.Node, what: str) -> int:
-    value = text(source, node, what)
-    if not (value.isascii() and value.isdigit() and len(value) < 8):
-        raise source.error(f"{what} is {shown(value)}, no whole number", line_of(node), "write digits")
-    return int(value)
+def whole(source: Source, value: Told, what: str) -> int:
+    """``what`` the value is, as a whole number of at most seven digits."""
+    if not (value.text.isascii() and value.text.isdigit() and len(value.text) < 8):
+        raise source.error(f"{what} is {shown(value.text)}, no whole number", value.line, "write digits")
+    return int(value.text)

@@ -1,4 +1,5 @@
-"""Slurm's ``topology.yaml`` (since 25.05): ``tree``, and what :mod:`slurm_shapes` reads.
+"""Slurm's ``topology.yaml`` (since 25.05), and what ``scontrol show topoconf`` prints: trees, blocks, rings (25.11) and
+tori (26.05); :mod:`slurm_shapes` says what they mean.
 
 A ``flat`` topology says nothing about hosts, so it is refused with the way out.
 """
@@ -6,27 +7,32 @@ A ``flat`` topology says nothing about hosts, so it is refused with the way out.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 import yaml
 
-from hocket.network import slurm_shapes
-from hocket.network.description import Defaults, Link, NetworkDescription
-from hocket.network.hostlist import expand
-from hocket.network.source import Source, shown
-from hocket.network.spines import allow_spines
+from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.slurm_shapes import (
+    Region,
+    Told,
+    Triple,
+    Unit,
+    blocks_of,
+    check_only,
+    ring_of,
+    torus_of,
+    tree_of,
+    whole,
+)
+from hocket.network.source import Source
 from hocket.network.yaml_nodes import compose, is_true, line_of, mapping, sequence, text
 
 MAX_YAML: Final = 2**20  # PyYAML takes many seconds for each
 _SNIFF: Final = re.compile(r"(?m)^[ \t]*-[ \t]+[\"']?(?:topology|switch|tree|flat|block|ring|torus3d)\b")
-_SHAPES: Final = {
-    "block": slurm_shapes.read_blocks,
-    "ring": slurm_shapes.read_ring,
-    "torus3d": slurm_shapes.read_torus,
-}
-_KINDS: Final = ("tree", "flat", *_SHAPES)
-_TOP: Final = ("topology", "cluster_default", *_KINDS)
-_SWITCH: Final = ("switch", "children", "nodes")
+_AXES: Final = ("x", "y", "z")
+_TORUS: Final = ("name", "dims", "nodes", "regions", "placements")
+_NO_LIST: Final = ("", "~", "null", "(null)")  # where scontrol has nothing to say
 
 
 def sniff(source: Source) -> bool:
@@ -46,10 +52,9 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     chosen = [topology for topology in topologies if is_true(topology.get("cluster_default"))]
     topology = (chosen or topologies)[0]
     line = line_of(next(iter(topology.values()))) if topology else 0
-    kinds = [kind for kind in _KINDS if kind in topology]
-    if len(kinds) == 1 and kinds[0] in _SHAPES:
-        return _SHAPES[kinds[0]](source, defaults, topology[kinds[0]])
-    if kinds != ["tree"]:
+    named = [kind for kind in _KINDS if kind in topology]
+    kinds = [kind for kind in named if _says_something(topology[kind])] or named
+    if len(kinds) != 1 or kinds[0] not in _READ:
         problem = (
             f"is {kinds[0]}, which does not say how hosts are wired"
             if len(kinds) == 1
@@ -57,33 +62,102 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
         )
         at = line_of(topology[kinds[0]]) if kinds else line
         raise source.error(f"the topology {problem}", at, "describe it as a tree of switches, or as star:N")
-    tree = mapping(source, topology["tree"], "tree", ("switches",))
+    return _READ[kinds[0]](source, defaults, topology[kinds[0]])
+
+
+def _says_something(node: yaml.Node) -> bool:
+    """``scontrol show topoconf`` lists the kinds that a topology is not, too: ``tree: {}``, ``flat: false``."""
+    if isinstance(node, yaml.ScalarNode):
+        return str(node.value).lower() not in (*_NO_LIST, "false", "no", "off")
+    return bool(node.value)
+
+
+def _tree(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
+    tree = mapping(source, node, "tree", ("switches",))
     if "switches" not in tree:
-        raise source.error("the tree has no switches", line_of(topology["tree"]), "add a list of switches")
-    result = NetworkDescription(source=source.name)
-    for item in sequence(source, tree["switches"], "switches"):
-        _switch(source, defaults, item, result)
-    if not result.hosts:
-        raise source.error("the network has no hosts", line_of(tree["switches"]), "add nodes to a switch")
-    allow_spines(result)
-    return result
+        raise source.error("the tree has no switches", line_of(node), "add a list of switches")
+    switches = _units(source, tree["switches"], "switches", "switch", ("children", "nodes"))
+    return tree_of(source, defaults, switches, line_of(tree["switches"]), "add nodes to a switch")
 
 
-def _switch(source: Source, defaults: Defaults, item: yaml.Node, result: NetworkDescription) -> None:
-    values = mapping(source, item, "switch", _SWITCH)
-    line = line_of(item)
-    if "switch" not in values:
-        raise source.error("the switch has no name", line, "begin it with switch: …")
-    name = text(source, values["switch"], "switch")
-    result.add_switch(name, source.at(line))
-    if "children" not in values and "nodes" not in values:
-        raise source.error(f"switch {shown(name)} has neither children nor nodes", line, "add one or drop it")
-    if "nodes" in values:
-        at = line_of(values["nodes"])
-        for host in expand(text(source, values["nodes"], "nodes"), source, at):
-            result.add_host(host, defaults.ranks, source.at(at))
-            result.links.append(Link(name, host, defaults.rate, defaults.latency, source.at(at), False))
-    if "children" in values:
-        at = line_of(values["children"])
-        for child in expand(text(source, values["children"], "children"), source, at):
-            result.links.append(Link(name, child, defaults.rate, defaults.latency, source.at(at), False))
+def _blocks(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
+    values = mapping(source, node, "block topology", ("block_sizes", "blocks"))
+    if "blocks" not in values:
+        raise source.error("the topology has no blocks", line_of(node), "add a list of blocks")
+    sizes = sequence(source, values["block_sizes"], "block_sizes") if "block_sizes" in values else []
+    told = [Told(text(source, size, "a block size"), line_of(size)) for size in sizes]
+    blocks = _units(source, values["blocks"], "blocks", "block", ("nodes",))
+    return blocks_of(source, defaults, blocks, told, line_of(node))
+
+
+def _ring(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
+    values = mapping(source, node, "ring", ("rings",))
+    rings = _units(source, values.get("rings"), "rings", "ring", ("nodes",))
+    return ring_of(source, defaults, rings, "rings", line_of(node))
+
+
+def _units(source: Source, node: yaml.Node | None, what: str, kind: str, keys: tuple[str, ...]) -> list[Unit]:
+    units = []
+    for item in sequence(source, node, what):
+        values = mapping(source, item, kind, (kind, *keys))
+        if kind not in values:
+            raise source.error(f"the {kind} has no name", line_of(item), f"begin it with {kind}: …")
+        name = Told(text(source, values[kind], kind), line_of(item))
+        nodes, children = (_listed(source, values.get(key), key) for key in ("nodes", "children"))
+        units.append(Unit(name, nodes, children))
+    return units
+
+
+def _listed(source: Source, node: yaml.Node | None, what: str) -> Told | None:
+    if node is None or (isinstance(node, yaml.ScalarNode) and str(node.value).lower() in _NO_LIST):
+        return None
+    return Told(text(source, node, what), line_of(node))
+
+
+def _torus(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
+    """Placements are Slurm's own affair."""
+    values = mapping(source, node, "torus3d", ("toruses",))
+    items = sequence(source, values.get("toruses"), "toruses")
+    check_only(source, "toruses", len(items), line_of(node))
+    torus = mapping(source, items[0], "torus3d", _TORUS)
+    line = line_of(next(iter(torus.values()))) if torus else line_of(node)
+    nodes = _listed(source, torus.get("nodes"), "nodes")
+    regions = torus.get("regions")
+    regions = regions if regions is not None and _says_something(regions) else None
+    if "dims" not in torus or (nodes is None) == (regions is None):
+        raise source.error(
+            "a torus needs dims, and either nodes or regions", line, "write dims: {x: 4, y: 4, z: 2}"
+        )
+    sides = _triple(source, torus["dims"], "dims")
+    boxes = (
+        [Region((0, 0, 0), sides, nodes, nodes.line)]
+        if nodes is not None
+        else [_region(source, item) for item in sequence(source, regions, "regions")]
+    )
+    return torus_of(source, defaults, sides, boxes, line_of(torus["dims"]))
+
+
+def _region(source: Source, item: yaml.Node) -> Region:
+    values = mapping(source, item, "region", ("anchor", "dims", "nodes"))
+    nodes = _listed(source, values.get("nodes"), "nodes")
+    if nodes is None or len(values) != 3:
+        raise source.error("a region needs anchor, dims and nodes", line_of(item), "add what is missing")
+    anchor, dims = (_triple(source, values[key], key) for key in ("anchor", "dims"))
+    return Region(anchor, dims, nodes, line_of(item))
+
+
+def _triple(source: Source, node: yaml.Node, what: str) -> Triple:
+    values = mapping(source, node, what, _AXES)
+    if len(values) != len(_AXES):
+        raise source.error(f"{what} needs x, y and z", line_of(node), f"write {what}: {{x: 4, y: 4, z: 2}}")
+    x, y, z = (
+        whole(source, Told(text(source, values[axis], axis), line_of(values[axis])), axis) for axis in _AXES
+    )
+    return x, y, z
+
+
+_READ: Final[dict[str, Callable[[Source, Defaults, yaml.Node], NetworkDescription]]] = {
+    "tree": _tree, "block": _blocks, "ring": _ring, "torus3d": _torus,
+}  # fmt: skip
+_KINDS: Final = ("flat", *_READ)
+_TOP: Final = ("topology", "cluster_default", *_KINDS)

@@ -14,12 +14,12 @@ from typing import Final
 from hocket.errors import NetworkError, Where
 from hocket.network.description import Forwarding, NetworkDescription, suggestion
 from hocket.network.source import Source, load, shown
+from hocket.text import some
 
 EVERY_HOST: Final = "*"
 FORM: Final = "at,to,next"
 MAX_ENTRIES: Final = 2_000_000
 MAX_TABLES_BYTES: Final = 256 * 2**20  # dump_fts takes 80 bytes an entry
-_SHOWN: Final = 5
 
 
 def attach_tables(network: NetworkDescription, path: str) -> None:
@@ -75,11 +75,10 @@ def read_tables(source: Source, network: NetworkDescription) -> Forwarding:
             raise source.error(f"a message to {shown(fields[1])} has arrived there", line, "remove this line")
         if (at, beyond) not in cables:
             near = [network.nodes[b].name for a, b in cables if a == at]
-            some = ", ".join(near[:_SHOWN]) + (", …" if len(near) > _SHOWN else "")
             raise source.error(
                 f"{shown(fields[2])} is not a neighbour of {shown(fields[0])}",
                 line,
-                f"its neighbours: {some}",
+                f"its neighbours: {some(near, 5)}",
             )
         first = seen.setdefault((at, to), line)
         if first != line:
