@@ -131,8 +131,19 @@ def test_a_level_above_the_spines(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("SwitchName=x Switches=leaf[0-2]\nSwitchName=y Switches=leaf[1-2]\n", ":5: the link between"),
-        ("SwitchName=x Switches=leaf[0-2]\nSwitchName=y Switches=leaf[0-1]\n", ":5: the link between"),
+        (
+            "SwitchName=x Switches=leaf[0-2]\nSwitchName=y Switches=leaf[1-2]\n",
+            ":5: 'x' and 'y' list some of the same switches, and 'leaf0' at 'x' alone: neither",
+        ),
+        (
+            "SwitchName=x Switches=leaf[0-1],z\nSwitchName=z Nodes=m\nSwitchName=y Switches=leaf[0-2]\n",
+            ":6: 'x' and 'y' list some of the same switches, and 'z' at 'x' alone and 'leaf2' at 'y' alone: neither",
+        ),
+        (
+            "SwitchName=x Switches=leaf[0-1]\nSwitchName=y Switches=leaf[1-2]\nSwitchName=z Switches=leaf0,leaf2\n",
+            "closes a cycle; remove one link of it; if it is wired so, describe it by [[link]] tables in Hocket's "
+            "TOML with shape = \"graph\"",
+        ),
         ("SwitchName=x Switches=leaf[0-2],leaf0\n", "closes a cycle"),
         ("SwitchName=x Switches=leaf[0-2],leaf0\nSwitchName=y Switches=leaf[0-2],leaf0\n", "closes a cycle"),
         (
@@ -147,3 +158,5 @@ def test_what_is_neither_a_tree_nor_spines(file: Path, text: str, says: str) -> 
     with pytest.raises(NetworkError) as caught:
         read_network(str(file))
     assert says in str(caught.value) and caught.value.remedy
+    if "neither" in says:
+        assert 'shape = "graph"' in caught.value.remedy

@@ -28,6 +28,7 @@ MAX_LATENCY = 10.0
 MAX_NODES = 1_000_000  # hosts, and as many switches
 MAX_NAME = 255  # characters, as in DNS
 MAX_RANKS = 65_536  # per host
+AS_GRAPH = "describe it by [[link]] tables in Hocket's TOML with shape = \"graph\" ('hocket help networks')"
 
 Shape = Literal["tree", "graph", "grid", "routed"]
 GridKind = Literal["torus", "mesh", "hypercube"]
@@ -290,9 +291,10 @@ class NetworkDescription:
         except core.InputError as problem:  # a NetworkProblem says which node and link
             message, node, link = (*problem.args, -1, -1)[:3]
             what = "this link" if link >= 0 else "this host or switch" if node >= 0 else "the network"
-            raise NetworkError(
-                str(message), where=self._place(node, link), remedy=f"correct {what}"
-            ) from None
+            remedy = f"correct {what}"
+            if self.shape == "tree" and str(message).endswith("closes a cycle"):
+                remedy = f"remove one link of it; if it is wired so, {AS_GRAPH}"
+            raise NetworkError(str(message), where=self._place(node, link), remedy=remedy) from None
 
     def _build(self, core: Any) -> Network:
         if self.grid is not None:
