@@ -91,6 +91,8 @@ def test_what_holds_hosts(describe: Describe) -> None:
     (json.dumps(JGF).replace('"source": "2", "target": "13"', '"source": "2", "target": "11"'), "in '1' and in '2'"),
     (json.dumps(JGF).replace('"node3"', '"node2"'), "host 'node2' is defined twice"),
     ('{"graph": {}}', "nodes is no list of objects"),
+    (json.dumps(JGF) + "\n" + json.dumps(JGF), "2: a second JSON document begins here"),
+    (json.dumps(AWS) + '\n{"Inst', "2: is not JSON"),
 ])  # fmt: skip
 def test_mistakes(refused: Refused, text: str, says: str) -> None:
     assert says in refused(text)
@@ -147,3 +149,51 @@ def test_two_trees_of_labels_get_a_root(describe: Describe) -> None:
 )
 def test_labels_that_tell_no_tree(refused: Refused, text: str, says: str) -> None:
     assert says in refused(text)
+
+
+def halves(whole: dict[str, Any], key: str, **cursor: Any) -> tuple[str, str]:
+    """Two pages of an answer; ``cursor`` is what tells on the first that there is a second."""
+    middle = len(whole[key]) // 2
+    return (
+        json.dumps({**whole, key: whole[key][:middle], **cursor}, indent=2),
+        json.dumps({**whole, key: whole[key][middle:]}, indent=2),
+    )
+
+
+NODES: dict[str, Any] = json.loads(nodes(tiers("a", "s"), tiers("a", "s"), tiers("b", "s"), tiers("b", "s")))
+
+
+@pytest.mark.parametrize(("whole", "key", "cursor", "named", "option"), [
+    (AWS, "Instances", {"NextToken": "eyJOZXh0VG9rZW4iOiBudWxs"}, "NextToken", "without --max-items and --no-paginate"),
+    (NODES, "items", {"metadata": {"continue": "eyJ2Ijoi", "remainingItemCount": 2}}, "continue",
+     "kubectl get nodes -o json"),
+])  # fmt: skip
+def test_pages_of_an_answer(
+    describe: Describe, refused: Refused,
+    whole: dict[str, Any], key: str, cursor: dict[str, Any], named: str, option: str,
+) -> None:  # fmt: skip
+    """One page is refused, and two in the wrong order, as the next may be missing; all of them are the whole."""
+    first, second = halves(whole, key, **cursor)
+    for text in (first, second + first):
+        message = refused(text)
+        line = int(message.partition(":")[0])
+        assert f'"{named}"' in text.split("\n")[line - 1]
+        assert (
+            f"is not the whole: {named} tells of a further page; give all pages" in message
+            and option in message
+        )
+    together, joined = describe(json.dumps(whole)), describe(first + "\n" + second)
+    assert [(node.name, node.ranks) for node in joined.nodes] == [
+        (node.name, node.ranks) for node in together.nodes
+    ]
+    assert [(link.a, link.b) for link in joined.links] == [(link.a, link.b) for link in together.links]
+    emptied = {**whole, **{each: {"continue": ""} if each == "metadata" else None for each in cursor}}
+    assert len(describe(json.dumps(emptied)).hosts) == 4
+
+
+def test_a_resource_set_with_its_graph(describe: Describe) -> None:
+    """What flux keeps of an instance: R, whose ``scheduling`` is the graph."""
+    resources = {"version": 1, "execution": {"R_lite": [{"rank": "0-3"}]}, "scheduling": JGF}
+    assert [host.name for host in describe(json.dumps(resources)).hosts] == [
+        f"node{host}" for host in range(4)
+    ]

@@ -10,12 +10,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from hocket.network.description import Defaults, NetworkDescription
-from hocket.network.json_files import Lines, entries, name, parse
+from hocket.network.json_files import Lines, name, paged_entries
 from hocket.network.layers import layered
 from hocket.network.source import Source, shown
 
 _SNIFFED: Final = re.compile(r'"NetworkNodes"\s*:')
 _AGAIN: Final = "run 'aws ec2 describe-instance-topology' again, for instances of one availability zone"
+_ANEW: Final = "print it anew, whole: aws ec2 describe-instance-topology --output json"
+_PAGES: Final = (
+    "give all pages, one after the other in one file, or let 'aws ec2 describe-instance-topology' ask for them all "
+    "(without --max-items and --no-paginate)"
+)
 
 
 def sniff(source: Source) -> bool:
@@ -23,7 +28,8 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source, defaults: Defaults) -> NetworkDescription:
-    """A tree of network nodes. Hosts are called by their instance ids and come in the order of the file."""
+    """A tree of network nodes. Hosts are called by their instance ids and come in the order of the file, which may hold
+    several answers one after the other."""
     result = layered(source, _instances(source), defaults, "network node", _AGAIN)
     if not result.hosts:
         raise source.error("lists no instance", remedy=_AGAIN)
@@ -31,8 +37,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
 
 
 def _instances(source: Source) -> Iterator[tuple[str, list[str]]]:
-    found = parse(source)
-    for entry in entries(source, found.get("Instances") if isinstance(found, dict) else None, "Instances"):
+    for entry in paged_entries(source, "Instances", ("NextToken",), _ANEW, _PAGES):
         host = name(source, entry, "InstanceId")
         nodes = entry.get("NetworkNodes")
         if (

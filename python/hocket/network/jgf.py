@@ -15,7 +15,7 @@ from hocket.network.source import Source, shown
 HOST: Final = "node"  # Flux's word
 CONTAINMENT: Final = "containment"
 _SNIFFED: Final = re.compile(r'"graph"\s*:\s*\{')
-_ANEW: Final = "write the graph anew, whole"
+_ANEW: Final = "write the graph anew, whole: flux ion-resource find -q --format=jgf status=up"
 
 
 def sniff(source: Source) -> bool:
@@ -24,7 +24,9 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source, defaults: Defaults) -> NetworkDescription:
     """The tree of what contains what, down to the hosts, each in the order of the file."""
-    found = parse(source)
+    found = parse(source, _ANEW)
+    if isinstance(found, dict) and isinstance(found.get("scheduling"), dict):
+        found = found["scheduling"]  # a resource set (R) with the graph
     graph = found.get("graph") if isinstance(found, dict) else None
     if not isinstance(graph, dict):
         raise source.error("has no graph", remedy=_ANEW)

@@ -4,38 +4,65 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from hocket.network.source import Source, shown
 
-
-def parse(source: Source) -> Any:
-    """What the file holds. Raises :class:`hocket.errors.NetworkError` for what is not JSON, with its line."""
-    try:
-        return json.loads(source.text)
-    except json.JSONDecodeError as problem:
-        raise source.error(f"is not JSON: {problem.msg}", problem.lineno, "write it anew, whole") from None
-    except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
-        raise source.error("is not JSON that a network needs", remedy="write it anew, whole") from None
+_ANEW: Final = "write it anew, whole"
 
 
-def documents(source: Source) -> Iterator[Any]:
+def parse(source: Source, again: str = _ANEW) -> Any:
+    """What a file holds that has one JSON document. ``again``: how it is had anew.
+
+    Raises :class:`hocket.errors.NetworkError` for what is not JSON, with its line."""
+    (_, value), *others = _documents(source, again)
+    if others:
+        raise source.error(
+            "a second JSON document begins here", others[0][0], "give each a file of its own, and one of them"
+        )
+    return value
+
+
+def documents(source: Source, again: str = _ANEW) -> list[Any]:
     """What a file holds that has several JSON documents one after the other. Raises as :func:`parse`."""
+    return [value for _, value in _documents(source, again)]
+
+
+def paged_entries(
+    source: Source, key: str, cursor: tuple[str, ...], again: str, remedy: str
+) -> Iterator[dict[str, Any]]:
+    """The objects of the lists called ``key`` in all documents of a file, which are the pages of one answer.
+
+    Raises as :func:`parse`, and where the last document has ``cursor`` (key by key), by which tools ask for a next page
+    (``remedy``)."""
+    found = documents(source, again)
+    left: Any = found[-1]
+    for each in cursor:
+        left = left.get(each) if isinstance(left, dict) else None
+    if left:
+        line = source.text.count("\n", 0, source.text.rfind(f'"{cursor[-1]}"')) + 1
+        raise source.error(f"is not the whole: {cursor[-1]} tells of a further page", line, remedy)
+    for document in found:
+        yield from entries(source, document.get(key) if isinstance(document, dict) else None, key)
+
+
+def _documents(source: Source, again: str) -> list[tuple[int, Any]]:
+    """Each with the line where it begins; at least one."""
     place, text, decoder = 0, source.text, json.JSONDecoder()
+    found: list[tuple[int, Any]] = []
     while True:
         while place < len(text) and text[place].isspace():
             place += 1
-        if place == len(text):
-            return
+        if place == len(text) and found:
+            return found
+        line = text.count("\n", 0, place) + 1
         try:
             value, place = decoder.raw_decode(text, place)
         except json.JSONDecodeError as problem:
-            raise source.error(
-                f"is not JSON: {problem.msg}", problem.lineno, "write it anew, whole"
-            ) from None
-        except (RecursionError, ValueError):
-            raise source.error("is not JSON that a network needs", remedy="write it anew, whole") from None
-        yield value
+            raise source.error(f"is not JSON: {problem.msg}", problem.lineno, again) from None
+        except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
+            raise source.error("is not JSON that a network needs", remedy=again) from None
+        found.append((line, value))
 
 
 def entries(source: Source, value: Any, what: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hocket.network.description import Defaults, NetworkDescription
-from hocket.network.json_files import Lines, entries, name, parse
+from hocket.network.json_files import Lines, name, paged_entries
 from hocket.network.layers import layered
 from hocket.network.source import Source, shown
 from hocket.text import some
@@ -22,6 +22,10 @@ _LEVELS: Final = ("leaf", "spine", "core")
 _SNIFFED: Final = re.compile(r'"items"\s*:\s*\[')
 _AGAIN: Final = (
     "look at the labels (kubectl get nodes --show-labels), let topograph set them, print them again"
+)
+_ANEW: Final = "print it anew, whole: kubectl get nodes -o json"
+_PAGES: Final = (
+    "give all pages, one after the other in one file, or let 'kubectl get nodes -o json' ask for them all"
 )
 
 
@@ -45,8 +49,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
 
 def _nodes(source: Source, without: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Each node with its switches from the top down; those that have no labels are added to ``without``."""
-    found = parse(source)
-    for entry in entries(source, found.get("items") if isinstance(found, dict) else None, "items"):
+    for entry in paged_entries(source, "items", ("metadata", "continue"), _ANEW, _PAGES):
         metadata = entry.get("metadata")
         if not isinstance(metadata, dict):
             raise source.error(

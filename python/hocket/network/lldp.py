@@ -64,7 +64,7 @@ def read_record(source: Source) -> Record:
     stem = PurePath(source.name).stem
     record = Record(stem, None, [], source.at())
     lines, told = Lines(source), False
-    for document in documents(source):
+    for document in documents(source, ANEW):
         if not isinstance(document, dict) or not {"lldp", "local-chassis"} & set(document):
             raise source.error("is no output of lldpctl -f json", remedy=ANEW)
         if "local-chassis" in document:

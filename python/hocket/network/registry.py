@@ -16,6 +16,7 @@ from hocket.network import (
     toml,
 )  # fmt: skip
 from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.other_outputs import refuse_other_output
 from hocket.network.source import Source
 
 
@@ -43,7 +44,9 @@ READERS: tuple[Reader, ...] = (
 
 
 def find(source: Source) -> Reader:
-    """The reader of a file; an error that lists the formats if none knows it."""
+    """The reader of a file; an error that lists the formats if none knows it, and one that says which option is
+    missing where a tool has printed something else."""
+    refuse_other_output(source)
     for reader in READERS:
         if reader.sniff(source):
             return reader

@@ -106,7 +106,9 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
             continue
         begun = True
         if len(fields) not in (3, 4) or not all(fields[:3]):
-            raise source.error(f"{shown(text)} is not an entry", line, f"write {FORM}")
+            raise source.error(
+                f"{shown(text)} is not an entry", line, f"write {FORM}, or give what dump_fts prints"
+            )
         yield line, fields
 
 
