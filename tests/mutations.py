@@ -54,6 +54,11 @@ int dest=2
 int tag=7
 MPI_Comm comm=2 (MPI_COMM_WORLD)
 MPI_Send returning {_AT}
+MPI_Alltoallv entering {_AT}
+int sendcounts[3]=[0, 5, 7]
+MPI_Datatype sendtype=3 (MPI_INT)
+MPI_Comm comm=2 (MPI_COMM_WORLD)
+MPI_Alltoallv returning {_AT}
 """.encode()
 _BUILT_UP_TO: Final = 2_000  # nodes
 

@@ -74,7 +74,12 @@ def mpi_of(mpiexec: str) -> Mpi | None:
     mpiexec = str(Path(mpiexec).absolute())  # it may be started from elsewhere
     try:
         done = subprocess.run(
-            [mpiexec, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False
+            [mpiexec, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -97,7 +102,9 @@ def abi_of(program: str) -> Abi:
     if path is None or ldd is None:
         return Abi.NATIVE
     try:
-        done = subprocess.run([ldd, path], capture_output=True, text=True, timeout=_SECONDS, check=False)
+        done = subprocess.run(
+            [ldd, path], capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return Abi.NATIVE
     return Abi.STANDARD if re.search(r"^\s*libmpi_abi\.so", done.stdout, re.MULTILINE) else Abi.NATIVE
@@ -257,7 +264,12 @@ def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
         return {}
     try:
         shown = subprocess.run(
-            [mpi.mpicc, "-show"], capture_output=True, text=True, timeout=_SECONDS, check=False
+            [mpi.mpicc, "-show"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}

@@ -100,7 +100,7 @@ def _whole_bytes(text: str | int, remedy: str) -> int:
             raise UsageError(f"{text} bytes is less than nothing", remedy=remedy)
         return text
     text = str(text)
-    if len(text) <= _LONGEST and text.strip().isdecimal():
+    if len(text) <= _LONGEST and text.isascii() and text.strip().isdecimal():
         return int(text)
     value = _parse(text, _SIZE_UNITS, "size", remedy)
     number, unit = _split(text, "size", remedy)

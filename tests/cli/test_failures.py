@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
 
 from hocket.cli.work import write_atomically
@@ -169,3 +170,38 @@ def test_a_command_that_lacks_something_breaks_no_other(hocket, monkeypatch: pyt
     refused(hocket("lab", "up", "x"), "no_such_module")
     assert hocket("schedulers").code == 0
     assert "the lab" in hocket("--help").out
+
+
+def test_links_that_lead_to_themselves(hocket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    Path("loop").symlink_to("loop2")
+    Path("loop2").symlink_to("loop")
+    numpy.save("keys.npy", numpy.arange(3))
+    assert hocket("plan", "all-to-all", "--network", "star:4", "-o", "plan.hkt").code == 0
+    before = sorted(Path().iterdir())
+    for arguments in (
+        ("plan", "all-to-all", "--network", "star:4", "-o", "loop"),
+        ("plan", "all-to-all", "--network", "star:4", "--dump", "loop"),
+        ("generate", "all-to-all", "--network", "star:4", "-o", "loop"),
+        ("simulate", "--network", "star:4", "--picture", "loop.svg/../loop"),
+        ("export", "plan.hkt", "--to", "goal", "-o", "loop"),
+        ("report", "plan.hkt", "-o", "loop"),
+        ("network", "balance", "torus:3x3", "-o", "loop"),
+        ("network", "convert", "star:4", "-o", "loop"),
+        ("network", "show", "loop"),
+        ("verify", "loop", "--network", "star:4"),
+        ("run", "-n", "2", "--network", "star:4", "--plan", "loop", "true"),
+        ("env", "--network", "star:4", "--plan", "loop"),
+        ("env", "--network", "star:4", "--placement", "loop"),
+        ("record", "-o", "loop", "mpiexec", "-n", "1", "true"),
+        ("sort", "keys.npy", "loop"),
+        ("sort", "keys.npy", "out.npy", "--payload", "keys.npy", "loop"),
+        ("bench", "all-to-all", "-n", "2", "--csv", "loop"),
+        ("calibrate", "memory", "-o", "loop"),
+        ("plan", "all-to-all", "--network", "star:4", "-o", "loop/plan.hkt"),
+    ):  # fmt: skip
+        answer = hocket(*arguments)
+        refused(answer)
+        assert "loop" in answer.err, answer.err
+    assert sorted(Path().iterdir()) == before and Path("loop").is_symlink() and Path("loop2").is_symlink()

@@ -106,6 +106,15 @@ def test_an_empty_name() -> None:
     assert refused(plan) == ("a node has an empty name", 2, -1)
 
 
+@pytest.mark.parametrize("character", ["\x1b", "\n", "\0", "\x7f"])
+def test_a_name_with_a_control_character(character: str) -> None:
+    plan = star(3)
+    plan.names[2] = f"n{character}"
+    assert refused(plan) == ("the name of a node has a control character", 2, -1)
+    plan.names[2] = "é [b]"
+    plan.build()
+
+
 def test_no_hosts() -> None:
     assert refused(NetworkPlan(["a", "b"], [0, 0], [(0, 1)], [1e9]))[0] == "the network has no hosts"
     assert refused(NetworkPlan())[0] == "the network has no hosts"

@@ -80,6 +80,13 @@ def test_calls_add_up(tmp_path: Path, table) -> None:
             call("MPI_Alltoallv", "int sendcounts[3]=[1, 2, 3]", "MPI_Datatype sendtype=3 (MPI_INT)", WORLD),
             "3 sendcounts of 2",
         ),
+        *(
+            (
+                call("MPI_Alltoallv", f"int sendcounts[2]=[1, {count}]", "MPI_Datatype sendtype=3 (MPI_INT)", WORLD),
+                f":4: MPI_Alltoallv: {count.strip()!r} is not one of its sendcounts; is this output of dumpi2ascii?",
+            )
+            for count in ("0 100", "-1", "", "1" * 19, "- 1", "1-")
+        ),
         ("\0", "NUL byte"),
     ],
 )  # fmt: skip
@@ -97,6 +104,8 @@ def test_files_of_ranks_are_named(tmp_path: Path, refusal) -> None:
     assert "does not say numprocs" in refusal("a.meta", "hostname=a\nfileprefix=b\n")
     assert "names 0 ranks" in refusal("b.meta", "hostname=a\nnumprocs=0\nfileprefix=b\n")
     assert "names 2 ranks" in refusal("c.meta", "hostname=a\nnumprocs=2\nfileprefix=../b\n")
+    assert "does not say numprocs" in refusal("d.meta", "hostname=a\nnumprocs=٣\nfileprefix=b\n")
+    assert "files called '/\\x1b[2J'" in refusal("e.meta", "hostname=a\nnumprocs=2\nfileprefix=/\x1b[2J\n")
 
 
 def refusal_of(folder: Path) -> str:

@@ -15,6 +15,11 @@ constexpr double min_rate = 1e3, max_rate = 1e13;  // bytes/s; outside this a un
 constexpr double max_latency = 10;                 // seconds
 constexpr std::uint32_t max_ranks = 1u << 22;
 
+// Names go into lines that ranks print and into sources that are generated.
+bool has_control_character(std::string_view name) {
+  return std::ranges::any_of(name, [](unsigned char byte) { return byte < ' ' || byte == 0x7f; });
+}
+
 bool is_grid(Shape shape) { return shape == Shape::torus || shape == Shape::mesh || shape == Shape::hypercube; }
 
 std::string number(double value) {
@@ -127,6 +132,8 @@ void Network::check_nodes() const {
   for (std::size_t node = 0; node < spec_.names.size(); ++node) {
     const auto at = static_cast<std::int64_t>(node);
     if (spec_.names[node].empty()) throw NetworkProblem("a node has an empty name", at);
+    if (has_control_character(spec_.names[node]))
+      throw NetworkProblem("the name of a node has a control character", at);
     if (!seen.insert(spec_.names[node]).second)
       throw NetworkProblem("the name '" + spec_.names[node] + "' is used twice", at);
     total += spec_.ranks[node];
@@ -137,8 +144,12 @@ void Network::check_nodes() const {
 
 void Network::check_links() const {
   if (spec_.shape == Shape::routed) {
-    for (std::size_t i = 0; i < spec_.channels.size(); ++i)
-      check_rate(spec_.channels[i].rate, spec_.channels[i].latency, static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < spec_.channels.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      if (has_control_character(spec_.channels[i].name))
+        throw NetworkProblem("the name of a channel has a control character", -1, at);
+      check_rate(spec_.channels[i].rate, spec_.channels[i].latency, at);
+    }
     return;
   }
   const bool direct = is_grid(spec_.shape);

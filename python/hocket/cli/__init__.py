@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from hocket.cli.complete import with_completion
-from hocket.cli.failure import Failure, NobodyReadsError, describe, failures
+from hocket.cli.failure import Failure, NobodyReadsError, describe, failures, internal
 from hocket.cli.streams import prepare_streams
 from hocket.errors import MissingToolError
 from hocket.signals import Terminated
@@ -119,9 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code: 0 done, 1 a check said no, 2 bad input or usage."""
     prepare_streams()
     try:
-        result = cli.main(arguments, prog_name="hocket", standalone_mode=False)
+        code = _answer(arguments)
         sys.stdout.flush()
-        return result if isinstance(result, int) else 0
+        return code
     except click.ClickException as error:
         error.show()
         return 2 if isinstance(error, Failure) else error.exit_code
@@ -136,6 +136,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # from flushing stdout
         Failure(describe(error)).show()
         return 2
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        Failure(internal(error)).show()
+        return 2
+
+
+def _answer(arguments: Sequence[str] | None) -> int:
+    try:
+        result = cli.main(arguments, prog_name="hocket", standalone_mode=False)
+    except Terminated:
+        raise
+    except SystemExit as end:
+        result = end.code
+    return result if isinstance(result, int) else 0
 
 
 def _leave_at_once(code: int) -> int:

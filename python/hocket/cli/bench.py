@@ -17,8 +17,8 @@ from hocket.cli.launching import (
     need_network,
     scheduling_options,
 )
-from hocket.cli.options import Number, json_option
-from hocket.cli.usage import options
+from hocket.cli.options import json_option
+from hocket.cli.usage import Number, Whole, options
 from hocket.cli.work import check_writable, write_atomically
 from hocket.collectives import COLLECTIVES
 from hocket.errors import HocketError, UsageError
@@ -43,7 +43,7 @@ def bench() -> None:
 _options = options(
     click.option("--sizes", default=DEFAULT_SIZES, show_default=True, metavar="SIZES",
                  help="Bytes of a message: 8:1M doubles, 8:1M:4 takes four times as much, or a list."),
-    click.option("-n", "ranks", type=click.IntRange(min=1), help="Number of ranks to start."),
+    click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks to start."),
     click.option("--time", "seconds", type=Number(min=0, max=3600), default=1.0, show_default=True,
                  metavar="SECONDS", help="For each size, of both together."),
     json_option,
@@ -78,7 +78,7 @@ for _name, _call in EQUAL_CALLS.items():
 @_options
 @click.option("--density", type=Number(min=0, max=1), default=1.0, show_default=True, metavar="SHARE",
               help="Of the pairs of ranks that have a message.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, metavar="SEED",
+@click.option("--seed", type=Whole(0, 2**63 - 1), default=1, show_default=True, metavar="SEED",
               help="Of which pairs, and how much.")  # fmt: skip
 def alltoallv(**options: Any) -> None:
     """MPI_Alltoallv: messages of 0.5 to 1.5 times each size, drawn by the seed."""

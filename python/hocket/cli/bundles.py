@@ -11,7 +11,7 @@ from hocket import bundling
 from hocket.cli.options import loud
 from hocket.cli.plan_output import PREDICTED, dump_lines
 from hocket.cli.sizes import size_text
-from hocket.cli.usage import Decorator
+from hocket.cli.usage import Decorator, Whole
 from hocket.cli.work import with_spinner, write_atomically
 from hocket.collectives import EQUAL, IRREGULAR
 from hocket.errors import PlanError, UsageError
@@ -31,7 +31,7 @@ _STEPS = 20_000_000  # of each simulation
 def bundles_options(command: Any) -> Any:
     """What ``plan`` and ``simulate`` can be told of bundles."""
     radix: Decorator = click.option(
-        "--radix", type=click.IntRange(2), metavar="R",
+        "--radix", type=Whole(2), metavar="R",
         help="Of combined bundles: hosts pass them on by the digits of the distance to this base. [predicted]",
     )  # fmt: skip
     bundles: Decorator = click.option(

@@ -10,6 +10,7 @@ import click
 from hocket.cli.calibrate_network import network
 from hocket.cli.launching import check_ranks_here
 from hocket.cli.options import json_option, parse_size
+from hocket.cli.usage import Whole
 from hocket.cli.work import as_columns, check_writable, progress_of, write_atomically
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ calibrate.add_command(network)
 @click.option(
     "-n",
     "ranks",
-    type=click.IntRange(min=2),
+    type=Whole(min=2),
     metavar="RANKS",
     help="Ranks that work at once. [one for each core]",
 )
@@ -49,7 +50,7 @@ calibrate.add_command(network)
 @click.option("--evaluate", metavar="COMPOSITION", help="Also say what this reaches, such as 'wC1 o 1S0'.")
 @click.option(
     "--width",
-    type=click.IntRange(1, 1 << 20),
+    type=Whole(1, 1 << 20),
     default=8,
     show_default=True,
     metavar="BYTES",

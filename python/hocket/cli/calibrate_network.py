@@ -9,6 +9,7 @@ import click
 
 from hocket.cli.launching import check_ranks_here, hostfile_option, mpi_option
 from hocket.cli.options import json_option
+from hocket.cli.usage import Whole
 from hocket.cli.work import as_columns, check_writable, progress_of, write_atomically
 from hocket.errors import UsageError
 from hocket.units import format_bytes, format_rate, format_time
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("-n", "ranks", type=click.IntRange(min=2), metavar="RANKS", help="Ranks to start.")
+@click.option("-n", "ranks", type=Whole(min=2), metavar="RANKS", help="Ranks to start.")
 @mpi_option
 @hostfile_option
 @click.option(

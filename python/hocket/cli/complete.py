@@ -1,4 +1,4 @@
-"""What a shell offers for values: words that an option knows, and file names.
+"""Values that are texts: what a shell offers for them, words that an option knows and file names; none is empty.
 
 Options and arguments say what their value is by their metavar (``FILE``, ``NETWORK``, …); here is what each stands for.
 """
@@ -10,6 +10,9 @@ from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
+
+from hocket.cli.usage import name_of
+from hocket.errors import UsageError
 
 _FILES: Final = re.compile(r".*\bFILE\b.*|\[?(NETWORK|PLAN)\]?|.*\.npy|network|program|command")
 _FLOWS: Final = ("token", "barrier", "window:2", "free")
@@ -23,11 +26,16 @@ _WORDS: Final[dict[str, tuple[tuple[str, ...], bool]]] = {
 }
 
 
-class Completed(type(click.STRING)):  # type: ignore[misc]
-    """A text, for which a shell offers words and files."""
+class Text(type(click.STRING)):  # type: ignore[misc]
+    """A text, for which a shell offers words and files. An empty one is a variable of a script that was not set."""
 
-    def __init__(self, words: tuple[str, ...], files: bool) -> None:
-        self.words, self.files = words, files
+    def __init__(self, words: tuple[str, ...], files: bool, empty: bool) -> None:
+        self.words, self.files, self.empty = words, files, empty
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "" and not self.empty:
+            raise UsageError(f"{name_of(param)} is empty", remedy="give what it should be, or leave it out")
+        return super().convert(value, param, ctx)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -37,12 +45,12 @@ class Completed(type(click.STRING)):  # type: ignore[misc]
 
 
 def with_completion(command: click.Command) -> click.Command:
-    """The command, with what shells offer for its values and those of its subcommands."""
+    """The command, whose texts and those of its subcommands know what they stand for."""
     for parameter in command.params:
-        meaning = parameter.metavar or parameter.name or ""
-        words, files = _WORDS.get(meaning, ((), _FILES.fullmatch(meaning) is not None))
-        if (words or files) and _plain(parameter):
-            parameter.type = Completed(words, files)
+        if _plain(parameter):
+            meaning = parameter.metavar or parameter.name or ""
+            words, files = _WORDS.get(meaning, ((), _FILES.fullmatch(meaning) is not None))
+            parameter.type = Text(words, files, empty=parameter.type is click.UNPROCESSED)
     for subcommand in getattr(command, "commands", {}).values():
         with_completion(subcommand)
     return command

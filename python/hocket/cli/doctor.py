@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.launching import check_ranks_here, hostfile_option, mpi_option
-from hocket.cli.options import Number, defaults_options, json_option
+from hocket.cli.options import defaults_options, json_option
+from hocket.cli.usage import Number, Whole
 
 if TYPE_CHECKING:
     from hocket.doctor import Finding
@@ -23,7 +24,7 @@ _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 @click.command()
 @click.option("--network", metavar="NETWORK", help="Topology file or short form that programs will run with.")
-@click.option("-n", "ranks", type=click.IntRange(min=1), help="How many ranks to start; else few.")
+@click.option("-n", "ranks", type=Whole(min=1), help="How many ranks to start; else few.")
 @mpi_option
 @click.option("--abi", type=click.Choice(["native", "standard"]), default="native", show_default=True,
               help="standard: examine what programs compiled with mpicc_abi need.")  # fmt: skip

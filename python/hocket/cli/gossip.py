@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli.options import Number, json_option, load_network, network_option, parse_size
-from hocket.cli.usage import named
+from hocket.cli.options import json_option, load_network, network_option, parse_size
+from hocket.cli.usage import Number, named
 from hocket.cli.work import as_columns, check_writable, with_spinner
 from hocket.errors import UsageError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.usage import Decorator, named
+from hocket.cli.usage import Decorator, Whole, named
 from hocket.cli.work import with_spinner
 from hocket.units import format_time, format_total
 
@@ -25,7 +25,7 @@ def demand_option(required: bool) -> Decorator:
 
 
 seed_option = click.option(
-    "--seed", default=1, show_default=True, type=click.IntRange(0, 2**63 - 1), metavar="K",
+    "--seed", default=1, show_default=True, type=Whole(0, 2**63 - 1), metavar="K",
     help="Of schedulers that draw lots: the same seed, the same schedule.",
 )  # fmt: skip
 

@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from hocket.cli.launching import check_program, choose_option, mpi_option
-from hocket.cli.options import Number, uplink_options
-from hocket.cli.usage import named, options
+from hocket.cli.options import uplink_options
+from hocket.cli.usage import Number, Whole, named, options
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
 from hocket.lab.cluster import check_network
@@ -43,7 +43,9 @@ _wire_options = options(
     click.option("--rate", metavar="RATE", help="Rate of every link, e.g. 50Mbit. [default: the network's]"),
     click.option("--buffer", metavar="SIZE", default="60KB", show_default=True, help="Buffer of each port."),
     click.option("--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."),
-    click.option("--mtu", type=int, default=1500, show_default=True, help="Bytes of an IP packet."),
+    click.option(
+        "--mtu", type=Whole(576, 9216), default=1500, show_default=True, help="Bytes of an IP packet."
+    ),
     uplink_options,
 )
 
@@ -103,9 +105,7 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
 )
 @click.option("--id", "lab_id", metavar="ID", help="Use a lab that is up.")
 @mpi_option
-@click.option(
-    "-n", "ranks", type=click.IntRange(min=1), help="Number of ranks. [default: all that the hosts hold]"
-)
+@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks. [default: all that the hosts hold]")
 @_wire_options
 @click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")
 @click.option(
@@ -114,7 +114,12 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
     is_flag=True,
     help="Start Slurm on the hosts, and run PROGRAM on the first as it is: srun, sbatch, a job script.",
 )
-@click.option("--shuffle", type=int, metavar="SEED", help="Place the ranks on the hosts in a random order.")
+@click.option(
+    "--shuffle",
+    type=Whole(0, 2**63 - 1),
+    metavar="SEED",
+    help="Place the ranks on the hosts in a random order.",
+)
 @click.option(
     "--distribution",
     type=click.Choice(["block", "cyclic"]),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import math
+import re
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
 from hocket import _core
-from hocket.cli.usage import Decorator, named, options
+from hocket.cli.usage import Decorator, Whole, named, options
 from hocket.cli.work import read_whole, with_spinner
 from hocket.collectives import COLLECTIVES, find, scheduled_as
 from hocket.errors import PlanError, UsageError
@@ -27,16 +27,7 @@ DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
 MOST_BYTES: Final = 2**50
 MIN_SHARE: Final = 0.001  # of an oversubscription
 MAX_SHARE: Final = 1000.0
-
-
-class Number(click.FloatRange):
-    """A number within limits: neither infinite nor NaN, which no comparison refuses."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{number} is not finite", param, ctx)
-        return number
+_SHARE: Final = re.compile(r"\s*(\d{1,18}\.?\d{0,18})\s*", re.ASCII)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -96,11 +87,9 @@ def _oversubscription(
 ) -> tuple[float, ...] | None:
     if text is None or text.strip() == "auto":
         return None
-    try:
-        shares = tuple(float(share) for share in text.split(","))
-    except ValueError:
-        shares = ()
-    if not shares or len(shares) > 64 or not all(MIN_SHARE <= share <= MAX_SHARE for share in shares):
+    written = [_SHARE.fullmatch(share) for share in text.split(",")]
+    shares = tuple(float(share[1]) for share in written if share)
+    if not all(written) or len(shares) > 64 or not all(MIN_SHARE <= share <= MAX_SHARE for share in shares):
         raise UsageError(
             f"{option.opts[0]} {text[:60]} is not an oversubscription",
             remedy=f"give auto, or a number from {MIN_SHARE:g} to {MAX_SHARE:g} for each level from the "
@@ -126,7 +115,7 @@ _defaults_options = options(
     ),
     click.option(
         "--ranks-per-host",
-        type=click.IntRange(1, 65536),
+        type=Whole(1, 65536),
         metavar="K",
         help="Ranks per host where the network does not say. [1]",
     ),
@@ -174,7 +163,7 @@ def planning_startup_option(collective: _core.Collective) -> Decorator:
 
 
 root_option = click.option(
-    "--root", type=click.IntRange(0), default=0, show_default=True, metavar="R",
+    "--root", type=Whole(0), default=0, show_default=True, metavar="R",
     help="The rank that is the root.",
 )  # fmt: skip
 
@@ -201,7 +190,7 @@ scheduler_option = click.option(
 
 def window_option(default: int) -> Decorator:
     return click.option(
-        "--window", type=click.IntRange(1, 1024), metavar="K",
+        "--window", type=Whole(1, 1024), metavar="K",
         help=f"Messages in flight that tokens allow per channel.  [default: {default}]",
     )  # fmt: skip
 
@@ -311,7 +300,9 @@ def plan_equal(
     from hocket.units import parse_time
 
     if root >= network.ranks:
-        raise UsageError(f"--root {root}: the network has ranks 0 to {network.ranks - 1}")
+        raise UsageError(
+            f"there is no rank {root}: --root", remedy=f"the network has ranks 0 to {network.ranks - 1}"
+        )
     if size is not None and contributions is not None:
         raise UsageError("--bytes and --contributions both say what a rank contributes",
                          remedy="give one of them")  # fmt: skip

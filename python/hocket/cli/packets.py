@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.options import Number
-from hocket.cli.usage import named, options
+from hocket.cli.usage import Number, Whole, named, options
 from hocket.errors import UsageError
 from hocket.units import parse_link_rate, parse_time
 
@@ -19,13 +18,13 @@ MODELS = ("flow", "wormhole")
 # No option has a default here: what is not given is left to the core, and with --model flow none may be.
 # Ranges are those of the core, whose integers hold no more than 32 bits.
 OPTIONS = (
-    click.option("--payload", type=click.IntRange(1, 2**30), metavar="BYTES", help="Payload of a packet. [32]"),
+    click.option("--payload", type=Whole(1, 2**30), metavar="BYTES", help="Payload of a packet. [32]"),
     click.option("--header", type=Number(0, 10**6), metavar="BYTES", help="What a packet has besides on the wire. [0]"),
-    click.option("--train", type=click.IntRange(1, 2**20), metavar="K", help="Packets simulated as one: faster. [1]"),
-    click.option("--buffer", type=click.IntRange(1, 2**16), metavar="K", help="Packets behind a channel. [4]"),
+    click.option("--train", type=Whole(1, 2**20), metavar="K", help="Packets simulated as one: faster. [1]"),
+    click.option("--buffer", type=Whole(1, 2**16), metavar="K", help="Packets behind a channel. [4]"),
     click.option("--virtual-channels", type=click.Choice(["none", "dateline", "balanced"]),
                  help="How a ring's buffers are divided. [dateline]"),
-    click.option("--lanes", type=click.IntRange(1, 16), metavar="K", help="Virtual channels per class. [1]"),
+    click.option("--lanes", type=Whole(1, 16), metavar="K", help="Virtual channels per class. [1]"),
     click.option("--switching", type=click.Choice(["cut-through", "wormhole"]),
                  help="Whether a message holds its channels. [cut-through]"),
     click.option("--arbitration", type=click.Choice(["round-robin", "oldest-first"]),

@@ -33,7 +33,7 @@ from hocket.cli.plan_output import (
     tell_islands,
 )
 from hocket.cli.plan_rows import BY_ROW, rows_of, show_row_alone
-from hocket.cli.usage import Decorator
+from hocket.cli.usage import Decorator, Whole
 from hocket.cli.work import with_spinner
 from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, takes_contributions
 
@@ -54,7 +54,7 @@ _dump_option = click.option("--dump", metavar="FILE.csv", help="Write every tran
 
 
 def _rank_option(help: str) -> Decorator:
-    return click.option("--rank", type=click.IntRange(0), metavar="R", help=help)
+    return click.option("--rank", type=Whole(0), metavar="R", help=help)
 
 
 def _command(collective: _core.Collective) -> click.Command:

@@ -25,6 +25,7 @@ from hocket.cli.launching import (
     scheduling_options,
 )
 from hocket.cli.options import defaults_options, load_network, loud
+from hocket.cli.usage import Whole
 from hocket.cli.work import check_writable
 from hocket.errors import MissingToolError, PlanError, UsageError
 
@@ -47,7 +48,7 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("--network", metavar="NETWORK", required=True, help="Topology file or short form.")
-@click.option("-n", "ranks", type=click.IntRange(min=1), required=True, help="Number of ranks.")
+@click.option("-n", "ranks", type=Whole(min=1), required=True, help="Number of ranks.")
 @mpi_option
 @abi_option
 @scheduling_options

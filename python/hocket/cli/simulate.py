@@ -23,7 +23,6 @@ from hocket.cli.bundles import (
 )
 from hocket.cli.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli.options import (
-    Number,
     bytes_option,
     calibration_option,
     defaults_options,
@@ -41,7 +40,7 @@ from hocket.cli.options import (
 )
 from hocket.cli.packets import packet_options, packet_parameters, refuse_packet_options
 from hocket.cli.sizes import size_text
-from hocket.cli.usage import named
+from hocket.cli.usage import Number, named
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR
 from hocket.errors import MissingToolError, UsageError

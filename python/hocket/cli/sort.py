@@ -25,9 +25,11 @@ from hocket.cli.launching import (
     scheduling_options,
 )
 from hocket.cli.options import defaults_options, json_option, load_network, loud
-from hocket.cli.usage import named
+from hocket.cli.usage import Whole, named
 from hocket.cli.work import PATIENCE, as_columns, check_writable, replaced
 from hocket.errors import HocketError, UsageError
+from hocket.terminal import console
+from hocket.text import real_path
 from hocket.units import format_time, format_total, parse_bytes
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ METHODS: Final = ("auto", "radix", "sample")
 
 
 @click.command()
-@click.option("-n", "ranks", type=click.IntRange(min=1), help="Number of ranks. [default: one per core]")
+@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks. [default: one per core]")
 @click.option(
     "--payload",
     nargs=2,
@@ -145,7 +147,7 @@ def _check(
         check_writable(path)
         if Path(path).exists() and not stat.S_ISREG(Path(path).stat().st_mode):
             raise UsageError(f"cannot write {path}: it is not a regular file", remedy="choose another place")
-    if payload and Path(output).resolve() == Path(payload[1]).resolve():
+    if payload and real_path(output) == real_path(payload[1]):
         raise UsageError(f"keys and rows cannot both go to {output}", remedy="name two files")
     return files
 
@@ -204,11 +206,10 @@ def _progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     if quiet or not sys.stderr.isatty():
         yield lambda name, done, steps: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description:<16}"), BarColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = (TextColumn("{task.description:<16}", markup=False), BarColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=console(), transient=True)
     task = bar.add_task("starting", total=None)
     appear = threading.Timer(PATIENCE, bar.start)
     appear.start()

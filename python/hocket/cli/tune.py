@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 FORMATS: Final = ("openmpi", "openmpi-6", "mpich")
 
-place_option = click.option(
-    "--place", default="", metavar="PLACE", help="Only this place, or those that begin so."
-)
+place_option = click.option("--place", metavar="PLACE", help="Only this place, or those that begin so.")
 
 
 @click.group()
@@ -46,12 +44,12 @@ def _object(choice: Choice) -> dict[str, Any]:
 @tune.command()
 @place_option
 @json_option
-def show(place: str, as_json: bool) -> None:
+def show(place: str | None, as_json: bool) -> None:
     """Show what is kept: the winner of each call and size, and what it saves of the library's own time."""
     from hocket.runtime.cache import choices_dir
     from hocket.tuning.kept import COLUMNS, choices
 
-    found = choices(place)
+    found = choices(place or "")
     if as_json:
         click.echo(
             json.dumps({"kept_in": str(choices_dir()), "choices": [_object(one) for one in found]}, indent=2)
@@ -66,14 +64,14 @@ def show(place: str, as_json: bool) -> None:
 @tune.command()
 @place_option
 @click.option("--all", "every", is_flag=True, help="All places.")
-def clear(place: str, every: bool) -> None:
+def clear(place: str | None, every: bool) -> None:
     """Forget what is kept of a place, or all of it; the next runs find out anew."""
     from hocket.errors import UsageError
     from hocket.tuning.kept import forget
 
-    if every == bool(place):
+    if every == (place is not None):
         raise UsageError("either --place or --all is wanted", remedy="hocket tune show lists all places")
-    removed = forget(place)
+    removed = forget(place or "")
     click.echo(f"forgotten: {len(removed)} place{'' if len(removed) == 1 else 's'}")
 
 
@@ -85,7 +83,7 @@ def clear(place: str, every: bool) -> None:
     "--library", metavar="FILE", help="With mpich: libmpi.so, whose other decisions are taken over."
 )
 @click.option("-o", "--output", metavar="FILE", help="Where the rules go. [standard output]")
-def export(form: str, place: str, library: str | None, output: str | None) -> None:
+def export(form: str, place: str | None, library: str | None, output: str | None) -> None:
     """Write what was learned as rules of the MPI library, for where Hocket may not be loaded.
 
     Rules choose between the library's own algorithms. Hocket's schedules cannot be said there; how many choices were
@@ -109,7 +107,7 @@ def export(form: str, place: str, library: str | None, output: str | None) -> No
                          remedy="name its libmpi.so: --library FILE")  # fmt: skip
     if form != "mpich" and library is not None:
         raise UsageError("--library is for --to mpich", remedy="leave it out")
-    made, needless, unsayable = rules(choices(place))
+    made, needless, unsayable = rules(choices(place or ""))
     if library is not None:
         text = mpich_json(made, Mpich.of(Path(library)))
     else:

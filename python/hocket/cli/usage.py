@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -32,8 +33,30 @@ def options(*each: Decorator) -> Decorator:
     return decorate
 
 
-# Kinds of parameters as messages name them, where click's own text names no remedy.
-_WANTED = {click.INT: "a whole number", click.FLOAT: "a number"}
+def _oddly_written(value: Any) -> bool:
+    """Whether int() and float() might take what is no number to others: digits of all scripts, underscores, blanks."""
+    return isinstance(value, str) and re.search(r"[^!-~]|_", value) is not None
+
+
+class Whole(click.IntRange):
+    """A whole number within limits, in ASCII digits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if _oddly_written(value):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Number(click.FloatRange):
+    """The same for any number: neither infinite nor NaN, which no comparison refuses."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if _oddly_written(value):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{number} is not finite", param, ctx)
+        return number
 
 
 def one_line(error: click.UsageError) -> str:
@@ -45,7 +68,8 @@ def one_line(error: click.UsageError) -> str:
     if isinstance(error, click.BadParameter) and error.param is not None:
         return _bad_value(error, error.param)
     if isinstance(error, click.BadOptionUsage):  # an option without its value, or with one too many
-        return _lowered(error)
+        remedy = "leave the value out" if "not take" in error.message else "write its value behind it"
+        return f"{_lowered(error)}; {remedy}"
     unknown = getattr(error, "command_name", None)  # click 8.4 and later
     if unknown is not None and error.ctx is not None and isinstance(error.ctx.command, click.Group):
         return _no_such_command(unknown, error.ctx, error.ctx.command)
@@ -90,8 +114,8 @@ def _bad_value(error: click.BadParameter, parameter: click.Parameter) -> str:
     wanted = _wanted(parameter.type)
     value = re.match(r"(?P<value>'.*'|\S+) is not ", error.message, re.DOTALL)
     if wanted is None or value is None:
-        return f"{_name(parameter)}: {error.message.rstrip('.')}; {_see_help(error.ctx)}"
-    return f"{_name(parameter)} {value['value']} is not accepted; give {wanted}"
+        return f"{name_of(parameter)}: {error.message.rstrip('.')}; {_see_help(error.ctx)}"
+    return f"{name_of(parameter)} {value['value']} is not accepted; give {wanted}"
 
 
 def _wanted(kind: click.ParamType[Any]) -> str | None:
@@ -103,17 +127,18 @@ def _wanted(kind: click.ParamType[Any]) -> str | None:
         if kind.max is None:
             return f"{noun} of at least {kind.min}"
         return f"{noun} from {kind.min} to {kind.max}"
-    return _WANTED.get(kind)
+    return None
 
 
 def _named(parameter: click.Parameter | None) -> str:
     """An option with what follows it, as ``--network NETWORK``; an argument by its name."""
     if isinstance(parameter, click.Option) and parameter.metavar:
-        return f"{_name(parameter)} {parameter.metavar}"
-    return _name(parameter)
+        return f"{name_of(parameter)} {parameter.metavar}"
+    return name_of(parameter)
 
 
-def _name(parameter: click.Parameter | None) -> str:
+def name_of(parameter: click.Parameter | None) -> str:
+    """An option by its longest name, an argument as the help shows it."""
     if isinstance(parameter, click.Option):
         return max(parameter.opts, key=len)
     if parameter is None or parameter.name is None:

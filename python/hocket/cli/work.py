@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hocket.errors import HocketError
 from hocket.signals import as_exceptions, held_back
-from hocket.text import read_file
+from hocket.terminal import console
+from hocket.text import printable, read_file, real_path
 
 if TYPE_CHECKING:
     from hocket._core import Progress
@@ -70,31 +71,30 @@ def progress_of(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
     if quiet or not sys.stderr.isatty():
         yield lambda at, of, what: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description:<32}"),
+        TextColumn("{task.description:<32}", markup=False),
         BarColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=console(), transient=True) as progress:
         task = progress.add_task("starting", total=None)
-        yield lambda at, of, what: progress.update(task, completed=at, total=of, description=what)
+        yield lambda at, of, what: progress.update(task, completed=at, total=of, description=printable(what))
 
 
 def _show(text: str, done: threading.Event, progress: Progress) -> None:
     """A bar per step of the work with the time left, and the time gone."""
     from rich import progress as bars
-    from rich.console import Console
 
+    text = printable(text)
     columns = (
-        *(bars.SpinnerColumn(), bars.TextColumn("{task.description}"), bars.BarColumn()),
+        *(bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn()),
         *(bars.TaskProgressColumn(), bars.TimeRemainingColumn(), bars.TimeElapsedColumn()),
     )
-    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as display:
+    with bars.Progress(*columns, console=console(), transient=True) as display:
         shown, task = None, display.add_task(text, total=None)
         while not done.wait(0.2):
             step = progress.step
@@ -139,7 +139,7 @@ def _replace(target: Path, chunks: Iterable[bytes]) -> None:
 @contextmanager
 def replaced(target: Path) -> Iterator[Path]:
     """A new file beside ``target`` that takes its place when the block ends well, and goes otherwise."""
-    target = target.resolve()  # a link stays a link
+    target = real_path(target)  # a link stays a link
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     os.close(descriptor)
     temporary = Path(name)
@@ -165,8 +165,6 @@ def check_writable(path: str | None) -> None:
     """Says so before the long work, not after it, when nothing can be written there."""
     if path is None:
         return
-    if not path:
-        raise HocketError("the name of an output file is empty", remedy="name a file")
     target, remedy = Path(path), "create it or choose another place"
     folder = target.absolute().parent
     try:
@@ -177,7 +175,7 @@ def check_writable(path: str | None) -> None:
                 raise HocketError(f"cannot write {path}: it is a directory", remedy="name a file in it")
             return  # a pipe or a device: opening it may be felt
         # Tried, as rights are not all that can be missing: file systems are mounted for reading, or full.
-        with tempfile.NamedTemporaryFile(prefix=f".{target.name[:32]}.", dir=target.resolve().parent):
+        with tempfile.NamedTemporaryFile(prefix=f".{target.name[:32]}.", dir=real_path(target).parent):
             pass
     except (OSError, ValueError) as error:
         raise HocketError(f"cannot write {path}: {_why(error)}", remedy="choose another place") from error

@@ -15,7 +15,7 @@ from typing import Final
 from hocket.demand.source import MAX_FILE_BYTES, Source
 from hocket.demand.traffic import MOST_RANKS, Traffic
 from hocket.errors import DemandError
-from hocket.text import read_limited
+from hocket.text import read_limited, shown
 
 _SENDS: Final = frozenset(
     f"MPI_{kind}" for kind in ("Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend")
@@ -32,6 +32,8 @@ _END: Final = re.compile(r"(MPI_\w+) returning at walltime ")
 _VALUE: Final = re.compile(
     r"[A-Za-z0-9_ ]+?\b(\w+)(?:\[\d+\])?=(\[[-\d, ]*\]|-?\d{1,18})(?: \((\S+)\))?$", re.ASCII
 )
+_COUNT: Final = re.compile(r"[0-9]{1,18}")
+_OUTPUT: Final = "is this output of dumpi2ascii?"
 _WORLD: Final = "MPI_COMM_WORLD"
 _NOBODY: Final = -1  # MPI_PROC_NULL and MPI_ROOT are less than 0
 _BYTES: Final = {
@@ -121,9 +123,7 @@ class _Rank:
 
     def _value(self, call: _Call, name: str) -> str:
         if name not in call.values:
-            raise self.source.error(
-                f"{call.name} does not say its {name}", call.line, "is this output of dumpi2ascii?"
-            )
+            raise self.source.error(f"{call.name} does not say its {name}", call.line, _OUTPUT)
         return call.values[name][0]
 
     def _number(self, call: _Call, name: str, least: int = 0) -> int:
@@ -134,14 +134,14 @@ class _Rank:
 
     def _counts(self, call: _Call) -> list[int]:
         text = self._value(call, "sendcounts")
-        counts = (
-            [int(part) for part in text.strip("[]").split(",") if 0 < len(part.strip()) < 19]
-            if text.startswith("[")
-            else []
-        )
-        if len(counts) != self.ranks or min(counts, default=0) < 0:
-            raise self.source.error(f"{call.name}: {len(counts)} sendcounts of {self.ranks} ranks", call.line)
-        return counts
+        parts = [part.strip() for part in text.strip("[]").split(",")] if text.startswith("[") else []
+        if len(parts) != self.ranks:
+            raise self.source.error(f"{call.name}: {len(parts)} sendcounts of {self.ranks} ranks", call.line)
+        if (wrong := next((part for part in parts if not _COUNT.fullmatch(part)), None)) is not None:
+            raise self.source.error(
+                f"{call.name}: {shown(wrong)} is not one of its sendcounts", call.line, _OUTPUT
+            )
+        return [int(part) for part in parts]
 
     def _is_world(self, call: _Call, name: str) -> bool:
         handle = self._value(call, name)
@@ -168,13 +168,11 @@ class _Rank:
 def read(source: Source) -> Traffic:
     """Raises DemandError for a file of a rank that is missing or damaged, and for what the trace does not tell."""
     said = dict(text.split("=", 1) for _, text in source.lines("\0") if "=" in text)
-    try:
-        ranks = int(said["numprocs"][:12])
-    except (KeyError, ValueError):
-        raise source.error("does not say numprocs") from None
-    prefix = said.get("fileprefix", "")
+    if not _COUNT.fullmatch(numprocs := said.get("numprocs", "")):
+        raise source.error("does not say numprocs")
+    ranks, prefix = int(numprocs), said.get("fileprefix", "")
     if not prefix or "/" in prefix or not 1 <= ranks <= MOST_RANKS:
-        raise source.error(f"names {ranks} ranks and files called '{prefix[:60]}'")
+        raise source.error(f"names {ranks} ranks and files called {shown(prefix)}")
     traffic = Traffic(ranks, source)
     for rank in range(ranks):
         path = str(Path(source.name).parent / f"{prefix}-{rank:04d}.txt")

@@ -17,10 +17,16 @@ def check_compiler(case: Case) -> Iterator[Finding]:
     new = "install GCC 12 or Clang 15, or later, and set CXX if it is not c++"
     try:
         told = subprocess.run(
-            [compiler, "--version"], capture_output=True, text=True, timeout=case.seconds, check=False
+            [compiler, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=case.seconds,
+            check=False,
         )
         tried = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=_PROGRAM,
-                               capture_output=True, text=True, timeout=case.seconds, check=False)  # fmt: skip
+                               capture_output=True, text=True, errors="replace", timeout=case.seconds,
+                               check=False)  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         yield problem("compiler", f"{compiler} does not run: {error}", new)
         return

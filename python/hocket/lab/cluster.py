@@ -23,6 +23,7 @@ from hocket.lab import namespaces, state, watchdog, wires
 from hocket.lab.options import MOST_HOSTS, LabOptions, check_ranks, check_rate
 from hocket.mpi import Mpi, lab_environment, launch_command
 from hocket.network.description import NetworkDescription
+from hocket.text import real_path
 
 AGENT = Path(__file__).with_name("agent.sh")
 _ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
@@ -139,7 +140,7 @@ class Lab:
         owner = None if keep else state.myself()
         # Absolute, as a later command may be given elsewhere.
         file = Path(network.source)
-        source = str(file.resolve()) if network.source and file.is_file() else network.source
+        source = str(real_path(file)) if network.source and file.is_file() else network.source
         lab = cls(state.LabState(lab_id, nodes, tmp, owner, source, options.to_json()))
         try:
             lab.state.save()

@@ -207,7 +207,9 @@ def _wait_until_idle(cluster: Lab, command: list[str], environment: dict[str, st
     deadline = time.monotonic() + START_LIMIT
     wanted = {f"{host.name} idle" for host in cluster.state.hosts}
     while True:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=environment, check=False
+        )
         if wanted <= set(done.stdout.splitlines()):
             return
         if time.monotonic() > deadline:

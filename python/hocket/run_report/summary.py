@@ -17,6 +17,8 @@ from hocket.run_report.advice import REASONS, advice
 from hocket.run_report.merge import Account, Line, merge
 from hocket.run_report.ranks import ChoiceRow, Site, read_ranks
 from hocket.run_report.sites import Place, places, same_places
+from hocket.terminal import console
+from hocket.text import printable
 from hocket.units import format_bytes, format_time, format_total
 
 _MOST_LINES: Final = 40  # in the table
@@ -146,16 +148,15 @@ def _choice_cells(choice: ChoiceRow) -> list[str]:
 
 def _print(account: Account, found: Mapping[Site, Place]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     def titled(title: str) -> Table:
         return Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
 
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, _LEAST_WIDTH)
+    printer = console(highlight=False)
+    if not printer.is_terminal:
+        printer.width = max(printer.width, _LEAST_WIDTH)
     if account.lines:
         table = titled("what the collectives did")
         for name in ("call", "where"):
@@ -166,9 +167,9 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
         for name in ("time", "slowest", "predicted", "bound", "time/bound"):
             table.add_column(name, justify="right")
         for line in account.lines[:_MOST_LINES]:
-            cells = (Text(cell) for cell in _cells(line, found[line.site]))
+            cells = (Text(printable(cell)) for cell in _cells(line, found[line.site]))
             table.add_row(*cells, style="" if line.scheduled else "dim")
-        console.print(table)
+        printer.print(table)
         print(
             "calls: of a rank; bytes: of all ranks to others; time: measured, mean of ranks and the slowest; "
             "predicted, bound: by the network file",
@@ -181,8 +182,8 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
         for name in ("trials' loss", "native", "predicted", "measured", "gain"):
             table.add_column(name, justify="right")
         for choice in account.choices[:_MOST_LINES]:
-            table.add_row(*_choice_cells(choice), style="dim" if choice.arm == "native" else "")
-        console.print(table)
+            table.add_row(*map(Text, _choice_cells(choice)), style="dim" if choice.arm == "native" else "")
+        printer.print(table)
         print(
             "native: a call by the MPI library; predicted, measured: by what serves it; gain: native over measured",
             file=sys.stderr,

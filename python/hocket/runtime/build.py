@@ -19,6 +19,7 @@ from hocket.runtime.cache import build_once
 from hocket.runtime.compiling import compile_all, compile_native, progress
 from hocket.runtime.preload import SHIM, VARIABLE, with_shim
 from hocket.runtime.wrapper import Wrapper, read_wrapper
+from hocket.text import real_path
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
 _UNITS = {
@@ -165,7 +166,7 @@ def _precompile(wrapper: Wrapper, compiling: list[str], work: Path) -> list[str]
 
     A compiler behind ccache is left alone: compiles with precompiled headers are not found there again.
     """
-    if Path(wrapper.compiler).resolve().name == "ccache":
+    if real_path(wrapper.compiler).name == "ccache":
         return []
     header = work / "common_headers.hpp"
     header.write_text((native_dir() / "runtime" / header.name).read_text())

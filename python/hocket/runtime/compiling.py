@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hocket.errors import HocketError, MissingToolError
 from hocket.signals import held_back
+from hocket.terminal import console
 
 _SECONDS = 300  # of one command
 _PAUSE_SECONDS = 0.01
@@ -123,12 +124,11 @@ def progress(what: str, files: int) -> Iterator[Callable[[], object]]:
     if not sys.stderr.isatty():
         yield lambda: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("files"), TimeElapsedColumn())
     with contextlib.ExitStack() as stack:
         with held_back():  # else the thread that draws the bar takes signals that are held back
-            bar = stack.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
+            bar = stack.enter_context(Progress(*columns, console=console(), transient=True))
         task = bar.add_task("", total=files)
         yield lambda: bar.advance(task)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from hocket.runtime.cache import choices_dir, keep
 from hocket.runtime.placement import hosts_by_coordinates
 from hocket.runtime.ready import find_runtime
 from hocket.same_network import check_same_network
-from hocket.text import read_file
+from hocket.text import read_file, real_path
 
 if TYPE_CHECKING:
     from hocket.network import KnownNetwork
@@ -71,7 +72,7 @@ class RuntimeOptions:
         """Transfers allowed in flight on a channel; None, what plans have, unless the flow is ``window:K``."""
         flow = self.flow_control or "token"
         kind, _, count = flow.partition(":")
-        if kind == "window" and count.isdecimal() and 1 <= int(count) <= 64:
+        if kind == "window" and re.fullmatch("[0-9]{1,2}", count) and 1 <= int(count) <= 64:
             return int(count)
         if flow in _VARIABLES["HOCKET_FLOW_CONTROL"].words:
             return None
@@ -121,8 +122,8 @@ class RuntimeOptions:
             )
         hosts = hosts_by_coordinates(path, network, ranks)
         if hosts is None:
-            return str(path.resolve())
-        return str(keep("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt").resolve())
+            return str(real_path(path))
+        return str(keep("placement", "".join(f"{host}\n" for host in hosts).encode(), ".txt"))
 
 
 def variable_of(option: str) -> str:
@@ -186,7 +187,7 @@ def scheduled_environment(
     for pattern in PLANNED_FOR_JOBS:
         if pattern not in paths and (made := _cached_plan(network, pattern, options)):
             paths[pattern] = made
-    listed = ":".join(str(path.resolve()) for path in paths.values())
+    listed = ":".join(str(real_path(path)) for path in paths.values())
     if placement or os.environ.get(
         "HOCKET_PLACEMENT"
     ):  # --placement=names beside a variable that says otherwise
@@ -238,9 +239,9 @@ def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
 
 def read_plan(path: Path) -> _core.Plan:
     """Raises PlanError for a file that cannot be read or is damaged."""
-    if ":" in str(path.resolve()):
-        raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
     try:
+        if ":" in str(real_path(path)):
+            raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
         return _core.Plan.decode(read_file(path, again=True))
     except OSError as error:
         raise PlanError(

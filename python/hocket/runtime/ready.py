@@ -21,6 +21,7 @@ from hocket.runtime import probe
 from hocket.runtime.build import CHOSEN_FLAGS, LIBRARY, Runtime, build_runtime, native_dir
 from hocket.runtime.cache import check_installed
 from hocket.runtime.preload import SHIM
+from hocket.text import real_path
 
 _SECONDS = 20
 _LOADED_BEFORE = ("LD_PRELOAD", "LD_AUDIT")  # they may speak for the MPI library
@@ -103,7 +104,7 @@ _KINDS = {
 def _beside(mpicc: str, file: str) -> Path | None:
     """The library of the installation that has this wrapper or launcher in its ``bin``."""
     wrapper = Path(mpicc)
-    for bin_dir in dict.fromkeys((wrapper.parent.absolute(), wrapper.resolve().parent)):
+    for bin_dir in dict.fromkeys((wrapper.parent.absolute(), real_path(wrapper).parent)):
         for folder in ("lib", "lib64"):
             if (path := bin_dir.parent / folder / file).exists():
                 return path
@@ -116,7 +117,8 @@ def _ask(library: Path, names: list[str]) -> Library | None:
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", probe.__file__, str(library)], input=json.dumps(names),
-            capture_output=True, text=True, timeout=_SECONDS, env=environment, check=True)  # fmt: skip
+            capture_output=True, text=True, errors="replace", timeout=_SECONDS, env=environment,
+            check=True)  # fmt: skip
         told: dict[str, Any] = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None

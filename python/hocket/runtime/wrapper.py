@@ -84,8 +84,8 @@ def find_compiler() -> str:
 def _ask(path: str, options: list[str], environment: dict[str, str]) -> tuple[str, str]:
     """What it says to a program that includes mpi.h, and what it complains of."""
     try:
-        done = subprocess.run([path, *options], input="#include <mpi.h>\n", capture_output=True, text=True,
-                              timeout=_SECONDS, env=environment, check=False)  # fmt: skip
+        done = subprocess.run([path, *options], input="#include <mpi.h>\n", capture_output=True,
+                              text=True, errors="replace", timeout=_SECONDS, env=environment, check=False)  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MissingToolError(f"{path} does not run: {error}", remedy="check the MPI installation") from None
     return done.stdout, done.stderr.strip()
