@@ -15,6 +15,7 @@
 #include "hocket/elements/local_sort.hpp"
 #include "hocket/elements/partition.hpp"
 #include "hocket/elements/record.hpp"
+#include "hocket/elements/run_ends.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -172,6 +173,14 @@ void bind_elements(nb::module_& m) {
   m.def("classify", &classify_records, "key"_a, "width"_a, "records"_a, "rank"_a, "first"_a, "splitters"_a,
         "part"_a.noconvert(), "repeat"_a = 1,
         "Which part each record belongs to, by ascending splitters (order, rank, index).");
+  m.def(
+      "runs_crowd",
+      [](const std::vector<std::uint64_t>& ends) {
+        std::vector<std::byte*> addresses;
+        for (const std::uint64_t end : ends) addresses.push_back(reinterpret_cast<std::byte*>(end));
+        return runs_crowd(addresses);
+      },
+      "ends"_a, "Whether runs that end at these addresses share so few sets of a first-level cache that it matters.");
   m.def("sort_records", &sort, "key"_a, "width"_a, "records"_a.noconvert(), "scratch"_a.noconvert(),
         "Sorts stably in place. Returns the seconds it took.");
 }

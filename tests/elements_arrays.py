@@ -45,11 +45,15 @@ def keys(rng: np.random.Generator, dtype: np.dtype[Any], n: int, distribution: s
         return (rng.integers(0, 2, n).astype(bits) << (8 * dtype.itemsize - 1)).view(dtype)
     if distribution == "zipf":
         return np.minimum(rng.zipf(1.5, n), 100).astype(dtype)
+    if distribution == "dense":
+        return rng.permutation(np.arange(n).astype(bits)).view(dtype)
+    if distribution == "sorted":
+        return np.sort(keys(rng, dtype, n, "uniform"))
     assert distribution == "few"
     return rng.integers(0, 10, n).astype(dtype)
 
 
-DISTRIBUTIONS = ("uniform", "special", "equal", "top bit", "zipf", "few")
+DISTRIBUTIONS = ("uniform", "special", "equal", "top bit", "zipf", "few", "dense", "sorted")
 
 
 def records(keys: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:

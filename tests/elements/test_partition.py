@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, seed, settings
@@ -62,6 +64,37 @@ def test_partition_by_digit(data, array, offset, gaps) -> None:
             key_type(values.dtype), rows.shape[1], place(rows.reshape(-1), offset), (shift, bits), out, begins
         ),
     )
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64])
+def test_partition_to_runs_that_crowd(width: int) -> None:
+    """Equally many records in each bucket, so that runs lie half pages apart; all of it in a second-level cache."""
+    bits = 6
+    dtype = DTYPES["u8" if width == 1 else "u16" if width < 4 else "u32" if width < 8 else "u64"]
+    values = np.tile(np.arange(2**bits), 2048 // math.gcd(width, 2048)).astype(dtype)
+    rows = records(values, width)
+
+    def run(out: np.ndarray, begins: np.ndarray) -> None:
+        assert _core.runs_crowd((begins + np.uint64(out.ctypes.data)).tolist())
+        _core.partition(key_type(dtype), width, rows.reshape(-1), (0, bits), out, begins)
+
+    for gap, offset in (0, 0), (0, 5), (4096, 3):
+        divide(rows, digits_of(values, 0, bits), 2**bits, [gap], run, offset)
+
+
+def test_runs_crowd_that_lie_at_the_same_place_of_pages() -> None:
+    line, page = 64, 4096
+
+    def ends(counts: list[int]) -> list[int]:
+        return [0, *np.cumsum(counts).tolist()]
+
+    assert _core.runs_crowd(ends([2048] * 255))  # bytes: 256 keys of 8 bytes in each of 256 buckets
+    assert _core.runs_crowd(ends([page] * 63))
+    spread = np.random.default_rng(1).poisson(256, 255) * 8
+    assert not _core.runs_crowd(ends(spread.tolist()))
+    assert not _core.runs_crowd(ends([page + line] * 63))
+    assert not _core.runs_crowd([0] * 256)  # all keys in the last bucket
+    assert not _core.runs_crowd(ends([line] * 2047))  # more lines than there are, wherever they end
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 7, 8, 12, 16, 20, 24, 32, 63, 64, 100])

@@ -2,7 +2,7 @@
 /// Appending records to many runs. Few lines of many runs stay in the first-level cache, and every line of a run that
 /// is not in any cache is read only to be written; therefore records are collected in a buffer per run, and leave it in
 /// whole cache lines by stores that go round the caches (as Satish et al., SIGMOD 2010, and Polychroniou and Ross,
-/// SIGMOD 2014, do it).
+/// SIGMOD 2014, do it). Runs in the second-level cache need that only where they crowd (run_ends.hpp), and stay there.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "hocket/elements/run_ends.hpp"
 #include "stream.hpp"
 #include "width.hpp"
 
@@ -127,14 +128,52 @@ void append_anywhere(Width width, const std::byte* record, std::size_t n, std::s
   end_of_streams();
 }
 
+/// To runs that crowd in a first-level cache: a few records of each are collected where they do not. As above, the
+/// last of them goes straight into the run, and the last byte of a buffer says how much of it is in use.
+template <class Width, class BucketOf>
+void append_together(Width width, const std::byte* record, std::size_t n, std::span<std::byte*> to,
+                     BucketOf bucket_of) {
+  // Bytes, so few that buffers of as many runs as can crowd leave room for what else is at work.
+  constexpr std::size_t size = (Width::divides_lines ? 2 : 3) * LineBuffers::line / 2;
+  const std::size_t collected = (std::max<std::size_t>(size / width.value(), 1) - 1) * width.value();
+  const LineBuffers memory(to.size() * size);
+  std::byte* const buffers = memory.get();
+  for (std::size_t b = 0; b < to.size(); ++b) buffers[b * size + size - 1] = std::byte{0};
+  for (std::size_t i = 0; i < n; ++i, record += width.value()) {
+    const std::size_t bucket = bucket_of(record, i);
+    std::byte* const buffer = buffers + bucket * size;
+    const auto used = static_cast<std::size_t>(buffer[size - 1]);
+    if (used != collected) [[likely]] {
+      copy_element(width, record, buffer + used);
+      buffer[size - 1] = static_cast<std::byte>(used + width.value());
+      continue;
+    }
+    std::byte*& end = to[bucket];
+    std::memcpy(end, buffer, collected);
+    copy_element(width, record, end + collected);
+    end += collected + width.value();
+    buffer[size - 1] = std::byte{0};
+  }
+  for (std::size_t b = 0; b < to.size(); ++b) {
+    const std::byte* const buffer = buffers + b * size;
+    const auto used = static_cast<std::size_t>(buffer[size - 1]);
+    std::memcpy(to[b], buffer, used);
+    to[b] += used;
+  }
+}
+
 /// Appends every record at to[bucket_of(record, i)], which moves on behind it, as it is fastest.
 template <class Width, class BucketOf>
 void append(Width width, const std::byte* records, std::size_t n, std::span<std::byte*> to, BucketOf bucket_of) {
   constexpr std::size_t cached = std::size_t{1} << 20;  // with as much again for the target, in a second-level cache
   constexpr std::size_t line = LineBuffers::line, some_lines = 8 * line;
   const std::size_t bytes = n * width.value();
-  if (bytes <= cached || bytes < to.size() * some_lines || width.value() > line) {
+  if (bytes < to.size() * some_lines || width.value() > line || (bytes <= cached && !runs_crowd(to))) {
     append_directly(width, records, n, to, bucket_of);
+    return;
+  }
+  if (bytes <= cached) {
+    append_together(width, records, n, to, bucket_of);
     return;
   }
   if constexpr (Width::divides_lines) {

@@ -25,6 +25,9 @@ template <class Bits>
 struct IntegerKey {
   using Order = Bits;
   [[nodiscard]] Order order(const std::byte* key) const { return static_cast<Bits>(load<Bits>(key) ^ turned); }
+  /// The bits of the key that has this order.
+  [[nodiscard]] Bits bits(Order order) const { return static_cast<Bits>(order ^ turned); }
+  [[nodiscard]] bool is_order() const { return turned == 0; }
   Bits turned;
 };
 
@@ -43,6 +46,13 @@ struct FloatKey {
         static_cast<Bits>(Bits{0} - static_cast<Bits>(static_cast<Bits>(bits & ~sign) > infinity));
     return static_cast<Bits>(positive_zero | not_a_number);
   }
+  /// Of the keys that have this order, the bits of the one that is neither NaN nor -0.0.
+  [[nodiscard]] Bits bits(Order order) const {
+    const Bits positive =
+        static_cast<Bits>(Bits{0} - static_cast<Bits>(order >> (std::numeric_limits<Bits>::digits - 1)));
+    return static_cast<Bits>(order ^ (static_cast<Bits>(~positive) | top_bit<Bits>));
+  }
+  [[nodiscard]] static constexpr bool is_order() { return false; }
 };
 
 /// f(key) with a key of the type for `type`.

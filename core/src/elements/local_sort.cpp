@@ -9,6 +9,7 @@
 #include "hocket/elements/digits.hpp"
 #include "hocket/elements/partition.hpp"
 #include "key.hpp"
+#include "vector_sort.hpp"
 
 namespace hocket {
 
@@ -103,11 +104,51 @@ class LocalSort {
   RecordType type_;
 };
 
+/// Whether equal keys cannot be told apart: each can be had back from its order.
+template <class Key>
+bool are_numbers(Key key, const std::byte* keys, std::size_t n) {
+  using Order = typename Key::Order;
+  Order differing = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::byte* const at = keys + i * sizeof(Order);
+    differing = static_cast<Order>(differing | (key.bits(key.order(at)) ^ elements::load<Order>(at)));
+  }
+  return differing == 0;
+}
+
+template <class Order, class Change>
+void change_each(std::byte* keys, std::size_t n, Change change) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const Order changed = change(keys + i * sizeof(Order));
+    std::memcpy(keys + i * sizeof(Order), &changed, sizeof changed);
+  }
+}
+
+/// Keys alone that are sorted as the numbers which are their orders.
+template <class Key>
+void sort_numbers(Key key, std::byte* keys, std::size_t n, std::byte* scratch) {
+  using Order = typename Key::Order;
+  if (!key.is_order()) change_each<Order>(keys, n, [&](const std::byte* at) { return key.order(at); });
+  if (!elements::vector_sort<Order>(keys, n, scratch)) {
+    constexpr KeyType type = sizeof(Order) == 4 ? KeyType::u32 : KeyType::u64;
+    LocalSort(elements::IntegerKey<Order>{0}, {type, sizeof(Order)}).sort(keys, n, scratch);
+  }
+  if (!key.is_order())
+    change_each<Order>(keys, n, [&](const std::byte* at) { return key.bits(elements::load<Order>(at)); });
+}
+
 }  // namespace
 
 void sort_records(RecordType type, std::byte* records, std::size_t n, std::byte* scratch) {
   elements::require(type);
-  elements::with_key(type.key, [&](auto key) { LocalSort(key, type).sort(records, n, scratch); });
+  elements::with_key(type.key, [&](auto key) {
+    using Order = typename decltype(key)::Order;
+    if constexpr (sizeof(Order) >= 4) {
+      if (type.width == sizeof(Order) && elements::has_vector_sort() && are_numbers(key, records, n))
+        return sort_numbers(key, records, n, scratch);
+    }
+    LocalSort(key, type).sort(records, n, scratch);
+  });
 }
 
 }  // namespace hocket
