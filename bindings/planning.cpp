@@ -54,7 +54,7 @@ void bind_planning(nb::module_& m) {
       "plan_exchange",
       [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
          const std::string& scheduler, double startup,
-         std::uint64_t seed) { return plan_exchange(network, demand, window, {scheduler, {startup, seed}}); },
+         std::uint64_t seed) { return plan_exchange(network, demand, {scheduler, {startup, seed}, window}); },
       "network"_a, "demand"_a, "window"_a = nb::none(), "scheduler"_a = "", "startup"_a = 0.0, "seed"_a = 1,
       nb::call_guard<nb::gil_scoped_release>(),
       "The schedule that serves the demand best, or that of the named scheduler; without a window its waits are "

@@ -205,7 +205,9 @@ void bind_demand(nb::module_& m) {
             if (c.demand == nullptr) throw InputError("Demand.irregular makes irregular demands");
             return c.demand(ranks, bytes, root);
           },
-          "ranks"_a, "bytes"_a, "root"_a = 0, "`bytes` of each message or contribution");
+          "ranks"_a, "bytes"_a, "root"_a = 0, "`bytes` of each message or contribution")
+      .def("can_follow", &Collective::can_follow, "demand"_a, "root"_a = 0,
+           "whether calls of any size can follow a plan of this demand");
   m.def(
       "collectives",
       [] {
@@ -220,7 +222,9 @@ void bind_bounds(nb::module_& m) {
   nb::class_<Bounds>(m, "Bounds", "What no schedule can beat.")
       .def_ro("load", &Bounds::load, "messages per channel")
       .def_ro("phases", &Bounds::phases)
-      .def_ro("seconds", &Bounds::seconds)
+      .def_ro("seconds", &Bounds::seconds, "no schedule takes less time")
+      .def_prop_ro("one_port_seconds", &Bounds::one_port_seconds,
+                   "none whose ranks send, and receive, one message at a time")
       .def_ro("bottleneck", &Bounds::bottleneck, "channel");
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, "startup"_a = 0.0,

@@ -70,7 +70,7 @@ def measure(network: _core.Network, matrix: Matrix, name: str, seed: int) -> dic
     seconds = time.process_time() - began
     if not _core.verify(network, exchange, schedule).ok:
         raise SystemExit(f"{name}: the verifier rejects a schedule")
-    bound = _core.lower_bounds(network, exchange).seconds
+    bound = _core.lower_bounds(network, exchange).one_port_seconds
     run = _core.simulate(network, schedule, None, "token", _core.ModelParameters())
     return {
         "phases over the bound": _core.lockstep_seconds(network, schedule) / bound,

@@ -29,11 +29,10 @@ from hocket.network.description import MAX_RANKS
 from hocket.network.graphs import description_of, graph_of, quantity
 from hocket.planning import (
     AUTO,
-    check,
     flow_of,
     plan_collective,
     plan_irregular,
-    ports_of,
+    prove,
     simulation,
 )
 from hocket.same_network import check_header, compare_networks
@@ -265,7 +264,8 @@ class Plan:
             self.network._core, self._schedule, self._waits, self._demand, self.scheduler,
             self.bound_phases, self.bound_seconds, self.predicted_seconds,
         )  # fmt: skip
-        data = plan.encode()
+        with _typed():
+            data = plan.encode()
         try:
             with replaced(Path(path)) as temporary:
                 temporary.write_bytes(data)
@@ -340,9 +340,8 @@ def verify(plan: Plan, network: Network | str | PathLike[str] | None = None) -> 
     the plan was made for it; if not, raises :class:`hocket.PlanError`.
     """
     core = _made_for(plan, network)
-    ports = ports_of(plan.scheduler, plan.pattern)
     with _typed():
-        return check(core, plan._demand, plan._schedule, plan._waits, ports)
+        return prove(core, plan._demand, plan.scheduler, plan._schedule, plan._waits)
 
 
 def simulate(

@@ -166,11 +166,6 @@ def memory_seconds(
     return _core.bundle_seconds(between, exchange, waits, _core.ModelParameters(), read_profile(), 1 << 62)
 
 
-def ports_between(scheduler: str, demand: _core.Demand) -> _core.PortModel:
-    """The port model of a schedule between hosts."""
-    return ports_of(scheduler, ALL_GATHER if demand.by_blocks else demand.pattern)
-
-
 def rank_by_rank_seconds(
     network: _core.Network, demand: _core.Demand, costs: Costs, steps: int
 ) -> float | None:
@@ -283,7 +278,7 @@ def _known(
 
     plan_seconds = time.perf_counter() - begun
     begun = time.perf_counter()
-    ports = ports_between("" if planned is None else planned.scheduler, exchange.between)
+    ports = ports_of("" if planned is None else planned.scheduler, exchange.between.pattern)
     certificate = verified(between, exchange, waits, ports, bound)
     verify_seconds = time.perf_counter() - begun
     most = int(max(exchange.schedule.lengths(), default=0))

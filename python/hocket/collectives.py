@@ -44,13 +44,16 @@ def call_of(demand: _core.Demand) -> tuple[str, int] | None:
         if not entry.rooted or entry.pattern != demand.pattern:
             continue
         for root in _possible_roots(demand):
-            if _sizes(entry.demand(demand.ranks, demand.bytes, root)) == _sizes(demand):
+            if entry.can_follow(demand, root):
                 return entry.name, root
     return None
 
 
-def _sizes(demand: _core.Demand) -> list[object]:
-    return list(demand.list() if demand.pattern == IRREGULAR else demand.contributions)
+def some_call_follows(demand: _core.Demand) -> bool:
+    """Whether there are calls that can follow a plan of this demand, whatever their size."""
+    return call_of(demand) is not None or any(
+        entry.can_follow(demand) for entry in EQUAL if not entry.rooted
+    )
 
 
 def _possible_roots(demand: _core.Demand) -> list[int]:

@@ -75,12 +75,12 @@ class Figures:
                 largest_bytes=demand.bytes,
                 total_bytes=demand.total_bytes,
                 lockstep_seconds=lockstep,
-                load_bound_seconds=bounds.seconds,
+                load_bound_seconds=bounds.one_port_seconds,
                 splits=len(schedule) - demand.messages,
                 schedule_bytes=round(lockstep * network.host_rate),
-                bound_bytes=round(bounds.seconds * network.host_rate),
+                bound_bytes=round(bounds.one_port_seconds * network.host_rate),
             )
-            over = ratio(lockstep, bounds.seconds)
+            over = ratio(lockstep, bounds.one_port_seconds)
         else:
             over = time_ratio if demand.by_blocks else ratio(schedule.phases, bound_phases)
         return cls(

@@ -175,7 +175,7 @@ def _plan(
     planning = time.perf_counter() - begun
     prediction = planned.predict(network, demand, startup, MOST_STEPS)
     begun = time.perf_counter()
-    certificate = check(network, demand, planned.schedule, planned.waits, planned.scheduler.ports)
+    certificate = prove(network, demand, planned.scheduler.name, planned.schedule, planned.waits)
     verifying = time.perf_counter() - begun
     return PlannedExchange(
         network, demand, planned.scheduler.name, planned.schedule, planned.waits, planned.bounds,
@@ -211,6 +211,17 @@ def _check_serves(scheduler: str, network: _core.Network, demand: _core.Demand) 
         )
 
 
+def prove(
+    network: _core.Network,
+    demand: _core.Demand,
+    scheduler: str,
+    schedule: _core.Schedule,
+    waits: _core.Waits,
+) -> _core.Certificate:
+    """What a plan is accepted by, whoever asks: the verifier's findings under the port model of its scheduler."""
+    return check(network, demand, schedule, waits, ports_of(scheduler, demand.pattern))
+
+
 def check(
     network: _core.Network,
     demand: _core.Demand,
@@ -225,11 +236,12 @@ def check(
 
 
 def ports_of(scheduler: str, pattern: str) -> _core.PortModel:
-    """The port model that the scheduler keeps; a plan may name one that this version does not know."""
-    for entry in _core.schedulers():
-        if entry.name == scheduler and entry.pattern == pattern:
-            return entry.ports
-    return _core.PortModel.one_port
+    """The port model that the scheduler keeps, for reductions that of the all-gather; the strictest for one that this
+    version does not know, which a plan may name."""
+    try:
+        return _core.find_scheduler(scheduler, pattern).ports
+    except _core.InputError:
+        return _core.PortModel.one_port
 
 
 def flow_of(waits: _core.Waits) -> str:

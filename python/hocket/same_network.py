@@ -62,7 +62,7 @@ def _least_phases(header: _core.PlanHeader, network: _core.Network, bounds: _cor
     known = any(s.name == header.scheduler and s.pattern == pattern for s in _core.schedulers())
     if demand.by_blocks and not known:
         return None
-    least: int = _core.least_phases(network, demand, bounds, ports_of(header.scheduler, pattern))
+    least: int = _core.least_phases(network, demand, bounds, ports_of(header.scheduler, demand.pattern))
     return least
 
 

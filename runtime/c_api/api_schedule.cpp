@@ -52,7 +52,7 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
   table.targets = std::move(targets);
   table.sources = sources_of(matrix, table.rank, kept);
   const hocket::Demand demand = hocket::irregular(to_network(matrix, site.numbering));
-  table.bound_seconds = lower_bounds(network, demand).seconds;
+  table.bound_seconds = lower_bounds(network, demand).one_port_seconds();
 
   std::string problem;
   Scheduled made = Planner(site.numbering, std::move(network), pending_setup).schedule(comm.get(), demand, problem);

@@ -79,7 +79,7 @@ typedef struct hocket_info {
   uint64_t digest;         /* of the tables of all ranks: equal on all of them */
   uint64_t seed;           /* for schedulers that draw lots */
   double lockstep_seconds; /* time of the phases one after the other; 0: unknown */
-  double bound_seconds;    /* what no schedule can beat; 0: unknown */
+  double bound_seconds;    /* of the busiest channel or port: no phases take less; 0: unknown */
   char scheduler[32];      /* its name */
 } hocket_info;
 

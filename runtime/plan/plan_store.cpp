@@ -92,9 +92,7 @@ void PlanStore::read_file(const std::string& path) {
 
 const PlanStore::Stored* PlanStore::stored_for(CallKind kind) const {
   for (const Stored& stored : stored_) {
-    const Demand& demand = stored.header.demand;
-    if (demand.pattern != kind.collective->pattern || stored.header.transfers == 0) continue;
-    if (demand == kind.collective->demand(demand.ranks, demand.bytes, kind.root)) return &stored;
+    if (stored.header.transfers > 0 && kind.collective->can_follow(stored.header.demand, kind.root)) return &stored;
   }
   return nullptr;
 }
@@ -148,7 +146,8 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
                      "and for uplinks as wide as they are");
   ScheduleOptions options;
   options.for_scheduler.startup = kind.collective->usual_startup();
-  const auto [chosen, waits] = plan_exchange(part, demand, window, options);
+  options.window = window;
+  const auto [chosen, waits] = plan_exchange(part, demand, options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
                   std::string(chosen.scheduler->name)};
   planned.figures.bound = chosen.bound_seconds;

@@ -194,7 +194,7 @@ DISAGREEING = [
     (planned, {"contributions": [1, 2, 3]}, "contributions, but the pattern has no blocks"),
     (planned, {"phases": 1}, "a phase is out of range"),
     (planned, {"phases": 3}, "3 phases, the rows have fewer"),
-    (planned, {"phases": 7}, "more phases or transfers than the file can hold"),
+    (planned, {"phases": 13}, "more phases or transfers than the file can hold"),
     (planned, {"transfers": 5}, "as many transfers as the header says"),
     (planned, {"transfers": 7}, "as many transfers as the header says"),
     (planned, {"direct": 0}, ""),

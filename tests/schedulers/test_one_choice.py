@@ -33,8 +33,8 @@ def by_plan(network: _core.Network, pattern: str, window: int | None = None) -> 
     return taken(planned.scheduler, planned.schedule)
 
 
-def by_run(network: _core.Network, pattern: str) -> Taken:
-    plan = plan_for_run(network, pattern)
+def by_run(network: _core.Network, pattern: str, window: int | None = None) -> Taken:
+    plan = plan_for_run(network, pattern, window)
     return taken(plan.header.scheduler, plan.schedule)
 
 
@@ -48,7 +48,7 @@ def check(network: _core.Network) -> None:
         wanted = by_plan(network, pattern)
         assert by_run(network, pattern) == wanted
         assert by_python(network, pattern) == wanted
-        assert by_plan(network, pattern, window=3) == wanted
+        assert by_plan(network, pattern, window=3) == by_run(network, pattern, window=3)
 
 
 @seeded

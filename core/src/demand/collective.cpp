@@ -71,6 +71,19 @@ constexpr std::array table{
 
 std::span<const Collective> collectives() { return table; }
 
+bool Collective::can_follow(const Demand& planned, Rank root) const {
+  if (demand == nullptr || planned.pattern != pattern) return false;
+  std::uint64_t bytes = planned.bytes;
+  if (pattern == Pattern::all_reduce) {  // all blocks together are its size
+    bytes = 0;
+    for (Rank rank = 0; rank < planned.ranks; ++rank) {
+      if (planned.contribution(rank) == 0) return false;
+      bytes += planned.contribution(rank);
+    }
+  }
+  return planned == demand(planned.ranks, bytes, root);
+}
+
 const Collective& find_collective(std::string_view name) {
   std::string known;
   for (const Collective& collective : table) {

@@ -84,7 +84,8 @@ Prediction predict(const Network& network, const Demand& demand, const Schedule&
                    bool contention_free, double startup, std::optional<std::uint64_t> most_steps) {
   const double startups = static_cast<double>(sends_in_turn(schedule)) * startup;
   const bool tokens = waits.size() > 0;
-  if (demand.messages() > limits::most_messages_simulated && contention_free && network.equal_rates()) {
+  const std::uint64_t messages = std::max(demand.messages(), schedule.size());
+  if (messages > limits::most_messages_simulated && contention_free && network.equal_rates()) {
     if (most_steps && waits.window == 1 && schedule.direct()) {
       const auto find = [&](PhaseMessages& messages, std::uint64_t phase) {
         messages.find(network, schedule.phase(phase));

@@ -29,6 +29,9 @@ enum Section : std::uint32_t {
 
 constexpr std::uint32_t max_window = 1024;  // as parse_flow_control has it
 
+/// The halves of an all-reduce have equally many phases: in the one that needs fewer nothing is sent in some.
+constexpr std::uint64_t most_phases(std::uint64_t transfers) { return 2 * transfers; }
+
 constexpr std::size_t header_bytes =
     std::size_t{8} * (4 + 3 * section_count);  // magic, version, size, sections, checksum
 
@@ -249,7 +252,7 @@ class Assembly {
 
 Bytes encode_plan(const Plan& plan) {
   const std::uint64_t phases = plan.schedule.phases();
-  if (phases > plan.schedule.size() || (phases > 0 && plan.schedule.phase(phases - 1).empty()))
+  if (phases > most_phases(plan.schedule.size()) || (phases > 0 && plan.schedule.phase(phases - 1).empty()))
     throw InputError("a plan cannot hold idle phases");
   const bool direct = plan.schedule.direct();
   ByteWriter rows, index;
@@ -344,7 +347,7 @@ ByteView PlanFile::row(ByteView index_bytes, std::uint32_t ranks, Rank rank) con
 Plan PlanFile::plan() const {
   const DecodedHeader decoded = decode_header(section(header_section), sections_[demand_section]);
   const PlanHeader& header = decoded.header;
-  if (header.phases > header.transfers || header.transfers > sections_[rows_section].size())
+  if (header.phases > most_phases(header.transfers) || header.transfers > sections_[rows_section].size())
     throw PlanProblem("the header counts more phases or transfers than the file can hold");
   const ByteView index = section(index_section);
   Plan plan;

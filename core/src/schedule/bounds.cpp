@@ -149,8 +149,7 @@ Bounds all_to_all_bounds(const Network& network, const Demand& demand) {
   return bounds;
 }
 
-/// What crosses a wire counts: ranks of one host share memory. Ports: a rank sends, and receives, one
-/// message at a time at the speed of a host.
+/// What crosses a wire counts: ranks of one host share memory.
 Bounds irregular_bounds(const Network& network, const Demand& demand) {
   Bounds bounds;
   bounds.load.assign(network.channels(), 0);
@@ -178,7 +177,7 @@ Bounds irregular_bounds(const Network& network, const Demand& demand) {
     }
   }
   for (Rank rank = 0; rank < demand.ranks; ++rank)
-    bounds.seconds = std::max(bounds.seconds, std::max(out[rank], in[rank]) / network.host_rate());
+    bounds.port_seconds = std::max(bounds.port_seconds, std::max(out[rank], in[rank]) / network.host_rate());
   return bounds;
 }
 

@@ -22,7 +22,10 @@ class Bundles {
     hops_.push_back(hop);
     pieces_.end_list();
   }
-  void end_phase() { begin_.push_back(hops_.size()); }
+  /// A phase without messages is none.
+  void end_phase() {
+    if (hops_.size() > begin_.back()) begin_.push_back(hops_.size());
+  }
   Schedule finish() {
     if (hops_.empty()) return {demand_.ranks, demand_.bytes, std::move(begin_), {}, {}};
     return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_), std::move(pieces_)};

@@ -20,6 +20,11 @@
 namespace hocket {
 namespace {
 
+/// What comes by one way may go back by another.
+bool has_other_ways_back(const Network& network) {
+  return network.shape() == Shape::graph || network.shape() == Shape::routed;
+}
+
 /// The tree schedule sends one message at a time over a trunk, however wide it is. Nested shifts take a phase for each
 /// place of a subtree, with and without a rank; on dragonflies some messages take turns.
 bool is_far(const Scheduler& scheduler, const Network& network, const Bounds& bounds) {
@@ -91,7 +96,7 @@ const Scheduler& first_irregular(const Network& network, const Demand& demand, c
   if (const std::string_view reason = list.why_not(network, demand); !reason.empty())
     throw InputError("no irregular scheduler serves this network; list: " + std::string(reason));
   if (demand.messages() > limits::most_messages_cut) return list;
-  const double enough = limits::near_enough_uncut * bounds.seconds;
+  const double enough = limits::near_enough_uncut * bounds.one_port_seconds();
   return algorithms::list_seconds(network, demand, {}) <= enough ? list : find_scheduler("critical", demand.pattern);
 }
 
@@ -143,73 +148,29 @@ const Scheduler& named(const std::string& name, const Network& network, const De
   return found;
 }
 
-ChosenSchedule made_by(const Scheduler& scheduler, const Network& network, const Demand& demand, const Bounds& bounds,
-                       const SchedulerOptions& options) {
-  return {&scheduler, scheduler.make(network, demand, options), bounds,
-          least_phases(network, demand, bounds, scheduler.ports),
-          least_seconds(network, demand, bounds, options.startup)};
-}
-
 bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
   if (a.prediction->seconds != b.prediction->seconds) return a.prediction->seconds < b.prediction->seconds;
   return a.schedule.phases() < b.schedule.phases();
 }
 
-/// An all-reduce whose halves each follow the routes of their own direction. Turning the all-gather round brings its
-/// transfers onto the ways back, where they may meet: then the other half is made for these.
-Schedule all_reduce_of(const Network& network, const ChosenSchedule& gather, const Demand& demand,
-                       const ScheduleOptions& options, bool other_ways_back) {
-  Schedule whole = turned(network, Pattern::all_reduce, gather.schedule);
-  if (!other_ways_back) return whole;
-  const double seconds = lockstep_seconds(network, whole);
-  if (seconds <= limits::near_enough * lower_bounds(network, demand).seconds) return whole;
-  const ChosenSchedule back = choose_schedule(network.turned_round(), gather_of(demand), options);
-  if (back.scheduler->ports != gather.scheduler->ports) return whole;
-  Schedule halves = joined(turned(network, Pattern::reduce_scatter, back.schedule), gather.schedule);
-  return lockstep_seconds(network, halves) < seconds ? std::move(halves) : std::move(whole);
-}
-
-/// What is best for the all-gather is best for it turned round.
-ChosenSchedule choose_reduction(const Network& network, const Demand& demand, const ScheduleOptions& options) {
-  const bool other_ways_back = network.shape() == Shape::graph || network.shape() == Shape::routed;
-  const bool whole_way = demand.pattern == Pattern::reduce_scatter && other_ways_back;
-  ChosenSchedule chosen = choose_schedule(whole_way ? network.turned_round() : network, gather_of(demand), options);
-  chosen.schedule = demand.pattern == Pattern::all_reduce
-                        ? all_reduce_of(network, chosen, demand, options, other_ways_back)
-                        : turned(network, demand.pattern, chosen.schedule);
-  chosen.bounds = lower_bounds(network, demand);
-  chosen.bound_phases = least_phases(network, demand, chosen.bounds, chosen.scheduler->ports);
-  chosen.bound_seconds = least_seconds(network, demand, chosen.bounds, options.for_scheduler.startup);
-  chosen.prediction.reset();
-  chosen.waits.reset();
-  return chosen;
-}
-
-}  // namespace
-
-ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
-  if (demand.reduces()) return choose_reduction(network, demand, options);
-  SchedulerOptions for_scheduler = options.for_scheduler;
-  const Bounds bounds = lower_bounds(network, demand);
-  if (!options.scheduler.empty())
-    return made_by(named(options.scheduler, network, demand), network, demand, bounds, for_scheduler);
-  const std::vector<const Scheduler*> tried = candidates(network, demand, bounds, for_scheduler.startup);
-  std::optional<ChannelSharing> sharing;  // of all-to-alls: whatever the schedule, the same messages
-  if (tried.size() > 1 && demand.pattern == Pattern::all_to_all)
-    for_scheduler.sharing = &sharing.emplace(network, each_pair(network, demand.bytes));
-  ChosenSchedule best = made_by(*tried.front(), network, demand, bounds, for_scheduler);
+/// Of the candidates, the one that takes least time as it will run; no more than two schedules are in memory. What
+/// takes `enough` ends the search.
+template <class Make>
+ChosenSchedule fastest(const Network& network, const Demand& demand, const std::vector<const Scheduler*>& tried,
+                       const SchedulerOptions& costs, std::uint32_t window, double enough, Make make) {
+  ChosenSchedule best = make(*tried.front());
   if (tried.size() == 1) return best;
   const auto predict_by_waits = [&](ChosenSchedule& of) {
-    of.waits = derive_waits(network, of.schedule, 1, for_scheduler.sharing);
-    of.prediction = predict(network, demand, of.schedule, *of.waits, of.scheduler->contention_free,
-                            for_scheduler.startup, std::nullopt);
+    of.waits = derive_waits(network, of.schedule, window, costs.sharing);
+    of.prediction = predict(network, demand, of.schedule, *of.waits, of.scheduler->contention_free, costs.startup,
+                            std::nullopt);
   };
   predict_by_waits(best);
-  for (std::size_t i = 1; i < tried.size(); ++i) {  // no more than two schedules are in memory
-    if (best.prediction->seconds <= limits::near_enough * best.bound_seconds) break;
-    ChosenSchedule other = made_by(*tried[i], network, demand, bounds, for_scheduler);
+  for (std::size_t i = 1; i < tried.size() && best.prediction->seconds > enough; ++i) {
+    ChosenSchedule other = make(*tried[i]);
     // A clock without latencies and startups tells at once what gains nothing; the waits take much longer.
-    if (sharing && token_seconds(network, other.schedule, *sharing) >= limits::worth_waits * best.prediction->seconds)
+    if (costs.sharing != nullptr &&
+        token_seconds(network, other.schedule, *costs.sharing) >= limits::worth_waits * best.prediction->seconds)
       continue;
     predict_by_waits(other);
     if (better(other, best)) best = std::move(other);
@@ -217,19 +178,77 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   return best;
 }
 
-PlannedExchange plan_exchange(const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
-                              const ScheduleOptions& options) {
+/// All-reduces whose halves each follow the routes of their own direction. Turning the all-gather round brings its
+/// transfers onto the ways back, where they may meet: then the other half is made for these.
+class AllReduces {
+ public:
+  AllReduces(const Network& network, const Demand& demand, const Bounds& bounds, const ScheduleOptions& options)
+      : network_(network), demand_(demand), bounds_(bounds), options_(options) {}
+
+  Schedule of(const Scheduler& scheduler, const Schedule& gather) {
+    Schedule whole = turned(network_, Pattern::all_reduce, gather);
+    if (!has_other_ways_back(network_)) return whole;
+    const double seconds = lockstep_seconds(network_, whole);
+    if (seconds <= limits::near_enough * bounds_.seconds) return whole;
+    if (!back_) {
+      Demand back = demand_;
+      back.pattern = Pattern::reduce_scatter;
+      back_ = choose_schedule(network_, back, options_);
+    }
+    if (back_->scheduler->ports != scheduler.ports) return whole;
+    Schedule halves = joined(back_->schedule, gather);
+    return lockstep_seconds(network_, halves) < seconds ? std::move(halves) : std::move(whole);
+  }
+
+ private:
+  const Network& network_;
+  const Demand& demand_;
+  const Bounds& bounds_;
+  const ScheduleOptions& options_;
+  std::optional<ChosenSchedule> back_;  ///< the reduce-scatter, made when it is first needed
+};
+
+}  // namespace
+
+/// Reductions are all-gathers turned round. An all-reduce is two of them: that its halves take their bounds is enough.
+ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+  const bool reduces = demand.reduces(), both = demand.pattern == Pattern::all_reduce;
+  const Demand forward = reduces ? gather_of(demand) : demand;
+  std::optional<Network> ways_back;
+  if (reduces && !both && has_other_ways_back(network)) ways_back.emplace(network.turned_round());
+  const Network& made_for = ways_back ? *ways_back : network;
+  const Bounds bounds = lower_bounds(network, demand), of_forward = reduces ? lower_bounds(made_for, forward) : bounds;
+  SchedulerOptions costs = options.for_scheduler;
+  const std::vector<const Scheduler*> tried =
+      options.scheduler.empty() ? candidates(made_for, forward, of_forward, costs.startup)
+                                : std::vector<const Scheduler*>{&named(options.scheduler, made_for, forward)};
+  std::optional<ChannelSharing> sharing;  // of all-to-alls: whatever the schedule, the same messages
+  if (tried.size() > 1 && demand.pattern == Pattern::all_to_all)
+    costs.sharing = &sharing.emplace(network, each_pair(network, demand.bytes));
+  const double bound = least_seconds(network, demand, bounds, costs.startup);
+  AllReduces all_reduces(network, demand, bounds, options);
+  const auto make = [&](const Scheduler& scheduler) {
+    Schedule schedule = scheduler.make(made_for, forward, costs);
+    if (reduces)
+      schedule = both ? all_reduces.of(scheduler, schedule) : turned(network, demand.pattern, schedule);
+    return ChosenSchedule{&scheduler, std::move(schedule), bounds,
+                          least_phases(network, demand, bounds, scheduler.ports), bound};
+  };
+  const double enough = limits::near_enough * std::max(bound, both ? 2 * of_forward.seconds : 0);
+  return fastest(network, demand, tried, costs, options.window.value_or(run_window(demand)), enough, make);
+}
+
+PlannedExchange plan_exchange(const Network& network, const Demand& demand, const ScheduleOptions& options) {
   ChosenSchedule chosen = choose_schedule(network, demand, options);
-  const std::uint32_t wanted = window.value_or(run_window(demand));
-  Waits waits = wanted == 1 && chosen.waits ? *std::exchange(chosen.waits, std::nullopt)
-                                            : derive_waits(network, chosen.schedule, wanted);
+  Waits waits = chosen.waits ? *std::exchange(chosen.waits, std::nullopt)
+                             : derive_waits(network, chosen.schedule, options.window.value_or(run_window(demand)));
   return {std::move(chosen), std::move(waits)};
 }
 
 Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned, double startup,
                    std::uint64_t most_steps) {
   const ChosenSchedule& chosen = planned.chosen;
-  if (chosen.prediction && planned.waits.window == 1) return *chosen.prediction;
+  if (chosen.prediction) return *chosen.prediction;
   return predict(network, demand, chosen.schedule, planned.waits, chosen.scheduler->contention_free, startup,
                  most_steps);
 }

@@ -48,7 +48,7 @@ def verify(
     """
     from hocket import _core
     from hocket.figures import Figures, peak_rss_bytes
-    from hocket.planning import check, ports_of
+    from hocket.planning import ports_of, prove
     from hocket.same_network import check_same_network
 
     known = load_network(source, defaults, as_json)
@@ -58,25 +58,25 @@ def verify(
     network = _core.one_rank_a_host(known.network) if bundled else known.network
     check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
     header, demand = plan.header, plan.header.demand
-    ports = ports_of(header.scheduler, demand.pattern)
     begun = time.perf_counter()
     exchange = exchange_of(plan, known.network) if bundled else None
 
-    def prove() -> Certificate | BundleCertificate:
+    def proof() -> Certificate | BundleCertificate:
         if exchange is None:
-            return check(network, demand, plan.schedule, plan.waits, ports)
+            return prove(network, demand, header.scheduler, plan.schedule, plan.waits)
         return bundling.verified(
-            network, exchange, plan.waits, bundling.ports_between(header.scheduler, exchange.between)
+            network, exchange, plan.waits, ports_of(header.scheduler, exchange.between.pattern)
         )
 
-    certificate = with_spinner("verifying", prove, as_json)
+    certificate = with_spinner("verifying", proof, as_json)
     seconds = time.perf_counter() - begun
     bounds = _core.lower_bounds(network, demand)
     # The startup that blocks were planned for is known to the plan alone.
     bound_seconds = header.bound_seconds if demand.by_blocks else bounds.seconds
     figures = Figures.of(
         network, demand, header.scheduler, plan.schedule, plan.waits, bounds,
-        _core.least_phases(network, demand, bounds, ports), bound_seconds, header.predicted_seconds,
+        _core.least_phases(network, demand, bounds, ports_of(header.scheduler, demand.pattern)), bound_seconds,
+        header.predicted_seconds,
     )  # fmt: skip
     if as_json:
         report = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import _core
-from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, PLANNED_FOR_JOBS, call_of
+from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, PLANNED_FOR_JOBS, call_of, some_call_follows
 from hocket.errors import PlanError, UsageError
 from hocket.runtime.cache import choices_dir, keep
 from hocket.runtime.placement import hosts_by_coordinates
@@ -218,6 +218,9 @@ def _given_plans(
         elif pattern == IRREGULAR:
             raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
                             remedy=f"give plans of {' or '.join(entry.name for entry in EQUAL)}")  # fmt: skip
+        elif plan.header.transfers > 0 and not some_call_follows(plan.header.demand):
+            raise PlanError(f"{path}: calls of any size follow a plan, and in this {pattern} the ranks' blocks differ "
+                            "or are empty", remedy="plan it with --bytes, at least one for every rank")  # fmt: skip
         if pattern in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
         check_same_network(plan, network, str(path), given, measured)
@@ -227,10 +230,9 @@ def _given_plans(
 
 
 def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
-    from hocket.planning import check, ports_of
+    from hocket.planning import prove
 
-    demand = plan.header.demand
-    found = check(network, demand, plan.schedule, plan.waits, ports_of(plan.header.scheduler, demand.pattern))
+    found = prove(network, plan.header.demand, plan.header.scheduler, plan.schedule, plan.waits)
     if not found.ok:
         kind, phase, text = found.findings[0]
         raise PlanError(f"{path}: the plan does not hold: {kind}, phase {phase}: {text}",

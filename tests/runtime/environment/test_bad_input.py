@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from builds import compile_once
 from hocket import _core
 from hocket.cli.run import run
 from hocket.mpi import Mpi
-from hocket.runtime.build import native_dir
+from plan_store_program import compile_command
 
 Check = Callable[..., str]
 
@@ -136,28 +137,10 @@ def test_no_plan_for_this(check: Check, tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_any_damage(mpi: Mpi, tmp_path: Path) -> None:
     """Some hundred damaged plans, read as a rank reads its own: refused with a message, or as good as new."""
-    native = native_dir()
-    names = (
-        "plan/plan_store",
-        "plan/placement",
-        "plan/planned",
-        "plan/settings",
-        "environment/variables",
-        "mpi/world",
-    )
-    program = tmp_path / "plan_store_fuzz"
-    includes = ["-I", str(native), "-I", str(native / "include")]
-    sources = [Path(__file__).parents[1] / "programs" / "plan_store_fuzz.cpp"]
-    sources += [native / "runtime" / f"{name}.cpp" for name in names]
-    unit = tmp_path / "unit.cpp"  # headers are read once
-    unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-    libraries = ["-x", "none", str(native / "libhocket_core.a"), "-lstdc++", "-lm"]
-    compiler = [mpi.mpicc, "-std=c++20", "-O0", *includes, "-x", "c++", str(unit), *libraries]
-    environment = {**os.environ, "MPICH_CC": "c++"}
-    subprocess.run([*compiler, "-o", str(program)], check=True, timeout=300, env=environment)
+    program = compile_once(compile_command(mpi.mpicc), "plan_store")
     plan = plan_of("chain:3,2", tmp_path / "plan.hkt")
     done = subprocess.run(
-        [program, str(plan), str(tmp_path / "damaged.hkt"), "500"],
+        [program, "damaged", str(plan), str(tmp_path / "damaged.hkt"), "500"],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

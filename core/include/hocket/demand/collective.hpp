@@ -20,6 +20,10 @@ struct Collective {
   /// Among `ranks` ranks, `bytes` bytes a message or contribution. Null: a traffic matrix must say who sends what.
   Demand (*demand)(std::uint32_t ranks, std::uint64_t bytes, Rank root);
 
+  /// Whether calls with this root, of any size, can follow a plan of `demand`: it is theirs at some size, and leaves no
+  /// part out that a larger one has.
+  [[nodiscard]] bool can_follow(const Demand& demand, Rank root) const;
+
   /// Ranks pass on what they get.
   [[nodiscard]] bool forwards() const { return by_blocks(pattern); }
   /// Seconds that a message is taken to cost its sender unless the user says otherwise. One rank's block alone flows in

@@ -7,7 +7,7 @@
 
 namespace hocket {
 
-/// Irregular demands are counted route by route; their ports are those of the one-port model.
+/// Irregular demands are counted route by route; their phases, and `port_seconds`, are of the one-port model.
 /// All-to-all loads. Trees are counted by subtree sizes and grids ring by ring, in linear time (one rank's row
 /// at 100,000 hosts needs this); other networks by walking every route.
 [[nodiscard]] Bounds lower_bounds(const Network& network, const Demand& demand);

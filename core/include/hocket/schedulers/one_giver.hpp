@@ -34,7 +34,7 @@ struct Pipeline {
                                              const SchedulerOptions& costs);
 
 /// The schedule of `pieces` pieces a lane. `each(lane, piece, visit)` visits the relays of a piece; those of all pieces
-/// of a lane have the same ages.
+/// of a lane have the same ages. Phases in which nothing is sent are left out.
 template <class Each>
 [[nodiscard]] Schedule send_in_pieces(const Demand& demand, const Pipeline& pipeline, std::uint64_t pieces, Each each) {
   const Rank giver = demand.only_block().value();
@@ -64,7 +64,7 @@ template <class Each>
       carried.end_list();
     }
   }
-  while (begin.size() > 1 && begin.back() == begin[begin.size() - 2]) begin.pop_back();
+  begin.erase(std::unique(begin.begin(), begin.end()), begin.end());  // few pieces: nothing is sent at some ages
   return {demand.ranks, demand.bytes, std::move(begin), std::move(hops), std::move(carried)};
 }
 

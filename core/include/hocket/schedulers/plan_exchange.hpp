@@ -15,6 +15,8 @@ namespace hocket {
 struct ScheduleOptions {
   std::string scheduler = {};  ///< a name of the registry; empty: chosen
   SchedulerOptions for_scheduler = {};
+  /// Messages in flight that its waits will allow on a channel; none: run_window().
+  std::optional<std::uint32_t> window = {};
 };
 
 struct ChosenSchedule {
@@ -23,13 +25,14 @@ struct ChosenSchedule {
   Bounds bounds;
   std::uint64_t bound_phases;  ///< no schedule of the scheduler's port model has fewer
   double bound_seconds;        ///< no schedule takes less time, startups counted
-  /// If predictions were compared: of this schedule with its waits for window 1.
+  /// If predictions were compared: of this schedule with its waits.
   std::optional<Prediction> prediction = {};
   std::optional<Waits> waits = {};  ///< the same; plan_exchange() takes them
 };
 
 /// The schedule that serves the demand best (docs/decisions/0021-one-choice-of-schedule.md). The sizes of the demand
-/// count, flow control does not: a schedule is chosen as for pair-wise tokens, whatever holds its messages back.
+/// count, and the window of the waits with which the schedule will run; whether tokens, barriers or nothing holds
+/// messages back does not.
 ///
 /// - All-to-all: the tree schedule where it meets the bound, else the first other contention-free one of the registry.
 ///   Where links differ in rate, fewest phases need not be fastest: the least predicted time, of the list and of those
@@ -37,8 +40,9 @@ struct ChosenSchedule {
 /// - All-gather to which one rank contributes: disjoint-trees or group-chain, where near the bound.
 /// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
 ///   spreading, whichever is faster phase by phase; then the least predicted time.
-/// - Reduce-scatter, all-reduce: the all-gather of the same blocks, turned round (schedule/turned.hpp); `scheduler` is
-///   that one's. Of a reduce-scatter on a graph or explicit routes it is made for the ways back.
+/// - Reduce-scatter, all-reduce: an all-gather of the same blocks, turned round (schedule/turned.hpp); `scheduler` is
+///   that one's. What is compared is the time of the reduction. Of a reduce-scatter on a graph or explicit routes the
+///   all-gather is made for the ways back.
 /// - Irregular: list, which cuts nothing, where it comes near the bound or cutting would take long, else critical.
 ///
 /// What comes near the bound is taken without looking further; all limits are in limits.hpp. Throws InputError if no
@@ -60,9 +64,8 @@ struct PlannedExchange {
   Waits waits;
 };
 
-/// The same with its waits. `window`: messages in flight that they allow on a channel; none: run_window().
+/// The same with its waits.
 [[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand,
-                                            std::optional<std::uint32_t> window = {},
                                             const ScheduleOptions& options = {});
 
 /// The time of a planned exchange, for a demand and startup as it was planned with. `most_steps`: of a simulation.

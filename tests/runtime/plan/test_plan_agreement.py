@@ -1,0 +1,66 @@
+"""A sample of bench/planner/agreement.py: what is planned is saved, proven, bounded, carried out, and what ranks run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from builds import compile_once
+from hocket.mpi import Mpi
+from hocket.network import read_network
+from hocket.planning import plan_collective
+from plan_agreement import Outcome, check, draw, run_cases
+from plan_store_program import compile_command
+from rank_programs import Machine, Send
+
+FIRST, CASES, ASKED = 5000, 25, 5
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+@pytest.mark.parametrize("part", range(4))
+def test_random_plans_are_what_they_say(part: int, mpi: Mpi, tmp_path: Path) -> None:
+    first = FIRST + part * CASES
+    outcomes = [check(draw(seed, tmp_path), tmp_path) for seed in range(first, first + CASES)]
+    asked = [one for one in outcomes if one.case.collective != "irregular" and one.plan is not None][:ASKED]
+    assert len(asked) == ASKED
+    run_cases(asked, compile_once(compile_command(mpi.mpicc), "plan_store"), tmp_path)
+    assert all(one.asked for one in asked)
+    assert [told(one) for one in outcomes if one.wrong] == []
+
+
+def told(one: Outcome) -> str:
+    return f"seed {one.case.seed}: {one.case.command()}: {'; '.join(one.wrong)}"
+
+
+def spoil_tokens(send: Send) -> None:
+    send.tokens.clear()
+
+
+def spoil_bytes(send: Send) -> None:
+    send.cells = send.cells[1:]
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "complaint"),
+    [
+        ("all-to-all", spoil_tokens, "messages on channel"),
+        ("all-gather", spoil_bytes, "lacks bytes|wait for ever"),
+        ("all-reduce", spoil_bytes, "lacks parts|wait for ever"),
+    ],
+)
+def test_spoilt_programs_are_found_out(name: str, spoil: Callable[[Send], None], complaint: str) -> None:
+    """The one that carries plans out is no rubber stamp."""
+    planned = plan_collective(name, read_network("chain:3,2,3"), 4096, window=1)
+    data = planned.plan().encode()
+    for seed in range(4):
+        Machine(data).run(Random(seed), check_channels=True)
+    with pytest.raises(AssertionError, match=complaint):
+        for seed in range(20):
+            machine = Machine(data)
+            for sends in machine.sends:
+                for send in sends:
+                    spoil(send)
+            machine.run(Random(seed), check_channels=True)
