@@ -161,6 +161,9 @@ bench-planner: setup ## planning times and memory, into bench/results/planner*.{
 	$(PYTHON_OF_VENV) bench/planner/run.py
 	$(PYTHON_OF_VENV) bench/planner/allgather.py
 
+bench-plan-agreement: setup ## 2,000 random plans: what is shown is what is saved, proven and run: bench/results/plan-agreement.{csv,md} (8 min)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/planner/agreement.py
+
 bench-rows: setup ## one rank's row of 8,192 to 1,000,000, time, memory and a sample of the whole: bench/results/rows.{csv,md} (3 min)
 	$(PYTHON_OF_VENV) bench/planner/rows.py
 

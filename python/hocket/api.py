@@ -8,7 +8,7 @@ Sizes are bytes, times seconds, rates bytes per second; each may also be text wi
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -78,8 +78,9 @@ class Network:
     ) -> None:
         defaults = _defaults(rate, latency, ranks_per_host)
         if forwarding is not None:
-            defaults = replace(defaults, forwarding=fspath(forwarding))
-        self._set(read_network(fspath(source), defaults), fspath(source))
+            defaults = replace(defaults, forwarding=_path(forwarding, "forwarding"))
+        text = _path(source, "a network's source")
+        self._set(read_network(text, defaults), text)
 
     @classmethod
     def from_networkx(
@@ -183,21 +184,22 @@ class Plan:
 
         The file is whole; :func:`verify` tells whether the schedule in it is right.
         """
+        name = _path(path, "a plan's path")
         try:
-            data = read_file(path)
+            data = read_file(name)
         except (OSError, ValueError) as problem:
             what = getattr(problem, "strerror", None) or problem
-            raise PlanError(f"cannot read {fspath(path)}: {what}", remedy="check its name") from None
+            raise PlanError(f"cannot read {name}: {what}", remedy="check its name") from None
         try:
             file = _core.Plan.decode(data)
             core = file.build_network()
             bounds = _core.lower_bounds(core, file.header.demand)
         except _core.InputError as problem:
-            raise PlanError(f"{fspath(path)}: {problem}", remedy="make it again") from None
+            raise PlanError(f"{name}: {problem}", remedy="make it again") from None
         header = file.header
-        check_header(header, core, bounds, fspath(path))
+        check_header(header, core, bounds, name)
         return cls(
-            Network._of_core(core, fspath(path)), header.scheduler, header.bound_phases, header.bound_seconds,
+            Network._of_core(core, name), header.scheduler, header.bound_phases, header.bound_seconds,
             header.predicted_seconds, header.demand, file.schedule, file.waits, bounds,
         )  # fmt: skip
 
@@ -264,14 +266,15 @@ class Plan:
             self.network._core, self._schedule, self._waits, self._demand, self.scheduler,
             self.bound_phases, self.bound_seconds, self.predicted_seconds,
         )  # fmt: skip
+        name = _path(path, "a plan's path")
         with _typed():
             data = plan.encode()
         try:
-            with replaced(Path(path)) as temporary:
+            with replaced(Path(name)) as temporary:
                 temporary.write_bytes(data)
         except (OSError, ValueError) as problem:
             what = getattr(problem, "strerror", None) or problem
-            raise HocketError(f"cannot write {fspath(path)}: {what}", remedy="choose another path") from None
+            raise HocketError(f"cannot write {name}: {what}", remedy="choose another path") from None
 
 
 def plan(
@@ -308,6 +311,8 @@ def plan(
     window = None if window is None else _whole(window, "window", 1, 1024)
     seconds = None if startup is None else _seconds(startup, "startup")
     collective = find(demand) if isinstance(demand, str) else None
+    if not isinstance(scheduler, str):
+        raise UsageError(f"scheduler {scheduler!r}", remedy="give 'auto' or a name of 'hocket schedulers'")
     if contributions is not None and not (collective is not None and takes_contributions(collective)):
         raise UsageError("contributions belong to an all-gather or a reduce-scatter", remedy="leave them out")
     if bytes is not None and (collective is None or contributions is not None):
@@ -365,6 +370,8 @@ def simulate(
     (channels,), ``phase_start`` and ``phase_end`` of shape (phases,).
     """
     core = _made_for(plan, network)
+    if flow is not None and not isinstance(flow, str):
+        raise UsageError(f"flow {flow!r}", remedy="give 'token', 'window:K', 'barrier' or 'free'")
     if not isinstance(overhead, float | int) or not 1 <= overhead <= 1000:
         raise UsageError(f"overhead {overhead!r}", remedy="give 1 or more bytes on the wire per byte")
     costs = _core.ModelParameters(
@@ -399,6 +406,10 @@ def _network(given: Network | str | PathLike[str]) -> Network:
 
 def _made_for(plan: Plan, network: Network | str | PathLike[str] | None) -> _core.Network:
     """The network of a plan; refused if it is not the one that it should be for."""
+    if not isinstance(plan, Plan):
+        raise UsageError(
+            f"{type(plan).__name__} is not a plan", remedy="give what hocket.plan() or hocket.Plan.load() returns"
+        )
     if network is not None:
         given = _network(network)
         compare_networks(plan.network._core, given._core, "the plan", given._source)
@@ -413,6 +424,13 @@ def _defaults(rate: float | str | None, latency: float | str | None, ranks_per_h
         known.ranks if ranks_per_host is None else _whole(ranks_per_host, "ranks_per_host", 1, MAX_RANKS),
         latency_given=latency is not None,
     )
+
+
+def _path(value: str | PathLike[str], what: str) -> str:
+    path = fspath(value) if isinstance(value, str | PathLike) else None
+    if not isinstance(path, str):
+        raise UsageError(f"{what} is {value!r}", remedy="give a str or a pathlib.Path")
+    return path
 
 
 def _seconds(value: float | str, name: str) -> float:
@@ -431,6 +449,8 @@ def _size(value: int | str | None, least: int) -> int:
 
 
 def _contributions(sizes: Sequence[int], ranks: int) -> list[int]:
+    if isinstance(sizes, str | bytes) or not isinstance(sizes, Iterable):
+        raise UsageError(f"contributions {sizes!r}", remedy="give a list of sizes, one for each rank")
     checked = [
         _whole(size, f"contribution of rank {rank}", 0, _MOST_BYTES) for rank, size in enumerate(sizes)
     ]

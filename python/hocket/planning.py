@@ -199,7 +199,12 @@ def _check_size(demand: _core.Demand) -> None:
 def _check_serves(scheduler: str, network: _core.Network, demand: _core.Demand) -> None:
     """Raises UsageError, which names those that can, for a scheduler that cannot."""
     served = demand.scheduled_as
-    if why_not := _core.find_scheduler(scheduler, demand.pattern).why_not(network, served):
+    try:
+        entry = _core.find_scheduler(scheduler, demand.pattern)
+    except _core.InputError as unknown:
+        what, _, known = str(unknown).partition("; there are ")
+        raise UsageError(what, remedy=f"give auto, or one of {known}") from None
+    if why_not := entry.why_not(network, served):
         able = [
             s.name
             for s in _core.schedulers()

@@ -17,13 +17,13 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 @pytest.mark.parametrize("network", ["figure1.toml", "mixed-rates.toml", "fat-tree.xml", "two-clusters.xml"])
 def test_plan_and_generate(hocket, tmp_path: Path, network: str, pattern: str) -> None:
     built = read_network(str(EXAMPLES / network))
-    run = plan_for_run(built, pattern)
+    run, in_turn = plan_for_run(built, pattern), plan_for_run(built, pattern, 1)
     dump = tmp_path / "rows.csv"
     arguments = (pattern, "--network", EXAMPLES / network, "--json")
     planned = hocket("plan", *arguments, "--dump", dump).object()
     written = hocket("generate", *arguments, "-o", tmp_path / "a.c").object()
-    for report in (planned, written):
-        assert (report["scheduler"], report["phases"]) == (run.header.scheduler, run.header.phases)
+    for report, plan in ((planned, run), (written, in_turn)):  # generated code keeps to tokens
+        assert (report["scheduler"], report["phases"]) == (plan.header.scheduler, plan.header.phases)
     rows = run.schedule.csv(0, run.schedule.phases)
     assert dump.read_bytes().partition(b"\n")[2] == rows
 

@@ -27,10 +27,11 @@ def planned(
 
 
 def check_one(name: str, network: _core.Network, root: int, most: float = 1.02) -> None:
-    """Every message whole; ``most``: times what the bound says."""
+    """Every message whole; ``most``: times what the bound of one message at a time says."""
     made = planned(name, network, 1000, root)
     assert len(made.schedule) == network.ranks - 1
-    assert made.token_seconds <= most * made.bound_seconds
+    assert made.token_seconds <= most * made.bounds.one_port_seconds
+    assert made.bound_seconds <= made.predicted_seconds * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -28,8 +28,9 @@ struct Prediction {
 /// Simulates the schedule; `startup`: seconds that a message costs its sender. Many messages of a contention-free
 /// schedule on equal links are predicted from their phases; or, if they are all of an all-to-all with window 1 and not
 /// too many (limits.hpp), simulated phase by phase (token_simulation.hpp), which takes the same times.
-/// `most_steps`: of the simulation; none: whatever it takes, and nothing is simulated phase by phase. Without it, what
-/// decides on the means does not depend on the schedule: predictions can be compared.
+/// `most_steps`: of the simulation; none: whatever it takes, and nothing is simulated phase by phase. Without it
+/// predictions can be compared: what has so many transfers that it is estimated from its phases has been given no less
+/// than its simulation would say, as long as all links are equal.
 [[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const Schedule& schedule,
                                  const Waits& waits, bool contention_free, double startup,
                                  std::optional<std::uint64_t> most_steps);
