@@ -49,7 +49,13 @@ class Machine:
         starts = [[phase for phase, *_ in program.sends] for program in programs]
         self.sends = [
             [
-                Send(phase, bisect_left(starts[rank], phase), dst, self._cells(rank, dst, pieces), Counter(tokens))
+                Send(
+                    phase,
+                    bisect_left(starts[rank], phase),
+                    dst,
+                    self._cells(rank, dst, pieces),
+                    Counter(tokens),
+                )
                 for (phase, dst, tokens), pieces in zip(program.sends, program.send_pieces, strict=True)
             ]
             for rank, program in enumerate(programs)
@@ -195,4 +201,6 @@ class Machine:
             for rank in wanted:
                 for cell in self._all_cells(block):
                     assert cell in held[rank], f"rank {rank} lacks bytes of {block}"
-                    assert not self.reduces or held[rank][cell] == every, f"rank {rank} lacks parts of {block}"
+                    assert not self.reduces or held[rank][cell] == every, (
+                        f"rank {rank} lacks parts of {block}"
+                    )

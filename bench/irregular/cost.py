@@ -69,7 +69,9 @@ def measure(name: str, network: _core.Network, demands: list[_core.Demand]) -> d
         milliseconds += [1000 * run for run in runs]
         phases.append(schedule.phases)
         splits.append(len(schedule) / one.messages - 1)
-        ratios.append(_core.lockstep_seconds(network, schedule) / _core.lower_bounds(network, one).one_port_seconds)
+        ratios.append(
+            _core.lockstep_seconds(network, schedule) / _core.lower_bounds(network, one).one_port_seconds
+        )
     return {
         "median_ms": median(milliseconds),
         "least_ms": min(milliseconds),

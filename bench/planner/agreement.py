@@ -3,7 +3,8 @@
     python bench/planner/agreement.py [--cases 2000] [--first 1]
 
 Each case is planned by ``hocket plan -o``, proven by ``hocket verify``, carried out by its rank programs in two random
-orders, and looked up in the runtime's plan store as a rank does: by its file, and without one (tests/plan_agreement.py).
+orders, and looked up in the runtime's plan store as a rank does: by its file, and without one
+(tests/plan_agreement.py).
 """
 
 from __future__ import annotations
@@ -52,9 +53,10 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[str]:
     yield ""
     wrong = [row for row in rows if row["wrong"]]
     yield (
-        f"{provenance(heading)}, {heading['seconds']} s. {len(rows):,} random cases from 1 byte on: {len(wrong)} in which "
-        "`plan -o`, `verify`, the rank programs carried out in random order, the bounds, or what ranks run do not agree. "
-        "Refused: schedules that make no promise (as libraries order messages) whose messages meet; no file is written of them."
+        f"{provenance(heading)}, {heading['seconds']} s. {len(rows):,} random cases from 1 byte on: in {len(wrong)} "
+        "`plan -o`, `verify`, the rank programs carried out in random order, the bounds and what ranks run do not "
+        "agree. Refused: schedules that make no promise (as libraries order messages) whose messages meet; no file is "
+        "written of them."
     )
     for title, column in (("collective", "collective"), ("network", "family"), ("ports", "ports")):
         yield ""

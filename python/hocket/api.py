@@ -408,7 +408,8 @@ def _made_for(plan: Plan, network: Network | str | PathLike[str] | None) -> _cor
     """The network of a plan; refused if it is not the one that it should be for."""
     if not isinstance(plan, Plan):
         raise UsageError(
-            f"{type(plan).__name__} is not a plan", remedy="give what hocket.plan() or hocket.Plan.load() returns"
+            f"{type(plan).__name__} is not a plan",
+            remedy="give what hocket.plan() or hocket.Plan.load() returns",
         )
     if network is not None:
         given = _network(network)

@@ -51,9 +51,7 @@ def call_of(demand: _core.Demand) -> tuple[str, int] | None:
 
 def some_call_follows(demand: _core.Demand) -> bool:
     """Whether there are calls that can follow a plan of this demand, whatever their size."""
-    return call_of(demand) is not None or any(
-        entry.can_follow(demand) for entry in EQUAL if not entry.rooted
-    )
+    return call_of(demand) is not None or any(entry.can_follow(demand) for entry in EQUAL if not entry.rooted)
 
 
 def _possible_roots(demand: _core.Demand) -> list[int]:

@@ -50,7 +50,10 @@ def test_phases_come_near_the_bound(name: str, degree: int, equal: bool) -> None
     network = FIGURES[name]()
     demand = regular(network.ranks, degree, seed=degree, equal=equal)
     schedule = CRITICAL.make(network, demand)
-    assert _core.lockstep_seconds(network, schedule) <= 1.1 * _core.lower_bounds(network, demand).one_port_seconds
+    assert (
+        _core.lockstep_seconds(network, schedule)
+        <= 1.1 * _core.lower_bounds(network, demand).one_port_seconds
+    )
     if equal:
         assert len(schedule) == demand.messages
     else:

@@ -49,7 +49,10 @@ def test_the_same_seed_gives_the_same_schedule(case: Case) -> None:
 def test_runs_come_near_the_bound(name: str, equal: bool, ratio: float, degree: int) -> None:
     network = FIGURES[name]()
     demand = regular(network.ranks, degree, seed=degree, equal=equal)
-    assert run(network, LIST.make(network, demand)) <= ratio * _core.lower_bounds(network, demand).one_port_seconds
+    assert (
+        run(network, LIST.make(network, demand))
+        <= ratio * _core.lower_bounds(network, demand).one_port_seconds
+    )
 
 
 def test_short_messages_go_while_long_ones_are_under_way() -> None:

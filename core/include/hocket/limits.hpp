@@ -37,7 +37,8 @@ inline constexpr std::uint32_t most_ranks_planned_for_run = 2048;
 /// where one has more, the whole is planned. A set of phases for each of them takes 38 MB.
 inline constexpr std::uint32_t most_partners_in_rounds = 1 << 14;
 
-/// Messages, or transfers that they take; more are predicted from their phases where none of a phase share a channel and all links are equal.
+/// Messages, or transfers that they take; more are predicted from their phases where none of a phase share a channel
+/// and all links are equal.
 inline constexpr std::uint64_t most_messages_simulated = 300'000;
 /// Messages of an all-to-all, of 2,048 ranks; up to that such predictions are simulated phase by phase, in one to four
 /// seconds.

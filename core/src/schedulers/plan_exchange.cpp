@@ -162,8 +162,8 @@ ChosenSchedule fastest(const Network& network, const Demand& demand, const std::
   if (tried.size() == 1) return best;
   const auto predict_by_waits = [&](ChosenSchedule& of) {
     of.waits = derive_waits(network, of.schedule, window, costs.sharing);
-    of.prediction = predict(network, demand, of.schedule, *of.waits, of.scheduler->contention_free, costs.startup,
-                            std::nullopt);
+    of.prediction =
+        predict(network, demand, of.schedule, *of.waits, of.scheduler->contention_free, costs.startup, std::nullopt);
   };
   predict_by_waits(best);
   for (std::size_t i = 1; i < tried.size() && best.prediction->seconds > enough; ++i) {
@@ -229,8 +229,7 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   AllReduces all_reduces(network, demand, bounds, options);
   const auto make = [&](const Scheduler& scheduler) {
     Schedule schedule = scheduler.make(made_for, forward, costs);
-    if (reduces)
-      schedule = both ? all_reduces.of(scheduler, schedule) : turned(network, demand.pattern, schedule);
+    if (reduces) schedule = both ? all_reduces.of(scheduler, schedule) : turned(network, demand.pattern, schedule);
     return ChosenSchedule{&scheduler, std::move(schedule), bounds,
                           least_phases(network, demand, bounds, scheduler.ports), bound};
   };

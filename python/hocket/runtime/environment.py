@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import _core
-from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, PLANNED_FOR_JOBS, call_of, some_call_follows
+from hocket.collectives import (
+    ALL_TO_ALL,
+    COLLECTIVES,
+    EQUAL,
+    IRREGULAR,
+    PLANNED_FOR_JOBS,
+    call_of,
+    some_call_follows,
+)
 from hocket.errors import PlanError, UsageError
 from hocket.runtime.cache import choices_dir, keep
 from hocket.runtime.placement import hosts_by_coordinates

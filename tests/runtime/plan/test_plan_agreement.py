@@ -1,4 +1,4 @@
-"""A sample of bench/planner/agreement.py: what is planned is saved, proven, bounded, carried out, and what ranks run."""
+"""A sample of bench/planner/agreement.py: what is planned is saved, proven, bounded, carried out and run by ranks."""
 
 from __future__ import annotations
 

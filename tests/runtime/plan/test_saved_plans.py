@@ -20,7 +20,13 @@ Sends = list[tuple[int, int, tuple[tuple[int, ...], ...]]]  # phase, receiver, p
 CASES = (
     ("reduce-scatter", "mesh:3", "7", ("--scheduler", "spreading"), "reduce_check"),
     ("all-reduce", "chain:2,2", "1000", ("--scheduler", "bruck", "--window", "3"), "reduce_check"),
-    ("all-gather", "hypercube:2", "64KiB", ("--scheduler", "rails", "--window", "1"), "allgather_check 20011"),
+    (
+        "all-gather",
+        "hypercube:2",
+        "64KiB",
+        ("--scheduler", "rails", "--window", "1"),
+        "allgather_check 20011",
+    ),
     ("broadcast", "star:3", "1KiB", ("--root", "1"), "broadcast_check 20011"),
     ("scatter", "mesh:3", "1", ("--root", "1", "--window", "2"), "root_check 20011"),
     ("all-to-all", "torus:3", "5", ("--scheduler", "packing", "--window", "2"), "alltoall_check 1"),
@@ -83,7 +89,9 @@ def test_plans_that_no_call_can_follow_are_refused(
     """Ranks would plan something else, and say nothing."""
     monkeypatch.chdir(tmp_path)
     Path("sizes").write_text("5\n0\n7\n9\n")
-    assert CliRunner().invoke(cli, ["plan", *asked, "--network", "chain:2,2", "-o", "plan.hkt"]).exit_code == 0
+    assert (
+        CliRunner().invoke(cli, ["plan", *asked, "--network", "chain:2,2", "-o", "plan.hkt"]).exit_code == 0
+    )
     start = ["run", "--network", "chain:2,2", "-n", "4", "--plan", "plan.hkt", "--", "true"]
     done = CliRunner().invoke(cli, start)
     assert done.exit_code == 2

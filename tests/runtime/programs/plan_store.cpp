@@ -5,6 +5,8 @@
 ///
 /// plan_store asked FILE: what ranks would run. For each line PLAN[:PLAN...] COLLECTIVE ROOT RANK[,RANK...] of the file
 /// one line with scheduler, phases, window and the checksums of the ranks' rows, or "! " and what speaks against it.
+#include "runtime/plan/plan_store.hpp"
+
 #include <mpi.h>
 
 #include <cstdio>
@@ -18,7 +20,6 @@
 
 #include "hocket/error.hpp"
 #include "hocket/plan/row.hpp"
-#include "runtime/plan/plan_store.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;

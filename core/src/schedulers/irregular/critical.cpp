@@ -81,7 +81,8 @@ Schedule critical(const Network& network, const Demand& demand, const SchedulerO
     return write(demand, work, best);
   }
   const bool again = work.size() <= most_messages_tried;
-  while (again && best.seconds > close_enough * bounds.one_port_seconds() && share > finest && share * mean > costs.startup) {
+  while (again && best.seconds > close_enough * bounds.one_port_seconds() && share > finest &&
+         share * mean > costs.startup) {
     share /= 2;
     CutPhases finer = critical_phases(work, std::max(costs.startup, share * mean));
     if (finer.seconds < best.seconds) best = std::move(finer);
