@@ -191,6 +191,7 @@ def launch_command(
     launcher places the ranks. ``agent`` replaces ssh; ``interface`` is the network device that launcher and ranks talk
     over; ``hostfile`` is handed to the launcher as it is.
     """
+    Path.cwd()  # raises where it is gone: launchers complain in words of their own, or only with their ranks
     command = [mpi.mpiexec]
     crowded = not hosts and not hostfile and n > slots()
     if mpi.family is MpiFamily.MPICH:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import io
+import os
 import re
 import sys
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -19,13 +21,14 @@ _STYLED: Final = re.compile(rf"(?P<style>\x1b\[[0-9;]*m)|{UNPRINTABLE}")
 class Escaped(io.TextIOWrapper):
     """A standard stream that shows control characters, and characters that its encoding lacks, as Python writes them.
 
-    ``stream``: what it stands for, which does not. ``raw``: where the bytes go.
+    ``stream``: what it stands for, which does not. ``raw``: where the bytes go. ASCII, the encoding where a locale says
+    nothing, is taken for UTF-8, as by click, which would otherwise write past this.
     """
 
     def __init__(self, stream: io.TextIOWrapper, raw: io.RawIOBase) -> None:
         super().__init__(
             io.BufferedWriter(raw),
-            encoding=stream.encoding,
+            encoding="utf-8" if codecs.lookup(stream.encoding).name == "ascii" else stream.encoding,
             errors="backslashreplace",
             line_buffering=stream.line_buffering,
         )
@@ -39,6 +42,11 @@ class Escaped(io.TextIOWrapper):
 
 def _but_styles(found: re.Match[str]) -> str:
     return found["style"] or printable(found[0])
+
+
+def for_programs(text: str) -> str | bytes:
+    """What shells and build systems read: bytes of paths that are not UTF-8 stay, unless a terminal shows them."""
+    return text if sys.stdout.isatty() else os.fsencode(text)
 
 
 def console(**options: Any) -> Console:

@@ -205,3 +205,56 @@ def test_links_that_lead_to_themselves(hocket, tmp_path: Path, monkeypatch: pyte
         refused(answer)
         assert "loop" in answer.err, answer.err
     assert sorted(Path().iterdir()) == before and Path("loop").is_symlink() and Path("loop2").is_symlink()
+
+
+def test_names_as_long_as_names_can_be(hocket, tmp_path: Path) -> None:
+    longest = tmp_path / ("x" * 251 + ".hkt")
+    assert hocket("plan", "all-to-all", "--network", "star:4", "-o", longest).code == 0
+    assert list(tmp_path.iterdir()) == [longest]
+    refused(hocket("plan", "all-to-all", "--network", "star:4", "-o", f"{longest}x"), "File name too long")
+
+
+def test_names_that_are_not_utf8(program, tmp_path: Path) -> None:
+    """They are read and written as they are, and shown as Python writes them."""
+    network, page = tmp_path / os.fsdecode(b"\xff.toml"), tmp_path / os.fsdecode(b"\xfe.html")
+    network.write_text('[[switch]]\nname = "s"\nhosts = ["a", "b", "c"]\n')
+    done = program("report", network, "-o", page)
+    assert done.code == 0 and "\\udcfe.html" in done.out, done
+    assert "\\udcff.toml" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", "all-to-all", "--network", "star:4", "-o", "p"),
+        ("run", "-n", "2", "--network", "star:4", "/bin/true"),
+    ],
+)
+def test_a_working_directory_that_is_gone(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", sys.executable, "-m", "hocket", *arguments],
+        cwd=gone, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "hocket: the working directory has been removed; change to one that exists"
+    )
+
+
+def test_a_fault_of_hocket_is_one_line(hocket, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    from hocket import cli
+
+    def fault(*_: object, **__: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr("hocket.cli.options.load_network", fault)
+    monkeypatch.setattr("hocket.cli.network.load_islands", fault)
+    assert cli.main(["network", "show", "star:4"]) == 2
+    told = capsys.readouterr().err
+    assert (
+        told.startswith("hocket: a fault of Hocket: KeyError: 'x' (test_failures.py:")
+        and told.count("\n") == 1
+    )
+    assert told.endswith("; please report it with what it says when PYTHONDEVMODE=1 is set\n")

@@ -147,7 +147,7 @@ def test_an_mpi_that_none_serves_needs_a_compiler(run: Run, tmp_path: Path) -> N
     launcher.chmod(0o755)
     (launcher.parent / "mpicc").symlink_to(launcher)
     done = run("config", "--libs", "--mpi", str(launcher))
-    assert done.returncode == 2 and "no C++ compiler; install g++" in done.stderr
+    assert done.returncode == 2 and "no C++ compiler" in done.stderr and "; install g++" in done.stderr
 
 
 def test_templates_come_with_it(installed: Path) -> None:

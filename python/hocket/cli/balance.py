@@ -48,7 +48,7 @@ def balance(
 
     if output is not None and not output.endswith(".toml"):
         raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
-    check_writable(output)
+    check_writable(output, in_place=True)
     known = load_network(source, defaults, quiet=as_json)
     before = known.network
     if before.shape.name not in ("torus", "graph"):
@@ -67,7 +67,7 @@ def balance(
         files = network_files(after, output, comment)
         # The file that names the others comes last: it never names what is not there yet.
         for path in reversed(files):
-            write_atomically(path, [files[path].encode()])
+            write_atomically(path, [files[path]])
     if as_json:
         click.echo(json.dumps({"source": source, "demand": demand, **report, "files": list(files),
                                "uplinks": known.uplinks.as_json()}))  # fmt: skip

@@ -161,7 +161,7 @@ class _Output:
         if self._as_json:
             click.echo(as_json(self._header, self._rows))
         if self._csv is not None:
-            write_atomically(self._csv, [as_csv(self._header, self._rows).encode()])
+            write_atomically(self._csv, [as_csv(self._header, self._rows)])
         if self._plot is not None:
             from hocket.bench.plot import draw_bench
 

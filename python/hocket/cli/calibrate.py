@@ -122,7 +122,7 @@ def _measure(
     path = output or str(kept_path())
     with progress_of(quiet) as report:
         profile = measure(find_mpi(mpi_name), ranks, memory, quick, report)
-    write_atomically(path, [profile.text().encode()])
+    write_atomically(path, [profile.text()])
     return profile, path
 
 

@@ -91,7 +91,7 @@ def network(
 
 
 def _keep(found: Calibration, path: str, picture: str | None, as_json: bool) -> None:
-    write_atomically(path, [(json.dumps(found.as_json(), indent=1) + "\n").encode()])
+    write_atomically(path, [json.dumps(found.as_json(), indent=1) + "\n"])
     _tell(found, path, path, picture, as_json)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from hocket.cli.usage import name_of
+from hocket.cli.usage import name_of, options_of
 from hocket.errors import UsageError
 
 _FILES: Final = re.compile(r".*\bFILE\b.*|\[?(NETWORK|PLAN)\]?|.*\.npy|network|program|command")
@@ -33,8 +33,14 @@ class Text(type(click.STRING)):  # type: ignore[misc]
         self.words, self.files, self.empty = words, files, empty
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "" and not self.empty:
-            raise UsageError(f"{name_of(param)} is empty", remedy="give what it should be, or leave it out")
+        if not self.empty:
+            if not str(value).strip():
+                raise UsageError(
+                    f"{name_of(param)} is empty", remedy="give what it should be, or leave it out"
+                )
+            if ctx is not None and value in options_of(ctx.command, ctx):
+                raise UsageError(f"{name_of(param)} lacks its value: {value} is another option",
+                                 remedy=f"write its value behind it; a file of this name is ./{value}")  # fmt: skip
         return super().convert(value, param, ctx)
 
     def shell_complete(
@@ -50,10 +56,15 @@ def with_completion(command: click.Command) -> click.Command:
         if _plain(parameter):
             meaning = parameter.metavar or parameter.name or ""
             words, files = _WORDS.get(meaning, ((), _FILES.fullmatch(meaning) is not None))
-            parameter.type = Text(words, files, empty=parameter.type is click.UNPROCESSED)
+            parameter.type = Text(words, files, empty=_may_be_empty(parameter))
     for subcommand in getattr(command, "commands", {}).values():
         with_completion(subcommand)
     return command
+
+
+def _may_be_empty(parameter: click.Parameter) -> bool:
+    """Words of a program, and an option that may stand without a value."""
+    return parameter.type is click.UNPROCESSED or getattr(parameter, "flag_value", None) == ""
 
 
 def _plain(parameter: Any) -> bool:

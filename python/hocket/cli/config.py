@@ -8,6 +8,7 @@ from dataclasses import replace
 import click
 
 from hocket.cli.launching import mpi_option
+from hocket.terminal import for_programs
 
 
 @click.command()
@@ -66,14 +67,14 @@ def config(
         return
     include = include_dir()
     if cflags and not libs:
-        click.echo(shlex.join(compile_flags(include)))
+        click.echo(for_programs(shlex.join(compile_flags(include))))
         return
     mpi = replace(find_mpi(mpi_name), abi=Abi(abi))
     library = find_runtime(mpi.mpicc).library
     if pkg_config:
-        click.echo(pkg_config_file(__version__, include, library), nl=False)
+        click.echo(for_programs(pkg_config_file(__version__, include, library)), nl=False)
     elif cmake:
-        click.echo(cmake_file(__version__, include, library, mpi.mpicc), nl=False)
+        click.echo(for_programs(cmake_file(__version__, include, library, mpi.mpicc)), nl=False)
     else:
         flags = compile_flags(include) if cflags or not libs else []
-        click.echo(shlex.join([*flags, *link_flags(library)]))
+        click.echo(for_programs(shlex.join([*flags, *link_flags(library)])))

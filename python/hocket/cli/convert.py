@@ -43,7 +43,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
         raise UsageError(
             "the network and --hosts cannot both be standard input", remedy="name a file for one"
         )
-    check_writable(output)
+    check_writable(output, in_place=True)
     if hosts is None:
         known = load_network(source, defaults, quiet=as_json)
         network = known.network
@@ -60,7 +60,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
         return
     # The file that names the others comes last: it never names what is not there yet.
     for path in reversed(files):
-        write_atomically(path, [files[path].encode()])
+        write_atomically(path, [files[path]])
     _report(source, known, network, list(files), as_json)
 
 

@@ -256,7 +256,7 @@ def _write(known: KnownNetwork, output: str, as_json: bool, source: str) -> None
     files = network_files(network, output, f"From {_BY[source]}\n{known.uplinks.text}")
     # The file that names the others comes last: it never names what is not there yet.
     for path in reversed(files):
-        write_atomically(path, [files[path].encode()])
+        write_atomically(path, [files[path]])
     hosts, entries = len(network.hosts), len(network.next_hops)
     if as_json:
         click.echo(json.dumps({

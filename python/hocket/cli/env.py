@@ -14,6 +14,7 @@ import click
 from hocket.cli.launching import abi_option, program_options, runtime_options, scheduling_options
 from hocket.cli.options import defaults_options, load_network, loud
 from hocket.errors import UsageError
+from hocket.terminal import for_programs
 
 if TYPE_CHECKING:
     from hocket._core import Network
@@ -69,7 +70,7 @@ def env(
     if unset:
         if module:
             raise UsageError("--unset and --module exclude each other", remedy="'module unload' takes back")
-        click.echo("\n".join(_taking_back()))
+        click.echo(for_programs("\n".join(_taking_back())))
         return
     if network is None:
         raise UsageError("--network NETWORK is missing", remedy="see 'hocket env --help'")
@@ -85,7 +86,8 @@ def env(
     if line := loud(known.uplinks):
         click.echo(line, err=True)
     variables = scheduled_environment(mpicc, known, runtime_options(**said), plans)
-    click.echo(_modulefile(variables, network) if module else "\n".join(_exports(variables)))
+    text = _modulefile(variables, network) if module else "\n".join(_exports(variables))
+    click.echo(for_programs(text))
     click.echo(f"hocket: {_prepared(variables, known.network, network)}", err=True)
     for warning in _warnings(known.network, network, variables.get("HOCKET_PLACEMENT", "")):
         click.echo(f"hocket: warning: {warning}", err=True)

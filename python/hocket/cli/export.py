@@ -45,8 +45,7 @@ def export(form: str, path: str, output: str, as_json: bool) -> None:
     # The file that names the others comes last: it never names what is not there yet.
     for name in reversed(files):
         _make_folder(Path(name).parent)
-        encoded = (text.encode() for text in files[name])
-        with_spinner(f"writing {name}", partial(write_atomically, name, encoded), as_json)
+        with_spinner(f"writing {name}", partial(write_atomically, name, files[name]), as_json)
     if as_json:
         report = {"plan": path, "format": form, "messages": len(plan.transfers), "files": list(files)}
         click.echo(json.dumps(report))

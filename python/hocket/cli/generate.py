@@ -164,7 +164,7 @@ def _finish(planned: PlannedExchange, text: str, output: str, options: RoutineOp
     if output == "-":
         click.echo(text, nl=False)
         return
-    write_atomically(output, [text.encode()])
+    write_atomically(output, [text])
     if as_json:
         written = {"output": output, "function": options.function, "flow": options.flow}
         click.echo(json.dumps({**written, **planned.report()}))

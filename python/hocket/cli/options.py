@@ -300,9 +300,7 @@ def plan_equal(
     from hocket.units import parse_time
 
     if root >= network.ranks:
-        raise UsageError(
-            f"there is no rank {root}: --root", remedy=f"the network has ranks 0 to {network.ranks - 1}"
-        )
+        raise UsageError(f"--root {root}: the network has ranks 0 to {network.ranks - 1}", remedy="name one")
     if size is not None and contributions is not None:
         raise UsageError("--bytes and --contributions both say what a rank contributes",
                          remedy="give one of them")  # fmt: skip

@@ -62,7 +62,7 @@ def report(
     if output == "-":
         click.echo(text)
         return
-    data = text.encode()
+    data = text.encode(errors="backslashreplace")
     write_atomically(output, [data])
     if as_json:
         told = [section.title for section in sections if section.level == 1]

@@ -144,7 +144,7 @@ def _check(
                              remedy="give one row per key")  # fmt: skip
         files.append((rows, payload[1]))
     for _, path in files:
-        check_writable(path)
+        check_writable(path, in_place=True)
         if Path(path).exists() and not stat.S_ISREG(Path(path).stat().st_mode):
             raise UsageError(f"cannot write {path}: it is not a regular file", remedy="choose another place")
     if payload and real_path(output) == real_path(payload[1]):

@@ -115,7 +115,7 @@ def export(form: str, place: str | None, library: str | None, output: str | None
     if output is None:
         click.echo(text, nl=False)
     else:
-        write_atomically(output, [text.encode()])
+        write_atomically(output, [text])
     sys.stdout.flush()
     click.echo(
         f"rules: {len(made)}; choices that need none, as the library's own decision is the fastest: {len(needless)}; "

@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import click
+
+from hocket.cli.usage import name_of
 from hocket.errors import HocketError
 from hocket.signals import as_exceptions, held_back
 from hocket.terminal import console
@@ -106,16 +109,19 @@ def _show(text: str, done: threading.Event, progress: Progress) -> None:
                 display.update(task, completed=progress.fraction)
 
 
-def _unless_stopped(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The chunks; raises ``_core.Cancelled`` between them when :func:`with_spinner` ends the work."""
+def _unless_stopped(chunks: Iterable[bytes | str]) -> Iterator[bytes]:
+    """The chunks; raises ``_core.Cancelled`` between them when :func:`with_spinner` ends the work.
+
+    Texts are written in UTF-8; names of files in them need not be.
+    """
     from hocket import _core
 
     for chunk in chunks:
         _core.check_cancelled()
-        yield chunk
+        yield chunk if isinstance(chunk, bytes) else chunk.encode(errors="backslashreplace")
 
 
-def write_atomically(path: str, chunks: Iterable[bytes]) -> None:
+def write_atomically(path: str, chunks: Iterable[bytes | str]) -> None:
     """Writes beside the target and renames, so that nobody ever sees half a file."""
     target = Path(path)
     try:
@@ -131,7 +137,7 @@ def write_atomically(path: str, chunks: Iterable[bytes]) -> None:
                           remedy="choose another place or make room") from error  # fmt: skip
 
 
-def _replace(target: Path, chunks: Iterable[bytes]) -> None:
+def _replace(target: Path, chunks: Iterable[bytes | str]) -> None:
     with replaced(target) as temporary, temporary.open("wb") as file:
         file.writelines(_unless_stopped(chunks))
 
@@ -140,7 +146,7 @@ def _replace(target: Path, chunks: Iterable[bytes]) -> None:
 def replaced(target: Path) -> Iterator[Path]:
     """A new file beside ``target`` that takes its place when the block ends well, and goes otherwise."""
     target = real_path(target)  # a link stays a link
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=_beside(target), dir=target.parent)
     os.close(descriptor)
     temporary = Path(name)
     try:
@@ -152,6 +158,11 @@ def replaced(target: Path) -> Iterator[Path]:
         raise
 
 
+def _beside(target: Path) -> str:
+    """How the name of a file begins that takes the place of ``target``, whose own may be as long as names can be."""
+    return f".{target.name[:32]}."
+
+
 def _mode(target: Path) -> int:
     """What the file had, or what a new file gets under this umask; mkstemp gives less."""
     if target.exists():
@@ -161,24 +172,52 @@ def _mode(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def check_writable(path: str | None) -> None:
-    """Says so before the long work, not after it, when nothing can be written there."""
+def check_writable(path: str | None, in_place: bool = False) -> None:
+    """Says so before the long work, not after it, when nothing can be written there.
+
+    ``in_place``: it may be what the command reads.
+    """
     if path is None:
         return
+    if path == "-":
+        raise HocketError("cannot write -: standard output has what the command prints", remedy="name a file")
     target, remedy = Path(path), "create it or choose another place"
     folder = target.absolute().parent
     try:
+        if path.endswith(os.sep) and not target.is_dir():
+            raise HocketError(
+                f"cannot write {path}: there is no directory {target}", remedy="name a file in it"
+            )
         if not folder.is_dir():
             raise HocketError(f"cannot write {path}: there is no directory {target.parent}", remedy=remedy)
         if target.exists() and not target.is_file():
             if target.is_dir():
                 raise HocketError(f"cannot write {path}: it is a directory", remedy="name a file in it")
             return  # a pipe or a device: opening it may be felt
+        if not in_place:
+            _check_alone(target)
         # Tried, as rights are not all that can be missing: file systems are mounted for reading, or full.
-        with tempfile.NamedTemporaryFile(prefix=f".{target.name[:32]}.", dir=real_path(target).parent):
+        with tempfile.NamedTemporaryFile(prefix=_beside(target), dir=real_path(target).parent):
             pass
     except (OSError, ValueError) as error:
         raise HocketError(f"cannot write {path}: {_why(error)}", remedy="choose another place") from error
+
+
+def _check_alone(target: Path) -> None:
+    """Raises HocketError where the command that runs has the same file as another output, or as an input."""
+    if (context := click.get_current_context(silent=True)) is None:
+        return
+    place = os.path.realpath(target)
+    named = []
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, (str, Path)) and os.path.realpath(each) == place:
+                named.append(name_of(parameter))
+    if len(named) > 1:
+        raise HocketError(
+            f"{' and '.join(dict.fromkeys(named))} are the same file {target}", remedy="name another file"
+        )
 
 
 def _why(error: OSError | ValueError) -> str:

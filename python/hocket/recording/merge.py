@@ -129,6 +129,11 @@ def _read(path: Path) -> RankRecord:
         raise HocketError(
             f"cannot be read: {error.strerror}", where=Where(str(path)), remedy=_REMEDY
         ) from None
+    if len(lines) == 1:  # not even the first line, which is written before any call
+        raise HocketError(
+            f"{path.name.replace('-', ' ')} could write nothing of what it sent",
+            remedy="make room where -o is, and record again",
+        )
     number = 0
     try:
         head, *rest = lines[:-1]

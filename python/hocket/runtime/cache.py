@@ -10,6 +10,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import pwd
 import shutil
 import stat
 import sys
@@ -36,8 +37,8 @@ def choices_dir() -> Path:
 def cache_dir() -> Path:
     """The cache, made if missing; refused if others can write to it, or to a directory above it."""
     try:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "hocket"
-    except RuntimeError:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache").absolute() / "hocket"
+    except (RuntimeError, KeyError):
         raise HocketError("there is no home directory to keep built code in", remedy=_OWN_PLACE) from None
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,6 +57,11 @@ def cache_dir() -> Path:
                 remedy=_OWN_PLACE,
             )
     return base
+
+
+def _home() -> Path:
+    """Of an empty HOME Path.home() makes the root directory."""
+    return Path(pwd.getpwuid(os.getuid()).pw_dir) if os.environ.get("HOME") == "" else Path.home()
 
 
 def _trusted() -> set[int]:

@@ -77,7 +77,8 @@ def find_compiler() -> str:
         return compiler
     found = (shutil.which(name) for name in ("c++", "g++", "clang++"))
     if (compiler := next(filter(None, found), None)) is None:
-        raise MissingToolError("no C++ compiler", remedy="install g++ (C++20), or set CXX")
+        nowhere = "" if os.environ.get("PATH") else ": PATH is empty"
+        raise MissingToolError(f"no C++ compiler{nowhere}", remedy="install g++ (C++20), or set CXX or PATH")
     return compiler
 
 
