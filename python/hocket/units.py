@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import Final
 
 from hocket.errors import UsageError
@@ -62,6 +63,7 @@ def _parse(text: str, units: dict[str, float], what: str, remedy: str) -> float:
     return value
 
 
+@lru_cache(maxsize=256)  # a file says the same of ten thousands of links
 def parse_rate(text: str) -> float:
     """Bytes per second from ``1Gbit``, ``100Mbit/s``, ``10Gbps``, ``125MB/s`` or ``1GiB/s``."""
     return _parse(text, _RATE_UNITS, "rate", "write it like 1Gbit, 100Mbit/s or 125MB/s")
@@ -76,6 +78,7 @@ def parse_link_rate(text: str) -> float:
     return rate
 
 
+@lru_cache(maxsize=256)
 def parse_time(text: str) -> float:
     """Seconds, at most a million, from ``5us``, ``0.1ms`` or ``2s``; a bare ``0`` needs no unit."""
     if text.strip() == "0":

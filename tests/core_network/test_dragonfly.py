@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import combinations, groupby, pairwise
 from random import Random
 
 import pytest
@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from dragonflies import dragonfly
 from hocket import _core
-from strategies import NetworkPlan
+from hocket.planning import plan_collective
+from strategies import RATE, NetworkPlan
 
 SIZES = [(4, 3, 2), (3, 4, 2), (5, 4, 2), (9, 4, 1), (6, 5, 2)]
 
@@ -63,6 +64,57 @@ def test_messages_take_the_link_between_their_groups(
     for part in [network] if sum(ranks) < 2 else [network, network.restricted_to(ranks)]:
         bounds = _core.lower_bounds(part, _core.Demand(part.ranks, 64))
         assert list(bounds.load) == loads(part)
+
+
+def wired_anyhow(groups: int, routers: int, rng: Random) -> NetworkPlan:
+    """One link between any two groups, from any router to any, and a host on each router."""
+    names = [f"s{group}.{router}" for group in range(groups) for router in range(routers)]
+    wired = [
+        (f"s{group}.{a}", f"s{group}.{b}")
+        for group in range(groups)
+        for a, b in combinations(range(routers), 2)
+    ]
+    wired += [
+        (f"s{a}.{rng.randrange(routers)}", f"s{b}.{rng.randrange(routers)}")
+        for a, b in combinations(range(groups), 2)
+    ]
+    wired += [(router, f"n{at}.0") for at, router in enumerate(names)]
+    names += [f"n{at}.0" for at in range(groups * routers)]
+    rng.shuffle(names)
+    rng.shuffle(wired)
+    node = {name: at for at, name in enumerate(names)}
+    links = [(node[a], node[b]) for a, b in wired]
+    return NetworkPlan(names, [int(name[0] == "n") for name in names], links, [RATE] * len(links))
+
+
+@pytest.mark.parametrize("routers", [3, 4, 5])
+@pytest.mark.parametrize("seed", range(20))
+def test_however_groups_are_wired(seed: int, routers: int) -> None:
+    """Local, global, local, by the names alone: routers of three groups that are wired to each other are no group."""
+    rng = Random(seed)
+    groups = rng.randint(3, 13)
+    plan = wired_anyhow(groups, routers, rng) if seed % 2 else dragonfly(groups, routers, 1, rng)
+    network = plan.build("graph")
+    leaves: dict[tuple[str, str], tuple[str, str]] = {}  # from group to group: the router with the link
+    for link in plan.links:
+        a, b = (place(plan.names[node], routers) for node in link)
+        leaves |= {(a[0], b[0]): a, (b[0], a[0]): b} if a[0] != b[0] else {}
+    for src, a in enumerate(network.hosts):
+        for dst, b in enumerate(network.hosts):
+            here, there = place(plan.names[a], routers), place(plan.names[b], routers)
+            way = [here]
+            if here[0] != there[0]:
+                way += [leaves[here[0], there[0]], leaves[there[0], here[0]]]
+            way = [at for at, _ in groupby([*way, there])]
+            passed = [network.channel_name(channel).split("->")[0] for channel in network.route(src, dst)]
+            assert src == dst or [place(name, routers) for name in passed[1:]] == way
+
+
+@pytest.mark.parametrize("sizes", [(7, 3, 2), (13, 3, 1), (10, 3, 2)])
+def test_plans_for_groups_of_three(sizes: tuple[int, int, int]) -> None:
+    network = dragonfly(*sizes, Random(3)).build("graph")
+    planned = plan_collective("all-to-all", network, 65536)
+    assert planned.certificate.ok, planned.certificate.findings
 
 
 def routers_passed(network: _core.Network) -> int:

@@ -233,3 +233,23 @@ def test_sort_takes_the_island_of_its_hostfile(hocket: Call, two: str, tmp_path:
     sort = ("sort", "-n", 4, "--network", two, "--placement", "order")
     refused(hocket(*sort, *files), NO_WIRE)
     refused(hocket(*sort, "--hostfile", hosts, *files), "4 ranks do not fit on the 3 places")
+
+
+def test_hosts_that_nobody_has_wired_are_no_islands(tmp_path: Path, hocket: Call) -> None:
+    """Each was shown as a network of its own, 50,000 of them in half a minute."""
+    path = tmp_path / "hosts.toml"
+    path.write_text("".join(f'[[host]]\nname = "n{host}"\n' for host in range(8)))
+    refused(
+        hocket("network", "show", path),
+        "8 hosts are wired to nothing",
+        'add switch = "…" to each, or hosts = "n[0-7]" to a [[switch]]',
+    )
+    path.write_text('[[switch]]\nname = "s"\nhosts = "n[0-1]"\n[[host]]\nname = "a"\n[[host]]\nname = "x"\n')
+    refused(
+        hocket("plan", "all-to-all", "--network", path),
+        ":5:",
+        "2 hosts are wired to nothing",
+        'hosts = "a,x"',
+    )
+    path.write_text('[[host]]\nname = "alone"\n')
+    assert hocket("network", "show", path).code == 0

@@ -36,28 +36,134 @@ struct Wiring {
   std::vector<std::uint32_t> begin, to;
 };
 
-/// The group of each router, if the first router of each has all the others as neighbours that have `size` - 2 in
-/// common with it, and no other such; empty otherwise.
-std::vector<std::uint32_t> groups_of(const Wiring& wiring, std::uint32_t size) {
-  const auto routers = static_cast<std::uint32_t>(wiring.begin.size() - 1);
-  std::vector<std::uint32_t> group(routers, no_number), near(routers, no_number);
-  std::uint32_t groups = 0;
-  for (std::uint32_t first = 0; first < routers; ++first) {
-    if (group[first] != no_number) continue;
-    for (const std::uint32_t neighbour : wiring.of(first)) near[neighbour] = first;
-    std::uint32_t members = 1;
-    group[first] = groups;
-    for (const std::uint32_t neighbour : wiring.of(first)) {
-      const auto common = std::ranges::count_if(wiring.of(neighbour), [&](auto at) { return near[at] == first; });
-      if (common + 2 < std::int64_t{size}) continue;
-      if (group[neighbour] != no_number || ++members > size) return {};
-      group[neighbour] = groups;
+/// Deals routers out to groups in which each is wired to each, with one link between any two groups.
+///
+/// From elsewhere one link at most leads from a router to a group: what two routers of a group have in common as
+/// neighbours is the rest of it. So a link is inside of one group at most, and a router has few candidates, mostly one.
+/// Where routers of three groups are wired to each other, they look like a group of three; the groups found so far, to
+/// each of which one link must lead, then tell, and where they do not, one is tried after the other.
+class Grouping {
+ public:
+  Grouping(const Wiring& wiring, std::uint32_t size)
+      : wiring_(wiring),
+        size_(size),
+        routers_(static_cast<std::uint32_t>(wiring.begin.size() - 1)),
+        group_(routers_, no_number),
+        candidates_(routers_),
+        near_(routers_, 0),
+        held_(routers_, 0),
+        seen_(routers_, 0),
+        linked_(routers_, 0) {}
+
+  /// The group of each router; empty where there is no such way to deal them out, or none is found in time.
+  std::vector<std::uint32_t> find() { return settle() ? std::move(group_) : std::vector<std::uint32_t>{}; }
+
+ private:
+  using Members = std::vector<std::uint32_t>;
+  struct Candidates {
+    bool known = false;
+    std::vector<Members> list;
+  };
+
+  /// Takes the only candidate of a router as long as there is one, then tries those of the first that is left.
+  bool settle() {
+    std::uint32_t left = no_number;
+    for (bool taken = true; taken;) {
+      taken = false;
+      left = no_number;
+      for (std::uint32_t router = 0; router < routers_; ++router) {
+        if (group_[router] != no_number) continue;
+        const Members* only = nullptr;
+        std::uint32_t fitting = 0;
+        for (const Members& members : candidates_of(router))
+          if (fits(members)) only = &members, ++fitting;
+        if (fitting == 0 || work_left_ < 0) return false;
+        if (fitting > 1) {
+          left = std::min(left, router);
+          continue;
+        }
+        take(*only);
+        taken = true;
+      }
     }
-    if (members != size) return {};
-    ++groups;
+    if (left == no_number) return true;
+    const std::vector<std::uint32_t> before = group_;
+    const std::uint32_t groups = groups_;
+    for (const Members& members : candidates_of(left)) {
+      if (!fits(members)) continue;
+      take(members);
+      if (settle()) return true;
+      group_ = before;
+      groups_ = groups;
+    }
+    return false;
   }
-  return group;
-}
+
+  void take(const Members& members) {
+    for (const std::uint32_t member : members) group_[member] = groups_;
+    ++groups_;
+  }
+
+  /// The groups that a router may be in, the one whose routers are nearest in number first: files list them together.
+  const std::vector<Members>& candidates_of(std::uint32_t router) {
+    Candidates& found = candidates_[router];
+    if (found.known) return found.list;
+    found.known = true;
+    const std::uint64_t stamp = ++stamp_;
+    for (const std::uint32_t neighbour : wiring_.of(router)) near_[neighbour] = stamp;
+    for (const std::uint32_t neighbour : wiring_.of(router)) {
+      if (held_[neighbour] == stamp) continue;
+      Members members{router, neighbour};
+      for (const std::uint32_t at : wiring_.of(neighbour))
+        if (near_[at] == stamp && members.size() <= size_) members.push_back(at);
+      if (members.size() != size_ || !all_wired(members)) continue;
+      for (const std::uint32_t member : members) held_[member] = stamp;
+      std::ranges::sort(members);
+      found.list.push_back(std::move(members));
+    }
+    std::ranges::stable_sort(found.list, {}, [](const Members& members) { return members.back() - members.front(); });
+    return found.list;
+  }
+
+  bool all_wired(const Members& members) {
+    const std::uint64_t stamp = ++stamp_;
+    for (const std::uint32_t member : members) seen_[member] = stamp;
+    return std::ranges::all_of(members, [&](std::uint32_t member) {
+      return std::ranges::count_if(wiring_.of(member), [&](auto at) { return seen_[at] == stamp; }) + 1 == size_;
+    });
+  }
+
+  /// Whether none of the members is in a group yet, no router elsewhere is wired to two of them, and one link leads to
+  /// each group so far.
+  bool fits(const Members& members) {
+    const std::uint64_t stamp = ++stamp_;
+    std::uint32_t reached = 0;
+    for (const std::uint32_t member : members) {
+      if (group_[member] != no_number) return false;
+      work_left_ -= static_cast<std::int64_t>(wiring_.of(member).size());
+    }
+    for (const std::uint32_t member : members) seen_[member] = stamp;
+    for (const std::uint32_t member : members) {
+      for (const std::uint32_t at : wiring_.of(member)) {
+        if (std::ranges::binary_search(members, at)) continue;
+        if (std::exchange(seen_[at], stamp) == stamp) return false;
+        if (group_[at] == no_number) continue;
+        if (std::exchange(linked_[group_[at]], stamp) == stamp) return false;
+        ++reached;
+      }
+    }
+    return reached == groups_;
+  }
+
+  const Wiring& wiring_;
+  std::uint32_t size_, routers_, groups_ = 0;
+  std::vector<std::uint32_t> group_;               ///< per router
+  std::vector<Candidates> candidates_;             ///< per router, made when they are asked for
+  std::vector<std::uint64_t> near_, held_, seen_;  ///< per router: when it was that last
+  std::vector<std::uint64_t> linked_;              ///< per group: the same
+  std::uint64_t stamp_ = 0;
+  std::int64_t work_left_ = 1 << 28;  ///< links looked at: a fraction of a second
+};
 
 }  // namespace
 
@@ -91,7 +197,7 @@ bool Dragonfly::number_routers(const NetworkSpec& spec) {
     groups_ = routers / routers_;
     const std::uint64_t inside = std::uint64_t{routers} * (routers_ - 1) / 2;
     const std::uint64_t across = std::uint64_t{groups_} * (groups_ - 1) / 2;
-    if (routers % routers_ == 0 && links.size() == inside + across) group = groups_of(wiring, routers_);
+    if (routers % routers_ == 0 && links.size() == inside + across) group = Grouping(wiring, routers_).find();
   }
   if (group.empty()) return false;
   --routers_;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,11 +57,20 @@ def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
     bytes = parse_size(size)
     islands = load_islands(source, defaults, as_json)
     objects: list[dict[str, Any]] = []
-    for number, known in enumerate(islands):
+
+    def counted() -> list[tuple[Any, Any]]:
+        """The bounds of an all-to-all and an all-gather on each island."""
+        return [
+            (
+                _core.lower_bounds(net, _core.Demand(net.ranks, bytes)),
+                _core.lower_bounds(net, _core.Demand(net.ranks, bytes, ALL_GATHER)),
+            )
+            for net in (known.network for known in islands)
+        ]
+
+    found = with_spinner("counting loads", counted, as_json)
+    for number, (known, (bounds, gather)) in enumerate(zip(islands, found, strict=True)):
         net = known.network
-        demand = _core.Demand(net.ranks, bytes)
-        bounds = with_spinner("counting loads", partial(_core.lower_bounds, net, demand), as_json)
-        gather = _core.lower_bounds(net, _core.Demand(net.ranks, bytes, ALL_GATHER))
         picture = _Picture.of(net, bounds, gather, bytes)
         if as_json:
             objects.append({**picture.as_json(bounds, bytes), "uplinks": known.uplinks.as_json()})

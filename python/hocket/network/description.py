@@ -28,7 +28,6 @@ MAX_LATENCY = 10.0
 MAX_NODES = 1_000_000  # hosts, and as many switches
 MAX_NAME = 255  # characters, as in DNS
 MAX_RANKS = 65_536  # per host
-AS_GRAPH = "describe it by [[link]] tables in Hocket's TOML with shape = \"graph\" ('hocket help networks')"
 
 Shape = Literal["tree", "graph", "grid", "routed"]
 GridKind = Literal["torus", "mesh", "hypercube"]
@@ -290,11 +289,10 @@ class NetworkDescription:
             raise NetworkError(str(message), where=place, remedy=remedy) from None
         except core.InputError as problem:  # a NetworkProblem says which node and link
             message, node, link = (*problem.args, -1, -1)[:3]
-            what = "this link" if link >= 0 else "this host or switch" if node >= 0 else "the network"
-            remedy = f"correct {what}"
-            if self.shape == "tree" and str(message).endswith("closes a cycle"):
-                remedy = f"remove one link of it; if it is wired so, {AS_GRAPH}"
-            raise NetworkError(str(message), where=self._place(node, link), remedy=remedy) from None
+            from hocket.network.explained import explained
+
+            what, remedy = explained(self, str(message), node, link)
+            raise NetworkError(what, where=self._place(node, link), remedy=remedy) from None
 
     def _build(self, core: Any) -> Network:
         if self.grid is not None:

@@ -14,8 +14,8 @@ REMEDY = "name hosts of one: 'hocket network convert NETWORK --hosts HOSTS -o FI
 def islands_of(description: NetworkDescription) -> list[NetworkDescription]:
     """The parts, in the order of their first nodes; the description itself where it is in one piece.
 
-    A part without hosts is a mistake, and so is a gap in a network with forwarding tables: both stay as they
-    are, for the core to refuse.
+    A part without hosts is a mistake, so is a host that nothing is wired to, and so is a gap in a network with
+    forwarding tables: they stay as they are, for the core to refuse.
     """
     if description.shape not in ("tree", "graph") or description.forwarding is not None:
         return [description]
@@ -24,7 +24,7 @@ def islands_of(description: NetworkDescription) -> list[NetworkDescription]:
     if description.shape == "tree" and len(description.links) >= len(description.nodes) - 1:
         return [description]  # in one piece, or with a circle
     parts = _parts(description)
-    if len(parts) == 1 or not all(part.hosts for part in parts):
+    if len(parts) == 1 or not all(part.hosts and part.links for part in parts):
         return [description]
     parts[0].notes = description.notes
     return parts

@@ -61,7 +61,6 @@ class _Table:
         self, source: Source, kind: str, values: dict[str, Any], line: int, lines: dict[str, int]
     ) -> None:
         self.source, self.kind, self.values, self.line, self.lines = source, kind, values, line, lines
-        self.where = source.at(line)
         for key in values:
             if key not in _KEYS[kind]:
                 raise self.error(
@@ -69,6 +68,10 @@ class _Table:
                     key,
                     suggestion(key, _KEYS[kind]) or f"it has {', '.join(_KEYS[kind])}",
                 )
+
+    @property
+    def where(self) -> Where:
+        return self.source.at(self.line)
 
     def error(self, what: str, key: str = "", remedy: str = "") -> NetworkError:
         return self.source.error(what, self.at(key).line, remedy)

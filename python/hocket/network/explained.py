@@ -1,0 +1,74 @@
+"""What the core refuses, told in the words of the file: which lists differ, which hosts nobody has wired."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from hocket.network.description import NetworkDescription
+from hocket.network.source import shown
+from hocket.network.uplinks import uplinks_of
+from hocket.text import some
+
+_AS_GRAPH: Final = (
+    "describe it by [[link]] tables in Hocket's TOML with shape = \"graph\" ('hocket help networks')"
+)
+
+
+def explained(description: NetworkDescription, message: str, node: int, link: int) -> tuple[str, str]:
+    """What is wrong and what to do, for the core's ``message`` on a node and a link (-1: on none)."""
+    if description.shape == "tree" and link >= 0 and message.endswith("closes a cycle"):
+        differing = _differing(description)
+        if differing:
+            return (
+                f"{message}: {differing}",
+                f"list the same switches at both, as of parallel spines; if it is wired so, {_AS_GRAPH}",
+            )
+        return message, f"remove one link of the cycle; if it is wired so, {_AS_GRAPH}"
+    alone = _alone(description) if node >= 0 and "is not connected to" in message else []
+    if alone:
+        hosts = "a host is" if len(alone) == 1 else f"{len(alone):,} hosts are"
+        return (
+            f"{message}: {hosts} wired to nothing",
+            f'in Hocket\'s TOML, add switch = "…" to each, or hosts = "{_listed(alone)}" to a [[switch]]',
+        )
+    what = "this link" if link >= 0 else "this host or switch" if node >= 0 else "the network"
+    return message, f"correct {what}"
+
+
+def _differing(description: NetworkDescription) -> str:
+    """The first two switches that are above some of the same switches and not all; nothing where there are none."""
+    lower: dict[str, list[str]] = {}
+    upper: dict[str, list[str]] = {}
+    for index in uplinks_of(description):
+        link = description.links[index]
+        lower.setdefault(link.a, []).append(link.b)
+        upper.setdefault(link.b, []).append(link.a)
+    listed = {name: frozenset(below) for name, below in lower.items()}
+    for first, *others in upper.values():
+        for other in others:
+            if listed[first] == listed[other] or len(listed[first] & listed[other]) < 2:
+                continue
+            alone = [
+                f"{shown(some([each for each in lower[a] if each not in listed[b]]))} below {shown(a)} alone"
+                for a, b in ((first, other), (other, first))
+                if listed[a] - listed[b]
+            ]
+            return f"{shown(first)} and {shown(other)} have some of the same switches below them, {' and '.join(alone)}"
+    return ""
+
+
+def _alone(description: NetworkDescription) -> list[str]:
+    ends = {end for link in description.links for end in (link.a, link.b)}
+    return [host.name for host in description.hosts if host.name not in ends]
+
+
+def _listed(names: list[str]) -> str:
+    """A host list of names that count up; else the first few."""
+    match = re.fullmatch(r"(.+?)(0|[1-9]\d{0,8})", names[0])
+    if match is not None and len(names) > 1:
+        first = int(match[2])
+        last = first + len(names) - 1
+        if names == [f"{match[1]}{number}" for number in range(first, last + 1)]:
+            return f"{shown(match[1])[1:-1]}[{first}-{last}]"
+    return shown(some(names).replace(" ", ""))[1:-1]
