@@ -2,6 +2,8 @@
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
+# What is made here is code that will be run: nobody else may write to it, whatever the umask.
+.SHELLFLAGS := -c 'umask go-w; eval "$$1"' bash
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 VENV := .venv

@@ -14,7 +14,7 @@ import pytest
 
 from builds import compile_once
 from hocket.errors import HocketError
-from hocket.launched import end
+from hocket.launch import end
 from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from hocket.launched import end
+from hocket.launch import end
 from hocket.mpi import Mpi, launch_command
 
 SOURCES: Final = Path(__file__).parent / "random_programs" / "program"

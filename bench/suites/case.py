@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from hocket.launched import end
+from hocket.launch import end
 from hocket.mpi import Mpi, launch_command
 
 # Ranks outnumber cores: MPICH's give theirs up at once.

@@ -260,7 +260,7 @@ class Plan:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the plan file that ``hocket run --plan`` takes; it is written whole or not at all."""
-        from hocket.cli.work import replaced
+        from hocket.writing import replaced
 
         plan = _core.Plan(
             self.network._core, self._schedule, self._waits, self._demand, self.scheduler,

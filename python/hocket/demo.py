@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy
+
+from hocket.launch import TimedOutError, captured, exit_code
+from hocket.writing import make_folders
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path("demo-out")
@@ -35,15 +37,19 @@ def step(command: str, environment: dict[str, str] | None = None) -> None:
         **(environment or {}),
         "PATH": f"{here}{os.pathsep}{os.environ['PATH']}",
     }
-    done = subprocess.run(shlex.split(command), env=env, check=False, timeout=280)
-    if done.returncode != 0:
-        sys.exit(f"demo: '{command}' ended with exit code {done.returncode}")
+    try:
+        code = exit_code(shlex.split(command), env, seconds=280)
+    except TimedOutError:
+        sys.exit(f"demo: '{command}' has taken more than 280 s")
+    if code != 0:
+        print(f"demo: '{command}' ended with exit code {code}", file=sys.stderr)
+        sys.exit(code)
 
 
 def main() -> None:
     """Plans, proves, predicts, generates and runs."""
     os.chdir(ROOT)
-    OUT.mkdir(exist_ok=True)
+    make_folders(OUT)
     plan = f"{OUT}/plan.hkt"
     say("The network: four switches in a chain, eight hosts on each")
     step(f"hocket network show {NETWORK}")
@@ -86,13 +92,8 @@ def main() -> None:
 def lab_works() -> bool:
     """Whether this machine lets root build network namespaces and shape their links."""
     here = Path(sys.executable).parent
-    probe = subprocess.run(
-        [str(here / "hocket"), "lab", "run", "--network", "star:2", "--native", "-n", "1", "--", "true"],
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    return probe.returncode == 0
+    probe = [str(here / "hocket"), "lab", "run", "--network", "star:2", "--native", "-n", "1", "--", "true"]
+    return captured(probe, seconds=60).returncode == 0
 
 
 if __name__ == "__main__":

@@ -2,43 +2,93 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Final
+
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ALL: Final = (signal.SIGINT, *_ENDING)
 
 
 class Terminated(SystemExit):
-    """SIGTERM or SIGHUP came; the exit code is the shell's 128 + signal."""
+    """A signal that ends programs came; the exit code is the shell's 128 + signal."""
+
+
+def number_of(error: BaseException | None) -> int:
+    """The signal that an exception stands for; SIGTERM where it stands for none."""
+    if isinstance(error, KeyboardInterrupt):
+        return signal.SIGINT
+    return int(error.code or 0) - 128 if isinstance(error, Terminated) else signal.SIGTERM
 
 
 def _raise(number: int, _frame: FrameType | None) -> None:
     # Once is enough: a second signal must not cut the cleaning up short.
-    for each in (signal.SIGTERM, signal.SIGHUP):
+    for each in _ALL:
         signal.signal(each, signal.SIG_IGN)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     raise Terminated(128 + number)
 
 
 @contextmanager
-def as_exceptions() -> Iterator[None]:
-    """Within it SIGTERM and SIGHUP raise :class:`Terminated`; does nothing outside the main thread."""
+def _handled(numbers: Sequence[int], handler: signal._HANDLER) -> Iterator[None]:
+    """But for those that are ignored (nohup, jobs in the background). Does nothing outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, _raise) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.signal(number, handler)
+        for number in numbers
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: not Python's
+        for number, old in before.items():
+            signal.signal(number, signal.SIG_DFL if old is None else old)  # None: not Python's
+
+
+@contextmanager
+def as_exceptions() -> Iterator[None]:
+    """Within it SIGTERM, SIGHUP and SIGQUIT raise :class:`Terminated`, and SIGINT KeyboardInterrupt; then all of them
+    are ignored. Does nothing outside the main thread."""
+    with _handled(_ALL, _raise):
+        yield
+
+
+@contextmanager
+def passed_on(numbers: Sequence[int], group: int) -> Iterator[None]:
+    """Within it these signals go to a group of processes."""
+
+    def hand_on(number: int, _frame: FrameType | None) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(group, number)
+
+    with _handled(numbers, hand_on):
+        yield
+
+
+@contextmanager
+def postponed() -> Iterator[None]:
+    """Within it signals that are handled wait, as in :func:`held_back`; processes that are started within do not
+    inherit that."""
+    came: list[tuple[int, FrameType | None]] = []
+    with _handled(_ALL, lambda number, frame: came.append((number, frame))):
+        yield
+    for number, frame in came[:1]:
+        handler = signal.getsignal(number)
+        if callable(handler):
+            handler(number, frame)
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
     """Within it Ctrl-C and SIGTERM wait: for cleaning up, which takes a moment and must be whole."""
-    numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ALL)
     try:
         yield
     finally:

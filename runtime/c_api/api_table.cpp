@@ -1,14 +1,13 @@
 /// hocket.h: what a table says; keeping it in a file.
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <system_error>
 
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
+#include "runtime/plan/written_file.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 
@@ -26,15 +25,8 @@ void show(const Partners& partners, int* count, const int** ranks, const std::in
 std::string path_of(const char* prefix, std::uint32_t rank) { return std::string(prefix) + "." + std::to_string(rank); }
 
 void write_whole(const std::string& path, hocket::ByteView bytes) {
-  const std::string unfinished = path + ".unfinished";
-  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(unfinished, path, error);
-  if (file && !error) return;
-  std::filesystem::remove(unfinished, error);
-  throw ApiError{HOCKET_ERR_FILE, "cannot write '" + path + "'; check directory, permissions and space"};
+  if (!replace_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
+    throw ApiError{HOCKET_ERR_FILE, "cannot write '" + path + "'; check directory, permissions and space"};
 }
 
 hocket::Bytes read_whole(const std::string& path) {

@@ -17,8 +17,8 @@
 #include "hocket/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/plan/written_file.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/report/report_file.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -132,8 +132,7 @@ std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place) {
 void keep_evidence(const std::string& place, std::span<const Evidence> learned) {
   const std::string& directory = settings().choices;
   if (directory.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
+  make_folders(directory);
   const std::string path = path_of(place);
   const Lock lock(directory + "/lock");
   errno = 0;

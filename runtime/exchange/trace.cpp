@@ -5,6 +5,7 @@
 #include "hocket/error.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/plan/written_file.hpp"
 
 namespace hocket::runtime {
 
@@ -20,7 +21,7 @@ Trace* Trace::instance() {
   return trace.get();
 }
 
-Trace::Trace(const std::string& path) : file_(std::fopen(path.c_str(), "w")) {}
+Trace::Trace(const std::string& path) : file_(open_emptied(path)) {}
 
 Trace::~Trace() {
   if (file_ != nullptr) std::fclose(file_);

@@ -22,6 +22,7 @@
 #include "runtime/mpi/neighbours.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/plan/written_file.hpp"
 #include "runtime/report/report_file.hpp"
 #include "runtime/report/report_table.hpp"
 

@@ -1,10 +1,6 @@
 #include "runtime/report/report_file.hpp"
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <string>
-#include <string_view>
 
 #include "runtime/report/json_line.hpp"
 
@@ -66,16 +62,6 @@ std::string report_text(const Reporter& reporter, const CallTable& table, std::s
   for (const auto& [kind, row] : table) text += row_text(kind, row);
   for (const ChoiceRow& row : choices) text += row_text(row);
   return text;
-}
-
-bool replace_file(const std::string& path, const std::string& text) {
-  const std::string fresh = path + "." + std::to_string(getpid()) + ".new";
-  std::FILE* const file = std::fopen(fresh.c_str(), "w");
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (std::fclose(file) == 0 && written && std::rename(fresh.c_str(), path.c_str()) == 0) return true;
-  std::remove(fresh.c_str());
-  return false;
 }
 
 }  // namespace hocket::runtime

@@ -20,7 +20,4 @@ struct Reporter {
 [[nodiscard]] std::string report_text(const Reporter& reporter, const CallTable& table,
                                       std::span<const ChoiceRow> choices, bool finished);
 
-/// Replaces the file as a whole; false if that cannot be done.
-[[nodiscard]] bool replace_file(const std::string& path, const std::string& text);
-
 }  // namespace hocket::runtime

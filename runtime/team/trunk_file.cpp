@@ -15,8 +15,8 @@
 
 #include "hocket/error.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/plan/written_file.hpp"
 #include "runtime/report/json_line.hpp"
-#include "runtime/report/report_file.hpp"
 
 namespace hocket::runtime {
 namespace {

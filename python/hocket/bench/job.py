@@ -13,7 +13,8 @@ from typing import Any, Final
 from hocket.bench.request import Request
 from hocket.bench.statistics import Row
 from hocket.errors import HocketError, MissingToolError
-from hocket.launched import error_lines, how_it_ended, messages, started
+from hocket.launch import started
+from hocket.launch.messages import error_lines, how_it_ended, messages
 from hocket.mpi import Mpi, launch_command, mpi4py_environment
 
 MARK: Final = "hocket-bench:"
@@ -53,7 +54,7 @@ def run_job(
     variables = {**environment, **mpi4py_environment(mpi)}
     command = launch_command(mpi, ranks, (), variables, worker, hostfile=hostfile)
     over = False
-    with tempfile.TemporaryFile() as said, started(command, None if verbose else said) as process:
+    with tempfile.TemporaryFile() as said, started(command, stderr=None if verbose else said) as process:
         for message in messages(process, MARK, verbose):
             if "error" in message:
                 raise HocketError(message["error"])

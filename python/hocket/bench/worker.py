@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hocket.bench.job import MARK
 from hocket.bench.measure import measure
 from hocket.bench.request import Request
-from hocket.launched import Tell, run_as_rank
+from hocket.launch.messages import Tell, run_as_rank
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from hocket.calibration.figures import Calibration, from_json
 from hocket.errors import HocketError
-from hocket.runtime.cache import cache_dir, check_private
+from hocket.runtime.cache import cache_dir
+from hocket.runtime.trust import check_private
 from hocket.text import read_file
 
 if TYPE_CHECKING:

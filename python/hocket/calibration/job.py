@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from hocket.bench.job import need_mpi4py
 from hocket.calibration.figures import Calibration, from_json
 from hocket.errors import HocketError, UsageError
-from hocket.launched import Tell, how_it_ended, messages, run_as_rank, started
+from hocket.launch import started
+from hocket.launch.messages import Tell, how_it_ended, messages, run_as_rank
 from hocket.mpi import Mpi, launch_command, mpi4py_environment
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def measured_by(
     worker = [sys.executable, "-m", "hocket.calibration.job", what]
     command = launch_command(mpi, ranks, (), mpi4py_environment(mpi), worker, hostfile=hostfile)
     found: Calibration | None = None
-    with tempfile.TemporaryFile() as said, started(command, said) as process:
+    with tempfile.TemporaryFile() as said, started(command, stderr=said) as process:
         for message in messages(process, MARK, verbose=False):
             if "error" in message:
                 raise HocketError(message["error"])

@@ -218,13 +218,11 @@ def _start(
     from hocket.bench.job import run_job
     from hocket.bench.request import Request
     from hocket.mpi import find_mpi
-    from hocket.signals import as_exceptions
 
     mpi = find_mpi(mpi_name)
     environment = _environment(mpi, ranks, what["network"], options)
-    with as_exceptions():
-        run_job(Request.from_dict(what), ranks, mpi, environment, begins=output.begins, on_row=output.row,
-                hostfile=hostfile, verbose=verbose)  # fmt: skip
+    run_job(Request.from_dict(what), ranks, mpi, environment, begins=output.begins, on_row=output.row,
+            hostfile=hostfile, verbose=verbose)  # fmt: skip
     if code := output.ends():
         sys.exit(code)
 

@@ -83,9 +83,8 @@ def network(
     check_ranks_here(ranks, hostfile)
     from hocket.calibration.job import measured_by
     from hocket.mpi import find_mpi
-    from hocket.signals import as_exceptions
 
-    with as_exceptions(), progress_of(as_json) as say:
+    with progress_of(as_json) as say:
         found = measured_by(find_mpi(mpi_name), ranks, hostfile, source, placement, quick, say)
     _keep(found, path, picture, as_json)
 

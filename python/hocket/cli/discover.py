@@ -19,6 +19,7 @@ import click
 from hocket.cli.options import defaults_options, json_option, load_network, loud, tell_notes
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
+from hocket.writing import make_folders
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
@@ -194,7 +195,7 @@ def _asked_slurm(folder: Path, quiet: bool) -> list[Path]:
 
 def _make(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except OSError as problem:
         raise UsageError(
             f"--keep {folder}: {problem.strerror}", remedy="name a folder that can be made"

@@ -12,6 +12,7 @@ from hocket.cli.options import json_option, load_plan
 from hocket.cli.work import check_writable, with_spinner, write_atomically
 from hocket.errors import HocketError, UsageError
 from hocket.export.registry import FORMATS
+from hocket.writing import make_folders
 
 
 @click.command()
@@ -56,6 +57,6 @@ def export(form: str, path: str, output: str, as_json: bool) -> None:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(exist_ok=True)
+        make_folders(folder)
     except OSError as error:
         raise HocketError(f"cannot write {folder}: {error.strerror}", remedy="choose another place") from None

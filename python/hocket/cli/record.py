@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.work import as_columns, check_writable, write_atomically
-from hocket.errors import HocketError, MissingToolError, UsageError
+from hocket.errors import HocketError, UsageError
 from hocket.units import format_total
 
 if TYPE_CHECKING:
@@ -36,9 +35,11 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     'hocket plan irregular --demand FILE:CALL' plans one of them. The exit code is that of COMMAND.
     """
     from hocket.demand.recorded import write
+    from hocket.launch import exit_code
     from hocket.mpi import find_mpi, with_exports
     from hocket.recording import merge
     from hocket.runtime import find_runtime
+    from hocket.signals import as_exceptions
 
     check_writable(output)
     launcher = _launcher(command[0])
@@ -50,10 +51,13 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     variables = find_runtime(mpi.mpicc).environment() | {"HOCKET_PLAN": os.environ.get("HOCKET_PLAN", "")}
     beside = Path(output).absolute().parent
     # Ranks that are killed may still write while the directory goes.
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=beside, ignore_cleanup_errors=True) as folder:
+    with (
+        as_exceptions(),
+        tempfile.TemporaryDirectory(prefix=PREFIX, dir=beside, ignore_cleanup_errors=True) as folder,
+    ):
         variables["HOCKET_RECORD"] = folder
         told = with_exports(mpi, command, variables) if launcher else list(command)
-        code = _run(told, {**os.environ, **({} if launcher else variables)})
+        code = exit_code(told, {**os.environ, **({} if launcher else variables)})
         try:
             recording = merge(Path(folder))
         except HocketError:
@@ -74,16 +78,6 @@ def _launcher(name: str) -> Mpi | None:
         return find_mpi(path) if path else None
     except UsageError:
         return None
-
-
-def _run(command: list[str], environment: dict[str, str]) -> int:
-    try:
-        code = subprocess.run(command, env=environment, check=False).returncode
-    except OSError as error:
-        raise MissingToolError(
-            f"{command[0]} does not start: {error.strerror}", remedy="check its name and permissions"
-        ) from None
-    return code if code >= 0 else 128 - code
 
 
 def _tell(recording: Recording, output: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
@@ -27,7 +26,7 @@ from hocket.cli.launching import (
 from hocket.cli.options import defaults_options, load_network, loud
 from hocket.cli.usage import Whole
 from hocket.cli.work import check_writable
-from hocket.errors import MissingToolError, PlanError, UsageError
+from hocket.errors import PlanError, UsageError
 
 if TYPE_CHECKING:
     from hocket.network import Defaults
@@ -90,11 +89,13 @@ def run(
     **said: Any,
 ) -> None:
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
+    from hocket.launch import exit_code
     from hocket.mpi import launch_command
     from hocket.network.chosen import job_hosts
-    from hocket.run_report import kept_reports, tell
+    from hocket.run_report import tell
     from hocket.runtime import scheduled_environment
-    from hocket.runtime.cache import cache_dir
+    from hocket.runtime.cache import cache_dir, clear_up, report_folder
+    from hocket.signals import as_exceptions
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
@@ -103,8 +104,9 @@ def run(
         click.echo(line, err=True)
     options = runtime_options(**said).completed(os.environ)
     check_places(known.network, network, ranks, options.placement)
-    with ExitStack() as stack:
-        directory = stack.enter_context(kept_reports(cache_dir())) if report else None
+    clear_up(cache_dir())
+    with as_exceptions(), ExitStack() as stack:
+        directory = stack.enter_context(report_folder()) if report else None
         if directory is not None:
             options = replace(options, report=directory)
         try:
@@ -121,8 +123,5 @@ def run(
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
         if directory is not None:
             stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report)
-        try:
-            done = subprocess.run(command, check=False)
-        except OSError as error:
-            raise MissingToolError(f"{mpi.mpiexec} does not start: {error.strerror}") from None
-    sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+        code = exit_code(command)
+    sys.exit(code)

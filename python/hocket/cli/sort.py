@@ -26,11 +26,12 @@ from hocket.cli.launching import (
 )
 from hocket.cli.options import defaults_options, json_option, load_network, loud
 from hocket.cli.usage import Whole, named
-from hocket.cli.work import PATIENCE, as_columns, check_writable, replaced
+from hocket.cli.work import PATIENCE, as_columns, check_writable
 from hocket.errors import HocketError, UsageError
 from hocket.terminal import console
 from hocket.text import real_path
 from hocket.units import format_time, format_total, parse_bytes
+from hocket.writing import replaced
 
 if TYPE_CHECKING:
     from hocket.filesort.files import ArrayFile

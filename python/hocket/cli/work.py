@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 import tempfile
 import threading
@@ -20,6 +19,7 @@ from hocket.errors import HocketError
 from hocket.signals import as_exceptions, held_back
 from hocket.terminal import console
 from hocket.text import printable, read_file, real_path
+from hocket.writing import beside, opened
 
 if TYPE_CHECKING:
     from hocket._core import Progress
@@ -123,53 +123,14 @@ def _unless_stopped(chunks: Iterable[bytes | str]) -> Iterator[bytes]:
 
 def write_atomically(path: str, chunks: Iterable[bytes | str]) -> None:
     """Writes beside the target and renames, so that nobody ever sees half a file."""
-    target = Path(path)
     try:
-        if target.exists() and not stat.S_ISREG(target.stat().st_mode):  # a pipe, /dev/stdout
-            with target.open("wb") as file:
-                file.writelines(_unless_stopped(chunks))
-            return
-        _replace(target, chunks)
+        with opened(Path(path)) as file:
+            file.writelines(_unless_stopped(chunks))
     except BrokenPipeError:
         raise
     except OSError as error:
         raise HocketError(f"cannot write {path}: {error.strerror or error}",
                           remedy="choose another place or make room") from error  # fmt: skip
-
-
-def _replace(target: Path, chunks: Iterable[bytes | str]) -> None:
-    with replaced(target) as temporary, temporary.open("wb") as file:
-        file.writelines(_unless_stopped(chunks))
-
-
-@contextmanager
-def replaced(target: Path) -> Iterator[Path]:
-    """A new file beside ``target`` that takes its place when the block ends well, and goes otherwise."""
-    target = real_path(target)  # a link stays a link
-    descriptor, name = tempfile.mkstemp(prefix=_beside(target), dir=target.parent)
-    os.close(descriptor)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(_mode(target))
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _beside(target: Path) -> str:
-    """How the name of a file begins that takes the place of ``target``, whose own may be as long as names can be."""
-    return f".{target.name[:32]}."
-
-
-def _mode(target: Path) -> int:
-    """What the file had, or what a new file gets under this umask; mkstemp gives less."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def check_writable(path: str | None, in_place: bool = False) -> None:
@@ -197,7 +158,7 @@ def check_writable(path: str | None, in_place: bool = False) -> None:
         if not in_place:
             _check_alone(target)
         # Tried, as rights are not all that can be missing: file systems are mounted for reading, or full.
-        with tempfile.NamedTemporaryFile(prefix=_beside(target), dir=real_path(target).parent):
+        with tempfile.NamedTemporaryFile(prefix=beside(target), dir=real_path(target).parent):
             pass
     except (OSError, ValueError) as error:
         raise HocketError(f"cannot write {path}: {_why(error)}", remedy="choose another place") from error

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hocket.doctor.case import Case, Rank
 from hocket.errors import HocketError
-from hocket.launched import started
+from hocket.launch import TimedOutError, captured
 from hocket.mpi import launch_command
 from hocket.runtime.build import digest_of
 from hocket.runtime.cache import build_once
@@ -37,29 +36,36 @@ def rank_count(case: Case) -> int:
     return min(case.network.ranks, FEW_RANKS) if case.network else 4
 
 
-def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What ranks have printed."""
+
+    stdout: str
+    stderr: str
+
+
+def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> Said:
     """Runs ``argv`` in every rank. Raises HocketError if the launcher fails or is not done in time."""
     assert case.mpi is not None
     count = rank_count(case)
     command = launch_command(case.mpi, count, (), variables, argv, hostfile=case.hostfile)
-    with tempfile.TemporaryFile() as said, started(command, said) as process:
-        try:
-            out, _ = process.communicate(timeout=case.seconds)
-        except subprocess.TimeoutExpired:
-            raise HocketError(
-                f"{count} ranks of {Path(argv[0]).name} were not done in {case.seconds:g} s",
-                remedy="check that the hosts can be reached without a password and that their names resolve; "
-                f"try by hand: {command[0]} -n {count} {argv[0]}; or give more time: --seconds",
-            ) from None
-        said.seek(0)
-        err = said.read().decode(errors="replace")
-    if process.returncode != 0:
-        last = [line for line in (err.strip() or out.strip()).splitlines() if line.strip(" -=")]
+    try:
+        done = captured(command, seconds=case.seconds)
+    except TimedOutError:
         raise HocketError(
-            f"{Path(command[0]).name} failed with code {process.returncode}: {' '.join(last[:3])[:300]}",
+            f"{count} ranks of {Path(argv[0]).name} were not done in {case.seconds:g} s",
+            remedy="check that the hosts can be reached without a password and that their names resolve; "
+            f"try by hand: {command[0]} -n {count} {argv[0]}; or give more time: --seconds",
+        ) from None
+    if done.returncode != 0:
+        last = [
+            line for line in (done.stderr.strip() or done.stdout.strip()).splitlines() if line.strip(" -=")
+        ]
+        raise HocketError(
+            f"{Path(command[0]).name} failed with code {done.returncode}: {' '.join(last[:3])[:300]}",
             remedy=f"make this work first: {command[0]} -n {count} {argv[0]}",
         )
-    return subprocess.CompletedProcess(command, 0, out, err)
+    return Said(done.stdout, done.stderr)
 
 
 def ranks_in(output: str) -> list[Rank]:

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from hocket.errors import HocketError, MissingToolError
-from hocket.launched import how_it_ended, messages, started
+from hocket.launch import started
+from hocket.launch.messages import how_it_ended, messages
 from hocket.mpi import Mpi, launch_command, mpi4py_environment
 
 MARK: Final = "hocket-sort:"
@@ -92,7 +93,7 @@ def run_job(
     variables = {**environment, **mpi4py_environment(mpi)}
     command = launch_command(mpi, job.ranks, (), variables, worker, hostfile=hostfile)
     report = None
-    with tempfile.TemporaryFile() as said, started(command, None if verbose else said) as process:
+    with tempfile.TemporaryFile() as said, started(command, stderr=None if verbose else said) as process:
         for message in messages(process, MARK, verbose):
             if "error" in message:
                 raise HocketError(message["error"])

@@ -16,7 +16,7 @@ from hocket.errors import HocketError, UsageError
 from hocket.filesort.files import Array, ArrayFile
 from hocket.filesort.job import MARK, Job, Report, Step
 from hocket.filesort.memory import available_memory
-from hocket.launched import Tell, run_as_rank
+from hocket.launch.messages import Tell, run_as_rank
 from hocket.runtime.library import everywhere, load_library
 from hocket.sorting import memory_per_rank, sort_report
 from hocket.units import format_total

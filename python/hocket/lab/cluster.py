@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from hocket import signals
 from hocket.errors import MissingToolError, NetworkError, UsageError
 from hocket.lab import namespaces, state, watchdog, wires
 from hocket.lab.options import MOST_HOSTS, LabOptions, check_ranks, check_rate
+from hocket.launch import TimedOutError, attached, captured
 from hocket.mpi import Mpi, lab_environment, launch_command
 from hocket.network.description import NetworkDescription
 from hocket.text import real_path
@@ -28,6 +28,7 @@ from hocket.text import real_path
 AGENT = Path(__file__).with_name("agent.sh")
 _ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+TIMED_OUT = 124  # exit code, as of timeout(1)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 
 
@@ -252,29 +253,24 @@ class Lab:
     ) -> RunResult:
         """Run a command on one host and clear the lab of processes when it has ended."""
         began = time.monotonic()
-        process = subprocess.Popen(
+        command, environment, output, timed_out = (
             self.host_command(host, argv),
-            stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
-            stdout=subprocess.PIPE if capture else None,
-            stderr=subprocess.STDOUT if capture else None,
-            text=True,
-            errors="replace",
-            env=self._child_environment(),
-            start_new_session=True,  # Ctrl-C comes to us alone, and we end the ranks
+            self._child_environment(),
+            "",
+            False,
         )
-        timed_out = False
         try:
-            output, _ = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            self.state.kill_processes()
-            output, _ = process.communicate()
+            if capture:
+                done = captured(command, environment, timeout, together=True)
+                code, output = done.returncode, done.stdout
+            else:
+                code = attached(command, environment, timeout)
+        except TimedOutError as late:
+            code, output, timed_out = TIMED_OUT, late.output, True
         finally:
-            process.kill()  # where it is not yet in its namespace
-            self.state.kill_processes()
-            process.wait()
-        seconds = time.monotonic() - began
-        return RunResult(124 if timed_out else process.returncode, seconds, timed_out, output or "")
+            with signals.held_back():
+                self.state.kill_processes()
+        return RunResult(code, time.monotonic() - began, timed_out, output)
 
     def _child_environment(self) -> dict[str, str]:
         return {**os.environ, **self.environment()}

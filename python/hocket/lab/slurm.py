@@ -19,6 +19,7 @@ from hocket.errors import MissingToolError, NetworkError
 from hocket.lab.cluster import Lab
 from hocket.mpi import MpiFamily
 from hocket.network.description import NetworkDescription
+from hocket.writing import make_folders, write_new
 
 TOOLS: Final = ("munged", "slurmctld", "slurmd", "srun", "sinfo")
 START_LIMIT: Final = 60.0  # seconds until every host must be idle
@@ -140,16 +141,14 @@ def slurm(cluster: Lab, network: NetworkDescription) -> Iterator[dict[str, str]]
     text = topology(network)
     folder = Path(cluster.state.tmp) / "slurm"
     for each in (folder, folder / "state", *(folder / f"spool-{host.name}" for host in cluster.state.hosts)):
-        each.mkdir(parents=True, exist_ok=True)
+        make_folders(each)
+    (folder / "munge.key").touch(mode=0o600)
     (folder / "munge.key").write_bytes(os.urandom(128))
-    (folder / "munge.key").chmod(0o600)
-    (folder / "topology.conf").write_text(text, encoding="utf-8")
+    write_new(folder / "topology.conf", text)
     conf = folder / "slurm.conf"
-    conf.write_text(configuration(cluster, folder), encoding="utf-8")
+    write_new(conf, configuration(cluster, folder))
     # slurmd loads a cgroup plugin though nothing asks for one; that of version 1 looks at none before it is used.
-    (folder / "cgroup.conf").write_text(
-        f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n", encoding="utf-8"
-    )
+    write_new(folder / "cgroup.conf", f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n")
     name, netmod = NETMOD
     variables = {"SLURM_CONF": str(conf), name: os.environ.get(name, netmod)}
     environment = {**os.environ, **cluster.environment(), **variables}

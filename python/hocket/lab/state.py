@@ -18,6 +18,7 @@ from typing import Any
 
 from hocket.errors import UsageError
 from hocket.lab import namespaces
+from hocket.writing import make_folders, write_new
 
 STATE_DIR = Path("/run/hocket")
 STATE_FILE = "lab.json"
@@ -82,15 +83,15 @@ class LabState:
 
     def save(self) -> None:
         """Write the state file and the directory for temporary files."""
-        self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+        make_folders(self.directory)
         part = self.directory / (STATE_FILE + ".part")
-        part.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        write_new(part, json.dumps(asdict(self)))
         part.rename(self.directory / STATE_FILE)
-        (self.directory / "tmp").write_text(self.tmp + "\n", encoding="utf-8")
+        write_new(self.directory / "tmp", self.tmp + "\n")
         names = "".join(f"{host.address.split('/')[0]} {host.name}\n" for host in self.hosts)
-        (self.directory / "hosts").write_text("127.0.0.1 localhost\n" + names, encoding="utf-8")
+        write_new(self.directory / "hosts", "127.0.0.1 localhost\n" + names)
         for host in self.hosts:
-            (Path(self.tmp) / host.name).mkdir(parents=True, exist_ok=True)
+            make_folders(Path(self.tmp) / host.name)
 
     def is_stale(self) -> bool:
         """Whether the process that owns the lab is gone."""

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.errors import HocketError
-from hocket.launched import error_lines, lines, started
+from hocket.launch import started
+from hocket.launch.messages import error_lines, lines
 from hocket.memory.budget import Figure
 from hocket.mpi import Mpi, launch_command
 
@@ -87,7 +88,7 @@ def _measure(
     arguments = ["-m", "hocket.memory.measure", "--memory", str(memory), "--seconds", str(seconds)]
     arguments += ["--quick"] if quick else []
     command = launch_command(mpi, ranks, (), {}, [sys.executable, *arguments])
-    with tempfile.TemporaryFile() as said, started(command, said) as process:
+    with tempfile.TemporaryFile() as said, started(command, stderr=said) as process:
         figures = _figures(lines(process, _PATIENCE), report)
         if process.wait() == 0 and figures is not None:
             return figures

@@ -79,7 +79,7 @@ def read_measured(description: NetworkDescription) -> tuple[Measured | None, str
 
 
 def _load(path: Path) -> Any:
-    from hocket.runtime.cache import check_private
+    from hocket.runtime.trust import check_private
 
     check_private(path)
     with path.open("rb") as file:

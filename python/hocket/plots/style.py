@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from hocket.errors import UsageError
 from hocket.plots.channels import Group
+from hocket.writing import replaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +60,8 @@ def new_figure(width: float, height: float) -> Figure:
 
 def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
-    figure.savefig(path, dpi=dpi, metadata=metadata)
+    with replaced(path) as temporary:
+        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=dpi, metadata=metadata)
 
 
 def plain(axes: Axes) -> None:

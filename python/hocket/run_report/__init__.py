@@ -2,7 +2,7 @@
 
 from hocket.run_report.merge import Account, Line, merge
 from hocket.run_report.ranks import RankReport, RankRow, Site, read_rank, read_ranks
-from hocket.run_report.summary import kept_reports, tell
+from hocket.run_report.summary import tell
 
 __all__ = [
     "Account",
@@ -10,7 +10,6 @@ __all__ = [
     "RankReport",
     "RankRow",
     "Site",
-    "kept_reports",
     "merge",
     "read_rank",
     "read_ranks",

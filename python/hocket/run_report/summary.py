@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from hocket.errors import HocketError
 from hocket.run_report.advice import REASONS, advice
 from hocket.run_report.merge import Account, Line, merge
 from hocket.run_report.ranks import ChoiceRow, Site, read_ranks
@@ -20,25 +16,10 @@ from hocket.run_report.sites import Place, places, same_places
 from hocket.terminal import console
 from hocket.text import printable
 from hocket.units import format_bytes, format_time, format_total
+from hocket.writing import opened
 
 _MOST_LINES: Final = 40  # in the table
 _LEAST_WIDTH: Final = 170  # where there is no terminal
-
-
-@contextmanager
-def kept_reports(parent: Path) -> Iterator[Path]:
-    """A directory for the files of the ranks, removed at the end. All hosts must see ``parent``."""
-    try:
-        directory = Path(tempfile.mkdtemp(prefix="report-", dir=parent))
-    except OSError as error:
-        raise HocketError(
-            f"cannot make a directory for the report in {parent}: {error.strerror}",
-            remedy="free some space in the cache",
-        ) from None
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def tell(directory: Path, ranks: int, file: Path | None = None) -> None:
@@ -53,7 +34,8 @@ def tell(directory: Path, ranks: int, file: Path | None = None) -> None:
         _print(account, found)
         if file is not None:
             text = json.dumps(document(account, found, ranks), indent=1, ensure_ascii=False)
-            file.write_text(text + "\n", encoding="utf-8")
+            with opened(file) as made:
+                made.write(f"{text}\n".encode())
     except OSError as error:
         print(f"hocket: no report: {error.filename}: {error.strerror}", file=sys.stderr)
 

@@ -9,24 +9,29 @@ import contextlib
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import pwd
 import shutil
-import stat
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hocket.errors import HocketError
+from hocket.runtime.trust import OWN_PLACE, check_above, check_private
 from hocket.signals import as_exceptions
+from hocket.writing import close_to_others, make_folders, open_new
 
 _WORK = "build-"  # unfinished things begin with this
+_REPORT = "report-"  # what the ranks of a job report
 _IN_USE = "in-use"  # locked in such a thing as long as its builder lives
 _DEAD_SECONDS = 24 * 3600  # no build takes as long: where there are no locks, what is older is dead
 _LOCK_SECONDS = 900  # how long one waits for another that builds the same; then both do
-_OWN_PLACE = "set XDG_CACHE_HOME to a directory of your own"
+_WHOLE = "whole.json"  # size and checksum of each file that was built
+_OWN_FOLDER, _SHARED_FOLDER = 0o700, 0o755
 
 
 def choices_dir() -> Path:
@@ -35,27 +40,24 @@ def choices_dir() -> Path:
 
 
 def cache_dir() -> Path:
-    """The cache, made if missing; refused if others can write to it, or to a directory above it."""
+    """The cache, made if missing; refused if others can write to it, or to a directory above it.
+
+    Others can read root's, which they may use; nobody else's is of use to them.
+    """
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache").absolute() / "hocket"
     except (RuntimeError, KeyError):
-        raise HocketError("there is no home directory to keep built code in", remedy=_OWN_PLACE) from None
+        raise HocketError("there is no home directory to keep built code in", remedy=OWN_PLACE) from None
     try:
-        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folders(base, _folder_mode())
+        os.scandir(base).close()  # root may have made it for itself
         base = base.resolve()  # what is checked is what is used, whoever may change a link
     except OSError as error:
         raise HocketError(
-            f"cannot use the cache directory {base}: {error.strerror}", remedy=_OWN_PLACE
+            f"cannot use the cache directory {base}: {error.strerror}", remedy=OWN_PLACE
         ) from None
     check_private(base)
-    for folder in base.parents:
-        status = folder.stat()
-        shared = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
-        if shared or status.st_uid not in _trusted():
-            raise HocketError(
-                f"other users can replace the cache {base}: {folder} is theirs, or they can write to it",
-                remedy=_OWN_PLACE,
-            )
+    check_above(base)
     return base
 
 
@@ -64,75 +66,55 @@ def _home() -> Path:
     return Path(pwd.getpwuid(os.getuid()).pw_dir) if os.environ.get("HOME") == "" else Path.home()
 
 
-def _trusted() -> set[int]:
-    """Whose files may be loaded: the user's and root's. In a container nobody may own all that is root's."""
-    return {0, os.getuid(), Path("/").stat().st_uid}
-
-
-def check_installed(path: Path) -> None:
-    """Raises HocketError if this part of the installation belongs to another user, or if everybody can write to it.
-
-    Root, the user and whoever owns the Python installation are trusted: their code runs already.
-    """
-    status = path.stat()
-    if status.st_uid not in _trusted() | {Path(sys.prefix).stat().st_uid}:
-        what = "belongs to another user"
-    elif status.st_mode & stat.S_IWOTH:
-        what = "can be written by every user"
-    else:
-        return
-    raise HocketError(
-        f"{path} {what}, and is no place for code that will be loaded", remedy="install Hocket anew"
-    )
-
-
-def check_private(path: Path) -> None:
-    """Raises HocketError if this is neither the user's nor root's, or if others can write to it."""
-    try:
-        status = path.lstat()
-    except OSError as error:
-        raise HocketError(f"cannot use {path}: {error.strerror}", remedy="check its permissions") from None
-    if stat.S_ISLNK(status.st_mode) or status.st_uid not in _trusted():
-        what, remedy = "is a link or belongs to another user", f"remove it, or {_OWN_PLACE}"
-    elif status.st_mode & 0o022:
-        what, remedy = "can be written by other users", f"remove it, or run chmod go-w on it, or {_OWN_PLACE}"
-    else:
-        return
-    raise HocketError(f"{path} {what}, and is no place for code that will be loaded", remedy=remedy)
+def _folder_mode() -> int:
+    return _OWN_FOLDER if os.getuid() else _SHARED_FOLDER
 
 
 def keep(kind: str, data: bytes, suffix: str) -> Path:
     """The file in the cache that holds this, named by its content."""
     path = cache_dir() / f"{kind}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
-    if path.exists() and path.stat().st_size == len(data):
-        check_private(path)
-        return path
-    with _said_if_full(path), _workplace(path.parent) as work:
-        made = work / path.name
-        made.write_bytes(data)
-        made.replace(path)
+    with _said_if_not_written(path):
+        if _holds(path, data):
+            return path
+        with workplace(path.parent) as work:
+            made = work / path.name
+            made.write_bytes(data)
+            close_to_others(work)
+            made.replace(path)
     return path
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Not if others can change it: then it is written anew."""
+    try:
+        check_private(path)
+    except HocketError:
+        return False
+    return path.read_bytes() == data
 
 
 def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], None]) -> Path:
     """The directory ``name`` of the cache with these files; if there is none, ``build`` makes them.
 
     It gets the folder to make them in and one for what it needs for the moment. They are made elsewhere,
-    and the whole directory gets its name at once: whoever finds it finds it whole. Of several processes that
-    want the same, one builds and the others wait for it. Raises HocketError if others can write to what is
-    there.
+    and the whole directory gets its name at once: whoever finds it finds it whole. What is damaged later is built
+    anew. Of several processes that want the same, one builds and the others wait for it. Raises HocketError if
+    others can write to what is there.
     """
     home = cache_dir() / name
     if _whole(home, files):
         return home
-    with as_exceptions(), _said_if_full(home), _one_at_a_time(home), _workplace(home.parent) as work:
+    with as_exceptions(), _said_if_not_written(home), _one_at_a_time(home), workplace(home.parent) as work:
         if _whole(home, files):  # by the one that this process has waited for
             return home
         made = work / name
-        made.mkdir(mode=0o700)
+        made.mkdir(mode=_folder_mode())
         moment = work / "moment"
         moment.mkdir(mode=0o700)
         build(made, moment)
+        marks = {file: _mark(made / file) for file in files}
+        (made / _WHOLE).write_text(json.dumps(marks))
+        close_to_others(made)
         # Where file systems have no locks another process may have made it meanwhile, and look at it now.
         if home.exists() and not _whole(home, files):
             with contextlib.suppress(OSError):
@@ -148,24 +130,53 @@ def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], No
 
 
 def _whole(home: Path, files: Sequence[str]) -> bool:
-    if not all((home / file).exists() for file in files):
+    """Whether all is there as it was built. Some milliseconds, most of them for the checksum of 5 MB."""
+    paths = [home, *(home / file for file in (*files, _WHOLE))]
+    if not all(path.exists() for path in paths):
         return False
-    for path in (home, *(home / file for file in files)):
+    for path in paths:
         check_private(path)
-    return True
+    try:
+        marks = json.loads((home / _WHOLE).read_bytes())
+    except ValueError:
+        return False
+    return isinstance(marks, dict) and all(_mark(home / file) == marks.get(file) for file in files)
+
+
+def _mark(file: Path) -> list[int]:
+    """Tells a file from what is left of it when a disk fills or fails: its size and CRC-32. No mark against malice:
+    who can write here need not bother."""
+    data = file.read_bytes()
+    return [len(data), zlib.crc32(data)]
 
 
 @contextlib.contextmanager
-def _workplace(cache: Path) -> Iterator[Path]:
-    """A directory for unfinished things, which goes; so do those that killed processes have left."""
-    for left in cache.glob(f"{_WORK}*"):
+def report_folder() -> Iterator[Path]:
+    """A directory of the cache for what the ranks of a job report, which goes at the end."""
+    cache = cache_dir()
+    with contextlib.ExitStack() as stack:
+        with _said_if_not_written(cache):
+            folder = stack.enter_context(workplace(cache, _REPORT)) / "ranks"
+            folder.mkdir(mode=_OWN_FOLDER)
+        yield folder
+
+
+def clear_up(cache: Path) -> None:
+    """Removes what killed processes have left unfinished."""
+    for left in (*cache.glob(f"{_WORK}*"), *cache.glob(f"{_REPORT}*")):
         with contextlib.suppress(OSError), _taken(left) as dead:
             if dead:
                 shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+
+
+@contextlib.contextmanager
+def workplace(cache: Path, prefix: str = _WORK) -> Iterator[Path]:
+    """A directory for the moment, which goes; so do those that killed processes have left. Raises OSError."""
+    clear_up(cache)
     while True:
-        with tempfile.TemporaryDirectory(prefix=_WORK, dir=cache, ignore_cleanup_errors=True) as work:
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=cache, ignore_cleanup_errors=True) as work:
             lock = Path(work) / _IN_USE
-            with lock.open("w") as file:
+            with open(lock, "w", opener=open_new) as file:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
@@ -199,7 +210,7 @@ def _taken(left: Path) -> Iterator[bool]:
 def _one_at_a_time(home: Path) -> Iterator[None]:
     """Waits for a process that does the same. Some file systems have no locks: then nobody waits."""
     lock = home.with_name(f"{home.name}.lock")
-    with lock.open("w") as file:
+    with open(lock, "w", opener=open_new) as file:
         until = time.monotonic() + _LOCK_SECONDS
         told = False
         while time.monotonic() < until:
@@ -220,11 +231,11 @@ def _one_at_a_time(home: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _said_if_full(path: Path) -> Iterator[None]:
+def _said_if_not_written(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        space = "free some space there, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
         raise HocketError(
-            f"cannot write {error.filename or path}: {error.strerror}",
-            remedy=f"free some space there, or {_OWN_PLACE}",
+            f"cannot write {error.filename or path}: {error.strerror}", remedy=f"{space}{OWN_PLACE}"
         ) from None

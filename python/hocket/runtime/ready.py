@@ -19,8 +19,8 @@ from typing import Any
 
 from hocket.runtime import probe
 from hocket.runtime.build import CHOSEN_FLAGS, LIBRARY, Runtime, build_runtime, native_dir
-from hocket.runtime.cache import check_installed
 from hocket.runtime.preload import SHIM
+from hocket.runtime.trust import check_installed
 from hocket.text import real_path
 
 _SECONDS = 20

@@ -14,6 +14,7 @@ from hocket.errors import HocketError
 from hocket.runtime.cache import choices_dir
 from hocket.text import read_file
 from hocket.units import format_bytes, format_time
+from hocket.writing import open_new
 
 NATIVE: Final = "native"  # the library's call as it is; "native:NAME": by an algorithm of the library's
 
@@ -133,7 +134,7 @@ def _locked() -> Iterator[None]:
     if not choices_dir().is_dir():
         yield
         return
-    with (choices_dir() / "lock").open("a") as file:
+    with open(choices_dir() / "lock", "a", opener=open_new) as file:
         with contextlib.suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

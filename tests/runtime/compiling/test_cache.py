@@ -7,15 +7,18 @@ import fcntl
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
 
 from hocket.errors import HocketError
-from hocket.runtime import cache
-from hocket.runtime.cache import build_once, cache_dir, check_installed, check_private, keep
+from hocket.runtime import cache, trust
+from hocket.runtime.cache import build_once, cache_dir, clear_up, keep, report_folder
+from hocket.runtime.trust import check_installed, check_private
 
 
 @pytest.fixture
@@ -126,8 +129,180 @@ def test_an_installation_may_be_a_groups(tmp_path: Path) -> None:
     tmp_path.chmod(0o775)
     check_installed(tmp_path)
     tmp_path.chmod(0o777)
-    with pytest.raises(HocketError, match=r"can be written by every user.*install Hocket anew"):
+    with pytest.raises(
+        HocketError, match=r"can be written by every user.*chmod -R o-w .*install Hocket anew under umask"
+    ):
         check_installed(tmp_path)
+
+
+MASKS = [0o000, 0o002, 0o022, 0o077]
+
+
+@pytest.fixture(params=MASKS, ids=oct)
+def mask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def test_what_hocket_makes_is_the_users_alone_to_change(
+    mask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so it is taken the next time."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "parent" / "cache"))
+    seen: list[Path] = []
+
+    def build(folder: Path, moment: Path) -> None:
+        (folder / "deeper").mkdir()
+        (folder / "deeper" / "b").write_text("built")
+        make(folder)
+        seen.extend([folder, moment])
+
+    for _ in range(2):
+        home = build_once("runtime-1", ["a", "deeper/b"], build)
+        plan = keep("plan", b"data", ".hkt")
+        with report_folder() as folder:
+            everything = [*(tmp_path / "parent").rglob("*"), tmp_path / "parent"]
+            assert {home, home / "deeper" / "b", plan, folder} <= set(everything)
+            assert [path for path in everything if path.stat().st_mode & 0o022] == []
+        assert not folder.exists()
+    assert len(seen) == 2
+
+
+def test_a_damaged_file_is_built_anew(home: Path) -> None:
+    """Cut short, altered, or without what tells whether it is whole."""
+    built = build_once("runtime-1", ["a"], make)
+    for damage in (
+        lambda: (built / "a").write_text("bui"),
+        lambda: (built / "a").write_text("buily"),
+        lambda: (built / "whole.json").write_text("{"),
+        lambda: (built / "whole.json").write_text("[]"),
+        lambda: (built / "whole.json").unlink(),
+    ):
+        damage()
+        assert build_once("runtime-1", ["a"], make) == built
+        assert (built / "a").read_text() == "built" and leftovers(home) == []
+
+
+def test_a_damaged_plan_is_written_anew(home: Path) -> None:
+    """As is one that others could change."""
+    plan = keep("plan", b"data", ".hkt")
+    plan.write_bytes(b"dat4")
+    assert keep("plan", b"data", ".hkt").read_bytes() == b"data"
+    plan.chmod(0o666)
+    assert keep("plan", b"data", ".hkt").stat().st_mode & 0o777 == 0o644
+
+
+@dataclass(frozen=True)
+class Group:
+    gr_name: str
+    gr_mem: list[str]
+
+
+@dataclass(frozen=True)
+class User:
+    pw_name: str
+    pw_uid: int
+    pw_gid: int
+
+
+SAME = -1  # the group that is asked about
+
+
+@pytest.mark.parametrize(
+    ("group", "others", "private"),
+    [
+        (Group("ada", []), [], True),
+        (Group("ada", ["ada"]), [User("bob", 77, 12_345)], True),
+        (Group("ada", ["ada", "bob"]), [], False),
+        (Group("ada", []), [User("bob", 77, SAME)], False),
+        (Group("users", []), [], False),
+        (None, [], False),
+    ],
+    ids=["own", "named in it", "another member", "another's first", "another name", "unknown"],
+)
+def test_a_group_of_the_users_own_is_no_other_user(
+    home: Path, monkeypatch: pytest.MonkeyPatch, group: Group | None, others: list[User], private: bool
+) -> None:
+    """Under umask 002 programs make ~/.cache for the group, too."""
+    gid = home.parent.stat().st_gid
+    users = [replace(user, pw_gid=gid) if user.pw_gid == SAME else user for user in others]
+    ada = User("ada", os.getuid(), gid)
+
+    def group_of(_: int) -> Group:
+        if group is None:
+            raise KeyError
+        return group
+
+    def user_of(uid: int) -> User:
+        if uid != ada.pw_uid:
+            raise KeyError
+        return ada
+
+    monkeypatch.setattr(trust.grp, "getgrgid", group_of)
+    monkeypatch.setattr(trust.pwd, "getpwuid", user_of)
+    monkeypatch.setattr(trust.pwd, "getpwall", lambda: [ada, *users])
+    trust._is_private.cache_clear()
+    home.parent.chmod(0o775)
+    try:
+        if private:
+            assert cache_dir() == home
+            return
+        with pytest.raises(HocketError, match=r"other users can replace the cache.*chmod go-w"):
+            cache_dir()
+    finally:
+        trust._is_private.cache_clear()
+
+
+NOBODY = 65534
+
+
+def as_nobody(work: Callable[[], object]) -> str:
+    """What it returns, or the error, in a process of another user."""
+    context = multiprocessing.get_context("fork")
+    said = context.SimpleQueue()
+
+    def child() -> None:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        try:
+            said.put(str(work()))
+        except HocketError as error:
+            said.put(f"refused: {error}")
+
+    process = context.Process(target=child)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+    return str(said.get())
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can act for two users")
+def test_a_cache_of_root_is_shared(mask: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others take what is there, unless the umask says otherwise; root takes nothing of theirs."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o1777)
+        monkeypatch.setenv("XDG_CACHE_HOME", f"{place}/roots")
+
+        def never(_folder: Path, _moment: Path) -> None:
+            raise HocketError("built again")
+
+        def take() -> Path:
+            assert keep("plan", b"data", ".hkt").read_bytes() == b"data"
+            return build_once("runtime-1", ["a"], never)
+
+        built, _ = build_once("runtime-1", ["a"], make), keep("plan", b"data", ".hkt")
+        if mask == 0o077:
+            assert "set XDG_CACHE_HOME to a directory of your own" in as_nobody(take)
+        else:
+            assert as_nobody(take) == str(built)
+            lacking = as_nobody(lambda: keep("plan", b"another", ".hkt"))
+            assert "Permission denied; set XDG_CACHE_HOME" in lacking
+        monkeypatch.setenv("XDG_CACHE_HOME", f"{place}/theirs")
+        assert as_nobody(cache_dir) == f"{place}/theirs/hocket"
+        with pytest.raises(HocketError, match=r"belongs to another user.*XDG_CACHE_HOME"):
+            cache_dir()
 
 
 def test_built_once(home: Path) -> None:
@@ -232,3 +407,13 @@ def test_without_locks_age_tells(home: Path, monkeypatch: pytest.MonkeyPatch) ->
     os.utime(home / "build-old", (1, 1))
     build_once("runtime-1", ["a"], make)
     assert leftovers(home) == ["build-young"]
+
+
+def test_reports_that_killed_runs_have_left_go(home: Path) -> None:
+    for name in ("report-dead", "report-living"):
+        (cache_dir() / name / "ranks").mkdir(parents=True)
+        (home / name / "in-use").touch()
+    with (home / "report-living" / "in-use").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        clear_up(home)
+    assert [path.name for path in home.iterdir()] == ["report-living"]

@@ -1,18 +1,15 @@
-"""Launchers of ranks as child processes: no rank outlives us, and none that is stuck keeps us waiting."""
+"""What ranks that were started say on standard output, which every launcher brings here; and how they say it."""
 
 from __future__ import annotations
 
 import json
-import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 from hocket.errors import HocketError, MissingToolError
 
@@ -20,35 +17,6 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 Tell = Callable[[dict[str, Any]], None]
-
-_GRACE: Final = 5.0  # seconds that a launcher gets to end its ranks
-
-
-@contextmanager
-def started(command: list[str], errors: IO[bytes] | None) -> Iterator[subprocess.Popen[str]]:
-    """A launcher in a session of its own: Ctrl-C comes to us alone, and we end the ranks.
-
-    ``errors``: where its standard error goes; None: where ours does.
-    """
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise MissingToolError(
-            f"{command[0]} does not start: {error.strerror}", remedy="check the MPI installation"
-        ) from None
-    with process:
-        try:
-            yield process
-        finally:
-            end(process)
 
 
 def lines(process: subprocess.Popen[str], patience: float) -> Iterator[str]:
@@ -125,16 +93,3 @@ def error_lines(said: IO[bytes]) -> list[str]:
     said.seek(0)
     told = [line.strip() for line in said.read().decode(errors="replace").splitlines()]
     return [line for line in told if any(map(str.isalpha, line))]
-
-
-def end(process: subprocess.Popen[Any]) -> None:
-    """A launcher that is asked to ends its ranks; killed at once it may leave them."""
-    if process.poll() is not None:
-        return
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_GRACE)
-    with suppress(ProcessLookupError):  # what it has left behind
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
