@@ -303,6 +303,9 @@ bench-report: setup ## pages of hocket report in headless Chromium: bench/result
 bench-readers: setup ## a million altered files for every reader: bench/results/readers.{csv,md} (1 h)
 	$(PYTHON_OF_VENV) bench/readers/mutated.py
 
+bench-bad-input: setup ## 20,000 spoilt command lines for every command: bench/results/bad-input.{csv,md} (15 min)
+	$(PYTHON_OF_VENV) bench/bad_input/command_lines.py
+
 bench-communicators: setup ## memory of 10,000 communicators used and freed, with both MPIs: bench/results/communicators.{csv,md} (10 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/many_comms.py $(LAB_MPIS)

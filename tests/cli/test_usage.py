@@ -58,6 +58,7 @@ STAR = ("--network", "star:4")
         (("plan", "all-to-all", *STAR, "-o", "p", "--dump", "./p"), "--output and --dump are the same file p; name"),
         (("simulate", *STAR, "--picture", "a.svg", "--heat", "a.svg"), "--picture and --heat are the same file a.svg"),
         (("report", __file__, "-o", __file__), "FILE... and --output are the same file"),
+        (("run", *STAR, "-n", "2", ""), "the name of the program is empty; give its path"),
         (("completion", "tcsh"), "SHELL 'tcsh' is not accepted; give one of bash, zsh, fish"),
         (("plan", "all-to-all"), "--network NETWORK is missing; see 'hocket plan all-to-all --help'"),
         (("verify",), "PLAN is missing; see 'hocket verify --help'"),

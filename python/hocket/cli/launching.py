@@ -145,6 +145,8 @@ def check_program(program: str, mpi: Mpi, elsewhere: bool = False) -> None:
     from hocket.mpi import MpiFamily
 
     path = Path(program)
+    if not program.strip():
+        raise UsageError("the name of the program is empty", remedy="give its path")
     if os.sep not in program:
         if shutil.which(program) is not None or (mpi.family is MpiFamily.OPENMPI and _executable(path)):
             return
