@@ -78,6 +78,20 @@ def test_a_signal_is_passed_on_once_and_waited_for(tmp_path: Path, number: int, 
     assert not is_alive(launcher)
 
 
+def test_a_launcher_behind_a_script_is_waited_for(tmp_path: Path) -> None:
+    """The script dies of the signal at once."""
+    (tmp_path / "launcher.py").write_text(LAUNCHER)
+    script = f"{sys.executable} {tmp_path}/launcher.py {tmp_path} & wait"
+    command = (
+        f"import sys; from hocket.launch import exit_code; sys.exit(exit_code(['sh', '-c', {script!r}]))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", command], start_new_session=True)
+    wait_for(tmp_path / "ready")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 143
+    assert (tmp_path / "came").read_text() == str(int(signal.SIGTERM))
+
+
 def test_others_are_passed_on_and_end_nothing(tmp_path: Path) -> None:
     command = start_command(LAUNCHER, tmp_path)
     wait_for(tmp_path / "ready")

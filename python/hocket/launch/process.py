@@ -24,7 +24,7 @@ from hocket.errors import MissingToolError
 from hocket.signals import Terminated, as_exceptions, held_back, number_of, passed_on, postponed
 
 _GRACE: Final = 20.0  # seconds that a launcher gets to end its ranks
-_PAUSE, _LOOK = 0.01, 0.2  # seconds
+_PAUSE, _LOOK = 0.02, 0.2  # seconds
 
 
 class TimedOutError(Exception):
@@ -163,15 +163,22 @@ def end(process: subprocess.Popen[Any], number: int = signal.SIGTERM) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         until = time.monotonic() + _GRACE
-        while time.monotonic() < until and not _is_over(process.pid):
+        while time.monotonic() < until and _has_members(process.pid):
             time.sleep(_PAUSE)
         with suppress(ProcessLookupError):  # its number is not free before it is waited for
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
-def _is_over(pid: int) -> bool:
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+def _has_members(group: int) -> bool:
+    """Whether a process of it lives: the launcher, or one behind a script. Zombies may have nobody to wait for them."""
+    import psutil
+
+    for pid in psutil.pids():
+        with suppress(ProcessLookupError, PermissionError, psutil.Error):
+            if os.getpgid(pid) == group and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                return True
+    return False
 
 
 def _code(process: subprocess.Popen[Any]) -> int:
@@ -185,7 +192,12 @@ def _standard_input() -> Iterator[int | None]:
     if sys.stdin is None or not os.isatty(0):
         yield None
         return
-    if os.tcgetpgrp(0) != os.getpgrp():
+    try:
+        foreground = os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:  # not ours to control, and so of no session that could be kept from it
+        yield None
+        return
+    if not foreground:
         yield subprocess.DEVNULL
         return
     reader, writer = os.pipe()

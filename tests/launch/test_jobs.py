@@ -1,0 +1,143 @@
+"""Signals to commands that start ranks, with real launchers: ranks end, nothing stays, what was found out is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from builds import compile_once
+from hocket.mpi import Mpi, launch_command
+
+RANKS = 4
+
+
+def is_alive(pid: int) -> bool:
+    """Not a zombie, which nobody may be there to reap."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Job:
+    """A command of Hocket whose ranks have made their calls and stay."""
+
+    def __init__(self, place: Path, *command: object) -> None:
+        self.ranks: list[int] = []
+        self._error = (place / "stderr").open("w+")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hocket", *map(str, command)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._error, start_new_session=True,
+        )  # fmt: skip
+        until = time.monotonic() + 200
+        while len(self.ranks) < RANKS:
+            assert self.process.poll() is None and time.monotonic() < until, self.said()
+            self.ranks = [int(path.name) for path in (place / "ranks").iterdir()]
+            time.sleep(0.05)
+
+    def variable(self, name: str) -> str:
+        """Of the environment of its ranks."""
+        environment = Path(f"/proc/{self.ranks[0]}/environ").read_bytes().decode()
+        (value,) = re.findall(rf"(?:^|\0){name}=([^\0]*)", environment)
+        return str(value)
+
+    def shared(self) -> set[str]:
+        """The files in memory that its ranks have mapped."""
+        maps = "".join(Path(f"/proc/{pid}/maps").read_text() for pid in self.ranks)
+        return set(re.findall(r"/dev/shm/\S+$", maps, re.MULTILINE))
+
+    def end_by(self, number: int) -> int:
+        """Its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(120)
+
+    def still_alive(self) -> list[int]:
+        until = time.monotonic() + 20  # a killed process takes a moment
+        while (alive := [pid for pid in self.ranks if is_alive(pid)]) and time.monotonic() < until:
+            time.sleep(0.05)
+        return alive
+
+    def said(self) -> str:
+        self._error.seek(0)
+        return self._error.read()
+
+    def clean_up(self) -> None:
+        for pid in (self.process.pid, *self.ranks):
+            if is_alive(pid):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        self._error.close()
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[type[Job]]:
+    (tmp_path / "ranks").mkdir()
+    begun: list[Job] = []
+
+    class Begun(Job):
+        def __init__(self, place: Path, *command: object) -> None:
+            begun.append(self)
+            super().__init__(place, *command)
+
+    yield Begun
+    for each in begun:
+        each.clean_up()
+
+
+@pytest.fixture
+def stays(mpi: Mpi, tmp_path: Path) -> list[str]:
+    source = Path(__file__).parent / "programs/stays.c"
+    return [
+        str(compile_once([mpi.mpicc, "-O1", "-Wall", "-Werror", str(source)], "stays")),
+        str(tmp_path / "ranks"),
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["INT", "TERM", "HUP"])
+def test_run(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path, number: int) -> None:
+    report = tmp_path / "report.json"
+    run = ["run", "--mpi", mpi.mpiexec, "--network", "chain:2,2", "-n", RANKS, "--placement", "order"]
+    begun = job(tmp_path, *run, f"--report={report}", "--", *stays)
+    folder, shared = Path(begun.variable("HOCKET_REPORT")), begun.shared()
+    assert folder.is_dir()
+    assert begun.end_by(number) == 128 + number
+    assert begun.still_alive() == []
+    assert [path for path in shared if Path(path).exists()] == []
+    assert not folder.exists() and not folder.parent.exists()
+    told = json.loads(report.read_text())
+    assert told["cut_short"] == list(range(RANKS))
+    assert {line["call"] for line in told["lines"]} == {"MPI_Alltoall"}
+    assert "Traceback" not in begun.said() and "MPI_Finalize" in begun.said()
+
+
+def test_record(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path) -> None:
+    """What has been recorded is kept; the folder beside it goes."""
+    launcher = launch_command(mpi, RANKS, (), {}, stays)
+    begun = job(tmp_path, "record", "-o", tmp_path / "traffic.json", "--", *launcher)
+    folder = Path(begun.variable("HOCKET_RECORD"))
+    assert folder.is_dir() and folder.parent == tmp_path
+    assert begun.end_by(signal.SIGTERM) == 143
+    assert begun.still_alive() == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ranks", "stderr", "traffic.json"]
+    assert "MPI_Alltoall" in begun.said()
+
+
+def test_exit_codes_are_the_launchers(mpi: Mpi) -> None:
+    """Its own, where no signal came."""
+    for network in (
+        [],
+        ["run", "--network", "chain:2,2", "--placement", "order", "--mpi", mpi.mpiexec, "-n", "4"],
+    ):
+        command = launch_command(mpi, RANKS, (), {}, ["sh", "-c", "exit 7"])
+        if network:
+            command = [sys.executable, "-m", "hocket", *network, "--", "sh", "-c", "exit 7"]
+        assert subprocess.run(command, capture_output=True, timeout=120).returncode == 7
