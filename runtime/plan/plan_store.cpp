@@ -156,10 +156,13 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
 }
 
 std::uint32_t PlanStore::window(const Demand& demand) const {
-  const Pattern told = demand.by_matrix() ? Pattern::all_to_all : demand.pattern;
-  const auto chosen = std::ranges::find_if(stored_, [&](const Stored& of) {
-    return of.header.demand.pattern == told && of.header.window != run_window(of.header.demand);
-  });
+  const auto chosen_for = [&](Pattern pattern) {
+    return std::ranges::find_if(stored_, [&](const Stored& of) {
+      return of.header.demand.pattern == pattern && of.header.window != run_window(of.header.demand);
+    });
+  };
+  auto chosen = chosen_for(demand.by_matrix() ? Pattern::all_to_all : demand.pattern);
+  if (chosen == stored_.end() && demand.reduces()) chosen = chosen_for(Pattern::all_gather);
   return chosen != stored_.end() ? chosen->header.window : run_window(demand);
 }
 

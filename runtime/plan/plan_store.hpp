@@ -36,7 +36,8 @@ class PlanStore {
                                 std::uint32_t window = 0, const Network* measured = nullptr) const;
 
   /// Messages of a rank that may be unacknowledged: what somebody has chosen for a plan file of this pattern, else the
-  /// usual. Irregular exchanges take what was chosen for the all-to-all.
+  /// usual. Irregular exchanges take what was chosen for the all-to-all; reductions, unless for them, for the
+  /// all-gather.
   [[nodiscard]] std::uint32_t window(const Demand& demand) const;
 
  private:
