@@ -85,6 +85,7 @@ class Case:
     more: list[str] = field(default_factory=list)  # of the plan
     root: int = 0
     size: int = 0
+    run_window: int | None = None  # 'hocket run --flow window:K'
 
     def command(self) -> str:
         return " ".join(
@@ -140,7 +141,8 @@ def draw(seed: int, folder: Path) -> Case:
         more += ["--window", str(lot.randint(1, 4))]
     if (collective.forwards or collective.by_matrix) and lot.random() < 0.3:
         more += ["--startup", lot.choice(["0", "1us", "50us", "1ms"])]
-    return Case(seed, family, source, collective.name, scheduler, ports, options, more, root, size)
+    window = lot.choice([None, None, 1, 3])
+    return Case(seed, family, source, collective.name, scheduler, ports, options, more, root, size, window)
 
 
 def _asked(
@@ -275,13 +277,12 @@ def run_cases(outcomes: Sequence[Outcome], store: Path, folder: Path) -> None:
         header = _core.Plan.decode(data).header
         if header.transfers > 0 and entry.can_follow(header.demand, case.root):
             ask(outcome, "by its file", [outcome.plan], range(network.ranks), data)
-        window = 3 if case.seed % 4 == 0 else None  # of 'hocket run --flow window:3'
         plans = []
         for pattern in PLANNED_FOR_JOBS:
             plans.append(folder / f"run-{case.seed}-{pattern}.hkt")
-            plans[-1].write_bytes(plan_for_run(network, pattern, window).encode())
+            plans[-1].write_bytes(plan_for_run(network, pattern, case.run_window).encode())
         shown = plan_collective(
-            case.collective, network, _core.REFERENCE_BYTES, window=window, root=case.root
+            case.collective, network, _core.REFERENCE_BYTES, window=case.run_window, root=case.root
         )
         ask(outcome, "without a file", plans, sorted({0, network.ranks // 2}), shown.plan().encode())
     (folder / "asked").write_text("".join(lines))

@@ -9,10 +9,11 @@ from random import Random
 import pytest
 
 from builds import compile_once
+from hocket.collectives import EQUAL
 from hocket.mpi import Mpi
 from hocket.network import read_network
 from hocket.planning import plan_collective
-from plan_agreement import Outcome, check, draw, run_cases
+from plan_agreement import Case, Outcome, check, draw, run_cases
 from plan_store_program import compile_command
 from rank_programs import Machine, Send
 
@@ -28,6 +29,18 @@ def test_random_plans_are_what_they_say(part: int, mpi: Mpi, tmp_path: Path) -> 
     assert len(asked) == ASKED
     run_cases(asked, compile_once(compile_command(mpi.mpicc), "plan_store"), tmp_path)
     assert all(one.asked for one in asked)
+    assert [told(one) for one in outcomes if one.wrong] == []
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_a_window_that_is_chosen_for_a_run_counts_for_every_collective(mpi: Mpi, tmp_path: Path) -> None:
+    cases = [
+        Case(seed, "chain", "chain:2,2", entry.name, "auto", "", more=["--bytes", "64"], run_window=3)
+        for seed, entry in enumerate(EQUAL)
+    ]
+    outcomes = [check(case, tmp_path) for case in cases]
+    run_cases(outcomes, compile_once(compile_command(mpi.mpicc), "plan_store"), tmp_path)
+    assert all(one.asked == 2 for one in outcomes)
     assert [told(one) for one in outcomes if one.wrong] == []
 
 
