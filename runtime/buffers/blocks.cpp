@@ -1,5 +1,6 @@
 #include "runtime/buffers/blocks.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -36,20 +37,23 @@ void ReceiveBlocks::finish() {
 GatherBlocks::GatherBlocks(std::vector<Block> contributions, MPI_Comm comm)
     : placed_(std::move(contributions), comm), comm_(comm), there_(placed_.blocks().size()) {}
 
-void GatherBlocks::contribute(std::size_t rank, const void* buffer, MPI_Count count, MPI_Datatype type) {
+std::size_t GatherBlocks::contribute(std::size_t rank, const void* buffer, MPI_Count count, MPI_Datatype type) {
   const Span& block = blocks()[rank];
   if (buffer == MPI_IN_PLACE) {
     placed_.pack(rank);
     there_ = rank;
-    return;
+    return block.length;
   }
-  if ((count > 0 ? bytes_of(count, type) : 0) != block.length) throw MpiFailure{MPI_ERR_TRUNCATE};
-  if (block.length == 0) return;
+  if (count == 0) return 0;
   const Layout layout = layout_of(type);
-  if (layout.runs(count))
-    std::memmove(block.at, moved(const_cast<void*>(buffer), layout.true_lower), block.length);  // only read
-  else
+  const std::size_t bytes = layout.size * static_cast<std::size_t>(count);
+  if (bytes == block.length && !layout.runs(count)) {
     pack(buffer, count, type, block.at, comm_);
+  } else {
+    const SendBlocks elements(buffer, count, type, comm_);
+    std::memmove(block.at, elements.data(), std::min(bytes, block.length));
+  }
+  return bytes;
 }
 
 void GatherBlocks::finish() {

@@ -45,8 +45,8 @@ class GatherBlocks {
   GatherBlocks(std::vector<Block> contributions, MPI_Comm comm);
   [[nodiscard]] const std::vector<Span>& blocks() const { return placed_.blocks(); }
   /// Puts the contribution of `rank` into its block: from the send buffer of the call, or
-  /// (MPI_IN_PLACE) from where it lies. Throws MPI_ERR_TRUNCATE if it is not of the right size.
-  void contribute(std::size_t rank, const void* buffer, MPI_Count count, MPI_Datatype type);
+  /// (MPI_IN_PLACE) from where it lies. Returns its bytes; the block takes no more of them than it has room for.
+  std::size_t contribute(std::size_t rank, const void* buffer, MPI_Count count, MPI_Datatype type);
   void finish();
 
  private:

@@ -34,16 +34,17 @@ std::size_t scaled(std::uint64_t offset, std::size_t actual, std::uint64_t plann
   return static_cast<std::size_t>(Wide{offset} * actual / planned);
 }
 
-Traffic all_to_all_traffic(const RankProgram& program, const std::byte* send, std::byte* receive, std::size_t bytes) {
+Traffic all_to_all_traffic(const RankProgram& program, Span send, Span receive) {
   Traffic traffic;
   for (const auto& op : program.sends) {
-    traffic.sends.add(const_cast<std::byte*>(send) + op.dst * bytes, bytes);  // only read from
+    traffic.sends.add(send.at + op.dst * send.length, send.length);
     traffic.sends.end_message();
   }
   for (const auto& op : program.receives) {
-    traffic.receives.add(receive + op.src * bytes, bytes);
+    traffic.receives.add(receive.at + op.src * receive.length, receive.length);
     traffic.receives.end_message();
   }
+  traffic.may_be_short = true;
   return traffic;
 }
 

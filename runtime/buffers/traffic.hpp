@@ -33,15 +33,20 @@ struct Traffic {
   /// in. None: everything that is sent is there from the beginning, or the traffic combines.
   std::optional<Ranges> held;
   std::optional<Combining> combining;
+  /// Whether a message may be shorter than its receiver expects, as MPI libraries let it pass: nobody else gets
+  /// something for which its bytes are needed.
+  bool may_be_short = false;
+  /// What is to be sent is already known to be wrong.
+  bool spoilt = false;
 };
 
 /// Where a message of `actual` bytes is cut if one of `planned` bytes was to be cut at `offset`: in proportion.
 /// Rounding one bound at a time keeps neighbours together, and every rank rounds alike.
 [[nodiscard]] std::size_t scaled(std::uint64_t offset, std::size_t actual, std::uint64_t planned);
 
-/// Block i of `send` goes to rank i, block i of `receive` comes from rank i; `bytes` each.
-[[nodiscard]] Traffic all_to_all_traffic(const RankProgram& program, const std::byte* send, std::byte* receive,
-                                         std::size_t bytes);
+/// Block i, counted from `send` on, goes to rank i, and one counted from `receive` on comes from rank i. Both spans are
+/// the first block of their side.
+[[nodiscard]] Traffic all_to_all_traffic(const RankProgram& program, Span send, Span receive);
 
 /// The contribution of rank i lies, or is to lie, in blocks[i]; that of `rank` is there. All ranks
 /// must give the same lengths.

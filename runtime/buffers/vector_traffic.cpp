@@ -12,8 +12,7 @@ void add_pieces(Messages& messages, std::span<const Span> message, const LeanVec
                 std::uint64_t planned_bytes) {
   if (pieces.empty())
     for (const Span& span : message) messages.add(span.at, span.length);
-  std::size_t actual = 0;
-  for (const Span& span : message) actual += span.length;
+  const std::size_t actual = bytes_of(message);
   const auto place = [&](std::uint64_t offset) {
     return planned_bytes > 0 ? scaled(offset, actual, planned_bytes) : static_cast<std::size_t>(offset);
   };
@@ -62,11 +61,20 @@ Traffic vector_traffic(const RankProgram& program, const PeerMessages& sends, co
   return traffic;
 }
 
+std::size_t bytes_of(std::span<const Span> message) {
+  std::size_t bytes = 0;
+  for (const Span& span : message) bytes += span.length;
+  return bytes;
+}
+
 void copy(std::span<const Span> from, std::span<const Span> to) {
   Cursor source(from);
+  std::size_t left = bytes_of(from);
   std::vector<Span> parts;
   for (const Span& target : to) {
-    source.take(target.length, parts);
+    const std::size_t length = std::min(target.length, left);
+    source.take(length, parts);
+    left -= length;
     std::byte* at = target.at;
     for (const Span& part : parts) {
       std::memmove(at, part.at, part.length);

@@ -29,7 +29,9 @@ class PeerMessages {
 [[nodiscard]] Traffic vector_traffic(const RankProgram& program, const PeerMessages& sends,
                                      const PeerMessages& receives, std::uint64_t planned_bytes = 0);
 
-/// Copies bytes; as many on both sides.
+[[nodiscard]] std::size_t bytes_of(std::span<const Span> message);
+
+/// Copies bytes, as many as both sides have.
 void copy(std::span<const Span> from, std::span<const Span> to);
 
 }  // namespace hocket::runtime

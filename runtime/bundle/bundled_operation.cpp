@@ -1,8 +1,11 @@
 #include "runtime/bundle/bundled_operation.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include "hocket/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
+#include "runtime/progress/scheduled_operation.hpp"
 
 namespace hocket::runtime {
 
@@ -10,7 +13,10 @@ BundledOperation::BundledOperation(const Exchange& exchange) : exchange_(exchang
 
 void BundledOperation::begin() {
   call_ = memory().next_call();
+  mismatch_.reset();
+  as_first_ = true;
   put();
+  if (mismatch_) memory().spoil(call_);
   memory().arrive();
   stage_ = works() || carries() ? Stage::gathering : Stage::carrying;
 }
@@ -38,19 +44,41 @@ bool BundledOperation::advance() {
   }
   if (stage_ == Stage::landing) {
     if (!memory().all_here()) return false;
-    take();
-    stage_ = Stage::taken;
-    ++moves_;
+    end();
   }
   if (stage_ == Stage::carrying) {
     if (hosts().leads() ? !carried() : !memory().completed(call_)) return false;
     if (hosts().leads()) memory().complete(call_);
-    take();
-    stage_ = Stage::taken;
-    ++moves_;
+    end();
   }
-  if (stage_ == Stage::taken && all_in()) stage_ = Stage::over;
-  return stage_ == Stage::over;
+  if (stage_ != Stage::taken || !all_in()) return stage_ == Stage::over;
+  stage_ = Stage::over;
+  if (mismatch_ || memory().spoilt(call_)) fail();
+  return true;
+}
+
+/// Those say why who have found out.
+void BundledOperation::fail() const {
+  if (mismatch_) runtime::fail(name_, exchange_.rank(), *mismatch_);
+  if (!as_first_)
+    say_once(std::string(name_) + ": rank " + std::to_string(exchange_.rank()) + " gives " + std::to_string(given_) +
+             " bytes and another rank of its host " + std::to_string(memory().given_bytes(call_)) +
+             ", or they differ in a part; counts and types must agree on all ranks");
+  throw MpiFailure{MPI_ERR_TRUNCATE};
+}
+
+void BundledOperation::end() {
+  take();
+  stage_ = Stage::taken;
+  ++moves_;
+}
+
+void BundledOperation::give(std::uint64_t bytes, std::span<const std::uint64_t> more) {
+  ByteWriter out;
+  out.fixed(bytes);
+  for (const std::uint64_t number : more) out.fixed(number);
+  given_ = bytes;
+  as_first_ = memory().give(call_, static_cast<std::uint32_t>(checksum(out.bytes())), bytes);
 }
 
 void BundledOperation::begin_carrying() {
@@ -61,6 +89,7 @@ void BundledOperation::begin_carrying() {
     return;
   }
   traffic_ = traffic();
+  traffic_.spoilt = memory().spoilt(call_);
   run_.emplace(exchange_, traffic_);
   run_->begin();
 }
@@ -83,6 +112,10 @@ void BundledOperation::begin_share() {
 bool BundledOperation::carried() {
   if (run_) {
     if (!run_->advance()) return false;
+    if (run_->mismatch()) {
+      differs(*run_->mismatch());
+      memory().spoil(call_);
+    }
     run_.reset();
     return true;
   }

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/buffers/messages.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/exchange/exchange_run.hpp"
+#include "runtime/mpi/called.hpp"
 #include "runtime/progress/operation.hpp"
 
 namespace hocket::runtime {
@@ -20,6 +22,8 @@ namespace hocket::runtime {
 ///
 /// Where all lead, every rank carries to some of the hosts, and waits for the others before it takes out. Where hosts
 /// have many ranks and messages are short, what a rank needs for each message is most of the time.
+///
+/// What goes wrong on one rank is known to all of its host before they take out: the call fails on all of them.
 ///
 /// Of two calls that follow each other each has a half of the memory. So nobody waits until the others have taken out
 /// theirs: who begins the second call after this one knows that all have begun the one between.
@@ -49,6 +53,12 @@ class BundledOperation : public Operation {
   [[nodiscard]] HostMemory& memory() const { return *team_.memory; }
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }
   /// The memory of this call.
+  /// In put(): what this rank takes the call to be. Where ranks of the host differ the call fails on all of them.
+  void give(std::uint64_t bytes, std::span<const std::uint64_t> more = {});
+  /// A message is longer than this rank expects, or one of its own than what it takes it for.
+  void differs(const LengthMismatch& mismatch) {
+    if (!mismatch_) mismatch_ = mismatch;
+  }
   [[nodiscard]] std::byte* area() const { return memory().data() + call_ % 2 * (memory().bytes() / 2); }
 
  private:
@@ -59,6 +69,8 @@ class BundledOperation : public Operation {
   void begin_carrying();
   void begin_share();
   [[nodiscard]] bool carried();
+  void end();
+  [[noreturn]] void fail() const;
   void move_messages() const;
 
   virtual void put() = 0;
@@ -81,7 +93,11 @@ class BundledOperation : public Operation {
 
   const Exchange& exchange_;
   const HostTeam& team_;
+  const char* name_ = Called::now();
   std::uint32_t call_ = 0;
+  std::uint64_t given_ = 0;
+  bool as_first_ = true;  ///< what this rank has given
+  std::optional<LengthMismatch> mismatch_;
   std::uint64_t moves_ = 0;
   Stage stage_ = Stage::over;
   std::chrono::microseconds sleep_{1000};  ///< of the next wait for ranks of this host

@@ -115,6 +115,19 @@ bool HostMemory::all_here() const {
   return has_reached(header_->arrivals.load(std::memory_order_acquire), all);
 }
 
+bool HostMemory::give(std::uint32_t call, std::uint32_t digest, std::uint64_t bytes) {
+  std::atomic<std::uint64_t>& given = header_->given[call % 2];
+  const std::uint64_t own = std::uint64_t{call} << 32 | digest;
+  std::uint64_t seen = given.load(std::memory_order_acquire);
+  while (seen >> 32 != call) {
+    if (!given.compare_exchange_weak(seen, own, std::memory_order_acq_rel)) continue;
+    header_->given_bytes[call % 2] = bytes;
+    return true;
+  }
+  if (seen != own) spoil(call);
+  return seen == own;
+}
+
 void HostMemory::complete(std::uint32_t call) {
   header_->last_completed.store(call, std::memory_order_release);
   wake_all(header_->last_completed);

@@ -42,6 +42,16 @@ class HostMemory {
   /// This rank has come to where all ranks of the host must come before any of them goes on.
   void arrive();
   [[nodiscard]] bool all_here() const;
+  /// What this rank takes a call to be, before it arrives: all ranks must give the same digest, or the call fails.
+  /// False: this one differs from the first.
+  bool give(std::uint32_t call, std::uint32_t digest, std::uint64_t bytes);
+  /// What the first rank has given. Known when all are here.
+  [[nodiscard]] std::uint64_t given_bytes(std::uint32_t call) const { return header_->given_bytes[call % 2]; }
+  /// All ranks of the host are to know, before the last of them arrives or the leader completes the call.
+  void spoil(std::uint32_t call) { header_->spoilt[call % 2].store(call, std::memory_order_release); }
+  [[nodiscard]] bool spoilt(std::uint32_t call) const {
+    return header_->spoilt[call % 2].load(std::memory_order_acquire) == call;
+  }
   /// The leader has finished a call.
   void complete(std::uint32_t call);
   [[nodiscard]] bool completed(std::uint32_t call) const;
@@ -54,6 +64,10 @@ class HostMemory {
     std::atomic<std::uint64_t> token;
     alignas(64) std::atomic<std::uint32_t> arrivals;  ///< of all ranks, at all places
     alignas(64) std::atomic<std::uint32_t> last_completed;
+    // Two calls may be under way.
+    alignas(64) std::atomic<std::uint64_t> given[2];  ///< the number of the call, and what the first rank gave
+    std::uint64_t given_bytes[2];
+    std::atomic<std::uint32_t> spoilt[2];  ///< number of the last call that was
   };
 
   [[nodiscard]] static std::size_t mapped(std::size_t bytes) { return sizeof(Header) + bytes; }

@@ -68,4 +68,4 @@ void hocket_table::wait() {
   collect();
 }
 
-void hocket_table::collect() { check(Requests::collect(*served)); }
+void hocket_table::collect() { check(Requests::instance().collect(*served, nullptr)); }

@@ -1,5 +1,6 @@
 #include "runtime/calls/all_to_all.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/mpi/element_bytes.hpp"
@@ -36,28 +37,31 @@ std::uint64_t AllToAllCall::sent_bytes(const Team& team) const {
 AllToAll::AllToAll(const Exchange& exchange, const AllToAllCall& call)
     : ScheduledOperation(exchange),
       call_(call),
-      bytes_(call.sendbuf == MPI_IN_PLACE ? bytes_of(call.recvcount, call.recvtype)
-                                          : bytes_of(call.sendcount, call.sendtype)) {
+      received_(bytes_of(call.recvcount, call.recvtype)),
+      sent_(call.sendbuf == MPI_IN_PLACE ? received_ : bytes_of(call.sendcount, call.sendtype)) {
   check(PMPI_Comm_size(call_.comm, &size_));
   check(PMPI_Comm_rank(call_.comm, &rank_));
 }
 
 Traffic AllToAll::pack() {
   const MPI_Count received = size_ * call_.recvcount;
-  const std::size_t own = bytes_ * static_cast<std::size_t>(rank_);
   receive_.emplace(call_.recvbuf, received, call_.recvtype, call_.comm);
-  const std::byte* from = nullptr;
+  std::byte* from = nullptr;
   if (call_.sendbuf == MPI_IN_PLACE) {
     // What must go out is overwritten by what comes in: send from a copy.
     const SendBlocks in_place(call_.recvbuf, received, call_.recvtype, call_.comm);
-    copy_.assign(in_place.data(), in_place.data() + bytes_ * static_cast<std::size_t>(size_));
+    copy_.assign(in_place.data(), in_place.data() + sent_ * static_cast<std::size_t>(size_));
     from = copy_.data();
   } else {
     send_.emplace(call_.sendbuf, size_ * call_.sendcount, call_.sendtype, call_.comm);
-    from = send_->data();
+    from = const_cast<std::byte*>(send_->data());  // only read from
   }
-  if (receive_->data() + own != from + own) std::memcpy(receive_->data() + own, from + own, bytes_);
-  return all_to_all_traffic(planned().program, from, receive_->data(), bytes_);
+  const auto own = static_cast<std::size_t>(rank_);
+  std::byte* const own_to = receive_->data() + own * received_;
+  const std::byte* const own_from = from + own * sent_;
+  if (own_to != own_from) std::memcpy(own_to, own_from, std::min(sent_, received_));
+  if (sent_ > received_) own_differs(sent_, received_);
+  return all_to_all_traffic(planned().program, {from, sent_}, {receive_->data(), received_});
 }
 
 }  // namespace hocket::runtime

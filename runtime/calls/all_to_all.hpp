@@ -77,7 +77,7 @@ class AllToAll : public ScheduledOperation {
 
   AllToAllCall call_;
   int size_ = 0, rank_ = 0;
-  std::size_t bytes_;  ///< of a message
+  std::size_t received_, sent_;  ///< bytes of a message
   std::optional<SendBlocks> send_;
   std::vector<std::byte> copy_;  ///< MPI_IN_PLACE: what is sent
   std::optional<ReceiveBlocks> receive_;

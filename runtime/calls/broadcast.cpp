@@ -30,7 +30,7 @@ Traffic Broadcast::pack() {
   blocks[root] = {static_cast<std::byte*>(call_.buffer), call_.count, call_.type};
   message_.emplace(std::move(blocks), call_.comm);
   const std::size_t rank = exchange().rank();
-  if (rank == root) message_->contribute(root, MPI_IN_PLACE, call_.count, call_.type);
+  if (rank == root) (void)message_->contribute(root, MPI_IN_PLACE, call_.count, call_.type);
   return all_gather_traffic(planned(), message_->blocks(), rank);
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/calls/bundled_all_to_all.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/mpi/element_bytes.hpp"
@@ -10,8 +11,8 @@ namespace hocket::runtime {
 BundledAllToAll::BundledAllToAll(const Exchange& exchange, const AllToAllCall& call)
     : BundledOperation(exchange),
       call_(call),
-      bytes_(call.sendbuf == MPI_IN_PLACE ? bytes_of(call.recvcount, call.recvtype)
-                                          : bytes_of(call.sendcount, call.sendtype)) {
+      received_(bytes_of(call.recvcount, call.recvtype)),
+      sent_(call.sendbuf == MPI_IN_PLACE ? received_ : bytes_of(call.sendcount, call.sendtype)) {
   begins_.resize(hosts().count());
   for (const std::size_t host : hosts_by_leader()) {
     begins_[host] = all_;
@@ -26,6 +27,8 @@ std::byte* BundledAllToAll::coming_from(std::size_t host) const {
 }
 
 void BundledAllToAll::put() {
+  give(sent_);
+  if (sent_ > received_) differs({hosts().here()[hosts().local], sent_, received_});
   const auto size = static_cast<MPI_Count>(hosts().together);
   const bool in_place = call_.sendbuf == MPI_IN_PLACE;
   const SendBlocks send(in_place ? call_.recvbuf : call_.sendbuf, size * (in_place ? call_.recvcount : call_.sendcount),
@@ -33,10 +36,10 @@ void BundledAllToAll::put() {
   receive_.emplace(call_.recvbuf, size * call_.recvcount, call_.recvtype, call_.comm);
   for (std::size_t host = 0; host < hosts().count(); ++host) {
     const std::vector<Rank>& there = hosts().ranks[host];
-    std::byte* to = going_to(host) + hosts().local * there.size() * bytes_;
+    std::byte* to = going_to(host) + hosts().local * there.size() * sent_;
     for (const Rank rank : there) {
-      std::memcpy(to, send.data() + rank * bytes_, bytes_);
-      to += bytes_;
+      std::memcpy(to, send.data() + rank * sent_, sent_);
+      to += sent_;
     }
   }
 }
@@ -73,11 +76,11 @@ void BundledAllToAll::carry(MPI_Comm leaders, MPI_Request* request) {
 }
 
 void BundledAllToAll::take() {
-  const std::size_t row = hosts().here().size() * bytes_;
+  const std::size_t row = hosts().here().size() * sent_;
   for (std::size_t host = 0; host < hosts().count(); ++host) {
-    const std::byte* from = coming_from(host) + hosts().local * bytes_;
+    const std::byte* from = coming_from(host) + hosts().local * sent_;
     for (const Rank rank : hosts().ranks[host]) {
-      std::memcpy(receive_->data() + rank * bytes_, from, bytes_);
+      std::memcpy(receive_->data() + rank * received_, from, std::min(sent_, received_));
       from += row;
     }
   }

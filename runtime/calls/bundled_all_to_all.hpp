@@ -27,11 +27,11 @@ class BundledAllToAll : public BundledOperation {
   [[nodiscard]] std::byte* going_to(std::size_t host) const;
   [[nodiscard]] std::byte* coming_from(std::size_t host) const;
   [[nodiscard]] std::size_t bundle_bytes(std::size_t host) const {
-    return hosts().here().size() * hosts().ranks[host].size() * bytes_;
+    return hosts().here().size() * hosts().ranks[host].size() * sent_;
   }
 
   AllToAllCall call_;
-  std::size_t bytes_;                 ///< of a message
+  std::size_t received_, sent_;       ///< bytes of a message
   std::vector<std::size_t> begins_;   ///< of each host's bundle; bundles lie in the order of leaders
   std::size_t all_ = 0;               ///< bytes of all bundles
   std::vector<int> counts_, places_;  ///< of bundles, for the MPI library

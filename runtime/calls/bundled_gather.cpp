@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <cstdint>
 #include <iterator>
+#include <numeric>
 
 #include "runtime/mpi/mpi_call.hpp"
 
@@ -11,8 +13,12 @@ namespace hocket::runtime {
 void BundledGather::put() {
   const std::size_t own = hosts().here()[hosts().local];
   receive_.emplace(call_.contributions(hosts().together), call_.comm);
-  receive_->contribute(own, call_.sendbuf, call_.sendcount, call_.sendtype);
+  const std::size_t contributed = receive_->contribute(own, call_.sendbuf, call_.sendcount, call_.sendtype);
   const std::vector<Span>& blocks = receive_->blocks();
+  if (contributed > blocks[own].length) differs({hosts().here()[hosts().local], contributed, blocks[own].length});
+  std::vector<std::uint64_t> lengths;
+  for (const Span& block : blocks) lengths.push_back(block.length);
+  give(std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}), lengths);
   at_.resize(blocks.size());
   of_host_.assign(blocks.size(), {});
   std::byte* at = area();

@@ -18,7 +18,10 @@ BundledReduce::BundledReduce(const Exchange& exchange, const AllReduceCall& call
   stride_ = (count_ * reduction_.element() + line - 1) / line * line;
 }
 
-void BundledReduce::put() { std::memcpy(vector_of(hosts().local), buffers_.from, count_ * reduction_.element()); }
+void BundledReduce::put() {
+  give(count_ * reduction_.element());
+  std::memcpy(vector_of(hosts().local), buffers_.from, count_ * reduction_.element());
+}
 
 void BundledReduce::work() {
   const std::size_t ranks = hosts().here().size(), element = reduction_.element();

@@ -88,7 +88,7 @@ void BundledVector::put_rows(const std::vector<std::uint64_t>& to) {
 /// As the program describes them: longer ones need not be packable. Tokens have smaller tags.
 void BundledVector::post_direct(const VectorSide& side, const std::vector<std::uint64_t>& bytes, bool sends) {
   const MPI_Aint unit = side.unit();
-  const int tag = Exchange::first_token_tag + static_cast<int>(hosts().together);
+  const int tag = exchange().tags().token(hosts().together);
   for (std::size_t i = 0; i < side.peers.size(); ++i) {
     if (side.peers[i] < 0 || !is_direct(bytes[static_cast<std::size_t>(side.peers[i])])) continue;
     const Block block = side.block(i, unit);
@@ -109,7 +109,7 @@ void BundledVector::post_direct(const VectorSide& side, const std::vector<std::u
 void BundledVector::exchange_in_place() {
   const VectorSide& side = call_->receive;
   const auto own = static_cast<int>(hosts().here()[hosts().local]);
-  const int tag = Exchange::first_token_tag + static_cast<int>(hosts().together);
+  const int tag = exchange().tags().token(hosts().together);
   for (std::size_t i = 0; i < side.peers.size(); ++i) {
     const int peer = side.peers[i];
     if (peer < 0 || peer == own || !is_direct(from_[static_cast<std::size_t>(peer)])) continue;
@@ -172,6 +172,7 @@ Traffic BundledVector::traffic() {
     traffic.receives.add(at.incoming() + arrivals[host], arrivals[host + 1] - arrivals[host]);
     traffic.receives.end_message();
   }
+  traffic.may_be_short = true;
   return traffic;
 }
 
@@ -231,8 +232,12 @@ void BundledVector::take() {
       if (stays) next = at.rows(local) + rows_at[host];
       const auto room = stays ? rows_at[host + 1] - rows_at[host] : static_cast<std::size_t>(end - next);
       const Row row(next, room, here);
-      if (row.bytes() > room) throw MpiFailure{MPI_ERR_TRUNCATE};  // it sends more than was expected
-      take_message(row.message(hosts().local), wanted.of(hosts().ranks[host][local]));
+      const Rank from = hosts().ranks[host][local];
+      if (row.bytes() > room) {  // more is sent than was expected, by this rank or one before it
+        differs({from, row.bytes(), room});
+        break;
+      }
+      take_message(from, row.message(hosts().local), wanted.of(from));
       next += row.bytes();
     }
   }
@@ -240,16 +245,9 @@ void BundledVector::take() {
   if (call_->in_place) exchange_in_place();
 }
 
-void BundledVector::take_message(const Span& message, std::span<const Span> wanted) {
-  const std::byte* from = message.at;
-  std::size_t left = message.length;
-  for (const Span& span : wanted) {
-    const std::size_t bytes = std::min(span.length, left);
-    if (bytes > 0) std::memcpy(span.at, from, bytes);
-    from += bytes;
-    left -= bytes;
-  }
-  if (left > 0) throw MpiFailure{MPI_ERR_TRUNCATE};
+void BundledVector::take_message(Rank from, const Span& message, std::span<const Span> wanted) {
+  copy({&message, 1}, wanted);
+  if (const std::size_t room = bytes_of(wanted); message.length > room) differs({from, message.length, room});
 }
 
 bool BundledVector::all_in() {

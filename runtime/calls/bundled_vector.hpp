@@ -44,7 +44,7 @@ class BundledVector : public BundledOperation {
   [[nodiscard]] std::vector<Span> bundle_for(std::size_t host) const;
   /// Where bundles will begin, from what all ranks of this host expect.
   void lay_out(std::span<std::uint64_t> arrivals) const;
-  void take_message(const Span& message, std::span<const Span> wanted);
+  void take_message(Rank from, const Span& message, std::span<const Span> wanted);
 
   const VectorCall* call_;
   std::optional<VectorSizes> sizes_;

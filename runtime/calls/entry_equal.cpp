@@ -13,6 +13,7 @@
 #include "runtime/calls/gather_scatter.hpp"
 #include "runtime/calls/reduce.hpp"
 #include "runtime/calls/serve.hpp"
+#include "runtime/mpi/called.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/mpi/globally_sized.h"
 #include "runtime/mpi/since_mpi4.hpp"
@@ -44,6 +45,7 @@
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); }; \
     if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]] \
       return native();                                                  \
+    const Called called("MPI_" #Name);                                  \
     return blocking(Call{shape##_ARGUMENTS}, native);                   \
   }
 #define NONBLOCKING(Name, name, Call, shape, Count, Place)                            \
@@ -52,6 +54,7 @@
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };      \
     if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]]               \
       return native();                                                                \
+    const Called called("MPI_" #Name);                                                \
     return nonblocking(Call{shape##_ARGUMENTS}, request, native);                     \
   }
 #define PERSISTENT(Name, name, Call, shape, Count, Place)                                            \
@@ -60,6 +63,7 @@
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };               \
     if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]]                              \
       return native();                                                                               \
+    const Called called("MPI_" #Name);                                                               \
     return persistent(Call{shape##_ARGUMENTS}, request, native);                                     \
   }
 #define EVERY_FORM(Name, name, Call, shape)                               \

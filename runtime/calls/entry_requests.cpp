@@ -45,10 +45,7 @@ MPI_Status* at(MPI_Status* statuses, int index) {
 /// The requests of one call, ours and the program's own.
 class Mixed {
  public:
-  Mixed(int count, const MPI_Request* requests, Look look) : count_(count), look_(look) {
-    for (int i = 0; i < count; ++i)
-      if (auto served = Requests::instance().find(requests[i])) ours_.emplace_back(i, std::move(served));
-  }
+  Mixed(int count, const MPI_Request* requests, Look look) : count_(count), look_(look) { find(requests); }
 
   /// Nobody is waiting for the runtime.
   [[nodiscard]] bool without_us() const { return ours_.empty() && !Requests::instance().any_active(); }
@@ -56,6 +53,7 @@ class Mixed {
   /// Whether all are complete. One after the other: MPI_Testall of MPICH 5.0.2 fails when a persistent collective of
   /// its own is.
   int look(const MPI_Request* requests, int* flag) {
+    find_failed(requests);
     *flag = 0;
     for (const auto& [index, served] : ours_)
       if (served->pending()) return MPI_SUCCESS;
@@ -86,6 +84,7 @@ class Mixed {
   /// have the empty status.
   template <class Test, class Handles>
   int all(Test test, Handles requests, int* flag, MPI_Status* statuses) {
+    find_failed(requests);
     *flag = 0;
     for (const auto& [index, served] : ours_)
       if (served->pending()) return MPI_SUCCESS;
@@ -94,7 +93,7 @@ class Mixed {
     const ManagedRequest* culprit = nullptr;
     for (const auto& [index, served] : ours_) {
       if (!served->complete()) continue;
-      const int ended = taken(*served);
+      const int ended = taken(*served, requests + index);
       if (ended == MPI_SUCCESS) continue;
       if (statuses != MPI_STATUSES_IGNORE) {
         if (code == MPI_SUCCESS)
@@ -110,6 +109,7 @@ class Mixed {
   /// `test` is MPI_Testany, or what looks without taking.
   template <class Test, class Handles>
   int any(Test test, Handles requests, int* index, int* flag, MPI_Status* status) {
+    find_failed(requests);
     bool pending = false;
     for (const auto& [i, served] : ours_) {
       pending |= served->pending();
@@ -117,7 +117,7 @@ class Mixed {
       *index = i;
       *flag = 1;
       set_empty(status);
-      return failed(*served, taken(*served));
+      return failed(*served, taken(*served, requests + i));
     }
     const int code = of_the_program(test, requests, index, flag, status);
     if (code == MPI_SUCCESS && *flag && *index == MPI_UNDEFINED && pending) *flag = 0;
@@ -127,6 +127,7 @@ class Mixed {
   /// `test` is MPI_Testsome, or what looks without taking.
   template <class Test, class Handles>
   int some(Test test, Handles requests, int* outcount, int* indices, MPI_Status* statuses) {
+    find_failed(requests);
     const int code = of_the_program(test, requests, outcount, indices, statuses);
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
     const ManagedRequest* culprit = nullptr;
@@ -135,7 +136,7 @@ class Mixed {
       if (!served->complete()) continue;
       MPI_Status* const status = at(statuses, *outcount);
       set_empty(status);
-      const int ended = taken(*served);
+      const int ended = taken(*served, requests + index);
       if (statuses != MPI_STATUSES_IGNORE) status->MPI_ERROR = ended;
       if (ended != MPI_SUCCESS) culprit = served.get();
       indices[(*outcount)++] = index;
@@ -144,7 +145,22 @@ class Mixed {
   }
 
  private:
-  int taken(ManagedRequest& served) const { return look_ == Look::take ? Requests::collect(served) : served.code; }
+  template <class Handle>
+  int taken(ManagedRequest& served, Handle request) const {
+    if constexpr (!std::is_const_v<std::remove_pointer_t<Handle>>)
+      if (look_ == Look::take) return Requests::instance().collect(served, request);
+    return served.code;
+  }
+
+  void find(const MPI_Request* requests) {
+    ours_.clear();
+    for (int i = 0; i < count_; ++i)
+      if (auto served = Requests::instance().find(requests[i])) ours_.emplace_back(i, std::move(served));
+  }
+  /// Nonblocking operations are the MPI library's until they fail.
+  void find_failed(const MPI_Request* requests) {
+    if (Requests::instance().any_failed()) find(requests);
+  }
 
   [[nodiscard]] bool is_ours(int index) const {
     return std::any_of(ours_.begin(), ours_.end(), [&](const auto& one) { return one.first == index; });
@@ -173,12 +189,13 @@ class Mixed {
 
 bool absent(int count, const MPI_Request* requests) { return count <= 0 || requests == nullptr; }
 
-int test_one(ManagedRequest* served, MPI_Request* request, int* flag, MPI_Status* status) {
+int test_one(MPI_Request* request, int* flag, MPI_Status* status) {
+  const auto served = Requests::instance().find(*request);
   if (served == nullptr) return PMPI_Test(request, flag, status);
   *flag = served->pending() ? 0 : 1;
   if (!*flag) return MPI_SUCCESS;
   set_empty(status);
-  return served->complete() ? failed(*served, Requests::collect(*served)) : MPI_SUCCESS;
+  return served->complete() ? failed(*served, Requests::instance().collect(*served, request)) : MPI_SUCCESS;
 }
 
 }  // namespace
@@ -207,15 +224,14 @@ HOCKET_CALL hocket_request_free(MPI_Request* request) {
 HOCKET_CALL hocket_test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (request == nullptr) return PMPI_Test(request, flag, status);
   Requests::instance().progress();
-  return test_one(Requests::instance().find(*request).get(), request, flag, status);
+  return test_one(request, flag, status);
 }
 
 HOCKET_CALL hocket_wait(MPI_Request* request, MPI_Status* status) {
   if (request == nullptr) return PMPI_Wait(request, status);
-  const auto served = Requests::instance().find(*request);
-  if (!served && !Requests::instance().any_active()) return PMPI_Wait(request, status);
+  if (!Requests::instance().find(*request) && !Requests::instance().any_active()) return PMPI_Wait(request, status);
   int done = 0;
-  return until(done, [&] { return test_one(served.get(), request, &done, status); });
+  return until(done, [&] { return test_one(request, &done, status); });
 }
 
 HOCKET_CALL hocket_request_get_status(MPI_Request request, int* flag, MPI_Status* status) {

@@ -10,6 +10,7 @@
 #include "runtime/calls/bundled_vector.hpp"
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/vector_operation.hpp"
+#include "runtime/mpi/called.hpp"
 #include "runtime/mpi/locally_sized.h"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/plan/settings.hpp"
@@ -217,6 +218,7 @@ int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                                  \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
       return native();                                                                                   \
+    const Called called("MPI_" #Name);                                                                   \
     return blocking(comm, SIDES(reach, shape), native);                                                  \
   }
 #define PERSISTENT(Name, name, reach, shape, Count, Place)                                               \
@@ -225,6 +227,7 @@ int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };                   \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
       return native();                                                                                   \
+    const Called called("MPI_" #Name);                                                                   \
     return persistent(comm, SIDES(reach, shape), request, native);                                       \
   }
 #define NONBLOCKING(Name, name, reach, shape, Count, Place)                                              \

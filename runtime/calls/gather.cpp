@@ -80,8 +80,12 @@ Gather::Gather(const Exchange& exchange, const GatherCall& call) : ScheduledOper
 
 Traffic Gather::pack() {
   receive_.emplace(call_.contributions(size_), call_.comm);
-  receive_->contribute(rank_, call_.sendbuf, call_.sendcount, call_.sendtype);
-  return all_gather_traffic(planned(), receive_->blocks(), rank_);
+  const std::size_t own = receive_->contribute(rank_, call_.sendbuf, call_.sendcount, call_.sendtype);
+  const std::size_t room = receive_->blocks()[rank_].length;
+  Traffic traffic = all_gather_traffic(planned(), receive_->blocks(), rank_);
+  traffic.spoilt = own > room;
+  if (traffic.spoilt) own_differs(own, room);
+  return traffic;
 }
 
 }  // namespace hocket::runtime

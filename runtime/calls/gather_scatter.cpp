@@ -25,7 +25,6 @@ bool RootCall::well_formed(const Team& team) const {
   return runtime::well_formed(all) && (reach.in_place || runtime::well_formed(own));
 }
 
-/// What the root has for itself must be as long as what it takes it for.
 bool RootCall::usable(const Team& team) const {
   const bool at_root = team.rank() == reach.root;
   if (at_root && !runtime::usable(all.buffer, team.size() * all.count, all.type)) return false;
@@ -35,8 +34,7 @@ bool RootCall::usable(const Team& team) const {
   MPI_Aint lower = 0, extent = 0;
   check(PMPI_Type_get_extent(all.type, &lower, &extent));
   const void* const own_of_all = moved(all.buffer, static_cast<MPI_Aint>(reach.root) * all.count * extent);
-  return all.buffer != MPI_IN_PLACE && bytes_of_side(own) == bytes_of_side(all) &&
-         !forbidden_alias(own.buffer, own_of_all);
+  return all.buffer != MPI_IN_PLACE && !forbidden_alias(own.buffer, own_of_all);
 }
 
 std::size_t RootCall::message_bytes(const Team& team) const {

@@ -212,7 +212,8 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
       return native();
     }
     const Exchange& exchange = channel->exchange(call.kind());
-    Requests::instance().begin(std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, *team), request);
+    Requests::instance().begin(std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, *team), call.comm,
+                               request);
     note_served(exchange, call, *team);
     return MPI_SUCCESS;
   });

@@ -73,8 +73,12 @@ Traffic VectorOperation::pack() {
   receive_.emplace(call_.receive.blocks(call_.comm));
   for (std::size_t i = 0; i < call_.send.peers.size(); ++i) send_->pack(i);
   const PeerMessages sends(call_.send.peers, send_->blocks()), receives(call_.receive.peers, receive_->blocks());
-  copy(sends.of(rank_), receives.of(rank_));
-  return vector_traffic(planned().program, sends, receives, planned_bytes_);
+  const std::span<const Span> own_sent = sends.of(rank_), own_received = receives.of(rank_);
+  copy(own_sent, own_received);
+  if (const std::size_t sent = bytes_of(own_sent), room = bytes_of(own_received); sent > room) own_differs(sent, room);
+  Traffic traffic = vector_traffic(planned().program, sends, receives, planned_bytes_);
+  traffic.may_be_short = true;
+  return traffic;
 }
 
 void VectorOperation::unpack() {

@@ -6,6 +6,20 @@
 #include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
+namespace {
+
+template <class Message, class Partner>
+std::vector<std::size_t> before_same(std::size_t ranks, const std::vector<Message>& messages, Partner partner) {
+  constexpr std::size_t none = ~std::size_t{0};
+  std::vector<std::size_t> last(ranks, none), before;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const std::size_t one = std::exchange(last[partner(messages[i])], i);
+    before.push_back(one == none ? i : one);
+  }
+  return before;
+}
+
+}  // namespace
 
 Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings, const HostTeam* host_team, bool all_lead)
     : comm_(comm),
@@ -13,7 +27,8 @@ Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings, con
       settings_(settings),
       host_team_(host_team),
       all_lead_(all_lead),
-      trace_(Trace::instance()) {
+      trace_(Trace::instance()),
+      tags_(Tags::of(comm)) {
   int size = 0;
   check(PMPI_Comm_rank(comm_, &rank_));
   check(PMPI_Comm_size(comm_, &size));
@@ -25,14 +40,12 @@ Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings, con
 /// waits for the acknowledgements of earlier phases' sends, all but the last `window` − 1 of them.
 void Exchange::order_sends(std::size_t ranks) {
   const auto& sends = planned_.program.sends;
-  constexpr std::size_t none = ~std::size_t{0};
-  std::vector<std::size_t> last_to(ranks, none);
+  before_to_same_ = before_same(ranks, sends, [](const RankProgram::Send& send) { return send.dst; });
   std::size_t phase_begin = 0;
   for (std::size_t k = 0; k < sends.size(); ++k) {
     if (sends[k].phase != sends[phase_begin].phase) phase_begin = k;
     widest_ = std::max(widest_, k + 1 - phase_begin);
     acks_before_.push_back(phase_begin < planned_.window ? 0 : phase_begin + 1 - planned_.window);
-    before_to_same_.push_back(std::exchange(last_to[sends[k].dst], k));
   }
 }
 
@@ -40,6 +53,7 @@ void Exchange::order_sends(std::size_t ranks) {
 /// take in two messages from the same rank.
 void Exchange::order_receives(std::size_t ranks) {
   const auto& receives = planned_.program.receives;
+  before_from_same_ = before_same(ranks, receives, [](const RankProgram::Receive& receive) { return receive.src; });
   std::vector<std::size_t> group_of_last(ranks, 0);  // counted from 1
   for (std::size_t r = 0; r < receives.size(); ++r) {
     if (r == 0 || receives[r].phase != receives[r - 1].phase || group_of_last[receives[r].src] == group_begin_.size())

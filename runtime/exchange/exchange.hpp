@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/exchange/tags.hpp"
 #include "runtime/exchange/trace.hpp"
 #include "runtime/plan/planned.hpp"
 #include "runtime/plan/settings.hpp"
@@ -24,8 +25,6 @@ struct HostTeam;
 /// program; those of one phase go together.
 class Exchange {
  public:
-  static constexpr int first_token_tag = 2;  ///< tokens for a rank's k-th send have this tag + k
-
   /// The program names ranks of `comm`, which must be used by nobody else.
   /// `host_team`: the ranks of each host act together, and the program is their leader's; it must outlive this.
   /// `all_lead`: there is no program, each of them carries some of what they have.
@@ -35,6 +34,7 @@ class Exchange {
   [[nodiscard]] const Planned& planned() const { return planned_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(rank_); }
+  [[nodiscard]] const Tags& tags() const { return tags_; }
   /// Null: every rank carries its own messages.
   [[nodiscard]] const HostTeam* host_team() const { return host_team_; }
   [[nodiscard]] bool all_lead() const { return all_lead_; }
@@ -51,9 +51,11 @@ class Exchange {
   const HostTeam* host_team_;
   bool all_lead_;
   Trace* trace_;
+  Tags tags_;
   int rank_ = 0;
   std::vector<std::size_t> acks_before_;     ///< per send: of the first so many sends, before it may start
-  std::vector<std::size_t> before_to_same_;  ///< per send: the send before it to the same rank, or none
+  /// Per send and receive: the one before it to or from the same rank, or itself.
+  std::vector<std::size_t> before_to_same_, before_from_same_;
   std::size_t widest_ = 0;                   ///< sends in one phase, at most
   /// Receives of one phase from different ranks are a group: their segments are awaited in turn.
   std::vector<std::size_t> group_begin_;

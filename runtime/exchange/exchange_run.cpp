@@ -16,6 +16,15 @@ std::size_t segment_bytes(const Settings& settings, const Traffic& traffic) {
   return settings.segment - (traffic.combining ? settings.segment % traffic.combining->element : 0);
 }
 
+/// Of each message in the stream of segments between two ranks. `before`: Exchange::before_to_same_.
+template <class Segments>
+std::vector<std::size_t> begins(const std::vector<std::size_t>& before, Segments segments_of) {
+  std::vector<std::size_t> begin(before.size(), 0);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i] < i) begin[i] = begin[before[i]] + segments_of(before[i]);
+  return begin;
+}
+
 }  // namespace
 
 ExchangeRun::ExchangeRun(const Exchange& owner, const Traffic& traffic)
@@ -41,6 +50,10 @@ ExchangeRun::ExchangeRun(const Exchange& owner, const Traffic& traffic)
     receive_missing_.push_back(segments_of(traffic_.receives.bytes(r)));
     signals += program_.receives[r].releases.size() + 1;
   }
+  receive_begin_ =
+      begins(owner.before_from_same_, [&](std::size_t r) { return segments_of(traffic_.receives.bytes(r)); });
+  send_begin_ = begins(owner.before_to_same_, [&](std::size_t s) { return segments_of(traffic_.sends.bytes(s)); });
+  last_in_.assign(program_.receives.size(), false);
   if (traffic_.combining) missing_ = traffic_.combining->arrivals;
   for (const RankProgram::Send& send : program_.sends) partial_sends_left_ += combines(send.phase) ? 1 : 0;
   signals_.reserve(signals);
@@ -72,7 +85,12 @@ bool ExchangeRun::advance() {
 bool ExchangeRun::stage_done() {
   switch (stage_) {
     case Stage::messages:
-      if (push_sends() | collect_completions()) ++moves_;
+      if (push_sends() | collect_completions() | take_strays()) {
+        ++moves_;
+        next_look_.reset();
+      } else {
+        look_for_strays();
+      }
       return receives_done_ == receives_due_ && sends_done_ == sends_due_;
     case Stage::barrier:
       return all_done(barriers_);

@@ -2,16 +2,24 @@
 /// Everything that is in flight during one exchange.
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/buffers/traffic.hpp"
 #include "runtime/exchange/exchange.hpp"
 
 namespace hocket::runtime {
+
+/// A message that is not as long as its receiver expects.
+struct LengthMismatch {
+  Rank from = 0;
+  std::size_t sent = 0, expected = 0;  ///< bytes
+};
 
 class ExchangeRun {
  public:
@@ -31,6 +39,9 @@ class ExchangeRun {
   /// The order costs too much: from here on this rank waits for nothing but bytes that it forwards or combines, and
   /// lets all go on that wait for it. In the barrier flow nothing changes where there are such bytes.
   void give_up_order();
+  /// The first message that was found to differ from what was expected, and by which the call fails. To be asked when
+  /// the run is over.
+  [[nodiscard]] const std::optional<LengthMismatch>& mismatch() const { return mismatch_; }
   /// Everything is with MPI: nobody waits for this rank's next step, and another pass may begin on the same
   /// communicator.
   [[nodiscard]] bool handed_over() const;
@@ -58,6 +69,19 @@ class ExchangeRun {
     std::vector<Span> next;  ///< what the next segment reads
     std::size_t held = 0;    ///< of its spans, found to be there
   };
+  /// A rank whose messages are not as expected. What it still sends is taken as it comes, by its order.
+  struct Stray {
+    Rank from = 0;
+    std::vector<std::size_t> left;  ///< receives that are not over
+    std::size_t over = 0;           ///< of them
+    std::size_t bytes = 0;          ///< that have come in for the first of the others
+    Cursor at;                      ///< in it
+    std::vector<std::byte> staging;
+    std::vector<Span> spans;
+    MPI_Request request = MPI_REQUEST_NULL;  ///< for the segment that comes in, of so many bytes
+    std::size_t length = 0;
+    bool more = false;  ///< another one follows
+  };
   enum class Push : std::uint8_t { moved, waits, full };
   /// In the barrier flow messages and barrier, once per phase; otherwise the others in turn.
   enum class Stage : std::uint8_t { messages, barrier, acknowledgements, signals, over };
@@ -67,6 +91,8 @@ class ExchangeRun {
   [[nodiscard]] bool signals() const { return settings_.flow_control != Flow::barrier; }
   [[nodiscard]] bool tokens() const { return settings_.flow_control == Flow::token; }
   [[nodiscard]] bool is_self(Rank rank) const { return static_cast<int>(rank) == owner_.rank_; }
+  /// Whether what this rank still sends is wrong. Then its messages end where they are, which their receivers notice.
+  [[nodiscard]] bool ends_early() const { return traffic_.spoilt || (mismatch_ && (held_ || missing_)); }
   /// Whether the messages of a phase carry partial results.
   [[nodiscard]] bool combines(std::uint64_t phase) const {
     return traffic_.combining && phase < traffic_.combining->phases;
@@ -102,6 +128,19 @@ class ExchangeRun {
   void release_all();
   void keep_tokens(SendSlot& send_slot);
   void signal(Rank rank, int tag);
+  [[nodiscard]] MPI_Request expect_signal(Rank rank, int tag);
+
+  void look_for_strays();
+  void look_at(Rank src);
+  [[nodiscard]] std::optional<MPI_Status> next_unexpected(Rank src);
+  [[nodiscard]] bool is_signal(const MPI_Status& found) const;
+  [[nodiscard]] bool all_posted_but(Rank src, int tag) const;
+  [[nodiscard]] bool is_stray(Rank src) const;
+  void leave_plan(Rank src);
+  bool take_strays();
+  [[nodiscard]] bool take_next(Stray& stray);
+  void place(Stray& stray);
+  void end_message(Stray& stray, std::size_t receive, std::size_t bytes);
 
   template <class... Numbers>
   void trace(std::string_view what, Numbers... numbers) const {
@@ -122,6 +161,12 @@ class ExchangeRun {
   bool remaining_posted_ = false;
   bool order_given_up_ = false;        ///< nothing waits for tokens and acknowledgements
   std::vector<MPI_Request> barriers_;  ///< one, or all that are left
+  std::optional<LengthMismatch> mismatch_;
+  std::vector<Stray> strays_;
+  std::vector<std::pair<Rank, int>> early_signals_;  ///< taken before they were expected: from whom, and their tags
+  /// When to look next for what nobody expects, and how long to wait after that. Nothing has moved since.
+  std::optional<std::chrono::steady_clock::time_point> next_look_;
+  std::chrono::milliseconds until_look_{};
 
   std::vector<Slot> slots_;            ///< of receives, those of each send_slot, those added by post_remaining()
   std::vector<MPI_Request> requests_;  ///< one per slot
@@ -130,6 +175,8 @@ class ExchangeRun {
 
   std::vector<std::size_t> free_receives_;                     ///< slots
   std::vector<Cursor> receive_at_;                             ///< per receive
+  std::vector<std::size_t> receive_begin_;  ///< per receive: segments from the same rank before it
+  std::vector<bool> last_in_;               ///< per receive: its last segment
   std::vector<std::size_t> receive_posted_, receive_missing_;  ///< per receive: segments
   std::size_t group_ = 0, turn_ = 0, round_ = 0, receives_done_ = 0;
   std::vector<std::size_t> to_combine_;  ///< slots for partial results, in the order of posting
@@ -138,6 +185,7 @@ class ExchangeRun {
   std::vector<std::size_t> free_send_slots_, active_;  ///< active: in the order of the program
   std::size_t next_send_ = 0, started_ = 0, sends_done_ = 0;
   std::size_t partial_sends_left_ = 0;     ///< of partial results, not complete
+  std::vector<std::size_t> send_begin_;    ///< per send: segments to the same rank before it
   std::vector<bool> handed_;               ///< per send: all of it is with MPI
   std::vector<std::uint32_t> own_tokens_;  ///< per send: given so far by this rank
   std::vector<MPI_Request> acks_;          ///< per send

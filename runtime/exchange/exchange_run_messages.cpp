@@ -9,14 +9,6 @@
 namespace hocket::runtime {
 namespace {
 
-// Signals are empty messages. A token for the k-th send of a rank has the tag first_token_tag + k, so
-// that source and tag say it all: no wildcard is needed, and since messages of one source and tag
-// arrive in order, a signal of the next exchange cannot be taken for one of this.
-constexpr int data_tag = 0;
-constexpr int acknowledgement_tag = 1;
-
-int tag_of_token(std::size_t send) { return Exchange::first_token_tag + static_cast<int>(send); }
-
 std::byte* staged(std::vector<std::byte>& staging, std::size_t length) {
   if (staging.size() < length) staging.resize(length);
   return staging.data();
@@ -59,7 +51,8 @@ bool ExchangeRun::next_receive(std::size_t& message) {
       more = turn_ > 0;
       for (; begin + turn_ < end; ++turn_) {
         message = begin + turn_;
-        if (round_ >= segments_of(traffic_.receives.bytes(message))) continue;
+        if (round_ >= segments_of(traffic_.receives.bytes(message)) || is_stray(program_.receives[message].src))
+          continue;
         ++turn_;
         return true;
       }
@@ -79,8 +72,10 @@ void ExchangeRun::post_receive(std::size_t index, std::size_t message) {
   const bool partial = combines(program_.receives[message].phase);
   if (partial) to_combine_.push_back(index);
   std::byte* const to = partial ? staged(slot.staging, length) : buffer_of(slot.spans, slot.staging, length);
-  check(PMPI_Irecv(to, static_cast<int>(length), MPI_BYTE, static_cast<int>(program_.receives[message].src), data_tag,
-                   owner_.comm_, &requests_[index]));
+  const bool more = slot.segment + 1 < segments_of(traffic_.receives.bytes(message));
+  check(PMPI_Irecv(to, static_cast<int>(length), MPI_BYTE, static_cast<int>(program_.receives[message].src),
+                   owner_.tags_.segment(receive_begin_[message] + slot.segment, length, more), owner_.comm_,
+                   &requests_[index]));
 }
 
 void ExchangeRun::collect_received(std::size_t index) {
@@ -98,6 +93,7 @@ void ExchangeRun::collect_received(std::size_t index) {
   }
   trace("received", slot.message, slot.segment);
   const std::size_t message = slot.message, missing = --receive_missing_[message];
+  if (slot.segment + 1 == segments_of(traffic_.receives.bytes(message))) last_in_[message] = true;
   const bool released = remaining_posted_ || order_given_up_;
   if (signals() && !released && missing == missing_at_release(message)) release(message);
   if (missing == 0) ++receives_done_;
@@ -139,14 +135,14 @@ std::size_t ExchangeRun::missing_at_release(std::size_t receive) const {
 
 void ExchangeRun::release(std::size_t receive) {
   trace("acknowledge", receive);
-  signal(program_.receives[receive].src, acknowledgement_tag);
+  signal(program_.receives[receive].src, owner_.tags_.acknowledgement());
   if (!tokens()) return;
   for (const Release& waiting : program_.receives[receive].releases) {
     trace("release", receive, waiting.rank, waiting.send);
     if (is_self(waiting.rank))
       ++own_tokens_[waiting.send];
     else
-      signal(waiting.rank, tag_of_token(waiting.send));
+      signal(waiting.rank, owner_.tags_.token(waiting.send));
   }
 }
 
@@ -195,17 +191,14 @@ bool ExchangeRun::admit() {
       ++send_slot.own_tokens;
       continue;
     }
-    send_slot.tokens.emplace_back();
-    check(PMPI_Irecv(nullptr, 0, MPI_BYTE, static_cast<int>(releaser), tag_of_token(send_slot.send), owner_.comm_,
-                     &send_slot.tokens.back()));
+    send_slot.tokens.push_back(expect_signal(releaser, owner_.tags_.token(send_slot.send)));
   }
   return true;
 }
 
 void ExchangeRun::expect_acknowledgements(std::size_t sends) {
   for (; acks_expected_ < sends; ++acks_expected_)
-    check(PMPI_Irecv(nullptr, 0, MPI_BYTE, static_cast<int>(program_.sends[acks_expected_].dst), acknowledgement_tag,
-                     owner_.comm_, &acks_[acks_expected_]));
+    acks_[acks_expected_] = expect_signal(program_.sends[acks_expected_].dst, owner_.tags_.acknowledgement());
 }
 
 void ExchangeRun::poll_acknowledgements() {
@@ -254,7 +247,8 @@ bool ExchangeRun::is_there(const Span& span, const RankProgram::Send& send) cons
 
 ExchangeRun::Push ExchangeRun::push(std::size_t index) {
   SendSlot& send_slot = send_slots_[index];
-  if (handed_[send_slot.send] || !may_start(send_slot) || !holds_next(send_slot)) return Push::waits;
+  const bool ends = ends_early();
+  if (handed_[send_slot.send] || !may_start(send_slot) || !(ends || holds_next(send_slot))) return Push::waits;
   std::size_t at = receive_slots + index * settings_.max_outstanding_segments +
                    send_slot.next_segment % settings_.max_outstanding_segments;
   if (remaining_posted_)
@@ -266,7 +260,9 @@ ExchangeRun::Push ExchangeRun::push(std::size_t index) {
   slot.message = index;
   slot.sequence = posted_++;
   std::swap(slot.spans, send_slot.next);
-  const std::size_t length = length_of(traffic_.sends, send_slot.send, send_slot.next_segment);
+  if (ends) slot.spans.clear();
+  const std::size_t length = ends ? 0 : length_of(traffic_.sends, send_slot.send, send_slot.next_segment);
+  const bool more = !ends && send_slot.next_segment + 1 < segments_of(traffic_.sends.bytes(send_slot.send));
   std::byte* const from = buffer_of(slot.spans, slot.staging, length);
   if (slot.spans.size() > 1) {
     std::byte* to = from;
@@ -274,10 +270,11 @@ ExchangeRun::Push ExchangeRun::push(std::size_t index) {
   }
   trace("send", send_slot.send, send_slot.next_segment);
   check(PMPI_Isend(from, static_cast<int>(length), MPI_BYTE, static_cast<int>(program_.sends[send_slot.send].dst),
-                   data_tag, owner_.comm_, &requests_[at]));
+                   owner_.tags_.segment(send_begin_[send_slot.send] + send_slot.next_segment, length, more),
+                   owner_.comm_, &requests_[at]));
   if (send_slot.next_segment++ == 0) ++started_;
-  handed_[send_slot.send] = send_slot.next_segment == segments_of(traffic_.sends.bytes(send_slot.send));
-  if (!handed_[send_slot.send]) prepare_next(send_slot);
+  handed_[send_slot.send] = !more;
+  if (more) prepare_next(send_slot);
   return Push::moved;
 }
 
@@ -309,7 +306,7 @@ bool ExchangeRun::push_sends() {
 void ExchangeRun::collect_sent(std::size_t index) {
   const std::size_t send_slot = slots_[index].message;
   const std::size_t send = send_slots_[send_slot].send;
-  if (++send_slots_[send_slot].done < segments_of(traffic_.sends.bytes(send))) return;
+  if (++send_slots_[send_slot].done < send_slots_[send_slot].next_segment || !handed_[send]) return;
   ++sends_done_;
   if (combines(program_.sends[send].phase)) --partial_sends_left_;
   active_.erase(std::find(active_.begin(), active_.end(), send_slot));

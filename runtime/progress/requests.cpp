@@ -37,22 +37,17 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-// What MPI asks about a generalized request. The state is a shared pointer to the code with which the operation ended.
+// What MPI asks about a generalized request.
 
-using Code = std::shared_ptr<std::atomic<int>>;
-
-int tell_status(void* state, MPI_Status* status) {
+int tell_status(void*, MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_ANY_SOURCE;
   status->MPI_TAG = MPI_ANY_TAG;
-  return **static_cast<Code*>(state);
-}
-
-int forget_code(void* state) {
-  delete static_cast<Code*>(state);
   return MPI_SUCCESS;
 }
+
+int nothing_to_free(void*) { return MPI_SUCCESS; }
 
 /// The program must not cancel a collective operation.
 int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
@@ -94,23 +89,20 @@ void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, 
   ++hocket_live_requests;
 }
 
-void Requests::begin(std::unique_ptr<Operation> operation, MPI_Request* request) {
+void Requests::begin(std::unique_ptr<Operation> operation, MPI_Comm comm, MPI_Request* request) {
   prepare_close();
   auto served = std::make_shared<ManagedRequest>();
   served->operation = std::move(operation);
-  served->comm = MPI_COMM_NULL;
+  served->comm = comm;
   served->freed = true;
   served->followed = Followed::this_call();
-  served->code_for_mpi = std::make_shared<std::atomic<int>>(MPI_SUCCESS);
-  auto state = std::make_unique<Code>(served->code_for_mpi);
-  check(PMPI_Grequest_start(tell_status, forget_code, refuse_to_cancel, state.get(), &served->generalized));
-  (void)state.release();
+  check(PMPI_Grequest_start(tell_status, nothing_to_free, refuse_to_cancel, nullptr, &served->generalized));
   *request = served->generalized;
   const std::lock_guard lock(mutex_);
   ++hocket_live_requests;
   served->followed.started();
   if (failed(*served, [&] { served->operation->begin(); })) {
-    finish(*served);
+    finish(served);
     return;
   }
   active_.push_back(served);
@@ -119,15 +111,27 @@ void Requests::begin(std::unique_ptr<Operation> operation, MPI_Request* request)
 }
 
 /// Takes note that an operation is over.
-void Requests::finish(ManagedRequest& served) {
-  if (served.generalized != MPI_REQUEST_NULL) {
-    *served.code_for_mpi = served.code;
-    PMPI_Grequest_complete(served.generalized);
-    if (served.free_when_over) PMPI_Request_free(&served.generalized);
+void Requests::finish(const std::shared_ptr<ManagedRequest>& served) {
+  if (served->generalized != MPI_REQUEST_NULL && served->code != MPI_SUCCESS && !served->free_when_over) {
+    served->freed = false;
+    served_.emplace(served->generalized, served);
+    ++failed_count_;
+  } else if (served->generalized != MPI_REQUEST_NULL) {
+    PMPI_Grequest_complete(served->generalized);
+    if (served->free_when_over) PMPI_Request_free(&served->generalized);
   }
-  if (served.freed) --hocket_live_requests;
-  served.state = ManagedRequest::State::complete;
-  served.followed.over();
+  if (served->freed) --hocket_live_requests;
+  served->state = ManagedRequest::State::complete;
+  served->followed.over();
+}
+
+int Requests::collect(ManagedRequest& served, MPI_Request* request) {
+  served.state = ManagedRequest::State::inactive;
+  if (served.generalized == MPI_REQUEST_NULL) return served.code;
+  const int code = served.code;
+  forget(served.generalized);
+  check(PMPI_Wait(request, MPI_STATUS_IGNORE));
+  return code;
 }
 
 std::shared_ptr<ManagedRequest> Requests::find(MPI_Request request) const {
@@ -154,7 +158,7 @@ void Requests::for_each_active(Call over) {
   const Inside here;
   std::erase_if(active_, [&](const std::shared_ptr<ManagedRequest>& served) {
     if (!over(*served)) return false;
-    finish(*served);
+    finish(served);
     return true;
   });
   active_count_ = active_.size();
@@ -200,6 +204,10 @@ void Requests::forget(MPI_Request request) {
   const auto found = served_.find(request);
   found->second->freed = true;
   if (!found->second->pending()) --hocket_live_requests;
+  if (found->second->generalized != MPI_REQUEST_NULL) {
+    PMPI_Grequest_complete(found->second->generalized);
+    --failed_count_;
+  }
   served_.erase(found);
 }
 
@@ -218,7 +226,7 @@ void Requests::close() {
   const std::lock_guard lock(mutex_);
   active_.clear();
   served_.clear();
-  active_count_ = 0;
+  active_count_ = failed_count_ = 0;
   hocket_live_requests = 0;
 }
 

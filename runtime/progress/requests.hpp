@@ -31,11 +31,10 @@ struct ManagedRequest {
   std::unique_ptr<Operation> operation;
   MPI_Comm comm;  ///< whose error handler hears of failures
   std::atomic<State> state = State::inactive;
-  bool freed = false;                              ///< no handle of the program stands for it: nobody collects it
-  MPI_Request generalized = MPI_REQUEST_NULL;      ///< of a nonblocking call: MPI is told when it is over
-  bool free_when_over = false;                     ///< that request
-  std::shared_ptr<std::atomic<int>> code_for_mpi;  ///< and how it ended
-  int code = MPI_SUCCESS;                          ///< of the last time, once complete
+  bool freed = false;                          ///< no handle of the program stands for it: nobody collects it
+  MPI_Request generalized = MPI_REQUEST_NULL;  ///< of a nonblocking call: MPI is told when it is over
+  bool free_when_over = false;                 ///< that request
+  int code = MPI_SUCCESS;                      ///< of the last time, once complete
   Followed followed;
 };
 
@@ -46,9 +45,10 @@ class Requests {
   /// From now on `request`, just made and inactive, stands for `operation`.
   void serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm);
   /// Begins a nonblocking operation, and makes the request that stands for it. That is a generalized request, which
-  /// MPI itself knows how to test, wait for and free, among others of any kind, once it is told that it is over.
-  void begin(std::unique_ptr<Operation> operation, MPI_Request* request);
-  /// Null if the request is the program's own, or of a nonblocking operation.
+  /// MPI itself knows how to test, wait for and free, among others of any kind, once it is told that it is over. Of one
+  /// that fails it is not told before that is collected: it would choose whose error handler hears of it.
+  void begin(std::unique_ptr<Operation> operation, MPI_Comm comm, MPI_Request* request);
+  /// Null if the request is the program's own, or of a nonblocking operation that has not failed.
   [[nodiscard]] std::shared_ptr<ManagedRequest> find(MPI_Request request) const;
   /// Throws MpiFailure if it has been started and not completed.
   void start(const std::shared_ptr<ManagedRequest>& served);
@@ -56,11 +56,10 @@ class Requests {
   bool progress();
   /// Before this rank waits inside the MPI library: see Operation::post_remaining().
   void post_remaining();
-  /// Makes a complete request inactive; returns how it ended.
-  static int collect(ManagedRequest& served) {
-    served.state = ManagedRequest::State::inactive;
-    return served.code;
-  }
+  /// Makes a complete request inactive, or frees that of a nonblocking operation; returns how it ended.
+  int collect(ManagedRequest& served, MPI_Request* request);
+  /// Whether there are nonblocking operations that have failed and were not collected.
+  [[nodiscard]] bool any_failed() const { return failed_count_ > 0; }
   /// Whether other ranks need this one to go on with something, although it has posted what remains.
   [[nodiscard]] bool is_needed() const;
   [[nodiscard]] bool any_active() const { return active_count_ > 0; }
@@ -75,7 +74,7 @@ class Requests {
  private:
   Requests() = default;
   static void prepare_close();
-  static void finish(ManagedRequest& served);
+  void finish(const std::shared_ptr<ManagedRequest>& served);
   /// `over` returns true of those that are.
   template <class Call>
   void for_each_active(Call over);
@@ -84,7 +83,7 @@ class Requests {
   mutable std::recursive_mutex mutex_;  ///< never held while waiting; recursive: see Inside
   std::map<MPI_Request, std::shared_ptr<ManagedRequest>> served_;
   std::vector<std::shared_ptr<ManagedRequest>> active_;  ///< in the order of their starts
-  std::atomic<std::size_t> active_count_ = 0;
+  std::atomic<std::size_t> active_count_ = 0, failed_count_ = 0;
 };
 
 using Deadline = std::chrono::steady_clock::time_point;

@@ -1,12 +1,17 @@
 #pragma once
 /// A collective call that an exchange serves.
+#include <cstddef>
 #include <optional>
 
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/exchange/exchange_run.hpp"
+#include "runtime/mpi/called.hpp"
 #include "runtime/progress/operation.hpp"
 
 namespace hocket::runtime {
+
+/// Says what a call fails by, and throws MPI_ERR_TRUNCATE. `rank`: this one.
+[[noreturn]] void fail(const char* call, std::size_t rank, const LengthMismatch& mismatch);
 
 class ScheduledOperation : public Operation {
  public:
@@ -29,6 +34,9 @@ class ScheduledOperation : public Operation {
 
  protected:
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }
+  /// In pack(): what this rank has for itself is longer than what it takes it for. The call goes on, since others wait
+  /// for it, and then fails.
+  void own_differs(std::size_t sent, std::size_t expected) { own_mismatch_ = {static_cast<Rank>(exchange_.rank()), sent, expected}; }
 
  private:
   /// Puts what goes out where it can be sent from, and says where everything lies.
@@ -37,6 +45,8 @@ class ScheduledOperation : public Operation {
   virtual void unpack() = 0;
 
   const Exchange& exchange_;
+  const char* call_ = Called::now();
+  std::optional<LengthMismatch> own_mismatch_;
   Traffic traffic_;
   std::optional<ExchangeRun> pass_;
 };

@@ -51,12 +51,7 @@ bool all_ok(MPI_Comm comm, const std::string& problem, const std::string& conseq
 }
 
 void check_tags(const Planned& planned, MPI_Comm comm) {
-  constexpr std::size_t least_promised = 32767;
-  int* largest = nullptr;
-  int found = 0;
-  check(PMPI_Comm_get_attr(comm, MPI_TAG_UB, &largest, &found));
-  const std::size_t tags = found ? static_cast<std::size_t>(*largest) : least_promised;
-  if (planned.program.sends.size() + Exchange::first_token_tag > tags)
+  if (planned.program.sends.size() > Tags::of(comm).tokens())
     throw InputError("this MPI has too few message tags for a plan of so many sends");
 }
 

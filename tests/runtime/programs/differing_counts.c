@@ -1,0 +1,218 @@
+/* Calls in which one rank gives other counts than the rest, in every form: each must end on all ranks, and right ones
+ * after it must be right and scheduled as before.
+ *
+ * Usage: differing_counts FORMS [CALL [COUNTS [ODD [fatal]]]] ; FORMS: letters of b(locking), n(onblocking) and
+ * p(ersistent); CALL, COUNTS, ODD: only these, by name and number. Rank 0 prints a line for each call: the form, the
+ * call, the counts of all ranks and of the odd one, whether that is so only of what it sends, which rank it is; then for
+ * each rank the class of what came back, and a '!' where the communicator's handler was not called once for an error, or
+ * without one. At last "ok <checks>". A call that does not end is named, and ends the job. */
+#include <hocket.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checks.h"
+
+enum { MOST = 9000, ROOT = 0, SECONDS = 20 };
+enum form { BLOCKING, NONBLOCKING, PERSISTENT };
+
+static int rank, n, *in, *out, *counts, *places, handled, fatal;
+static MPI_Comm comm;
+static char name[128];
+
+static int value(int from, int to, int i) { return from * 1000003 + to * 7919 + i * 31; }
+
+static void handler(MPI_Comm* on, int* code, ...) {
+  (void)code;
+  handled += *on == comm ? 1 : 1000;
+}
+
+static void hangs(int signal) {
+  (void)signal;
+  static const char text[] = " does not end\n";
+  if (write(2, name, strlen(name)) < 0 || write(2, text, sizeof text - 1) < 0) _exit(3);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* How many ints this rank gives: to send, and to receive. */
+struct counts {
+  int send, receive;
+};
+
+/* The call in the form `form`, of which `named` has the name in small letters. */
+#define CALL(Name, named, ...)                                                                    \
+  static int named(enum form form, struct counts c, MPI_Request* request) {                       \
+    (void)c;                                                                                      \
+    if (form == BLOCKING) return MPI_##Name(__VA_ARGS__, comm);                                   \
+    if (form == NONBLOCKING) return MPI_I##named(__VA_ARGS__, comm, request);                     \
+    return PERSISTENT_FORM(MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, request));         \
+  }
+#if MPI_VERSION >= 4 || defined(OPEN_MPI)
+#define PERSISTENT_FORM(call) call
+#else
+#define PERSISTENT_FORM(call) MPI_ERR_OTHER
+#endif
+CALL(Alltoall, alltoall, out, c.send, MPI_INT, in, c.receive, MPI_INT)
+CALL(Allgather, allgather, out, c.send, MPI_INT, in, c.receive, MPI_INT)
+CALL(Gather, gather, out, c.send, MPI_INT, in, c.receive, MPI_INT, ROOT)
+CALL(Scatter, scatter, out, c.send, MPI_INT, in, c.receive, MPI_INT, ROOT)
+CALL(Bcast, bcast, rank == ROOT ? out : in, c.send, MPI_INT, ROOT)
+CALL(Allreduce, allreduce, out, in, c.send, MPI_INT, MPI_SUM)
+CALL(Reduce, reduce, out, in, c.send, MPI_INT, MPI_SUM, ROOT)
+CALL(Reduce_scatter_block, reduce_scatter_block, out, in, c.send, MPI_INT, MPI_SUM)
+
+static int* of_all(int count) {
+  for (int i = 0; i < n; ++i) counts[i] = count;
+  return counts;
+}
+CALL(Reduce_scatter, reduce_scatter, out, in, of_all(c.send), MPI_INT, MPI_SUM)
+
+static int* beside(int count) {
+  for (int i = 0; i < n; ++i) places[i] = i * count;
+  return places;
+}
+CALL(Allgatherv, allgatherv, out, c.send, MPI_INT, in, of_all(c.receive), beside(c.receive), MPI_INT)
+
+/* How blocks go: from each rank to each, or what each has for rank 0 to all or the root; the root's to each, or the one
+ * for rank 0 to all; sums. */
+enum flow { EACH, GATHER, TO_ROOT, FROM_ROOT, BROADCAST, SUM, SUM_AT_ROOT, SUM_OF_OWN };
+static const struct call {
+  const char* name;
+  int (*run)(enum form, struct counts, MPI_Request*);
+  enum flow flow;
+} calls[] = {
+    {"alltoall", alltoall, EACH},
+    {"allgather", allgather, GATHER},
+    {"allgatherv", allgatherv, GATHER},
+    {"gather", gather, TO_ROOT},
+    {"scatter", scatter, FROM_ROOT},
+    {"bcast", bcast, BROADCAST},
+    {"allreduce", allreduce, SUM},
+    {"reduce", reduce, SUM_AT_ROOT},
+    {"reduce_scatter_block", reduce_scatter_block, SUM_OF_OWN},
+    {"reduce_scatter", reduce_scatter, SUM_OF_OWN},
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+static const struct {
+  int all, odd, only_sends;
+} cases[] = {{3000, 3010, 0}, {3000, 2990, 0}, {3000, 9000, 0}, {9000, 3000, 0},
+             {3000, 3010, 1}, {3000, 2990, 1}, {3000, 9000, 1}, {9000, 3000, 1}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static int run(const struct call* call, enum form form, struct counts c) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = call->run(form, c, &request);
+  if (form == BLOCKING || code != MPI_SUCCESS) return code;
+  if (form == PERSISTENT) code = MPI_Start(&request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (form == PERSISTENT) MPI_Request_free(&request);
+  return code;
+}
+
+/* With equal counts, every number checked. */
+static void run_right(const struct call* call, enum form form, int count) {
+  const int blocks = call->flow == SUM || call->flow == SUM_AT_ROOT ? 1 : n;
+  for (int to = 0; to < n; ++to)
+    for (int i = 0; i < count; ++i) out[to * count + i] = value(rank, to, i);
+  memset(in, 0, sizeof(int) * (size_t)blocks * count);
+  check(run(call, form, (struct counts){count, count}) == MPI_SUCCESS);
+  int wrong = 0;
+  for (int from = 0; from < n; ++from)
+    for (int i = 0; i < count; ++i) {
+      int sum = 0;
+      if (call->flow >= SUM)
+        for (int j = 0; j < n; ++j) sum += value(j, call->flow == SUM_OF_OWN ? rank : 0, i);
+      if (call->flow == EACH) wrong += in[from * count + i] != value(from, rank, i);
+      if (call->flow == GATHER) wrong += in[from * count + i] != value(from, 0, i);
+      if (call->flow == TO_ROOT && rank == ROOT) wrong += in[from * count + i] != value(from, 0, i);
+      if (call->flow == FROM_ROOT && from == ROOT) wrong += in[i] != value(ROOT, rank, i);
+      if (call->flow == BROADCAST && from == ROOT && rank != ROOT) wrong += in[i] != value(ROOT, 0, i);
+      if ((call->flow == SUM || call->flow == SUM_OF_OWN) && from == 0) wrong += in[i] != sum;
+      if (call->flow == SUM_AT_ROOT && from == 0 && rank == ROOT) wrong += in[i] != sum;
+    }
+  check(!wrong);
+}
+
+/* A line from rank 0. */
+static void tell(int code) {
+  int mine = 0;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &mine);
+  if (handled != (code != MPI_SUCCESS)) mine = -mine - 1;
+  if (rank > 0) {
+    MPI_Send(&mine, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    return;
+  }
+  printf("%s:", name);
+  for (int from = 0; from < n; ++from) {
+    if (from > 0) MPI_Recv(&mine, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    printf(" %d%s", mine < 0 ? -mine - 1 : mine, mine < 0 ? "!" : "");
+  }
+  printf("\n");
+  fflush(stdout);
+}
+
+static void run_case(const struct call* call, enum form form, int number, int odd) {
+  const int all = cases[number].all, other = cases[number].odd, only_sends = cases[number].only_sends;
+  if (only_sends && call->flow >= BROADCAST) return; /* there is one count */
+  struct counts c = {all, all};
+  if (rank == odd) c = (struct counts){other, only_sends ? all : other};
+  snprintf(name, sizeof name, "%c %s %d %d%s %d", "bnp"[form], call->name, all, other, only_sends ? "s" : "", odd);
+  for (int i = 0; i < n * MOST; ++i) out[i] = i;
+  alarm(SECONDS);
+  handled = 0;
+  tell(run(call, form, c));
+  const uint64_t before = hocket_scheduled_calls();
+  for (int round = 0; round < 2; ++round) run_right(call, form, all);
+  if (getenv("SCHEDULED") != NULL) check(hocket_scheduled_calls() - before == 2);
+  alarm(0);
+}
+
+/* Nonblocking calls of a kind are scheduled when all ranks have met after the first. */
+static void get_ready(const struct call* call) {
+  for (int i = 0; i < 2; ++i) {
+    snprintf(name, sizeof name, "right %s", call->name);
+    alarm(SECONDS);
+    run_right(call, BLOCKING, 3000);
+    run_right(call, NONBLOCKING, 3000);
+    MPI_Barrier(comm);
+    alarm(0);
+  }
+}
+
+int main(int argc, char** argv) {
+  int provided;
+  MPI_Errhandler own;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_errhandler(handler, &own);
+  fatal = argc > 5;
+  if (!fatal) MPI_Comm_set_errhandler(comm, own);
+  signal(SIGALRM, hangs);
+  in = calloc((size_t)n * MOST, sizeof(int));
+  out = calloc((size_t)n * MOST, sizeof(int));
+  counts = calloc((size_t)n, sizeof(int));
+  places = calloc((size_t)n, sizeof(int));
+  for (int i = 0; i < CALLS; ++i) {
+    if (argc > 2 && strcmp(argv[2], calls[i].name) != 0) continue;
+    get_ready(&calls[i]);
+    for (enum form form = BLOCKING; form <= PERSISTENT; ++form) {
+      if (strchr(argv[1], "bnp"[form]) == NULL) continue;
+      for (int number = 0; number < CASES; ++number)
+        for (int odd = 0; odd < 2; ++odd)
+          if ((argc <= 3 || atoi(argv[3]) == number) && (argc <= 4 || atoi(argv[4]) == odd))
+            run_case(&calls[i], form, number, odd);
+    }
+  }
+  MPI_Errhandler_free(&own);
+  MPI_Comm_free(&comm);
+  free(in);
+  free(out);
+  free(counts);
+  free(places);
+  return report();
+}
