@@ -1,0 +1,101 @@
+"""Calls in which one rank gives other counts than the rest: every one ends on all ranks, the right ranks get the error,
+and calls after it are right and scheduled."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hocket.mpi import Mpi, MpiFamily
+from mpi_programs import compile_with_hocket
+from scheduled_calls import EVERYTHING
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+Launch = Callable[..., subprocess.CompletedProcess[str]]
+
+RANKS = 4
+DIRECT = ("alltoall", "gather", "scatter")
+TO_ALL = ("allgather", "allgatherv", "allreduce", "reduce_scatter", "reduce_scatter_block")
+TRUNCATED = {MpiFamily.MPICH: 14, MpiFamily.OPENMPI: 15}  # MPI_ERR_TRUNCATE
+SAID = "counts and types must agree on all ranks"
+
+
+@pytest.fixture(scope="module")
+def program(mpi: Mpi) -> Path:
+    return compile_with_hocket(mpi, PROGRAMS / "differing_counts.c")
+
+
+def told(done: subprocess.CompletedProcess[str]) -> dict[tuple[str, str, str, str, str, str], list[str]]:
+    """By form, call, count of all, of the odd rank, whether only of what it sends, its number: what ranks got."""
+    cells = {}
+    for line in done.stdout.splitlines():
+        what, colon, codes = line.partition(": ")
+        if colon:
+            form, call, count, odd, rank = what.split()
+            cells[form, call, count, odd.rstrip("s"), odd[len(odd.rstrip("s")) :], rank] = codes.split()
+    return cells
+
+
+def receivers_cut_off(call: str, count: int, odd: int, only_sends: bool, rank: int) -> set[int]:
+    """Ranks for which more is sent than they expect, where nobody passes anything on."""
+    sends = [odd if i == rank else count for i in range(RANKS)]
+    expects = [odd if i == rank and not only_sends else count for i in range(RANKS)]
+    pairs = {
+        "alltoall": [(a, b) for a in range(RANKS) for b in range(RANKS)],
+        "gather": [(a, 0) for a in range(RANKS)],
+        "scatter": [(0, b) for b in range(RANKS)],
+    }[call]
+    return {b for a, b in pairs if sends[a] > expects[b]}
+
+
+@pytest.mark.parametrize("flow", ["token", "barrier"])
+def test_every_call_ends_on_all_ranks(mpi: Mpi, launch: Launch, program: Path, flow: str) -> None:
+    """Ten calls with eight mismatches on two ranks, in three forms; with small segments, too."""
+    forms, more = ("bnp", {}) if flow == "token" else ("b", {"HOCKET_SEGMENT": "4099"})
+    env = {**EVERYTHING, "SCHEDULED": "1", "HOCKET_FLOW_CONTROL": flow, **more}
+    done = launch([str(program), forms], "chain:2,2", RANKS, env=env)
+    assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
+    error = str(TRUNCATED[mpi.family])
+    cells = told(done)
+    assert len(cells) > 100 * len(forms)
+    for (_, call, count, odd, sends, rank), codes in cells.items():
+        assert set(codes) <= {"0", error}, (call, count, odd, sends, rank, codes)  # '!': handlers
+        failed = {i for i, code in enumerate(codes) if code == error}
+        if call in DIRECT:
+            assert failed == receivers_cut_off(call, int(count), int(odd), bool(sends), int(rank))
+        elif call in TO_ALL:
+            shorter_own = sends and int(odd) < int(count)  # a block that is not filled: libraries let it pass
+            assert failed == (set() if shorter_own else set(range(RANKS)))
+        else:  # to or from the root, by others who pass it on
+            assert failed
+    assert f"hocket: MPI_Gather: rank 0 expects 12000 bytes from rank 1 and gets 12040; {SAID}" in done.stderr
+    assert re.search(f"hocket: MPI_Bcast: rank [1-3] expects [0-9]+ bytes from rank [0-3] and gets [0-9]+; {SAID}", done.stderr)
+
+
+@pytest.mark.parametrize("arm", ["bundle-1", "bundle-order"])
+def test_ranks_of_a_host_that_act_together(
+    mpi: Mpi, launch: Launch, program: Path, tmp_path: Path, arm: str
+) -> None:
+    places = tmp_path / "places"
+    places.write_text("n0\nn0\nn1\nn1\n")
+    error = str(TRUNCATED[mpi.family])
+    for call, pattern in {"alltoall": "all-to-all", "allgatherv": "all-gather", "allreduce": "all-reduce"}.items():
+        env = {"SCHEDULED": "1", "HOCKET_ARM": arm}
+        done = launch([str(program), "b", call], "chain:1,1", RANKS, placement=str(places), env=env)
+        assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
+        assert f"hocket: {pattern} of {RANKS} ranks on 2 hosts, bundled" in done.stderr
+        for (_, _, count, odd, sends, _), codes in told(done).items():
+            passes = call == "allgatherv" and sends and int(odd) < int(count)
+            assert codes == ["0" if passes else error] * RANKS
+        assert SAID in done.stderr
+
+
+def test_a_fatal_error_ends_the_job_and_says_why(launch: Launch, program: Path) -> None:
+    """A gather in which a rank sends more than the root expects, by the default error handler."""
+    done = launch([str(program), "b", "gather", "0", "1", "fatal"], "chain:2,2", RANKS, env=EVERYTHING)
+    assert done.returncode != 0 and "does not end" not in done.stderr
+    assert f"hocket: MPI_Gather: rank 0 expects 12000 bytes from rank 1 and gets 12040; {SAID}" in done.stderr
