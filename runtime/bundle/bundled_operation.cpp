@@ -1,6 +1,7 @@
 #include "runtime/bundle/bundled_operation.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "hocket/plan/binary.hpp"
@@ -53,8 +54,19 @@ bool BundledOperation::advance() {
   }
   if (stage_ != Stage::taken || !all_in()) return stage_ == Stage::over;
   stage_ = Stage::over;
-  if (mismatch_ || memory().spoilt(call_)) fail();
+  if (mismatch_ || spoilt()) fail();
   return true;
+}
+
+void BundledOperation::put_mark(std::byte* at) const {
+  const Mark mark = spoilt() ? 0 : given_;
+  std::memcpy(at, &mark, mark_bytes());
+}
+
+void BundledOperation::check_mark(const std::byte* at, std::size_t host) {
+  Mark mark = given_;
+  std::memcpy(&mark, at, mark_bytes());
+  if (mark != given_) differs({hosts().ranks[host].front(), mark, given_});
 }
 
 /// Those say why who have found out.
@@ -89,7 +101,7 @@ void BundledOperation::begin_carrying() {
     return;
   }
   traffic_ = traffic();
-  traffic_.spoilt = memory().spoilt(call_);
+  traffic_.spoilt = spoilt();
   run_.emplace(exchange_, traffic_);
   run_->begin();
 }

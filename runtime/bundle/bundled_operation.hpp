@@ -59,6 +59,14 @@ class BundledOperation : public Operation {
   void differs(const LengthMismatch& mismatch) {
     if (!mismatch_) mismatch_ = mismatch;
   }
+  /// Whether ranks of this host are known to differ; when all are here.
+  [[nodiscard]] bool spoilt() const { return memory().spoilt(call_); }
+  /// At the end of a bundle that the MPI library carries: what its host takes the call to be, or that it is spoilt.
+  /// Elsewhere its length tells.
+  using Mark = std::uint64_t;
+  [[nodiscard]] std::size_t mark_bytes() const { return planned().window == 0 ? sizeof(Mark) : 0; }
+  void put_mark(std::byte* at) const;
+  void check_mark(const std::byte* at, std::size_t host);
   [[nodiscard]] std::byte* area() const { return memory().data() + call_ % 2 * (memory().bytes() / 2); }
 
  private:

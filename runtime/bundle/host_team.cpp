@@ -1,5 +1,7 @@
 #include "runtime/bundle/host_team.hpp"
 
+#include <cstdint>
+
 #include "runtime/bundle/vector_places.hpp"
 
 namespace hocket::runtime {
@@ -29,8 +31,9 @@ bool is_bundled(const Collective& collective) {
 
 std::size_t HostTeam::needed(const Collective& collective, std::size_t bytes) const {
   if (collective.pattern == Pattern::irregular) return VectorPlaces::needed(hosts, bytes);
-  constexpr std::size_t alignment = 64 * 4;  // a cache line before each part
-  return places(hosts, collective.pattern) * bytes + (hosts.most + 4) * alignment;
+  constexpr std::size_t alignment = 64 * 4;                             // a cache line before each part
+  const std::size_t marks = 2 * hosts.count() * sizeof(std::uint64_t);  // at the ends of bundles, out and in
+  return places(hosts, collective.pattern) * bytes + marks + (hosts.most + 4) * alignment;
 }
 
 std::size_t HostTeam::bundle_bytes(const Collective& collective, std::size_t bytes) const {

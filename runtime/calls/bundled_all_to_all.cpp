@@ -59,11 +59,26 @@ Traffic BundledAllToAll::traffic() {
   return traffic;
 }
 
+/// A host whose ranks differ sends nothing that is right. One byte leaves the mark that is there.
+Span BundledAllToAll::going_out(std::size_t host) {
+  put_mark(mark_of(host, going_to(host)));
+  return {going_to(host), spoilt() ? 1 : bundle_bytes(host)};
+}
+
+/// Whatever comes to one has room.
+Span BundledAllToAll::coming_in(std::size_t host) {
+  std::memset(mark_of(host, coming_from(host)), 0, mark_bytes());
+  if (!spoilt()) return {coming_from(host), bundle_bytes(host)};
+  const std::size_t most = memory().bytes() / 2;
+  return {strays_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(most)).get(), most};
+}
+
 void BundledAllToAll::carry(MPI_Comm leaders, MPI_Request* request) {
   std::byte* const out = area();
   std::byte* const in = area() + all_;
   counts_.clear(), places_.clear();
   for (const std::size_t host : hosts_by_leader()) {
+    put_mark(mark_of(host, going_to(host)));
     counts_.push_back(static_cast<int>(bundle_bytes(host)));
     places_.push_back(static_cast<int>(begins_[host]));
   }
@@ -78,6 +93,7 @@ void BundledAllToAll::carry(MPI_Comm leaders, MPI_Request* request) {
 void BundledAllToAll::take() {
   const std::size_t row = hosts().here().size() * sent_;
   for (std::size_t host = 0; host < hosts().count(); ++host) {
+    if (host != hosts().host) check_mark(mark_of(host, coming_from(host)), host);
     const std::byte* from = coming_from(host) + hosts().local * sent_;
     for (const Rank rank : hosts().ranks[host]) {
       std::memcpy(receive_->data() + rank * received_, from, std::min(sent_, received_));

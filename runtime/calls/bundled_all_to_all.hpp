@@ -1,6 +1,7 @@
 #pragma once
 /// MPI_Alltoall with one message between two hosts: p · q · m bytes, of the p ranks of one and the q of the other.
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,15 +20,19 @@ class BundledAllToAll : public BundledOperation {
   void put() final;
   [[nodiscard]] Traffic traffic() final;
   void carry(MPI_Comm leaders, MPI_Request* request) final;
-  [[nodiscard]] Span going_out(std::size_t host) final { return {going_to(host), bundle_bytes(host)}; }
-  [[nodiscard]] Span coming_in(std::size_t host) final { return {coming_from(host), bundle_bytes(host)}; }
+  [[nodiscard]] Span going_out(std::size_t host) final;
+  [[nodiscard]] Span coming_in(std::size_t host) final;
   void take() final;
 
   /// The bundle of this host for another one, or from it: they are as long.
   [[nodiscard]] std::byte* going_to(std::size_t host) const;
   [[nodiscard]] std::byte* coming_from(std::size_t host) const;
   [[nodiscard]] std::size_t bundle_bytes(std::size_t host) const {
-    return hosts().here().size() * hosts().ranks[host].size() * sent_;
+    return hosts().here().size() * hosts().ranks[host].size() * sent_ + mark_bytes();
+  }
+  /// Of a bundle that begins there.
+  [[nodiscard]] std::byte* mark_of(std::size_t host, std::byte* bundle) const {
+    return bundle + bundle_bytes(host) - mark_bytes();
   }
 
   AllToAllCall call_;
@@ -36,6 +41,7 @@ class BundledAllToAll : public BundledOperation {
   std::size_t all_ = 0;               ///< bytes of all bundles
   std::vector<int> counts_, places_;  ///< of bundles, for the MPI library
   std::optional<ReceiveBlocks> receive_;
+  std::vector<std::unique_ptr<std::byte[]>> strays_;  ///< bundles that come to a host whose ranks differ
 };
 
 }  // namespace hocket::runtime

@@ -1,8 +1,8 @@
 #include "runtime/calls/bundled_gather.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <numeric>
 
@@ -30,6 +30,8 @@ void BundledGather::put() {
       at += blocks[rank].length;
       together.length += blocks[rank].length;
     }
+    at += mark_bytes();
+    together.length += mark_bytes();
   }
   std::memcpy(at_[own], blocks[own].at, blocks[own].length);
 }
@@ -37,6 +39,7 @@ void BundledGather::put() {
 Traffic BundledGather::traffic() { return all_gather_traffic(planned(), of_host_, exchange().rank()); }
 
 void BundledGather::carry(MPI_Comm leaders, MPI_Request* request) {
+  put_mark(mark_of(hosts().host));
   counts_.clear(), places_.clear();
   for (const std::size_t host : hosts_by_leader()) {
     const Span& together = of_host_[hosts().ranks[host].front()];
@@ -50,7 +53,14 @@ void BundledGather::carry(MPI_Comm leaders, MPI_Request* request) {
                            request));
 }
 
+std::byte* BundledGather::mark_of(std::size_t host) const {
+  const Span& together = of_host_[hosts().ranks[host].front()];
+  return together.at + together.length - mark_bytes();
+}
+
 void BundledGather::take() {
+  for (std::size_t host = 0; host < hosts().count(); ++host)
+    if (host != hosts().host) check_mark(mark_of(host), host);
   const std::size_t own = hosts().here()[hosts().local];
   for (std::size_t rank = 0; rank < at_.size(); ++rank)
     if (rank != own) std::memcpy(receive_->blocks()[rank].at, at_[rank], receive_->blocks()[rank].length);

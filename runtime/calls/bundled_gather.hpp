@@ -19,6 +19,7 @@ class BundledGather : public BundledOperation {
   [[nodiscard]] Traffic traffic() final;
   void carry(MPI_Comm leaders, MPI_Request* request) final;
   void take() final;
+  [[nodiscard]] std::byte* mark_of(std::size_t host) const;
 
   GatherCall call_;
   std::vector<std::byte*> at_;        ///< of each rank's contribution, in the shared memory

@@ -175,8 +175,8 @@ class ExchangeRun {
 
   std::vector<std::size_t> free_receives_;                     ///< slots
   std::vector<Cursor> receive_at_;                             ///< per receive
-  std::vector<std::size_t> receive_begin_;  ///< per receive: segments from the same rank before it
-  std::vector<bool> last_in_;               ///< per receive: its last segment
+  std::vector<std::size_t> receive_begin_;                     ///< per receive: segments from the same rank before it
+  std::vector<bool> last_in_;                                  ///< per receive: its last segment
   std::vector<std::size_t> receive_posted_, receive_missing_;  ///< per receive: segments
   std::size_t group_ = 0, turn_ = 0, round_ = 0, receives_done_ = 0;
   std::vector<std::size_t> to_combine_;  ///< slots for partial results, in the order of posting

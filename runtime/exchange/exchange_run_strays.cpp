@@ -184,8 +184,7 @@ void ExchangeRun::end_message(Stray& stray, std::size_t receive, std::size_t byt
   if (signals() && !released) release(receive);
   ++receives_done_;
   stray.bytes = 0;
-  if (++stray.over < stray.left.size())
-    stray.at = Cursor(traffic_.receives.spans(stray.left[stray.over]));
+  if (++stray.over < stray.left.size()) stray.at = Cursor(traffic_.receives.spans(stray.left[stray.over]));
 }
 
 }  // namespace hocket::runtime

@@ -36,7 +36,9 @@ class ScheduledOperation : public Operation {
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }
   /// In pack(): what this rank has for itself is longer than what it takes it for. The call goes on, since others wait
   /// for it, and then fails.
-  void own_differs(std::size_t sent, std::size_t expected) { own_mismatch_ = {static_cast<Rank>(exchange_.rank()), sent, expected}; }
+  void own_differs(std::size_t sent, std::size_t expected) {
+    own_mismatch_ = {static_cast<Rank>(exchange_.rank()), sent, expected};
+  }
 
  private:
   /// Puts what goes out where it can be sent from, and says where everything lies.

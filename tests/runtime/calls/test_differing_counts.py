@@ -73,23 +73,46 @@ def test_every_call_ends_on_all_ranks(mpi: Mpi, launch: Launch, program: Path, f
         else:  # to or from the root, by others who pass it on
             assert failed
     assert f"hocket: MPI_Gather: rank 0 expects 12000 bytes from rank 1 and gets 12040; {SAID}" in done.stderr
-    assert re.search(f"hocket: MPI_Bcast: rank [1-3] expects [0-9]+ bytes from rank [0-3] and gets [0-9]+; {SAID}", done.stderr)
+    assert re.search(
+        f"hocket: MPI_Bcast: rank [1-3] expects [0-9]+ bytes from rank [0-3] and gets [0-9]+; {SAID}",
+        done.stderr,
+    )
 
 
-@pytest.mark.parametrize("arm", ["bundle-1", "bundle-order"])
+BUNDLED = {"alltoall": "all-to-all", "allgatherv": "all-gather", "allreduce": "all-reduce"}
+
+
+@pytest.mark.parametrize(
+    ("arm", "calls", "odd"),
+    [
+        ("bundle-1", ("alltoall", "allgatherv", "allreduce"), ()),
+        (
+            "bundle-native",
+            ("alltoall", "allgatherv"),
+            ("-", "1"),
+        ),  # where leaders differ, as the library does
+        ("bundle-leaders", ("alltoall",), ()),
+    ],
+)
 def test_ranks_of_a_host_that_act_together(
-    mpi: Mpi, launch: Launch, program: Path, tmp_path: Path, arm: str
+    mpi: Mpi,
+    launch: Launch,
+    program: Path,
+    tmp_path: Path,
+    arm: str,
+    calls: tuple[str, ...],
+    odd: tuple[str, ...],
 ) -> None:
     places = tmp_path / "places"
     places.write_text("n0\nn0\nn1\nn1\n")
     error = str(TRUNCATED[mpi.family])
-    for call, pattern in {"alltoall": "all-to-all", "allgatherv": "all-gather", "allreduce": "all-reduce"}.items():
-        env = {"SCHEDULED": "1", "HOCKET_ARM": arm}
-        done = launch([str(program), "b", call], "chain:1,1", RANKS, placement=str(places), env=env)
+    env = {"SCHEDULED": "1", "HOCKET_ARM": arm}
+    for call in calls:
+        done = launch([str(program), "b", call, *odd], "chain:1,1", RANKS, placement=str(places), env=env)
         assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
-        assert f"hocket: {pattern} of {RANKS} ranks on 2 hosts, bundled" in done.stderr
-        for (_, _, count, odd, sends, _), codes in told(done).items():
-            passes = call == "allgatherv" and sends and int(odd) < int(count)
+        assert f"hocket: {BUNDLED[call]} of {RANKS} ranks on 2 hosts, bundled" in done.stderr
+        for (_, _, count, other, sends, _), codes in told(done).items():
+            passes = call == "allgatherv" and sends and int(other) < int(count)
             assert codes == ["0" if passes else error] * RANKS
         assert SAID in done.stderr
 

@@ -2,10 +2,10 @@
  * after it must be right and scheduled as before.
  *
  * Usage: differing_counts FORMS [CALL [COUNTS [ODD [fatal]]]] ; FORMS: letters of b(locking), n(onblocking) and
- * p(ersistent); CALL, COUNTS, ODD: only these, by name and number. Rank 0 prints a line for each call: the form, the
- * call, the counts of all ranks and of the odd one, whether that is so only of what it sends, which rank it is; then for
- * each rank the class of what came back, and a '!' where the communicator's handler was not called once for an error, or
- * without one. At last "ok <checks>". A call that does not end is named, and ends the job. */
+ * p(ersistent); CALL, COUNTS, ODD: only these, by name and number ('-': all). Rank 0 prints a line for each call: the
+ * form, the call, the counts of all ranks and of the odd one, whether that is so only of what it sends, which rank it
+ * is; then for each rank the class of what came back, and a '!' where the communicator's handler was not called once
+ * for an error, or without one. At last "ok <checks>". A call that does not end is named, and ends the job. */
 #include <hocket.h>
 #include <mpi.h>
 #include <signal.h>
@@ -42,12 +42,12 @@ struct counts {
 };
 
 /* The call in the form `form`, of which `named` has the name in small letters. */
-#define CALL(Name, named, ...)                                                                    \
-  static int named(enum form form, struct counts c, MPI_Request* request) {                       \
-    (void)c;                                                                                      \
-    if (form == BLOCKING) return MPI_##Name(__VA_ARGS__, comm);                                   \
-    if (form == NONBLOCKING) return MPI_I##named(__VA_ARGS__, comm, request);                     \
-    return PERSISTENT_FORM(MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, request));         \
+#define CALL(Name, named, ...)                                                            \
+  static int named(enum form form, struct counts c, MPI_Request* request) {               \
+    (void)c;                                                                              \
+    if (form == BLOCKING) return MPI_##Name(__VA_ARGS__, comm);                           \
+    if (form == NONBLOCKING) return MPI_I##named(__VA_ARGS__, comm, request);             \
+    return PERSISTENT_FORM(MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, request)); \
   }
 #if MPI_VERSION >= 4 || defined(OPEN_MPI)
 #define PERSISTENT_FORM(call) call
@@ -207,7 +207,7 @@ int main(int argc, char** argv) {
       if (strchr(argv[1], "bnp"[form]) == NULL) continue;
       for (int number = 0; number < CASES; ++number)
         for (int odd = 0; odd < 2; ++odd)
-          if ((argc <= 3 || atoi(argv[3]) == number) && (argc <= 4 || atoi(argv[4]) == odd))
+          if ((argc <= 3 || *argv[3] == '-' || atoi(argv[3]) == number) && (argc <= 4 || atoi(argv[4]) == odd))
             run_case(&calls[i], form, number, odd);
     }
   }
