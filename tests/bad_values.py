@@ -50,7 +50,7 @@ NETWORKS_TRIED: Final = (
     "star:4", "star:3*2", "chain:3,2,2", "torus:3x3", "mesh:3x2", "hypercube:3", "torus:5", "fat-tree:k=4", "star:1",
     "star:2", "tree:2x3", *(str(NETWORKS / name) for name in (
         "figure1.toml", "ties.toml", "two-spines.toml", "ranks.toml", "cluster.xml", "topology.conf", "topology.yaml",
-        "flux.json", "mixed-rates.toml", "torus.toml", "two-clusters.xml",
+        "flux.json", "mixed-rates.toml", "two-clusters.xml",
     )),
 )  # fmt: skip
 

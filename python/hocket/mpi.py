@@ -272,9 +272,9 @@ def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
             timeout=_SECONDS,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
+        words = shlex.split(shown.stdout)
+    except (OSError, subprocess.TimeoutExpired, ValueError):
         return {}
-    words = shlex.split(shown.stdout)
     folders = [Path(word[2:]) for word in words if word.startswith("-L")]
     names = [word[2:] for word in words if word.startswith("-lmpi")]  # mpi, mpi_abi; Debian's MPICH: mpich
     # Not libmpi.so, which in a wheel is a text for linkers.

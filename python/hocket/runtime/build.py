@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hocket import _core
-from hocket.errors import MissingToolError
+from hocket.errors import MissingToolError, UsageError
 from hocket.runtime.cache import build_once
 from hocket.runtime.compiling import compile_all, compile_native, progress
 from hocket.runtime.preload import SHIM, VARIABLE, with_shim
@@ -107,7 +107,12 @@ def _read_flags(file: str) -> list[str]:
 
 
 def _library_flags() -> list[str]:
-    return [*_read_flags(_LIBRARY_FLAGS), *shlex.split(os.environ.get(CHOSEN_FLAGS, ""))]
+    try:
+        chosen = shlex.split(os.environ.get(CHOSEN_FLAGS, ""))
+    except ValueError as error:
+        raise UsageError(f"{CHOSEN_FLAGS} is not as a shell writes it: {error}",
+                         remedy=f"correct or unset {CHOSEN_FLAGS}") from None  # fmt: skip
+    return [*_read_flags(_LIBRARY_FLAGS), *chosen]
 
 
 def _sources(tree: str) -> list[Path]:

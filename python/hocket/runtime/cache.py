@@ -23,6 +23,7 @@ from pathlib import Path
 from hocket.errors import HocketError
 from hocket.runtime.trust import OWN_PLACE, check_above, check_private
 from hocket.signals import as_exceptions
+from hocket.text import real_path
 from hocket.writing import close_to_others, make_folders, open_new
 
 _WORK = "build-"  # unfinished things begin with this
@@ -51,7 +52,7 @@ def cache_dir() -> Path:
     try:
         make_folders(base, _folder_mode())
         os.scandir(base).close()  # root may have made it for itself
-        base = base.resolve()  # what is checked is what is used, whoever may change a link
+        base = real_path(base)  # what is checked is what is used, whoever may change a link
     except OSError as error:
         raise HocketError(
             f"cannot use the cache directory {base}: {error.strerror}", remedy=OWN_PLACE

@@ -75,6 +75,14 @@ def test_unknown_flow_control(flow: str) -> None:
         RuntimeOptions(flow_control=flow).environment()
 
 
+def test_flags_that_no_shell_would_split(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOCKET_CXXFLAGS", "-g '-O0")
+    with pytest.raises(
+        UsageError, match="HOCKET_CXXFLAGS is not as a shell writes it: No closing quotation; correct"
+    ):
+        build_runtime(mpi.mpicc)
+
+
 def test_missing_placement_file() -> None:
     with pytest.raises(UsageError, match="placement file"):
         RuntimeOptions(placement="/nonexistent").where_ranks_are(read_network("star:3"), 3)

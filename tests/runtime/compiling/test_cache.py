@@ -36,6 +36,25 @@ def leftovers(home: Path) -> list[str]:
     return [path.name for path in home.iterdir() if path.name.startswith("build-")]
 
 
+def test_an_empty_home_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The root directory would be the user's, for Python."""
+    owner = cache.pwd.getpwuid(os.getuid())
+    monkeypatch.setattr(cache.pwd, "getpwuid", lambda _: type(owner)((*owner[:5], str(tmp_path), owner[6])))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "")
+    assert cache_dir() == tmp_path / ".cache/hocket"
+
+
+def test_a_cache_that_is_a_circle_of_links_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a"))
+    with pytest.raises(HocketError, match=r"cannot use the cache directory .*; set XDG_CACHE_HOME"):
+        cache_dir()
+
+
 def test_a_cache_that_others_can_write_to_is_refused(home: Path) -> None:
     home.mkdir()
     home.chmod(0o777)
