@@ -66,7 +66,10 @@ def gossip(
     network = load_network(source, quiet=as_json).network
     sides, wraparound = _grid(network, source)
     if times is not None and network.ranks < 2:
-        raise UsageError("one processor has nothing to send, so that there are no times to draw")
+        raise UsageError(
+            "one processor has nothing to send, so that there are no times to draw",
+            remedy="give a larger network",
+        )
     for path in (times, regions):
         if path is not None:
             from hocket.plots import style

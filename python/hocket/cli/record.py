@@ -45,7 +45,7 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     launcher = _launcher(command[0])
     mpi = find_mpi(mpi_name) if mpi_name else launcher
     if mpi is None:
-        raise UsageError(f"{command[0]} is not a launcher of MPICH or Open MPI",
+        raise UsageError(f"{command[0] or repr(command[0])} is not a launcher of MPICH or Open MPI",
                          remedy="begin with an mpiexec, or say --mpi")  # fmt: skip
     # A plan in the environment is followed, by all ranks alike; without one calls are only recorded.
     variables = find_runtime(mpi.mpicc).environment() | {"HOCKET_PLAN": os.environ.get("HOCKET_PLAN", "")}

@@ -190,7 +190,10 @@ def _root_and_size(planned: PlannedExchange) -> tuple[int | None, int]:
     """Of a collective with a root; and its --bytes."""
     demand, rooted = planned.demand, planned.collective in (BROADCAST, REDUCE)
     if demand.bytes == 0 or (demand.contributions and not rooted):
-        raise UsageError("a routine is written from a plan whose contributions are equal and not empty")
+        raise UsageError(
+            "a routine is written from a plan whose contributions are equal and not empty",
+            remedy="plan with --bytes",
+        )
     root = next(rank for rank, bytes in enumerate(demand.contributions) if bytes) if rooted else None
     return root, demand.bytes * (demand.ranks if planned.collective == ALL_REDUCE else 1)
 
@@ -244,7 +247,7 @@ def _prepare(
     options.check()
     options.check_network(planned.network)
     if not planned.certificate.complete:
-        raise UsageError(f"the schedule of '{planned.scheduler}' is not complete")
+        raise UsageError(f"the schedule of '{planned.scheduler}' is not complete", remedy="choose another")
     waits = _waits(planned, options)
     programs = _core.rank_programs(planned.schedule, waits)
     rows = [

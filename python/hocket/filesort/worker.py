@@ -168,9 +168,12 @@ def _collective_try(comm: MPI.Comm, step: Callable[[], T]) -> T:
         try:
             results.append(step())
         except OSError as error:
-            raise HocketError(f"{error.filename or 'a file'}: {error.strerror or error}") from error
+            raise HocketError(f"{error.filename or 'a file'}: {error.strerror or error}",
+                              remedy="all hosts must see the files") from error  # fmt: skip
         except MemoryError as error:
-            raise HocketError("there is not enough memory") from error
+            raise HocketError(
+                "there is not enough memory", remedy="give less by --memory, or start fewer ranks"
+            ) from error
 
     everywhere(comm, run)
     return results[0]

@@ -34,7 +34,10 @@ def lines(process: subprocess.Popen[str], patience: float) -> Iterator[str]:
         try:
             line = heard.get(timeout=patience)
         except queue.Empty:
-            raise HocketError(f"the ranks have said nothing for {patience:g} s") from None
+            raise HocketError(
+                f"the ranks have said nothing for {patience:g} s",
+                remedy="see whether the hosts are busy, or cannot reach each other",
+            ) from None
         if line is None:
             return
         yield line

@@ -111,7 +111,10 @@ def heat(
 
 def _refuse_empty(panels: Sequence[Panel]) -> None:
     if any(not len(panel.schedule) or not panel.network.channels for panel in panels):
-        raise UsageError("no message crosses a link, so that there is no heat to draw")
+        raise UsageError(
+            "no message crosses a link, so that there is no heat to draw",
+            remedy="give a network of more hosts",
+        )
 
 
 def _busy_heat(

@@ -102,7 +102,8 @@ def draw_throughput(stages: Sequence[Stage], path: str | Path, *, title: str = "
     for each in stages:
         if not len(each.routes):
             raise UsageError(
-                f"{each.name}: no message crosses a link, so that there is no throughput to draw"
+                f"{each.name}: no message crosses a link, so that there is no throughput to draw",
+                remedy="give a network of more hosts",
             )
     rows = len(stages)
     height = TOP + rows * PLOT + (rows - 1) * BETWEEN + BOTTOM

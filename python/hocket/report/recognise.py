@@ -93,6 +93,6 @@ def _json(text: str, where: Where) -> dict[str, object]:
             remedy="is the file cut off?",
         ) from None
     except RecursionError:
-        raise HocketError("is nested too deeply", where=where) from None
+        raise HocketError("is nested too deeply", where=where, remedy="is it a file of Hocket's?") from None
     assert isinstance(found, dict)
     return found

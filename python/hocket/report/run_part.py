@@ -24,6 +24,7 @@ from hocket.run_report.advice import REASONS
 from hocket.units import format_bytes, format_time, format_total
 
 VERSION: Final = 1
+_FROM: Final = "is it from 'hocket run --report=FILE.json'?"
 MOST_BARS: Final = 24
 _MOST_TICKS: Final = 12
 SCHEDULED: Final = "scheduled"
@@ -106,7 +107,7 @@ def _checked(
 ) -> list[dict[str, Any]]:
     found = document.get(key, [])
     if not isinstance(found, list):
-        raise ReportError(f"'{key}' is no list", where=where)
+        raise ReportError(f"'{key}' is no list", where=where, remedy=_FROM)
     for number, line in enumerate(found):
         for name, kind in kinds.items():
             value = line.get(name) if isinstance(line, dict) else None
@@ -114,7 +115,7 @@ def _checked(
                 raise ReportError(
                     f"entry {number + 1} of '{key}' has no '{name}'",
                     where=where,
-                    remedy="is it from 'hocket run --report=FILE.json'?",
+                    remedy=_FROM,
                 )
         if "seconds" in kinds:
             seconds, sizes = line["seconds"], line["message_bytes"]
@@ -128,7 +129,9 @@ def _checked(
                 isinstance(number, int | float) and number >= 0 for number in numbers
             ):
                 raise ReportError(
-                    f"entry {number + 1} of '{key}' has times or sizes that are none", where=where
+                    f"entry {number + 1} of '{key}' has times or sizes that are none",
+                    where=where,
+                    remedy=_FROM,
                 )
     return found
 

@@ -14,6 +14,7 @@ from hocket.text import decode, read_limited, shown, where_is
 
 _MOST_BYTES: Final = 64 << 20  # of a file
 _MOST_TEXT: Final = 4096
+_REMEDY: Final = "run the program again; all hosts need the same Hocket, and room for the report"
 _MOST_COUNT: Final = 2**64 - 1
 _MOST_INT: Final = 2**31 - 1
 
@@ -91,7 +92,7 @@ class _Fields:
     def _value(self, name: str, kind: type) -> Any:
         value = self._values.get(name)
         if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
-            raise ReportError(f"{name} is {shown(repr(value))}", where=self._where)
+            raise ReportError(f"{name} is {shown(repr(value))}", where=self._where, remedy=_REMEDY)
         return value
 
     def flag(self, name: str) -> bool:
@@ -100,21 +101,25 @@ class _Fields:
     def text(self, name: str) -> str:
         value = str(self._value(name, str))
         if len(value) > _MOST_TEXT or not value.isprintable():
-            raise ReportError(f"{name} is {shown(value)}", where=self._where)
+            raise ReportError(f"{name} is {shown(value)}", where=self._where, remedy=_REMEDY)
         return value
 
     def count(self, name: str, least: int = 0, most: int = _MOST_COUNT) -> int:
         value = int(self._value(name, int))
         if not least <= value <= most:
-            raise ReportError(f"{name} is {shown(str(value))}, out of range", where=self._where)
+            raise ReportError(
+                f"{name} is {shown(str(value))}, out of range", where=self._where, remedy=_REMEDY
+            )
         return value
 
     def seconds(self, name: str) -> float:
         value = self._values.get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ReportError(f"{name} is {shown(repr(value))}", where=self._where)
+            raise ReportError(f"{name} is {shown(repr(value))}", where=self._where, remedy=_REMEDY)
         if not (0 <= value <= 1e18 and math.isfinite(value)):
-            raise ReportError(f"{name} is {shown(repr(value))}, out of range", where=self._where)
+            raise ReportError(
+                f"{name} is {shown(repr(value))}, out of range", where=self._where, remedy=_REMEDY
+            )
         return float(value)
 
 
@@ -122,9 +127,9 @@ def _fields(line: str, where: Where) -> _Fields:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
-        raise ReportError("is not JSON", where=where) from None
+        raise ReportError("is not JSON", where=where, remedy=_REMEDY) from None
     if not isinstance(values, dict):
-        raise ReportError("is not a JSON object", where=where)
+        raise ReportError("is not a JSON object", where=where, remedy=_REMEDY)
     return _Fields(values, where)
 
 
@@ -172,10 +177,10 @@ def read_rank(path: Path) -> RankReport:
     lines = decode(data, where, ReportError).split("\n")
     first = _fields(lines[0], Where(where.file, 1))
     if first.count("hocket_report") != 1:
-        raise ReportError("is of another version", where=Where(where.file, 1))
+        raise ReportError("is of another version", where=Where(where.file, 1), remedy=_REMEDY)
     rows = first.count("rows")
     if len(lines) != rows + first.count("choices") + 2 or lines[-1]:
-        raise ReportError("does not have as many lines as it says", where=where)
+        raise ReportError("does not have as many lines as it says", where=where, remedy=_REMEDY)
     told = [_fields(line, Where(where.file, number)) for number, line in enumerate(lines[1:-1], 2)]
     return RankReport(
         rank=first.count("rank", least=-1, most=_MOST_INT),

@@ -104,7 +104,7 @@ def read(path: Path) -> list[Choice]:
             remedy="check its permissions, or: hocket tune clear",
         ) from None
     except _core.InputError as error:
-        raise HocketError(f"{path}: {error}") from None
+        raise HocketError(f"{path}: {error}", remedy="forget it: hocket tune clear") from None
 
 
 def choices(place: str = "") -> list[Choice]:

@@ -63,7 +63,10 @@ def rules(choices: Iterable[Choice]) -> tuple[list[Rule], list[Choice], list[Cho
 
 def _known(rule: Rule) -> tuple[int, bool, int]:
     if rule.call not in OPENMPI:
-        raise HocketError(f"Open MPI's rules of {rule.call} are not known to Hocket")
+        raise HocketError(
+            f"Open MPI's rules of {rule.call} are not known to Hocket",
+            remedy="leave such calls to `hocket run`",
+        )
     number, total, names = OPENMPI[rule.call]
     if rule.algorithm not in names:
         raise HocketError(
@@ -130,7 +133,8 @@ class Mpich:
                     if b"algorithm=MPIR_Alltoall_intra" in found[0]:
                         return Mpich(json.loads(found[0]), frozenset(algorithms))
         except (OSError, ValueError) as error:
-            raise HocketError(f"cannot read the MPI library {library}: {error}") from None
+            raise HocketError(f"cannot read the MPI library {library}: {getattr(error, 'strerror', None) or error}",
+                              remedy="name the libmpi.so of an MPICH") from None  # fmt: skip
         raise HocketError(f"{library} brings no decisions to begin with",
                           remedy="name the libmpi.so of an MPICH from 4.0 on")  # fmt: skip
 
@@ -149,7 +153,10 @@ def mpich_json(made: Sequence[Rule], mpich: Mpich) -> str:
     told = dict(mpich.selection)
     for call, of_call in groupby(made, lambda rule: rule.call):
         if call not in MPICH:
-            raise HocketError(f"MPICH's decisions on {call} are not known to Hocket")
+            raise HocketError(
+                f"MPICH's decisions on {call} are not known to Hocket",
+                remedy="leave such calls to `hocket run`",
+            )
         key = f"collective={call}"
         otherwise = told[key]["comm_type=intra"]
         by_ranks: dict[str, Any] = {}
