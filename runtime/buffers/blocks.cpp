@@ -61,12 +61,4 @@ void GatherBlocks::finish() {
     if (i != there_) placed_.unpack(i);
 }
 
-bool usable(const void* buffer, MPI_Count count, MPI_Datatype type) {
-  if (!committed(type)) return false;
-  if (buffer != MPI_BOTTOM && packable(type)) return true;
-  const Layout layout = layout_of(type);
-  if (moved(const_cast<void*>(buffer), layout.true_lower) == nullptr) return false;
-  return packable(type) || layout.runs(count);
-}
-
 }  // namespace hocket::runtime

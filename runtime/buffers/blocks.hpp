@@ -55,18 +55,4 @@ class GatherBlocks {
   std::size_t there_;  ///< a block that needs no unpacking
 };
 
-/// False of elements that only the MPI library can judge or take: nowhere in memory (it has an error for that), or of
-/// more bytes than it packs.
-[[nodiscard]] bool usable(const void* buffer, MPI_Count count, MPI_Datatype type);
-
-/// Whether a program sends from where it receives, and the MPI library has an error for that. Open MPI has none, and
-/// programs get by with it.
-[[nodiscard]] inline bool forbidden_alias([[maybe_unused]] const void* send, [[maybe_unused]] const void* receive) {
-#ifdef MPICH_VERSION
-  return send == receive && send != MPI_BOTTOM;
-#else
-  return false;
-#endif
-}
-
 }  // namespace hocket::runtime

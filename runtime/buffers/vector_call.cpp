@@ -23,7 +23,6 @@ constexpr bool null_types = false;
 struct KnownType {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Count size = 0;
-  bool packable = true;
 
   /// False if there is no such type.
   [[nodiscard]] bool look_at(MPI_Datatype other) {
@@ -31,12 +30,9 @@ struct KnownType {
     if (other == type) return true;
     if (PMPI_Type_size_x(other, &size) != MPI_SUCCESS || size < 0) return false;
     type = other;
-    packable = runtime::packable(type);
     return true;
   }
 };
-
-bool begins_nowhere(const Block& block) { return moved(block.at, layout_of(block.type).true_lower) == nullptr; }
 
 /// Something goes out from where something comes in.
 bool alias(const VectorSide& send, const VectorSide& receive) {
@@ -62,7 +58,7 @@ Block VectorSide::block(std::size_t message, MPI_Aint unit) const {
   return {moved(buffer, static_cast<MPI_Aint>(displacements[message]) * unit), counts[message], types[message]};
 }
 
-std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes(bool as_they_are) const {
+std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes() const {
   std::vector<std::uint64_t> bytes(peers.size(), 0);
   if (peers.empty()) return bytes;
   if (!counts.given() || !displacements.given() || !types.given() || buffer == MPI_IN_PLACE) return std::nullopt;
@@ -74,9 +70,6 @@ std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes(bool as_they
     if (known.size > 0 && static_cast<std::uint64_t>(count) > longest_message / static_cast<std::uint64_t>(known.size))
       return std::nullopt;
     bytes[i] = static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(known.size);
-    if (bytes[i] == 0 || peers[i] < 0) continue;
-    if (!as_they_are && !known.packable && !layout_of(known.type).runs(count)) return std::nullopt;
-    if (buffer == MPI_BOTTOM && begins_nowhere(block(i, unit()))) return std::nullopt;
   }
   return bytes;
 }
@@ -90,26 +83,20 @@ PlacedBlocks VectorSide::blocks(MPI_Comm comm, PlacedBlocks::Copy copy) const {
 
 VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours,
                        MPI_Comm communicator)
-    : send(sends), receive(receives), comm(communicator), erroneous(neighbours.erroneous) {
+    : send(sends), receive(receives), comm(communicator) {
   in_place = neighbours.everybody && send.buffer == MPI_IN_PLACE;
-  // The least that the library looks at. Of other aliases it may say nothing, and go on to wait for the other ranks.
-  const bool alike = send.counts == receive.counts && send.displacements == receive.displacements &&
-                     send.types == receive.types && !send.types.differ();
-  forbidden = neighbours.everybody && !in_place && alike && forbidden_alias(send.buffer, receive.buffer);
   if (in_place) send = receive;
   send.peers = neighbours.destinations;
   receive.peers = neighbours.sources;
 }
 
 std::optional<VectorSizes> VectorCall::sizes() const {
-  if (erroneous || forbidden) return std::nullopt;
-  auto out = send.message_bytes(true), in = receive.message_bytes(true);
+  auto out = send.message_bytes(), in = receive.message_bytes();
   if (!out || !in) return std::nullopt;
   return VectorSizes{std::move(*out), std::move(*in)};
 }
 
 std::optional<PeerBytes> VectorCall::peer_bytes() const {
-  if (erroneous) return std::nullopt;
   const auto out = send.message_bytes(), in = receive.message_bytes();
   if (!out || !in || (!in_place && alias(send, receive))) return std::nullopt;
   int rank = 0;

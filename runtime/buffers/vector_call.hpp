@@ -79,8 +79,8 @@ struct VectorSide {
   bool shared = false;  ///< all peers get one message
 
   /// The bytes of each message. Nothing if the arguments are erroneous, as far as this rank can tell, or such
-  /// that only the MPI library can serve them: it knows what to say. `as_they_are`: messages need not be packed.
-  [[nodiscard]] std::optional<std::vector<std::uint64_t>> message_bytes(bool as_they_are = false) const;
+  /// that only the MPI library can serve them.
+  [[nodiscard]] std::optional<std::vector<std::uint64_t>> message_bytes() const;
   /// One of displacements[i], in bytes.
   [[nodiscard]] MPI_Aint unit() const;
   [[nodiscard]] Block block(std::size_t message, MPI_Aint unit) const;
@@ -111,9 +111,7 @@ struct VectorSizes {
 struct VectorCall {
   VectorSide send, receive;
   MPI_Comm comm = MPI_COMM_NULL;
-  bool in_place = false;   ///< what goes out lies where something else comes in
-  bool erroneous = false;  ///< whatever its sides say
-  bool forbidden = false;  ///< it sends from where it receives, and this MPI library has an error for that
+  bool in_place = false;  ///< what goes out lies where something else comes in
 
   /// The neighbours must outlive it. MPI_IN_PLACE, where it is allowed, sends what the receive side describes.
   VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours, MPI_Comm communicator);

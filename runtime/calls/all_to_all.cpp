@@ -10,18 +10,6 @@
 
 namespace hocket::runtime {
 
-bool AllToAllCall::well_formed(const Team&) const {
-  if (recvcount < 0 || recvtype == MPI_DATATYPE_NULL) return false;
-  return sendbuf == MPI_IN_PLACE || (sendcount >= 0 && sendtype != MPI_DATATYPE_NULL);
-}
-
-bool AllToAllCall::usable(const Team& team) const {
-  const int n = team.size();
-  if (!runtime::usable(recvbuf, n * recvcount, recvtype)) return false;
-  return sendbuf == MPI_IN_PLACE ||
-         (runtime::usable(sendbuf, n * sendcount, sendtype) && !forbidden_alias(sendbuf, recvbuf));
-}
-
 std::size_t AllToAllCall::message_bytes(const Team&) const {
   return sendbuf == MPI_IN_PLACE ? quick_bytes_of(recvcount, recvtype) : quick_bytes_of(sendcount, sendtype);
 }

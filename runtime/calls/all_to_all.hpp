@@ -36,10 +36,6 @@ struct AllToAllCall {
     static const Collective& collective = find_collective("all-to-all");
     return {&collective};
   }
-  /// Arguments that the standard calls erroneous are left to the MPI library, which knows what to say.
-  [[nodiscard]] bool well_formed(const Team& team) const;
-  /// False of buffers and types that must be left to it, too.
-  [[nodiscard]] bool usable(const Team& team) const;
   /// Of every message. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// What the user has set: calls with smaller messages are left to the MPI library, all others scheduled; 0: nothing.

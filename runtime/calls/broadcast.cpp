@@ -6,10 +6,6 @@
 
 namespace hocket::runtime {
 
-bool BroadcastCall::well_formed(const Team& team) const {
-  return count >= 0 && type != MPI_DATATYPE_NULL && root >= 0 && root < team.size();
-}
-
 std::size_t BroadcastCall::message_bytes(const Team&) const { return quick_bytes_of(count, type); }
 
 std::uint64_t BroadcastCall::limit() { return settings().min_gather_bytes; }

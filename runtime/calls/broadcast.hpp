@@ -32,10 +32,6 @@ struct BroadcastCall {
     static const Collective& collective = find_collective("broadcast");
     return {&collective, static_cast<Rank>(root)};
   }
-  /// Arguments that the standard calls erroneous are left to the MPI library, which knows what to say.
-  [[nodiscard]] bool well_formed(const Team& team) const;
-  /// False of buffers and types that must be left to it, too.
-  [[nodiscard]] bool usable(const Team&) const { return runtime::usable(buffer, count, type); }
   /// All that the root sends. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// As GatherCall: of contributions.

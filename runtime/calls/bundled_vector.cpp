@@ -23,13 +23,11 @@ std::vector<std::uint64_t> by_peer(const VectorSide& side, const std::vector<std
 
 }  // namespace
 
-BundledVector::BundledVector(const Exchange& exchange, const VectorCall* call, std::optional<VectorSizes> sizes)
+BundledVector::BundledVector(const Exchange& exchange, const VectorCall& call, VectorSizes sizes)
     : BundledOperation(exchange),
       call_(call),
       sizes_(std::move(sizes)),
-      longest_(VectorPlaces::longest(hosts(), memory().bytes() / 2)) {
-  if (call_ == nullptr) sizes_.reset();
-}
+      longest_(VectorPlaces::longest(hosts(), memory().bytes() / 2)) {}
 
 /// The messages of one side that are no direct ones; those have no elements.
 std::vector<Block> BundledVector::bundled(const VectorSide& side, const std::vector<std::uint64_t>& bytes) const {
@@ -43,30 +41,22 @@ std::vector<Block> BundledVector::bundled(const VectorSide& side, const std::vec
 
 void BundledVector::put() {
   const std::size_t own = hosts().here()[hosts().local];
-  std::vector<std::uint64_t> to(hosts().together, 0);
-  from_.assign(hosts().together, 0);
-  if (sizes_) {
-    to = by_peer(call_->send, sizes_->sends, hosts().together);
-    from_ = by_peer(call_->receive, sizes_->receives, hosts().together);
-    from_[own] = to[own];  // by mistake they may differ
-    receive_.emplace(bundled(call_->receive, from_), call_->comm);
-    if (!call_->in_place) {
-      post_direct(call_->receive, from_, false);
-      post_direct(call_->send, to, true);
-    }
+  const std::vector<std::uint64_t> to = by_peer(call_.send, sizes_.sends, hosts().together);
+  from_ = by_peer(call_.receive, sizes_.receives, hosts().together);
+  from_[own] = to[own];  // by mistake they may differ
+  receive_.emplace(bundled(call_.receive, from_), call_.comm);
+  if (!call_.in_place) {
+    post_direct(call_.receive, from_, false);
+    post_direct(call_.send, to, true);
   }
   put_rows(to);
 }
 
 void BundledVector::put_rows(const std::vector<std::uint64_t>& to) {
   const VectorPlaces at = places();
-  std::optional<PlacedBlocks> send;
-  if (sizes_) {
-    send.emplace(bundled(call_->send, to), call_->comm);
-    for (std::size_t i = 0; i < call_->send.peers.size(); ++i) send->pack(i);
-  }
-  const PeerMessages messages =
-      send ? PeerMessages(call_->send.peers, send->blocks()) : PeerMessages(std::span<const int>{}, {});
+  PlacedBlocks send(bundled(call_.send, to), call_.comm);
+  for (std::size_t i = 0; i < call_.send.peers.size(); ++i) send.pack(i);
+  const PeerMessages messages(call_.send.peers, send.blocks());
   const std::span<std::uint64_t> rows_at = at.rows_at(hosts().local);
   std::byte* const rows = at.rows(hosts().local);
   std::byte* next = rows;
@@ -85,7 +75,7 @@ void BundledVector::put_rows(const std::vector<std::uint64_t>& to) {
     expected[rank] = is_direct(from_[rank]) ? 0 : static_cast<std::uint32_t>(from_[rank]);
 }
 
-/// As the program describes them: longer ones need not be packable. Tokens have smaller tags.
+/// As the program describes them. Tokens have smaller tags.
 void BundledVector::post_direct(const VectorSide& side, const std::vector<std::uint64_t>& bytes, bool sends) {
   const MPI_Aint unit = side.unit();
   const int tag = exchange().tags().token(hosts().together);
@@ -107,7 +97,7 @@ void BundledVector::post_direct(const VectorSide& side, const std::vector<std::u
 
 /// Of long messages what goes out lies where something comes in: pair by pair, all ranks in the same order of pairs.
 void BundledVector::exchange_in_place() {
-  const VectorSide& side = call_->receive;
+  const VectorSide& side = call_.receive;
   const auto own = static_cast<int>(hosts().here()[hosts().local]);
   const int tag = exchange().tags().token(hosts().together);
   for (std::size_t i = 0; i < side.peers.size(); ++i) {
@@ -217,10 +207,9 @@ Span BundledVector::coming_in(std::size_t host) {
 }
 
 void BundledVector::take() {
-  if (!sizes_) return;
   const VectorPlaces at = places();
   const std::span<const std::uint64_t> arrivals = at.arrivals();
-  const PeerMessages wanted(call_->receive.peers, receive_->blocks());
+  const PeerMessages wanted(call_.receive.peers, receive_->blocks());
   const std::size_t here = hosts().here().size();
   for (std::size_t host = 0; host < hosts().count(); ++host) {
     const bool stays = host == hosts().host;
@@ -241,8 +230,8 @@ void BundledVector::take() {
       next += row.bytes();
     }
   }
-  for (std::size_t i = 0; i < call_->receive.peers.size(); ++i) receive_->unpack(i);
-  if (call_->in_place) exchange_in_place();
+  for (std::size_t i = 0; i < call_.receive.peers.size(); ++i) receive_->unpack(i);
+  if (call_.in_place) exchange_in_place();
 }
 
 void BundledVector::take_message(Rank from, const Span& message, std::span<const Span> wanted) {

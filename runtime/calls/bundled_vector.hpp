@@ -19,9 +19,8 @@ namespace hocket::runtime {
 /// receiver know which.
 class BundledVector : public BundledOperation {
  public:
-  /// By an exchange of bundles between leaders, an all-to-all. `call`: null, or `sizes` without value: this rank has
-  /// no part in it but that of its host.
-  BundledVector(const Exchange& exchange, const VectorCall* call, std::optional<VectorSizes> sizes);
+  /// By an exchange of bundles between leaders, an all-to-all. `call` must outlive it.
+  BundledVector(const Exchange& exchange, const VectorCall& call, VectorSizes sizes);
 
  private:
   void put() final;
@@ -46,8 +45,8 @@ class BundledVector : public BundledOperation {
   void lay_out(std::span<std::uint64_t> arrivals) const;
   void take_message(Rank from, const Span& message, std::span<const Span> wanted);
 
-  const VectorCall* call_;
-  std::optional<VectorSizes> sizes_;
+  const VectorCall& call_;
+  VectorSizes sizes_;
   std::size_t longest_;              ///< message that goes by bundle
   std::vector<std::uint64_t> from_;  ///< bytes of each rank
   std::optional<PlacedBlocks> receive_;

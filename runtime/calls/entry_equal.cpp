@@ -39,40 +39,40 @@
 #define COMBINED_AT_ROOT_RECORDED(operation, Call) \
   only_recorded(operation, comm, Parts::to_root, Numbers::all(count), type, root)
 
-#define BLOCKING(Name, name, Call, shape, Count, Place)                 \
+#define BLOCKING(Of, Name, name, Call, shape, Count, Place)             \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {         \
     using namespace hocket::runtime;                                    \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); }; \
     if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]] \
       return native();                                                  \
     const Called called("MPI_" #Name);                                  \
-    return blocking(Call{shape##_ARGUMENTS}, native);                   \
+    return blocking(LibraryCall::Of, Call{shape##_ARGUMENTS}, native);  \
   }
-#define NONBLOCKING(Name, name, Call, shape, Count, Place)                            \
+#define NONBLOCKING(Of, Name, name, Call, shape, Count, Place)                        \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) { \
     using namespace hocket::runtime;                                                  \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };      \
     if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]]               \
       return native();                                                                \
     const Called called("MPI_" #Name);                                                \
-    return nonblocking(Call{shape##_ARGUMENTS}, request, native);                     \
+    return nonblocking(LibraryCall::Of, Call{shape##_ARGUMENTS}, request, native);    \
   }
-#define PERSISTENT(Name, name, Call, shape, Count, Place)                                            \
+#define PERSISTENT(Of, Name, name, Call, shape, Count, Place)                                        \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) { \
     using namespace hocket::runtime;                                                                 \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };               \
     if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]]                              \
       return native();                                                                               \
     const Called called("MPI_" #Name);                                                               \
-    return persistent(Call{shape##_ARGUMENTS}, request, native);                                     \
+    return persistent(LibraryCall::Of, Call{shape##_ARGUMENTS}, request, native);                    \
   }
-#define EVERY_FORM(Name, name, Call, shape)                               \
-  BLOCKING(Name, name, Call, shape, int, int)                             \
-  BLOCKING(Name##_c, name##_c, Call, shape, MPI_Count, MPI_Aint)          \
-  NONBLOCKING(I##name, i##name, Call, shape, int, int)                    \
-  NONBLOCKING(I##name##_c, i##name##_c, Call, shape, MPI_Count, MPI_Aint) \
-  PERSISTENT(Name##_init, name##_init, Call, shape, int, int)             \
-  PERSISTENT(Name##_init_c, name##_init_c, Call, shape, MPI_Count, MPI_Aint)
+#define EVERY_FORM(Name, name, Call, shape)                                     \
+  BLOCKING(Name, Name, name, Call, shape, int, int)                             \
+  BLOCKING(Name, Name##_c, name##_c, Call, shape, MPI_Count, MPI_Aint)          \
+  NONBLOCKING(Name, I##name, i##name, Call, shape, int, int)                    \
+  NONBLOCKING(Name, I##name##_c, i##name##_c, Call, shape, MPI_Count, MPI_Aint) \
+  PERSISTENT(Name, Name##_init, name##_init, Call, shape, int, int)             \
+  PERSISTENT(Name, Name##_init_c, name##_init_c, Call, shape, MPI_Count, MPI_Aint)
 GLOBALLY_SIZED_CALLS(EVERY_FORM)
 // The sources of a room are compiled as one.
 #undef BLOCKING

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/calls/bundled_vector.hpp"
+#include "runtime/calls/judge.hpp"
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/vector_operation.hpp"
 #include "runtime/mpi/called.hpp"
@@ -47,13 +48,22 @@ std::uint64_t bytes_to_others(const std::optional<PeerBytes>& peer_bytes) {
   return bytes;
 }
 
+/// Before anything that other ranks take part in. A topology that is not there is missing on all of them.
+bool is_erroneous_here(LibraryCall name, MPI_Comm comm, const Sides& sides) {
+  Team* const team = Team::known(comm);
+  if (team == nullptr) return false;
+  const Neighbours* const neighbours = team->neighbours(comm, sides.reach);
+  if (neighbours != nullptr && !erroneous(name, sides.between(*neighbours, comm), *neighbours, sides.reach))
+    return false;
+  note_native(neighbours == nullptr ? FallbackReason::topology : FallbackReason::erroneous);
+  return true;
+}
+
 /// For the report. Calls of which nothing is asked are passed on before anybody adds up their messages.
 void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
   std::uint64_t bytes = 0;
-  if (reporting && why != FallbackReason::intercommunicator) {
-    if (const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach))
-      bytes = bytes_to_others(sides.between(*neighbours, comm).peer_bytes());
-  }
+  if (reporting && why != FallbackReason::intercommunicator)
+    bytes = bytes_to_others(sides.between(*Team::known(comm)->neighbours(comm, sides.reach), comm).peer_bytes());
   note_native(why, bytes);
 }
 
@@ -61,19 +71,22 @@ struct Run {
   std::optional<FallbackReason> why{};  ///< the MPI library is to serve the call; nothing: it is over
   Duel* duel = nullptr;                 ///< to be told when the call is over
   Choices::Call chosen{};               ///< likewise
-  /// The library is to find out what is wrong with this rank's arguments; the other ranks of its host need it for an
-  /// exchange of bundles. Null: they do not.
-  const Exchange* joins = nullptr;
-  bool look = false;  ///< then it is time to find out what the ranks send
+  bool look = false;                    ///< then it is time to find out what the ranks send
 };
+
+/// Null, on all ranks alike, if the MPI library is to serve all calls to them.
+const Neighbours* served_neighbours(MPI_Comm comm, const Sides& sides, Team& team) {
+  const Neighbours* const neighbours = team.neighbours(comm, sides.reach);
+  return neighbours != nullptr && !neighbours->ambiguous ? neighbours : nullptr;
+}
 
 /// Finds out what the ranks have sent in this call, in so many seconds: after it, when all are there. Eight ranks of
 /// MPICH on two cores take 6 ms for a reduction that is under way during their first call. Collective, before they have
 /// met.
 void look_at_size(MPI_Comm comm, const Sides& sides, Team& team, double seconds) {
-  const std::optional<Neighbours> neighbours = neighbours_of(comm, sides.reach);
   std::optional<PeerBytes> peer_bytes;
-  if (neighbours && !neighbours->ambiguous) peer_bytes = sides.between(*neighbours, comm).peer_bytes();
+  if (const Neighbours* const neighbours = served_neighbours(comm, sides, team))
+    peer_bytes = sides.between(*neighbours, comm).peer_bytes();
   const LookedAt found = look_at(comm, peer_bytes.value_or(PeerBytes{}), team.size(), seconds);
   team.looked_at(found.extent, sides.reach.rooted(), found.outran_wires);
 }
@@ -96,19 +109,15 @@ Run run_by_bundles(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason
     exchange = run.chosen.exchange();
   }
   if (exchange == nullptr) return run;
-  const Neighbours* const neighbours = team.vectors().neighbours(comm, sides.reach);
+  const Neighbours* const neighbours = served_neighbours(comm, sides, team);
   if (neighbours == nullptr) {
     run.why = FallbackReason::topology;
     return run;
   }
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<VectorSizes> sizes = call.sizes();
-  if (!sizes) {
-    run.why = FallbackReason::erroneous;
-    run.joins = exchange;
-    return run;
-  }
-  runtime::run(BundledVector(*exchange, &call, std::move(sizes)));
+  if (!sizes) throw MpiFailure{MPI_ERR_COUNT};  // no memory holds such messages
+  runtime::run(BundledVector(*exchange, call, *std::move(sizes)));
   note_scheduled(*exchange, reporting ? bytes_to_others(call.peer_bytes()) : 0);
   run.why.reset();
   return run;
@@ -129,7 +138,7 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   if (bundles) return run_by_bundles(comm, sides, *team, FallbackReason::no_plan);
   VectorExchanges& vectors = team->vectors();
   if (!vectors.asks()) return run_by_bundles(comm, sides, *team, FallbackReason::not_asked);
-  const Neighbours* const neighbours = vectors.neighbours(comm, sides.reach);
+  const Neighbours* const neighbours = served_neighbours(comm, sides, *team);
   if (neighbours == nullptr) return {.why = FallbackReason::topology};
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<PeerBytes> peer_bytes = call.peer_bytes();
@@ -147,8 +156,9 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
 }
 
 template <class Native>
-int blocking(MPI_Comm comm, const Sides& sides, Native native) {
+int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
+    if (is_erroneous_here(name, comm, sides)) return wait_in_mpi(native);
     complete_pending_setups(comm);
     Run run = run_by_plan(comm, sides);
     int code = MPI_SUCCESS;
@@ -158,7 +168,6 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
       note_passed_on(comm, sides, *run.why);
       code = wait_in_mpi(native);
     }
-    if (run.joins != nullptr) runtime::run(BundledVector(*run.joins, nullptr, std::nullopt));
     if (run.duel != nullptr) run.duel->over();
     run.chosen.over();
     if (run.look) {
@@ -169,14 +178,13 @@ int blocking(MPI_Comm comm, const Sides& sides, Native native) {
   });
 }
 
-/// `code`: what the MPI library said when it made the request.
-std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& sides, MPI_Request* request, int code) {
+/// Of a request that the MPI library has made.
+std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& sides, MPI_Request* request) {
   if (const std::optional<FallbackReason> why = why_native(team)) return why;
-  const Neighbours* const neighbours = team->vectors().neighbours(comm, sides.reach);
+  const Neighbours* const neighbours = served_neighbours(comm, sides, *team);
   if (neighbours == nullptr) return FallbackReason::topology;
   const VectorCall call = sides.between(*neighbours, comm);
-  std::optional<PeerBytes> peer_bytes;
-  if (code == MPI_SUCCESS) peer_bytes = call.peer_bytes();
+  const std::optional<PeerBytes> peer_bytes = call.peer_bytes();
   PersistentVector made = persistent_operation(*team, call, peer_bytes);
   if (made.operation == nullptr) return made.why;
   note_scheduled(made.operation->exchange(), bytes_to_others(peer_bytes));
@@ -185,11 +193,16 @@ std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& 
 }
 
 template <class Native>
-int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
+int persistent(LibraryCall name, MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
   return guarded(comm, [&]() -> int {
-    Team* const team = Team::of_any(comm);
+    const bool wrong = is_erroneous_here(name, comm, sides);
     const int code = wait_in_mpi(native);
-    if (const std::optional<FallbackReason> why = take_over(team, comm, sides, request, code))
+    if (wrong) return code;
+    if (code != MPI_SUCCESS) {
+      note_native(FallbackReason::erroneous);
+      return code;
+    }
+    if (const std::optional<FallbackReason> why = take_over(Team::of_any(comm), comm, sides, request))
       note_passed_on(comm, sides, *why);
     return code;
   });
@@ -198,8 +211,9 @@ int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native n
 /// Only all ranks together know the sizes, and a nonblocking call must not wait for them. The shim lets these calls
 /// come here only for the report.
 template <class Native>
-int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
+int nonblocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
+    if (is_erroneous_here(name, comm, sides)) return native();
     note_passed_on(comm, sides,
                    plain_intracommunicator(comm) ? FallbackReason::sizes_unknown : FallbackReason::intercommunicator);
     return native();
@@ -212,39 +226,39 @@ int nonblocking(MPI_Comm comm, const Sides& sides, Native native) {
 #define REACH(reach, shape) \
   Reach { Reach::reach, shape##_ROOT }
 #define SIDES(reach, shape) {REACH(reach, shape), shape##_SIDES}
-#define BLOCKING(Name, name, reach, shape, Count, Place)                                                 \
+#define BLOCKING(Of, Name, name, reach, shape, Count, Place)                                             \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                          \
     using namespace hocket::runtime;                                                                     \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                                  \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
       return native();                                                                                   \
     const Called called("MPI_" #Name);                                                                   \
-    return blocking(comm, SIDES(reach, shape), native);                                                  \
+    return blocking(LibraryCall::Of, comm, SIDES(reach, shape), native);                                 \
   }
-#define PERSISTENT(Name, name, reach, shape, Count, Place)                                               \
+#define PERSISTENT(Of, Name, name, reach, shape, Count, Place)                                           \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) {     \
     using namespace hocket::runtime;                                                                     \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };                   \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
       return native();                                                                                   \
     const Called called("MPI_" #Name);                                                                   \
-    return persistent(comm, SIDES(reach, shape), request, native);                                       \
+    return persistent(LibraryCall::Of, comm, SIDES(reach, shape), request, native);                      \
   }
-#define NONBLOCKING(Name, name, reach, shape, Count, Place)                                              \
+#define NONBLOCKING(Of, Name, name, reach, shape, Count, Place)                                          \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {                    \
     using namespace hocket::runtime;                                                                     \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                         \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
       return native();                                                                                   \
-    return nonblocking(comm, SIDES(reach, shape), native);                                               \
+    return nonblocking(LibraryCall::Of, comm, SIDES(reach, shape), native);                              \
   }
-#define EVERY_FORM(Name, name, reach, shape, Place)                           \
-  BLOCKING(Name, name, reach, shape, int, Place)                              \
-  BLOCKING(Name##_c, name##_c, reach, shape, MPI_Count, MPI_Aint)             \
-  PERSISTENT(Name##_init, name##_init, reach, shape, int, Place)              \
-  PERSISTENT(Name##_init_c, name##_init_c, reach, shape, MPI_Count, MPI_Aint) \
-  NONBLOCKING(I##name, i##name, reach, shape, int, Place)                     \
-  NONBLOCKING(I##name##_c, i##name##_c, reach, shape, MPI_Count, MPI_Aint)
+#define EVERY_FORM(Name, name, reach, shape, Place)                                 \
+  BLOCKING(Name, Name, name, reach, shape, int, Place)                              \
+  BLOCKING(Name, Name##_c, name##_c, reach, shape, MPI_Count, MPI_Aint)             \
+  PERSISTENT(Name, Name##_init, name##_init, reach, shape, int, Place)              \
+  PERSISTENT(Name, Name##_init_c, name##_init_c, reach, shape, MPI_Count, MPI_Aint) \
+  NONBLOCKING(Name, I##name, i##name, reach, shape, int, Place)                     \
+  NONBLOCKING(Name, I##name##_c, i##name##_c, reach, shape, MPI_Count, MPI_Aint)
 LOCALLY_SIZED_CALLS(EVERY_FORM)
 // The sources of a room are compiled as one.
 #undef BLOCKING

@@ -9,20 +9,6 @@ namespace hocket::runtime {
 
 std::size_t GatherCall::counts(const Team& team) const { return equal_ ? 1 : static_cast<std::size_t>(team.size()); }
 
-bool GatherCall::well_formed(const Team& team) const {
-  if (recvtype == MPI_DATATYPE_NULL || !recvcounts.given() || !places.given()) return false;
-  for (std::size_t i = 0; i < counts(team); ++i)
-    if (recvcounts[i] < 0) return false;
-  return sendbuf == MPI_IN_PLACE || (sendcount >= 0 && (sendcount == 0 || sendtype != MPI_DATATYPE_NULL));
-}
-
-bool GatherCall::usable(const Team& team) const {
-  if (!runtime::usable(recvbuf, 1, recvtype)) return false;
-  if (sendbuf == MPI_IN_PLACE || sendcount == 0) return true;
-  const Block own = contributions(static_cast<std::size_t>(team.size()))[static_cast<std::size_t>(team.rank())];
-  return runtime::usable(sendbuf, sendcount, sendtype) && !forbidden_alias(sendbuf, own.at);
-}
-
 std::size_t GatherCall::message_bytes(const Team& team) const {
   MPI_Count elements = 0;
   for (std::size_t i = 0; i < counts(team); ++i) elements += recvcounts[i];

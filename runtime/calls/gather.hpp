@@ -53,10 +53,6 @@ struct GatherCall {
     static const Collective& collective = find_collective("all-gather");
     return {&collective};
   }
-  /// Arguments that the standard calls erroneous are left to the MPI library, which knows what to say.
-  [[nodiscard]] bool well_formed(const Team& team) const;
-  /// False of buffers and types that must be left to it, too.
-  [[nodiscard]] bool usable(const Team& team) const;
   /// What a rank contributes on average. Depends only on what the ranks receive, which is the same on all of them.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// What the user has set: calls with less are left to the MPI library, all others scheduled; 0: nothing.

@@ -1,14 +1,11 @@
 #include "runtime/calls/gather_scatter.hpp"
 
-#include "runtime/buffers/blocks.hpp"
 #include "runtime/mpi/element_bytes.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
 namespace {
-
-bool well_formed(const RootCall::Side& side) { return side.count >= 0 && side.type != MPI_DATATYPE_NULL; }
 
 std::size_t bytes_of_side(const RootCall::Side& side) { return quick_bytes_of(side.count, side.type); }
 
@@ -17,24 +14,6 @@ std::size_t bytes_of_side(const RootCall::Side& side) { return quick_bytes_of(si
 CallKind RootCall::kind() const {
   static const Collective &gather = find_collective("gather"), &scatter = find_collective("scatter");
   return {gathers() ? &gather : &scatter, static_cast<Rank>(reach.root)};
-}
-
-bool RootCall::well_formed(const Team& team) const {
-  if (reach.root < 0 || reach.root >= team.size()) return false;
-  if (team.rank() != reach.root) return runtime::well_formed(own);
-  return runtime::well_formed(all) && (reach.in_place || runtime::well_formed(own));
-}
-
-bool RootCall::usable(const Team& team) const {
-  const bool at_root = team.rank() == reach.root;
-  if (at_root && !runtime::usable(all.buffer, team.size() * all.count, all.type)) return false;
-  if (at_root && reach.in_place) return all.buffer != MPI_IN_PLACE;
-  if (own.buffer == MPI_IN_PLACE || !runtime::usable(own.buffer, own.count, own.type)) return false;
-  if (!at_root) return true;
-  MPI_Aint lower = 0, extent = 0;
-  check(PMPI_Type_get_extent(all.type, &lower, &extent));
-  const void* const own_of_all = moved(all.buffer, static_cast<MPI_Aint>(reach.root) * all.count * extent);
-  return all.buffer != MPI_IN_PLACE && !forbidden_alias(own.buffer, own_of_all);
 }
 
 std::size_t RootCall::message_bytes(const Team& team) const {

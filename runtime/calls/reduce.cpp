@@ -3,16 +3,12 @@
 #include <cstring>
 #include <numeric>
 
-#include "runtime/buffers/blocks.hpp"
 #include "runtime/mpi/element_bytes.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
 namespace {
-
-/// False of the addresses for which MPI has another meaning.
-bool is_memory(const void* buffer) { return buffer != nullptr && buffer != MPI_BOTTOM && buffer != MPI_IN_PLACE; }
 
 std::byte* bytes_at(void* buffer) { return static_cast<std::byte*>(buffer); }
 
@@ -39,13 +35,6 @@ std::uint64_t ReductionCall::limit() { return settings().min_gather_bytes; }
 
 std::size_t ReductionCall::usual_limit(const Team& team) { return team.least_gather_bytes(); }
 
-bool ReductionCall::well_formed() const { return type != MPI_DATATYPE_NULL && op != MPI_OP_NULL; }
-
-bool ReductionCall::usable() const {
-  if (!is_memory(recvbuf)) return false;
-  return sendbuf == MPI_IN_PLACE || (is_memory(sendbuf) && !forbidden_alias(sendbuf, recvbuf));
-}
-
 const std::byte* ReductionCall::contribution() const {
   return static_cast<const std::byte*>(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
 }
@@ -67,13 +56,6 @@ ReductionBuffers AllReduceCall::buffers(std::size_t, std::size_t ranks) const {
 }
 
 std::size_t ReduceScatterCall::different_counts(const Team& team) const { return equal_ ? 1 : ranks_of(team); }
-
-bool ReduceScatterCall::well_formed(const Team& team) const {
-  if (!counts.given() || !ReductionCall::well_formed()) return false;
-  for (std::size_t i = 0; i < different_counts(team); ++i)
-    if (counts[i] < 0) return false;
-  return true;
-}
 
 std::size_t ReduceScatterCall::message_bytes(const Team& team) const {
   MPI_Count elements = 0;
@@ -99,14 +81,6 @@ ReductionBuffers ReduceScatterCall::buffers(std::size_t, std::size_t ranks) cons
 
 OwnCounts::OwnCounts(const ReduceScatterCall& call, const Team& team) {
   for (std::size_t i = 0; i < ranks_of(team); ++i) counts_.push_back(call.counts[i]);
-}
-
-bool ReduceCall::well_formed(const Team& team) const {
-  return count >= 0 && root >= 0 && root < team.size() && ReductionCall::well_formed();
-}
-
-bool ReduceCall::usable(const Team& team) const {
-  return team.rank() == root ? ReductionCall::usable() : is_memory(sendbuf);
 }
 
 std::size_t ReduceCall::message_bytes(const Team&) const { return quick_bytes_of(count, type); }

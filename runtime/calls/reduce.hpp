@@ -52,10 +52,6 @@ struct ReductionCall {
  protected:
   ReductionCall(const void* from, void* to, MPI_Datatype elements, MPI_Op operation, MPI_Comm communicator)
       : sendbuf(from), recvbuf(to), type(elements), op(operation), comm(communicator) {}
-  /// As far as arguments that all calls have can tell.
-  [[nodiscard]] bool well_formed() const;
-  /// Of calls that have a result on this rank.
-  [[nodiscard]] bool usable() const;
   [[nodiscard]] const std::byte* contribution() const;
 };
 
@@ -84,8 +80,6 @@ struct AllReduceCall : ReductionCall {
     static const Collective& collective = find_collective("all-reduce");
     return {&collective};
   }
-  [[nodiscard]] bool well_formed(const Team&) const { return count >= 0 && ReductionCall::well_formed(); }
-  [[nodiscard]] bool usable(const Team&) const { return ReductionCall::usable(); }
   /// Of the block of a rank; 0 where some have none.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
@@ -116,8 +110,6 @@ struct ReduceScatterCall : ReductionCall {
     static const Collective& collective = find_collective("reduce-scatter");
     return {&collective};
   }
-  [[nodiscard]] bool well_formed(const Team& team) const;
-  [[nodiscard]] bool usable(const Team&) const { return ReductionCall::usable(); }
   /// Of a block, on average.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
@@ -159,8 +151,6 @@ struct ReduceCall : ReductionCall {
     static const Collective& collective = find_collective("reduce");
     return {&collective, static_cast<Rank>(root)};
   }
-  [[nodiscard]] bool well_formed(const Team& team) const;
-  [[nodiscard]] bool usable(const Team& team) const;
   /// Of the whole vector: the root has the only block.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;

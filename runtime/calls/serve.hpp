@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/calls/form.hpp"
+#include "runtime/calls/judge.hpp"
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/persistent.hpp"
 #include "runtime/mpi/entry.hpp"
@@ -21,26 +22,16 @@
 
 namespace hocket::runtime {
 
-/// Why the MPI library is to serve a call, whatever its buffers and types and whatever may be planned. Depends only on
-/// what all ranks of the team know alike. A few nanoseconds.
-template <class Call>
-[[nodiscard]] std::optional<FallbackReason> why_at_once(const Team* team, const Call& call, std::size_t least,
-                                                        Form form) {
-  if (team == nullptr) return FallbackReason::intercommunicator;
-  if (team->met() ? !team->could_collide() : !team->could_meet()) return team->why_native();
-  if (!call.well_formed(*team)) return FallbackReason::erroneous;
-  const std::size_t bytes = call.message_bytes(*team);
-  if (bytes == 0 || bytes < least) return FallbackReason::small;
-  if constexpr (requires { call.refused(form); }) return call.refused(form);
-  return std::nullopt;
-}
-
-/// Why it is to serve a call, whatever may be planned; nothing if an exchange may.
+/// Why the MPI library is to serve a call, whatever may be planned. Depends only on what all ranks of the team know
+/// alike. A few nanoseconds.
 template <class Call>
 [[nodiscard]] std::optional<FallbackReason> why_native(const Team* team, const Call& call, std::size_t least,
                                                        Form form) {
-  if (const std::optional<FallbackReason> why = why_at_once(team, call, least, form)) return why;
-  if (!call.usable(*team)) return FallbackReason::erroneous;
+  if (team == nullptr) return FallbackReason::intercommunicator;
+  if (team->met() ? !team->could_collide() : !team->could_meet()) return team->why_native();
+  const std::size_t bytes = call.message_bytes(*team);
+  if (bytes == 0 || bytes < least) return FallbackReason::small;
+  if constexpr (requires { call.refused(form); }) return call.refused(form);
   return std::nullopt;
 }
 
@@ -60,7 +51,7 @@ template <class Call>
 /// Whether the MPI library serves a call wherever its ranks are: they need not meet for that.
 template <class Call>
 [[nodiscard]] bool is_small_anywhere(const Team* team, const Call& call) {
-  if (!is_settled(call) || team == nullptr || team->fixed_arm() != nullptr || !call.well_formed(*team)) return false;
+  if (!is_settled(call) || team == nullptr || team->fixed_arm() != nullptr) return false;
   return call.message_bytes(*team) < (Call::limit() > 0 ? Call::limit() : least_gather_bytes_colliding);
 }
 
@@ -79,7 +70,7 @@ template <class Call>
 template <class Call>
 [[nodiscard]] const Arm* known_arm(Team* team, const Call& call) {
   if (team != nullptr && team->fixed_arm() != nullptr) return team->fixed_arm();
-  if (!is_chosen(call) || team == nullptr || !team->could_collide() || !call.well_formed(*team)) return nullptr;
+  if (!is_chosen(call) || team == nullptr || !team->could_collide()) return nullptr;
   return team->choices().fastest(call.kind(), call.message_bytes(*team));
 }
 
@@ -117,7 +108,7 @@ template <class Call>
 
 template <class Call>
 void note_passed_on(const Team* team, const Call& call, FallbackReason why) {
-  const bool known = reporting && team != nullptr && call.well_formed(*team);
+  const bool known = reporting && team != nullptr;
   note_native(why, known ? call.sent_bytes(*team) : 0, known && has_root(call) ? call.message_bytes(*team) : 0);
 }
 
@@ -147,9 +138,19 @@ int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why,
   return MPI_SUCCESS;
 }
 
+/// Before anything that other ranks take part in.
+template <class Call>
+[[nodiscard]] bool is_erroneous_here(LibraryCall name, const Call& call) {
+  const Team* const team = Team::known(call.comm);
+  if (team == nullptr || !erroneous(name, call, *team)) return false;
+  note_native(FallbackReason::erroneous);
+  return true;
+}
+
 template <class Call, class Native>
-int blocking(const Call& call, Native native) {
+int blocking(LibraryCall name, const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
+    if (is_erroneous_here(name, call)) return wait_in_mpi(native);
     complete_pending_setups(call.comm);
     Team* const team = Team::known(call.comm);
     if (!is_chosen(call) || (team != nullptr && team->fixed_arm() != nullptr)) {
@@ -158,7 +159,7 @@ int blocking(const Call& call, Native native) {
       const auto [exchange, why] = untimed(team, call, Form::blocking);
       return served(team, call, exchange, why, native);
     }
-    if (const std::optional<FallbackReason> why = why_at_once(team, call, 0, Form::blocking))
+    if (const std::optional<FallbackReason> why = why_native(team, call, 0, Form::blocking))
       return served(team, call, nullptr, *why, native);
     Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
     Exchange* exchange = chosen.exchange();
@@ -166,9 +167,6 @@ int blocking(const Call& call, Native native) {
     if (exchange != nullptr && !call.suits(exchange->planned(), *team)) {
       exchange = nullptr;
       why = FallbackReason::no_plan;
-    } else if (exchange != nullptr && !call.usable(*team)) {
-      exchange = nullptr;
-      why = FallbackReason::erroneous;
     }
     const int code = served(team, call, exchange, why, native, chosen.deadline());
     chosen.over();
@@ -186,8 +184,9 @@ inline Team* local_team(MPI_Comm comm) {
 }
 
 template <class Call, class Native>
-int nonblocking(const Call& call, MPI_Request* request, Native native) {
+int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native native) {
   return guarded(call.comm, [&]() -> int {
+    if (is_erroneous_here(name, call)) return native();
     Team* const team = local_team(call.comm);
     const Arm* const arm = known_arm(team, call);
     std::optional<FallbackReason> why =
@@ -221,9 +220,11 @@ int nonblocking(const Call& call, MPI_Request* request, Native native) {
 
 /// The MPI library makes the request; if the call can be scheduled the runtime serves it, else it is the library's.
 template <class Call, class Native>
-int persistent(const Call& call, MPI_Request* request, Native native) {
+int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native native) {
   return guarded(call.comm, [&]() -> int {
+    const bool wrong = is_erroneous_here(name, call);
     const int code = wait_in_mpi(native);
+    if (wrong) return code;
     if (code != MPI_SUCCESS) {
       note_native(FallbackReason::erroneous);
       return code;

@@ -18,6 +18,9 @@ struct KnownSize {
 std::size_t ask_size(MPI_Datatype type);
 }  // namespace detail
 
+/// Whether MPI defines it, as far as this thread remembers.
+[[nodiscard]] inline bool quickly_predefined(MPI_Datatype type) { return type == detail::last_size.type; }
+
 /// Bytes that `count` elements hold, as bytes_of(); no MPI call for the type of this thread's last call, if MPI defines
 /// it.
 [[nodiscard]] inline std::size_t quick_bytes_of(MPI_Count count, MPI_Datatype type) {

@@ -96,4 +96,14 @@ std::optional<Neighbours> neighbours_of(MPI_Comm comm, Reach reach) {
   return reach.kind == Reach::everybody ? all_ranks(comm) : topology_neighbours(comm);
 }
 
+const Neighbours* KnownNeighbours::find(MPI_Comm comm, Reach reach) {
+  if (reach.rooted()) {
+    if (!around_root_ || around_root_->first != reach) around_root_.emplace(reach, around_root(comm, reach));
+    return &around_root_->second;
+  }
+  auto& known = all_[static_cast<std::size_t>(reach.kind)];
+  if (!known) known = neighbours_of(comm, reach);
+  return *known ? &**known : nullptr;
+}
+
 }  // namespace hocket::runtime

@@ -2,8 +2,10 @@
 /// With whom a rank exchanges messages.
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace hocket::runtime {
@@ -36,5 +38,16 @@ struct Neighbours {
 /// Of a call with a root. At the root message i is for, or from, rank i; it has one for itself unless that is in place.
 [[nodiscard]] Neighbours around_root(MPI_Comm comm, Reach reach);
 [[nodiscard]] std::optional<Neighbours> neighbours_of(MPI_Comm comm, Reach reach);
+
+/// Those of the calls of one communicator, found out once.
+class KnownNeighbours {
+ public:
+  /// Null, on all ranks alike, if it has no topology. Those of a root live until the next call of this. Local.
+  [[nodiscard]] const Neighbours* find(MPI_Comm comm, Reach reach);
+
+ private:
+  std::array<std::optional<std::optional<Neighbours>>, 2> all_;  ///< by Reach::Kind; asked for, and found
+  std::optional<std::pair<Reach, Neighbours>> around_root_;      ///< of the last call with a root
+};
 
 }  // namespace hocket::runtime

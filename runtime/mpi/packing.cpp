@@ -1,11 +1,14 @@
 #include "runtime/mpi/packing.hpp"
 
 #include <algorithm>
+#include <array>
+#include <mutex>
 #include <vector>
 
+#include "runtime/mpi/alone.hpp"
+#include "runtime/mpi/bytes_type.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
-#include "runtime/mpi/world.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -84,24 +87,25 @@ bool in_order(MPI_Datatype type) {
   }
 }
 
-/// Elements as MPI_Pack takes them: at an address that is not null, which MPI_BOTTOM is and MPICH refuses. The type is
-/// then one that begins so much earlier.
+/// Elements as MPI_Pack takes them: of a type that is committed, since programs get by without where the MPI library
+/// does not look; at an address that is not null, which MPI_BOTTOM is and MPICH refuses. The type is then one that
+/// begins so much earlier.
 class Elements {
  public:
   Elements(const void* at, MPI_Datatype type)
-      : at_(static_cast<std::byte*>(const_cast<void*>(at))), type_(type), moved_(at == nullptr) {
-    if (!moved_) return;
+      : at_(static_cast<std::byte*>(const_cast<void*>(at))), type_(type), made_(at == nullptr || !committed(type)) {
+    if (!made_) return;
     static std::byte anchor;
-    at_ = &anchor;
     const int one = 1;
-    const MPI_Aint back = -reinterpret_cast<MPI_Aint>(at_);
+    const MPI_Aint back = at == nullptr ? -reinterpret_cast<MPI_Aint>(&anchor) : 0;
+    if (at == nullptr) at_ = &anchor;
     check(PMPI_Type_create_hindexed(1, &one, &back, type, &type_));
     check(PMPI_Type_commit(&type_));
   }
   Elements(const Elements&) = delete;
   Elements& operator=(const Elements&) = delete;
   ~Elements() {
-    if (moved_) PMPI_Type_free(&type_);
+    if (made_) PMPI_Type_free(&type_);
   }
   [[nodiscard]] std::byte* at() const { return at_; }
   [[nodiscard]] MPI_Datatype type() const { return type_; }
@@ -109,8 +113,38 @@ class Elements {
  private:
   std::byte* at_;
   MPI_Datatype type_;
-  bool moved_;
+  bool made_;  ///< of the runtime's own
 };
+
+/// Bytes as one element, however many.
+class AllBytes {
+ public:
+  explicit AllBytes(std::size_t bytes) {
+    constexpr std::size_t width = std::size_t{1} << 20;
+    const BytesType run(width);
+    const std::array<int, 2> counts{static_cast<int>(bytes / width), static_cast<int>(bytes % width)};
+    const std::array<MPI_Aint, 2> places{0, static_cast<MPI_Aint>(bytes - bytes % width)};
+    const std::array<MPI_Datatype, 2> types{run.get(), MPI_BYTE};
+    check(PMPI_Type_create_struct(2, counts.data(), places.data(), types.data(), &type_));
+    check(PMPI_Type_commit(&type_));
+  }
+  AllBytes(const AllBytes&) = delete;
+  AllBytes& operator=(const AllBytes&) = delete;
+  ~AllBytes() { PMPI_Type_free(&type_); }
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// Copies what MPI_Pack cannot count: by a message of this rank to itself.
+void send_to_self(const void* from, MPI_Datatype type, void* to, MPI_Datatype as) {
+  const MPI_Comm own = alone();
+  if (own == MPI_COMM_NULL) throw MpiFailure{MPI_ERR_COUNT};
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  check(PMPI_Sendrecv(from, 1, type, 0, 0, to, 1, as, 0, 0, own, MPI_STATUS_IGNORE));
+}
 
 /// Calls `part(elements, their number, type, bytes, their number)` for parts that MPI's int arguments can describe, or
 /// of one element.
@@ -118,7 +152,6 @@ template <class Part>
 void in_parts(const void* at, MPI_Count count, MPI_Datatype type, Part part) {
   const std::size_t size = bytes_of(1, type);
   if (size == 0) return;
-  if (!packable(type)) throw MpiFailure{MPI_ERR_COUNT};
   MPI_Aint lower = 0, extent = 0;
   check(PMPI_Type_get_extent(type, &lower, &extent));
   const Elements elements(at, type);
@@ -144,16 +177,11 @@ std::size_t bytes_of(MPI_Count count, MPI_Datatype type) {
 
 bool is_predefined(MPI_Datatype type) { return Made(type).predefined(); }
 
-/// No function says so, but one that packs nothing looks at the type first. It needs a communicator whose errors the
-/// program does not hear of; programs that only open sessions have none to make one of.
+/// No function says so, but one that packs nothing looks at the type first.
 bool committed(MPI_Datatype type) {
-  if (!in_world() || is_predefined(type)) return true;
-  static const MPI_Comm own = [] {
-    MPI_Comm fresh = MPI_COMM_NULL;
-    check(PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &fresh));
-    check(PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN));
-    return fresh;
-  }();
+  if (is_predefined(type)) return true;
+  const MPI_Comm own = alone();
+  if (own == MPI_COMM_NULL) return true;
   char nothing = 0;
   int position = 0;
   return PMPI_Pack(&nothing, 0, type, &nothing, 0, &position, own) == MPI_SUCCESS;
@@ -169,14 +197,14 @@ Layout layout_of(MPI_Datatype type) {
   return layout;
 }
 
-bool packable(MPI_Datatype type) { return PMPI_Pack_c != nullptr || bytes_of(1, type) <= most_packed_bytes; }
-
 void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm) {
   in_parts(elements, count, type,
            [&](const std::byte* from, MPI_Count n, MPI_Datatype of, std::size_t done, std::size_t room) {
              if (room <= most_packed_bytes) {
                int position = 0;
                check(PMPI_Pack(from, static_cast<int>(n), of, bytes + done, static_cast<int>(room), &position, comm));
+             } else if (PMPI_Pack_c == nullptr) {
+               send_to_self(from, of, bytes + done, AllBytes(room).get());
              } else {
                MPI_Count position = 0;
                check(PMPI_Pack_c(from, n, of, bytes + done, static_cast<MPI_Count>(room), &position, comm));
@@ -189,6 +217,8 @@ void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatyp
     if (size <= most_packed_bytes) {
       int position = 0;
       check(PMPI_Unpack(bytes + done, static_cast<int>(size), &position, to, static_cast<int>(n), of, comm));
+    } else if (PMPI_Unpack_c == nullptr) {
+      send_to_self(bytes + done, AllBytes(size).get(), to, of);
     } else {
       MPI_Count position = 0;
       check(PMPI_Unpack_c(bytes + done, static_cast<MPI_Count>(size), &position, to, n, of, comm));

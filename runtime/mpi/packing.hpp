@@ -30,8 +30,6 @@ struct Layout {
 
 [[nodiscard]] Layout layout_of(MPI_Datatype type);
 
-/// False of types that this MPI cannot pack: one element has more bytes than an int can count.
-[[nodiscard]] bool packable(MPI_Datatype type);
 /// Both MPI families pack a homogeneous job's data as the bare bytes of the type map, in order.
 void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* bytes, MPI_Comm comm);
 void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatype type, MPI_Comm comm);

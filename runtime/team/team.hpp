@@ -13,6 +13,7 @@
 #include "runtime/choose/arm.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
+#include "runtime/mpi/neighbours.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
@@ -104,6 +105,8 @@ class Team {
   /// are only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link with
   /// one message each way.
   [[nodiscard]] const Network* network(MPI_Comm comm);
+  /// With whom this rank exchanges messages in a call: see KnownNeighbours.
+  [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach) { return neighbours_.find(comm, reach); }
   /// Exchanges with messages of different sizes.
   [[nodiscard]] VectorExchanges& vectors();
   /// Of all scheduled calls on this communicator that block: they follow each other, and every message
@@ -128,6 +131,7 @@ class Team {
   const Arm* fixed_ = nullptr;
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
+  KnownNeighbours neighbours_;
   std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();
   std::optional<PrivateComms::Lease> private_;
   bool private_asked_ = false;

@@ -67,16 +67,6 @@ LookedAt look_at(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks, double s
 
 bool Extent::large_enough() const { return messages > 0 && bytes / messages >= settings().min_vector_bytes; }
 
-const Neighbours* VectorExchanges::neighbours(MPI_Comm comm, Reach reach) {
-  if (reach.rooted()) {
-    if (!around_root_ || around_root_->first != reach) around_root_.emplace(reach, around_root(comm, reach));
-    return &around_root_->second;
-  }
-  auto& known = neighbours_[static_cast<std::size_t>(reach.kind)];
-  if (!known) known = neighbours_of(comm, reach);
-  return *known && !(*known)->ambiguous ? &**known : nullptr;
-}
-
 VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted) {
   ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes), rooted);
   const bool by_the_library =

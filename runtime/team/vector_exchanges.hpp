@@ -2,7 +2,6 @@
 /// Which schedule serves an irregular exchange of a communicator, found again with one small reduction.
 #include <mpi.h>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,7 +10,6 @@
 #include <utility>
 
 #include "runtime/choose/duels.hpp"
-#include "runtime/mpi/neighbours.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/team/irregular.hpp"
@@ -43,10 +41,6 @@ class VectorExchanges {
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
   [[nodiscard]] bool asks() { return backoff_.asks(); }
-  /// Null, on all ranks alike, if the MPI library is to serve all calls to them. Those of a root live until the next
-  /// call of this.
-  [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach);
-
   /// What a call runs by. Null, on all ranks alike, if the MPI library is to serve it.
   struct Found {
     const Exchange* exchange = nullptr;
@@ -77,8 +71,6 @@ class VectorExchanges {
   [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted);
 
   Members members_;
-  std::array<std::optional<std::optional<Neighbours>>, 2> neighbours_;  ///< by Reach::Kind; asked for, and found
-  std::optional<std::pair<Reach, Neighbours>> around_root_;             ///< of the last call with a root
   std::unique_ptr<Planner> planner_;
   bool by_rounds_ = false;  ///< ranks agree on phases with their partners
   ScheduleCache schedule_cache_;

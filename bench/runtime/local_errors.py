@@ -1,0 +1,163 @@
+"""Errors that one rank can see alone, with Hocket and without: every call, form and error, by one rank or all, before
+and after calls of the kind.
+
+    python bench/runtime/local_errors.py [--mpi mpich --mpi PATH/mpirun]
+
+Ways: the library alone; Hocket as it comes; every call scheduled; every call bundled, two ranks a host. Where the
+library has an error for each rank's arguments the cell runs twice: other ranks make their call meanwhile, or when the
+errors have come back. Writes bench/results/local-errors.{csv,md}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from hocket.mpi import Mpi, launch_command
+from hocket.network import read_network
+from hocket.runtime import RuntimeOptions, scheduled_environment
+
+sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
+from local_error_cells import CALLS, FATAL, cell_names, differences, outcomes, with_controls
+from mpi_jobs import add_mpi, compiled, mpis
+from mpi_programs import run_ranks
+from results_file import ROOT, Row, begin, cells, grouped, pairs, provenance
+from scheduled_calls import EVERYTHING
+
+PROGRAM: Final = ROOT / "tests" / "runtime" / "programs" / "local_errors.c"
+RANKS: Final = 4
+BUNDLED: Final = {**EVERYTHING, "HOCKET_ARM": "bundle-order"}
+#: Name: network, how calls are chosen, more variables.
+WAYS: Final[dict[str, tuple[str, str, Mapping[str, str]]]] = {
+    "learn": ("chain:2,2", "learn", {}),
+    "forced": ("chain:2,2", "off", EVERYTHING),
+    "bundled": ("chain:1,1*2", "off", BUNDLED),
+}
+PARTS: Final = ("call", "form", "error")
+
+
+def job(
+    mpi: Mpi, program: Path, env: Mapping[str, str]
+) -> Callable[[Sequence[str]], subprocess.CompletedProcess[str]]:
+    def run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        return run_ranks(launch_command(mpi, RANKS, [], env, [str(program), *arguments]), None, 3600)
+
+    return run
+
+
+def measured(mpi: Mpi, work: Path) -> Iterator[Row]:
+    program = compiled(mpi, PROGRAM, work, "-pthread")
+    names = with_controls(cell_names(program))
+    native = outcomes(job(mpi, program, {}), names, work)
+    live = [name for name in names if not native[name].ended]
+    found: dict[str, dict[str, str]] = {name: {} for name in names}
+    for way, (network, choose, more) in WAYS.items():
+        chosen = RuntimeOptions(placement="order", choose=choose)
+        env = scheduled_environment(mpi.mpicc, read_network(network), chosen) | dict(more)
+        refused = {name for name in live if native[name].refused}
+        for alone in (set[str](), refused):
+            ran = with_controls(alone) if alone else live
+            served = outcomes(job(mpi, program, env), ran, work, alone)
+            wrong = differences(native, served)
+            for name in ran:
+                if alone and name not in alone:
+                    continue
+                label = f"{way} alone" if alone else way
+                found[name][label] = wrong.get(name, "")
+            print(
+                f"{mpi.family.value}, {way}{', alone' if alone else ''}: {len(wrong)} of {len(served)} differ"
+            )
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kinds.setdefault(name.rsplit("/", 2)[0], []).append(name)
+    for kind, of_kind in kinds.items():
+        told = [
+            f"{name[len(kind) + 1 :]} {way}: {how}"
+            for name in of_kind
+            for way, how in found[name].items()
+            if how
+        ]
+        yield {
+            "mpi": mpi.family.value,
+            **dict(zip(PARTS, kind.split("/"), strict=True)),
+            "native": ";".join(f"{name[len(kind) + 1 :]}={native[name].told}" for name in of_kind),
+            "ways": sum(len(found[name]) for name in of_kind),
+            "otherwise": "; ".join(told),
+        }
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    lines = [
+        "# Errors that one rank can see alone",
+        "",
+        f"{provenance(heading)}.",
+        f"{RANKS} ranks on this machine, messages of {CALLS[2]} ints, {CALLS[0]} calls before those of *after*,",
+        f"{CALLS[1]} calls after each error. A cell is a call, its form, what is wrong, who gets it wrong (rank 0;",
+        "rank 1, the root; all) and when. Ways: Hocket as it comes, every call scheduled, every call bundled; and the",
+        "three again, where all errors are found at once, with no other rank making a call before they have come back.",
+        "A cell is as native if each rank hears of the same class of error, every element of the right calls that follow is",
+        "right, and these calls are scheduled as they are where nothing was wrong.",
+        "",
+        *cells(
+            [
+                "MPI",
+                "cells",
+                "which the ranks do not survive without Hocket",
+                "others, in all ways",
+                "as native",
+            ],
+            (
+                [
+                    mpi,
+                    f"{sum(len(pairs(row['native'])) for row in of_mpi):,}",
+                    f"{sum(len(fatal(row)) for row in of_mpi):,}",
+                    f"{sum(row['ways'] for row in of_mpi):,}",
+                    f"{sum(row['ways'] - differing(row) for row in of_mpi):,}",
+                ]
+                for mpi, of_mpi in grouped(rows, "mpi").items()
+            ),
+        ),
+        "",
+        "## Other than native",
+        "",
+    ]
+    others = [row for row in rows if row["otherwise"]]
+    lines += [
+        f"- {row['mpi']}, {'/'.join(row[part] for part in PARTS)}: {row['otherwise']}" for row in others
+    ]
+    if not others:
+        lines.append("None.")
+    lines += ["", "## What the ranks do not survive without Hocket"]
+    for mpi, of_mpi in grouped(rows, "mpi").items():
+        lines += ["", f"{mpi}:", ""]
+        for error, with_error in grouped([row for row in of_mpi if fatal(row)], "error").items():
+            how = sorted({end for row in with_error for end in fatal(row)})
+            lines.append(f"- {error}: {', '.join(grouped(with_error, 'call'))} ({', '.join(how)})")
+    return lines
+
+
+def fatal(row: Row) -> list[str]:
+    return [told for told in pairs(row["native"]).values() if told in FATAL]
+
+
+def differing(row: Row) -> int:
+    return len(row["otherwise"].split("; ")) if row["otherwise"] else 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_mpi(parser)
+    options, results = begin(parser, "local-errors", summary)
+    with tempfile.TemporaryDirectory() as work:
+        for mpi in mpis(options):
+            results.add(*measured(mpi, Path(work)))
+    print(results.summarise())
+
+
+if __name__ == "__main__":
+    main()

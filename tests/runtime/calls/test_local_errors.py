@@ -1,0 +1,71 @@
+"""Errors that one rank can see alone are the library's, and the ranks stay in step: cells of the program local_errors.
+All cells: bench/runtime/local_errors.py."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from hocket.mpi import Mpi, launch_command
+from local_error_cells import Outcome, cell_names, control, differences, outcomes, survived, with_controls
+from mpi_programs import run_ranks
+from scheduled_calls import EVERYTHING
+
+Launched = Callable[..., "subprocess.CompletedProcess[str]"]
+MODES = {
+    "learn": ("chain:2,2", {"HOCKET_CHOOSE": "learn"}),
+    "forced": ("chain:2,2", EVERYTHING),
+    "bundled": ("chain:1,1*2", {**EVERYTHING, "HOCKET_ARM": "bundle-order"}),
+}
+
+
+def sample(program: Path, mpi: Mpi) -> list[str]:
+    """One cell of every call with every error that the ranks of this MPI survive, in a form, by ranks and at a time
+    that are drawn."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for cell in survived(cell_names(program), mpi):
+        call, _, error, _, _ = cell.split("/")
+        kinds.setdefault((call, error), []).append(cell)
+    draw = Random(20261127)
+    return with_controls(draw.choice(cells) for cells in kinds.values())
+
+
+@pytest.fixture(scope="module")
+def natively(
+    mpi: Mpi, built: Callable[[str, str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Outcome]:
+    program = built(mpi.mpicc, "local_errors")
+
+    def job(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        return run_ranks(launch_command(mpi, 4, [], {}, [str(program), *arguments]), None, 240)
+
+    return outcomes(job, sample(program, mpi), tmp_path_factory.mktemp("native"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_as_without_hocket(launch: Launched, natively: dict[str, Outcome], tmp_path: Path, mode: str) -> None:
+    network, env = MODES[mode]
+
+    def job(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        return launch(" ".join(["local_errors", *arguments]), network, 4, env=env)
+
+    cells = [cell for cell, outcome in natively.items() if not outcome.ended]
+    alone = {cell for cell in cells if natively[cell].refused and Random(cell).random() < 0.5}
+    served = outcomes(job, cells, tmp_path, alone)
+    assert differences(natively, served) == {}
+    if mode == "learn":
+        return
+    for cell in cells:  # what is compared with is scheduled
+        form = cell.split("/")[1]
+        if form == "blocking" or (mode == "forced" and form == "persistent"):
+            assert min(map(int, served[control(cell)].scheduled)) > 0, control(cell)
+
+
+def test_sample_has_every_call_and_error(mpi: Mpi, built: Callable[[str, str], Path]) -> None:
+    program = built(mpi.mpicc, "local_errors")
+    every = {part for cell in cell_names(program) for part in cell.split("/")}
+    assert {part for cell in sample(program, mpi) for part in cell.split("/")} == every
