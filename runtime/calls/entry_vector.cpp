@@ -62,8 +62,10 @@ bool is_erroneous_here(LibraryCall name, MPI_Comm comm, const Sides& sides) {
 /// For the report. Calls of which nothing is asked are passed on before anybody adds up their messages.
 void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
   std::uint64_t bytes = 0;
-  if (reporting && why != FallbackReason::intercommunicator)
-    bytes = bytes_to_others(sides.between(*Team::known(comm)->neighbours(comm, sides.reach), comm).peer_bytes());
+  if (reporting && why != FallbackReason::intercommunicator) {
+    if (const Neighbours* const neighbours = Team::known(comm)->neighbours(comm, sides.reach))
+      bytes = bytes_to_others(sides.between(*neighbours, comm).peer_bytes());
+  }
   note_native(why, bytes);
 }
 
@@ -193,12 +195,10 @@ std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& 
 }
 
 template <class Native>
-int persistent(LibraryCall name, MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
+int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
   return guarded(comm, [&]() -> int {
-    const bool wrong = is_erroneous_here(name, comm, sides);
     const int code = wait_in_mpi(native);
-    if (wrong) return code;
-    if (code != MPI_SUCCESS) {
+    if (code != MPI_SUCCESS) {  // the library has judged what this rank can see alone
       note_native(FallbackReason::erroneous);
       return code;
     }
@@ -235,14 +235,14 @@ int nonblocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native nati
     const Called called("MPI_" #Name);                                                                   \
     return blocking(LibraryCall::Of, comm, SIDES(reach, shape), native);                                 \
   }
-#define PERSISTENT(Of, Name, name, reach, shape, Count, Place)                                           \
+#define PERSISTENT(Name, name, reach, shape, Count, Place)                                               \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) {     \
     using namespace hocket::runtime;                                                                     \
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };                   \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
       return native();                                                                                   \
     const Called called("MPI_" #Name);                                                                   \
-    return persistent(LibraryCall::Of, comm, SIDES(reach, shape), request, native);                      \
+    return persistent(comm, SIDES(reach, shape), request, native);                                       \
   }
 #define NONBLOCKING(Of, Name, name, reach, shape, Count, Place)                                          \
   HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {                    \
@@ -252,12 +252,12 @@ int nonblocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native nati
       return native();                                                                                   \
     return nonblocking(LibraryCall::Of, comm, SIDES(reach, shape), native);                              \
   }
-#define EVERY_FORM(Name, name, reach, shape, Place)                                 \
-  BLOCKING(Name, Name, name, reach, shape, int, Place)                              \
-  BLOCKING(Name, Name##_c, name##_c, reach, shape, MPI_Count, MPI_Aint)             \
-  PERSISTENT(Name, Name##_init, name##_init, reach, shape, int, Place)              \
-  PERSISTENT(Name, Name##_init_c, name##_init_c, reach, shape, MPI_Count, MPI_Aint) \
-  NONBLOCKING(Name, I##name, i##name, reach, shape, int, Place)                     \
+#define EVERY_FORM(Name, name, reach, shape, Place)                           \
+  BLOCKING(Name, Name, name, reach, shape, int, Place)                        \
+  BLOCKING(Name, Name##_c, name##_c, reach, shape, MPI_Count, MPI_Aint)       \
+  PERSISTENT(Name##_init, name##_init, reach, shape, int, Place)              \
+  PERSISTENT(Name##_init_c, name##_init_c, reach, shape, MPI_Count, MPI_Aint) \
+  NONBLOCKING(Name, I##name, i##name, reach, shape, int, Place)               \
   NONBLOCKING(Name, I##name##_c, i##name##_c, reach, shape, MPI_Count, MPI_Aint)
 LOCALLY_SIZED_CALLS(EVERY_FORM)
 // The sources of a room are compiled as one.

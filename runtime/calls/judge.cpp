@@ -1,5 +1,7 @@
 #include "runtime/calls/judge.hpp"
 
+#include <array>
+#include <span>
 #include <vector>
 
 #include "runtime/mpi/element_bytes.hpp"
@@ -11,13 +13,6 @@ namespace {
 
 enum class Side : bool { sends, receives };
 
-/// MPI_DATATYPE_NULL as the type of no elements: MPICH allows it where each message has a type, Open MPI does not.
-#ifdef MPICH_VERSION
-constexpr bool null_types_of_nothing = true;
-#else
-constexpr bool null_types_of_nothing = false;
-#endif
-
 /// As many peers, whichever they are.
 std::span<const int> some_peers(std::size_t count) {
   static thread_local std::vector<int> zeros;
@@ -27,7 +22,8 @@ std::span<const int> some_peers(std::size_t count) {
 
 /// One description stands for all messages of such a side.
 VectorSide of_one(VectorSide side) {
-  side.peers = some_peers(1);
+  static constexpr std::array<int, 1> any{0};
+  side.peers = any;
   return side;
 }
 
@@ -75,7 +71,7 @@ bool is_forbidden_alias(LibraryCall name, const void* from, const void* to, Doub
 /// Of calls without arrays.
 Doubt likeness(MPI_Count sent, MPI_Datatype send, MPI_Count received, MPI_Datatype receive) {
   const bool counts = sent == received;
-  return {.same_counts = counts, .same_places = counts, .same_types = send == receive};
+  return {.several = sent > 1, .same_counts = counts, .same_places = counts, .same_types = send == receive};
 }
 
 Doubt likeness(const VectorSide& send, const VectorSide& receive) {
@@ -87,13 +83,14 @@ Doubt likeness(const VectorSide& send, const VectorSide& receive) {
 /// Of elements that are somewhere, if there are any.
 bool is_missing(const void* buffer, bool any) { return refuses_nowhere && any && buffer == nullptr; }
 
-/// On a rank that gets a result. `sent`, `received`: whether it has elements there.
-bool is_wrong_with_result(LibraryCall name, const ReductionCall& call, bool sent, bool received) {
-  if (call.recvbuf == MPI_IN_PLACE || is_missing(call.recvbuf, received)) return true;
+/// On a rank that gets a result. `sent`, `received`: its elements there.
+bool is_wrong_with_result(LibraryCall name, const ReductionCall& call, MPI_Count sent, MPI_Count received) {
+  if (call.recvbuf == MPI_IN_PLACE || is_missing(call.recvbuf, received > 0)) return true;
   if (call.sendbuf == MPI_IN_PLACE) return false;
-  return is_missing(call.sendbuf, sent) ||
-         (sent && is_forbidden_alias(name, call.sendbuf, call.recvbuf,
-                                     {.same_counts = true, .same_places = true, .same_types = true}));
+  return is_missing(call.sendbuf, sent > 0) ||
+         (sent > 0 &&
+          is_forbidden_alias(name, call.sendbuf, call.recvbuf,
+                             {.several = sent > 1, .same_counts = true, .same_places = true, .same_types = true}));
 }
 
 bool is_operation(const ReductionCall& call) { return call.type != MPI_DATATYPE_NULL && call.op != MPI_OP_NULL; }
@@ -119,6 +116,7 @@ bool is_forbidden_alias(LibraryCall name, const VectorCall& call, Reach reach) {
   const Block from = send.block(at, send.unit()), to = receive.block(at, receive.unit());
   Doubt of_both = likeness(send, receive);
   of_both.same_counts = of_both.same_places = from.count == to.count;
+  of_both.several = from.count > 1;
   return from.count > 0 && to.count > 0 && is_forbidden_alias(name, from.at, to.at, of_both);
 }
 
@@ -138,13 +136,13 @@ bool erroneous(LibraryCall name, const AllToAllCall& call, const Team&) {
 
 bool erroneous(LibraryCall name, const GatherCall& call, const Team& team) {
   const auto ranks = static_cast<std::size_t>(team.size()), own = static_cast<std::size_t>(team.rank());
-  VectorSide receive = {call.recvbuf, call.recvcounts, call.places, Types(call.recvtype)};
-  receive.peers = some_peers(name == LibraryCall::Allgather ? 1 : ranks);
+  VectorSide receive = of_one({call.recvbuf, call.recvcounts, call.places, Types(call.recvtype)});
+  if (name == LibraryCall::Allgatherv) receive.peers = some_peers(ranks);
   if (is_wrong(name, receive, Side::receives)) return true;
   if (call.sendbuf == MPI_IN_PLACE) return false;
   if (is_wrong(name, of_one(same(call.sendbuf, call.sendcount, call.sendtype)), Side::sends)) return true;
   if (call.sendcount == 0) return false;
-  receive.peers = some_peers(ranks);
+  receive.peers = some_peers(ranks);  // of the own one too
   return is_forbidden_alias(name, call.sendbuf, receive.block(own, receive.unit()).at,
                             likeness(call.sendcount, call.sendtype, call.recvcounts[own], call.recvtype));
 }
@@ -155,24 +153,24 @@ bool erroneous(LibraryCall name, const BroadcastCall& call, const Team& team) {
 }
 
 bool erroneous(LibraryCall name, const AllReduceCall& call, const Team&) {
-  return call.count < 0 || !is_operation(call) || is_wrong_with_result(name, call, call.count > 0, call.count > 0);
+  return call.count < 0 || !is_operation(call) || is_wrong_with_result(name, call, call.count, call.count);
 }
 
 bool erroneous(LibraryCall name, const ReduceScatterCall& call, const Team& team) {
   if (!call.counts.given() || !is_operation(call)) return true;
   const auto ranks = static_cast<std::size_t>(name == LibraryCall::Reduce_scatter ? team.size() : 1);
-  bool any = false;
+  MPI_Count all = 0;
   for (std::size_t i = 0; i < ranks; ++i) {
     if (call.counts[i] < 0) return true;
-    any |= call.counts[i] > 0;
+    all += call.counts[i];
   }
-  return is_wrong_with_result(name, call, any, call.counts[static_cast<std::size_t>(team.rank())] > 0);
+  return is_wrong_with_result(name, call, all, call.counts[static_cast<std::size_t>(team.rank())]);
 }
 
 bool erroneous(LibraryCall name, const ReduceCall& call, const Team& team) {
   if (call.count < 0 || call.root < 0 || call.root >= team.size() || !is_operation(call)) return true;
+  if (team.rank() == call.root) return is_wrong_with_result(name, call, call.count, call.count);
   const bool any = call.count > 0;
-  if (team.rank() == call.root) return is_wrong_with_result(name, call, any, any);
   if (call.sendbuf != MPI_IN_PLACE) return is_missing(call.sendbuf, any);
   return !reduces_in_place_anywhere || call.recvbuf == MPI_IN_PLACE || is_missing(call.recvbuf, any);
 }

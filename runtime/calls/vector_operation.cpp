@@ -88,7 +88,7 @@ void VectorOperation::unpack() {
 PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<PeerBytes>& peer_bytes) {
   const int well_formed = peer_bytes ? 1 : 0;
   int all_well_formed = 0;
-  // Blocking: where the library has refused to make some rank's request, nonblocking calls no longer match.
+  // Blocking: where the library has refused the first try of some rank, nonblocking calls may no longer match.
   check(wait_in_mpi(PMPI_Allreduce, &well_formed, &all_well_formed, 1, MPI_INT, MPI_MIN, call.comm));
   if (all_well_formed == 0) return {};
   VectorExchanges::Made made = team.vectors().plan(call.comm, *peer_bytes);

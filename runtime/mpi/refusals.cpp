@@ -31,12 +31,13 @@ class OtherInt {
 int elements(LibraryCall call, Doubt doubt) {
   const bool by_arrays =
       call >= LibraryCall::Alltoallv && call != LibraryCall::Gatherv && call != LibraryCall::Scatterv;
-  return !doubt.alias || (!by_arrays && doubt.same_counts && doubt.same_types) ? 1 : 0;
+  if (doubt.alias && (by_arrays || !doubt.same_counts || !doubt.same_types)) return 0;
+  return doubt.several ? 2 : 1;
 }
 
 /// The code of the call. Its arguments have the names that the shapes of calls give them.
 int ask(LibraryCall call, Doubt doubt, MPI_Comm comm) {
-  int out[1] = {0}, in[1] = {0};
+  int out[2] = {0, 0}, in[2] = {0, 0};
   const OtherInt of_send(doubt.loose_send), of_receive(doubt.loose_receive);
   const MPI_Datatype sendtype = doubt.loose_send ? of_send.get() : MPI_INT;
   const bool other = doubt.loose_receive || (doubt.alias && !doubt.same_types);
@@ -81,7 +82,7 @@ int ask(LibraryCall call, Doubt doubt, MPI_Comm comm) {
 
 bool refuses(LibraryCall call, Doubt doubt) {
   enum class Answer : std::uint8_t { unknown, taken, refused };
-  static std::array<std::array<std::atomic<Answer>, 64>, static_cast<std::size_t>(LibraryCall::all)> known;
+  static std::array<std::array<std::atomic<Answer>, 128>, static_cast<std::size_t>(LibraryCall::all)> known;
   std::atomic<Answer>& answer = known[static_cast<std::size_t>(call)][doubt.bits()];
   if (const Answer told = answer.load(std::memory_order_acquire); told != Answer::unknown)
     return told == Answer::refused;

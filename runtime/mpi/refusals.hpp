@@ -21,17 +21,19 @@ enum class LibraryCall : std::uint8_t {
 struct Doubt {
   bool loose_send = false, loose_receive = false;  ///< a datatype that was not committed
   bool alias = false;                              ///< what is sent lies where something is received
+  bool several = false;                            ///< of an alias: more than one element, which Open MPI may let pass
   /// Of an alias: both sides have the very same arrays, or the same numbers and type.
   bool same_counts = false, same_places = false, same_types = false;
 
   [[nodiscard]] constexpr std::uint8_t bits() const {
     return static_cast<std::uint8_t>(loose_send | loose_receive << 1 | alias << 2 | same_counts << 3 |
-                                     same_places << 4 | same_types << 5);
+                                     same_places << 4 | same_types << 5 | several << 6);
   }
 };
 
-/// Whether the MPI library refuses such a call. It is asked once, in a call of one element of this rank alone: what it
-/// does not refuse there it does not refuse anywhere. Where there is nobody to ask, MPICH refuses all, others nothing.
+/// Whether the MPI library refuses such a call. It is asked once, in a call of one or two elements of this rank alone:
+/// what it does not refuse there it does not refuse anywhere. Where there is nobody to ask, MPICH refuses all, others
+/// nothing.
 [[nodiscard]] bool refuses(LibraryCall call, Doubt doubt);
 
 /// Whether it looks for buffers that are nowhere. Asking one that does not would end the program.
@@ -39,6 +41,13 @@ struct Doubt {
 inline constexpr bool refuses_nowhere = true;
 #else
 inline constexpr bool refuses_nowhere = false;
+#endif
+
+/// MPI_DATATYPE_NULL as the type of no elements: MPICH allows it where each message has a type, Open MPI does not.
+#ifdef MPICH_VERSION
+inline constexpr bool null_types_of_nothing = true;
+#else
+inline constexpr bool null_types_of_nothing = false;
 #endif
 
 /// Whether MPI_IN_PLACE means the receive buffer in MPI_Reduce on ranks without a result, too. Only the root can be

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,3 +42,10 @@ def test_plan_files_beside_one_of_all_gathers(check: Check, tmp_path: Path) -> N
     assert "hocket: all-gather of 4 ranks" in said
     said = check("allgather_check 20011", "chain:2,2", 4, *given[:4], env={"HOCKET_MIN_GATHER_BYTES": "1"})
     assert "hocket: all-gather of 4 ranks" in said
+
+
+@pytest.mark.slow  # 6 GB of memory
+def test_an_element_that_mpi_cannot_pack(launch: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    done = launch("long_element", "chain:2,1", 3, env={"HOCKET_MIN_GATHER_BYTES": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "scheduled 1\n" in done.stdout and " 0 wrong" in done.stdout

@@ -9,8 +9,6 @@
  * Rank 0 prints "begin CELL", then "cell CELL CLASSES WRONG SCHEDULED": the classes of the error on each rank (0: the
  * library has taken the call; -: this rank makes none), elements that were wrong, and how many of the right calls
  * Hocket has scheduled on each rank. "stuck CELL" and "crashed CELL" end the program. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "scheduled.h"
 
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define PERSISTENT_COLLECTIVES 1
@@ -58,13 +58,14 @@ static const int flags_of[] = {CALLS(FLAGS_OF)};
 enum form { FORMS(NUMBER_OF) ALL_FORMS };
 static const char* const form_names[] = {FORMS(WORD_OF)};
 
-#define ERRORS(X)                                                                                                    \
-  X(none)                                                                                                            \
-  X(negative_send_count)                                                                                             \
-  X(negative_receive_count) X(null_send_type) X(null_receive_type) X(loose_send_type) X(loose_receive_type)          \
-      X(null_send_buffer) X(null_receive_buffer) X(alias) X(alias_alike) X(in_place_send) X(in_place_receive)        \
-          X(in_place_both) X(null_counts) X(null_displacements) X(null_types) X(own_sizes_differ) X(freed_operation) \
-              X(wrong_operation) X(negative_root) X(large_root)
+#define ERRORS(X)                                                                                                   \
+  X(none)                                                                                                           \
+  X(negative_send_count)                                                                                            \
+  X(negative_receive_count)                                                                                         \
+  X(null_send_type)                                                                                                 \
+  X(null_receive_type) X(loose_send_type) X(loose_receive_type) X(null_send_buffer) X(null_receive_buffer) X(alias) \
+      X(alias_alike) X(in_place_send) X(in_place_receive) X(in_place_both) X(null_counts) X(null_displacements)     \
+          X(null_types) X(own_sizes_differ) X(freed_operation) X(wrong_operation) X(negative_root) X(large_root)
 enum error { ERRORS(NUMBER_OF) ALL_ERRORS };
 static const char* const error_names[] = {ERRORS(WORD_OF)};
 
@@ -330,15 +331,6 @@ static MPI_Comm fresh(enum call call) {
   return comm;
 }
 
-static uint64_t (*scheduled_calls)(void); /* of Hocket, if it is there */
-static uint64_t scheduled(void) { return scheduled_calls != NULL ? scheduled_calls() : 0; }
-
-static void find_hocket(void) {
-  const char* path = getenv("HOCKET_RUNTIME");
-  void* runtime = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-  if (runtime != NULL) *(void**)&scheduled_calls = dlsym(runtime, "hocket_scheduled_calls");
-}
-
 static char now[LONGEST_NAME]; /* the cell */
 
 static void give_up(const char* how) {
@@ -384,11 +376,11 @@ static struct outcome make_cell(const struct cell* c, int before, int after_it) 
   const int culprit = c->culprit == all || rank == (int)c->culprit;
   if (culprit && get_wrong(c->call, c->error, &a)) outcome.class = make(c->call, c->form, &a, comm);
   if (c->alone) meet();
-  const uint64_t scheduled_before = scheduled();
+  const uint64_t scheduled_before = scheduled_calls();
   /* What comes from a rank whose arguments were taken as they were is not known. */
   if (outcome.class != MPI_SUCCESS) make_right(c->call, c->form, comm, 100);
   for (int i = 0; i < after_it; ++i) outcome.wrong += make_right(c->call, c->form, comm, 200 + i);
-  outcome.scheduled = (int)(scheduled() - scheduled_before);
+  outcome.scheduled = (int)(scheduled_calls() - scheduled_before);
   MPI_Comm_free(&comm);
   return outcome;
 }
@@ -444,7 +436,6 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   setvbuf(stdout, NULL, _IOLBF, 0);
-  find_hocket();
   signal(SIGALRM, on_alarm);
   for (int i = 0; i < 4; ++i) signal((const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGABRT}[i], on_crash);
   const int first = atoi(argv[2]), before = atoi(argv[3]), after_it = atoi(argv[4]);
@@ -459,7 +450,7 @@ int main(int argc, char** argv) {
     struct cell c = cell_of(line);
     name_of(&c, now);
     if (rank == 0) printf("begin %s\n", now);
-    alarm(20);
+    alarm(15);
     tell(make_cell(&c, before, after_it));
     alarm(0);
   }
