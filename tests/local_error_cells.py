@@ -14,11 +14,16 @@ from hocket.mpi import Mpi
 #: timed at the 2nd and the 16th of a kind, and the ranks agree on their times at the 4th and the 18th.
 CALLS = (14, 6, 6000)
 
-#: Family, call and error that the library takes in some forms, carries out with what is no count or type, and refuses
-#: or waits for in others. No schedule can do the like, so ranks that have no error wait for the one that has.
+#: Family, call and error that the library takes in some forms, carries out with what is no count, type or buffer, and
+#: refuses, waits for or crashes at in others. No schedule can do the like, so ranks without an error wait for the one
+#: that has it.
 SENSELESS = {
     ("openmpi", "allgatherv", "negative_receive_count"),
     ("openmpi", "scatter", "null_send_type"),
+    ("mpich", "gather", "in_place_send"),
+    ("mpich", "gatherv", "in_place_send"),
+    ("mpich", "scatter", "in_place_receive"),
+    ("mpich", "scatterv", "in_place_receive"),
 }
 #: Of cells that the ranks do not survive.
 FATAL = ("stuck", "crashed", "ended")

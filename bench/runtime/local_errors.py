@@ -141,7 +141,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         "## Left out",
         "",
-        "Some forms of these calls are carried out with what is no count or type. No schedule can do",
+        "Some forms of these calls are carried out with what is no count, type or buffer. No schedule can do",
     ]
     lines += ["that, and ranks that find no error wait for the one with it.", ""]
     lines += [f"- {mpi}: {error} of {call}" for mpi, call, error in sorted(SENSELESS)]

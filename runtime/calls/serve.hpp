@@ -155,7 +155,13 @@ int blocking(LibraryCall name, const Call& call, Native native) {
     Team* const team = Team::known(call.comm);
     if (!is_chosen(call) || (team != nullptr && team->fixed_arm() != nullptr)) {
       if (is_small_anywhere(team, call)) return served(team, call, nullptr, FallbackReason::small, native);
-      if (team != nullptr && !team->met()) team->meet(call.comm);
+      if (team != nullptr && !team->met()) {
+        // What the library alone can do, or finds wrong, is no reason to meet.
+        if constexpr (requires { call.refused(Form::blocking); })
+          if (const std::optional<FallbackReason> why = call.refused(Form::blocking))
+            return served(team, call, nullptr, *why, native);
+        team->meet(call.comm);
+      }
       const auto [exchange, why] = untimed(team, call, Form::blocking);
       return served(team, call, exchange, why, native);
     }

@@ -24,14 +24,16 @@ MODES = {
 
 
 def sample(program: Path, mpi: Mpi) -> list[str]:
-    """One cell of every call with every error that the ranks of this MPI survive, in a form, by ranks and at a time
-    that are drawn."""
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for cell in survived(cell_names(program), mpi):
-        call, _, error, _, _ = cell.split("/")
-        kinds.setdefault((call, error), []).append(cell)
-    draw = Random(20261127)
-    return with_controls(draw.choice(cells) for cells in kinds.values())
+    """Of the cells that the ranks of this MPI survive, some that have every call, form, error, culprit and time."""
+    cells = survived(cell_names(program), mpi)
+    Random(20261127).shuffle(cells)
+    chosen, seen = [], set[str]()
+    for cell in cells:
+        parts = cell.split("/")
+        if not seen.issuperset(parts):
+            chosen.append(cell)
+            seen |= set(parts)
+    return with_controls(chosen)
 
 
 @pytest.fixture(scope="module")
