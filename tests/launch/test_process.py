@@ -116,7 +116,8 @@ def test_what_was_ignored_stays_ignored(tmp_path: Path) -> None:
 
 def test_what_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what it has started."""
-    monkeypatch.setattr(process, "_GRACE", 0.3)
+    for grace in ("_GRACE", "_GRACE_BEHIND"):
+        monkeypatch.setattr(process, grace, 0.2)
     stubborn = (
         f"trap '' INT TERM; sleep 100 & echo $! > {tmp_path}/part; mv {tmp_path}/part {tmp_path}/child; wait"
     )

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import IO, Any, Final
@@ -24,6 +24,7 @@ from hocket.errors import MissingToolError
 from hocket.signals import Terminated, as_exceptions, held_back, number_of, passed_on, postponed
 
 _GRACE: Final = 20.0  # seconds that a launcher gets to end its ranks
+_GRACE_BEHIND: Final = 3.0  # and one behind a script that has ended; what it runs beside may ignore signals
 _PAUSE, _LOOK = 0.02, 0.2  # seconds
 
 
@@ -162,16 +163,25 @@ def end(process: subprocess.Popen[Any], number: int = signal.SIGTERM) -> None:
     with held_back():
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
-        until = time.monotonic() + _GRACE
-        while time.monotonic() < until and _has_members(process.pid):
-            time.sleep(_PAUSE)
+        _wait(lambda: not _is_over(process.pid), _GRACE)
+        _wait(lambda: _has_members(process.pid), _GRACE_BEHIND)
         with suppress(ProcessLookupError):  # its number is not free before it is waited for
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
+def _wait(while_true: Callable[[], bool], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and while_true():
+        time.sleep(_PAUSE)
+
+
+def _is_over(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
 def _has_members(group: int) -> bool:
-    """Whether a process of it lives: the launcher, or one behind a script. Zombies may have nobody to wait for them."""
+    """Whether a process of it lives. Zombies may have nobody to wait for them."""
     import psutil
 
     for pid in psutil.pids():
