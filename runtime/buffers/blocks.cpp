@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/mpi/mpi_call.hpp"
-
 namespace hocket::runtime {
 
 SendBlocks::SendBlocks(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {

@@ -132,6 +132,7 @@ class ExchangeRun {
 
   void look_for_strays();
   void look_at(Rank src);
+  [[nodiscard]] bool moves_after_all();
   [[nodiscard]] std::optional<MPI_Status> next_unexpected(Rank src);
   [[nodiscard]] bool is_signal(const MPI_Status& found) const;
   [[nodiscard]] bool all_posted_but(Rank src, int tag) const;

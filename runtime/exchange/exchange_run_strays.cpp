@@ -57,10 +57,19 @@ void ExchangeRun::look_for_strays() {
 
 void ExchangeRun::look_at(Rank src) {
   const std::optional<MPI_Status> found = next_unexpected(src);
-  if (found && all_posted_but(src, found->MPI_TAG)) leave_plan(src);
+  if (found && !moves_after_all() && all_posted_but(src, found->MPI_TAG)) leave_plan(src);
 }
 
-/// The first segment of a rank that fits no receive. A signal that comes before it is taken for later.
+/// What was found may have come behind what is awaited, with it, and belong to the next exchange.
+bool ExchangeRun::moves_after_all() {
+  if (!collect_completions()) return false;
+  ++moves_;
+  next_look_.reset();
+  return true;
+}
+
+/// The first segment of a rank that fits no receive. A signal that comes before it is taken for later, unless all of
+/// this exchange's have receives: then it is the next one's.
 std::optional<MPI_Status> ExchangeRun::next_unexpected(Rank src) {
   for (;;) {
     int there = 0;
@@ -68,7 +77,8 @@ std::optional<MPI_Status> ExchangeRun::next_unexpected(Rank src) {
     check(PMPI_Iprobe(static_cast<int>(src), MPI_ANY_TAG, owner_.comm_, &there, &found));
     if (there == 0) return std::nullopt;
     if (owner_.tags_.is_segment(found.MPI_TAG)) return found;
-    if (!is_signal(found)) return std::nullopt;  // of others who use this communicator
+    if (!is_signal(found) || remaining_posted_) return std::nullopt;  // of others who use this communicator
+    if (!is_stray(src) && moves_after_all()) return std::nullopt;
     check(PMPI_Recv(nullptr, 0, MPI_BYTE, static_cast<int>(src), found.MPI_TAG, owner_.comm_, MPI_STATUS_IGNORE));
     early_signals_.emplace_back(src, found.MPI_TAG);
   }
