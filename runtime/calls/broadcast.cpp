@@ -12,10 +12,6 @@ std::uint64_t BroadcastCall::limit() { return settings().min_gather_bytes; }
 
 std::size_t BroadcastCall::usual_limit(const Team& team) { return team.least_gather_bytes(); }
 
-bool BroadcastCall::suits(const Planned& planned, const Team&) const {
-  return planned.demand.contribution(static_cast<Rank>(root)) > 0;
-}
-
 std::uint64_t BroadcastCall::sent_bytes(const Team& team) const {
   return team.rank() == root ? quick_bytes_of(count, type) * static_cast<std::uint64_t>(team.size() - 1) : 0;
 }

@@ -37,8 +37,6 @@ struct BroadcastCall {
   /// As GatherCall: of contributions.
   [[nodiscard]] static std::uint64_t limit();
   [[nodiscard]] static std::size_t usual_limit(const Team& team);
-  /// Whether the plan has something from the root.
-  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
   /// What this rank sends to others, if nobody forwards.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
 };

@@ -65,6 +65,7 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
   if (reporting && why != FallbackReason::intercommunicator) {
     if (const Neighbours* const neighbours = Team::known(comm)->neighbours(comm, sides.reach))
       bytes = bytes_to_others(sides.between(*neighbours, comm).peer_bytes());
+    if (const Team* const team = Team::find(comm)) return note_native(why, bytes, 0, team->problem_of(why));
   }
   note_native(why, bytes);
 }

@@ -19,12 +19,6 @@ std::uint64_t GatherCall::limit() { return settings().min_gather_bytes; }
 
 std::size_t GatherCall::usual_limit(const Team& team) { return team.least_gather_bytes(); }
 
-bool GatherCall::suits(const Planned& planned, const Team& team) const {
-  for (Rank origin = 0; origin < static_cast<Rank>(team.size()); ++origin)
-    if (planned.demand.contribution(origin) == 0 && recvcounts[origin] > 0) return false;
-  return true;
-}
-
 std::uint64_t GatherCall::sent_bytes(const Team& team) const {
   const auto own = recvcounts[static_cast<std::size_t>(team.rank())];
   return quick_bytes_of(own, recvtype) * static_cast<std::uint64_t>(team.size() - 1);

@@ -59,8 +59,6 @@ struct GatherCall {
   [[nodiscard]] static std::uint64_t limit();
   /// The limit of calls for which nothing is chosen.
   [[nodiscard]] static std::size_t usual_limit(const Team& team);
-  /// Whether the plan can carry what the ranks contribute: where it plans for nothing there may be nothing.
-  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
   /// What this rank sends to others, if nobody forwards.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   /// The contributions of ranks 0, 1, …, n − 1.

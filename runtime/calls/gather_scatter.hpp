@@ -39,7 +39,6 @@ struct RootCall {
   [[nodiscard]] static std::uint64_t limit();
   /// The limit of calls for which nothing is chosen.
   [[nodiscard]] static std::size_t usual_limit(const Team& team);
-  [[nodiscard]] static bool suits(const Planned&, const Team&) { return true; }
   /// What this rank sends to others.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   /// As a call whose messages might differ.

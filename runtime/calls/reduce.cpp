@@ -14,13 +14,6 @@ std::byte* bytes_at(void* buffer) { return static_cast<std::byte*>(buffer); }
 
 std::uint64_t ranks_of(const Team& team) { return static_cast<std::uint64_t>(team.size()); }
 
-/// A vector that only one rank gets, or of equal blocks, has no part for which nothing is planned.
-bool plans_for_all(const Planned& planned, const Team& team) {
-  for (Rank rank = 0; rank < ranks_of(team); ++rank)
-    if (planned.demand.contribution(rank) == 0) return false;
-  return true;
-}
-
 }  // namespace
 
 std::optional<FallbackReason> ReductionCall::refused(Form form) const {
@@ -43,8 +36,6 @@ std::size_t AllReduceCall::message_bytes(const Team& team) const {
   return count < team.size() ? 0 : quick_bytes_of(count, type) / ranks_of(team);
 }
 
-bool AllReduceCall::suits(const Planned& planned, const Team& team) const { return plans_for_all(planned, team); }
-
 std::uint64_t AllReduceCall::sent_bytes(const Team& team) const {
   return 2 * quick_bytes_of(count, type) / ranks_of(team) * (ranks_of(team) - 1);
 }
@@ -63,12 +54,6 @@ std::size_t ReduceScatterCall::message_bytes(const Team& team) const {
   return quick_bytes_of(elements, type) / different_counts(team);
 }
 
-bool ReduceScatterCall::suits(const Planned& planned, const Team& team) const {
-  for (Rank rank = 0; rank < ranks_of(team); ++rank)
-    if (planned.demand.contribution(rank) == 0 && counts[rank] > 0) return false;
-  return true;
-}
-
 std::uint64_t ReduceScatterCall::sent_bytes(const Team& team) const {
   return message_bytes(team) * (ranks_of(team) - 1);
 }
@@ -84,10 +69,6 @@ OwnCounts::OwnCounts(const ReduceScatterCall& call, const Team& team) {
 }
 
 std::size_t ReduceCall::message_bytes(const Team&) const { return quick_bytes_of(count, type); }
-
-bool ReduceCall::suits(const Planned& planned, const Team&) const {
-  return planned.demand.contribution(static_cast<Rank>(root)) > 0;
-}
 
 std::uint64_t ReduceCall::sent_bytes(const Team& team) const {
   return team.rank() == root ? 0 : quick_bytes_of(count, type);

@@ -82,7 +82,6 @@ struct AllReduceCall : ReductionCall {
   }
   /// Of the block of a rank; 0 where some have none.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
   /// The part of every other rank to the one that adds it up, the own sum to every other rank.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
@@ -112,7 +111,6 @@ struct ReduceScatterCall : ReductionCall {
   }
   /// Of a block, on average.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
 
@@ -153,7 +151,6 @@ struct ReduceCall : ReductionCall {
   }
   /// Of the whole vector: the root has the only block.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  [[nodiscard]] bool suits(const Planned& planned, const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
 };

@@ -75,15 +75,23 @@ template <class Call>
 }
 
 /// Of a call that is not timed and for which nobody has named an arm. Sums that must not change go by bundles wherever
-/// they can: fewer messages carry the same bytes. Collective.
+/// they can: fewer messages carry the same bytes.
 template <class Call>
-[[nodiscard]] const Arm& unnamed_arm(Team& team, const Call& call, Form form) {
-  if constexpr (requires { typename Call::Bundled; })
-    if (form == Form::blocking && is_settled(call) && settings().choose != Choose::off &&
-        team.exchange(call.comm, call.kind(), bundled_sums) != nullptr &&
-        team.bundles(call.kind(), call.message_bytes(team) + 1))
-      return bundled_sums;
-  return as_planned;
+[[nodiscard]] const Arm& unnamed_arm(const Call& call, Form form) {
+  const bool bundles = form == Form::blocking && is_settled(call) && settings().choose != Choose::off;
+  return bundles ? bundled_sums : as_planned;
+}
+
+/// By an arm or, where the ranks cannot bundle this call, as planned; null: neither can be. Collective.
+template <class Call>
+[[nodiscard]] Exchange* exchange_by(Team& team, const Call& call, const Arm& arm) {
+  const CallKind kind = call.kind();
+  if (!arm.bundled) return team.exchange(call.comm, kind, arm);
+  if constexpr (requires { typename Call::Bundled; }) {
+    Exchange* const bundled = team.exchange(call.comm, kind, arm);
+    if (bundled != nullptr && team.bundles(kind, call.message_bytes(team) + 1)) return bundled;
+  }
+  return team.exchange(call.comm, kind, as_planned);
 }
 
 /// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
@@ -94,11 +102,7 @@ template <class Call>
     return {nullptr, *why};
   if (arm == &arms[0]) return {nullptr, FallbackReason::faster};
   if (arm != nullptr && arm->bundled && form == Form::lasting) return {nullptr, FallbackReason::bundled};
-  const Arm& way = arm != nullptr ? *arm : unnamed_arm(*team, call, form);
-  Exchange* const exchange = team->exchange(call.comm, call.kind(), way);
-  const bool fits = !way.bundled || (exchange != nullptr && team->bundles(call.kind(), call.message_bytes(*team) + 1));
-  const bool serves = exchange != nullptr && fits && call.suits(exchange->planned(), *team);
-  return {serves ? exchange : nullptr, FallbackReason::no_plan};
+  return {exchange_by(*team, call, arm != nullptr ? *arm : unnamed_arm(call, form)), FallbackReason::no_plan};
 }
 
 template <class Call>
@@ -108,8 +112,10 @@ template <class Call>
 
 template <class Call>
 void note_passed_on(const Team* team, const Call& call, FallbackReason why) {
+  static const std::string none;
   const bool known = reporting && team != nullptr;
-  note_native(why, known ? call.sent_bytes(*team) : 0, known && has_root(call) ? call.message_bytes(*team) : 0);
+  note_native(why, known ? call.sent_bytes(*team) : 0, known && has_root(call) ? call.message_bytes(*team) : 0,
+              known ? team->problem_of(why) : none);
 }
 
 template <class Call>
@@ -168,13 +174,7 @@ int blocking(LibraryCall name, const Call& call, Native native) {
     if (const std::optional<FallbackReason> why = why_native(team, call, 0, Form::blocking))
       return served(team, call, nullptr, *why, native);
     Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
-    Exchange* exchange = chosen.exchange();
-    FallbackReason why = FallbackReason::faster;
-    if (exchange != nullptr && !call.suits(exchange->planned(), *team)) {
-      exchange = nullptr;
-      why = FallbackReason::no_plan;
-    }
-    const int code = served(team, call, exchange, why, native, chosen.deadline());
+    const int code = served(team, call, chosen.exchange(), FallbackReason::faster, native, chosen.deadline());
     chosen.over();
     return code;
   });
@@ -207,10 +207,6 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
       Nonblocking& calls = Nonblocking::of(call.comm);
       channel = calls.channel(call.kind());
       why = calls.why(call.kind());
-    }
-    if (channel != nullptr && !call.suits(channel->exchange(call.kind()).planned(), *team)) {
-      channel = nullptr;
-      why = FallbackReason::no_plan;
     }
     if (channel == nullptr) {
       note_passed_on(team, call, *why);

@@ -1,5 +1,6 @@
 #include "runtime/reduce/kernels.hpp"
 
+#include <complex>
 #include <cstring>
 #include <type_traits>
 
@@ -14,7 +15,16 @@ namespace {
 
 /// Small integers are computed with as int, which would overflow.
 template <class T>
-using Computed = std::common_type_t<T, unsigned>;
+struct ComputedAs {
+  using Type = T;
+};
+template <class T>
+  requires std::is_integral_v<T>
+struct ComputedAs<T> {
+  using Type = std::common_type_t<T, unsigned>;
+};
+template <class T>
+using Computed = typename ComputedAs<T>::Type;
 
 struct Sum {
   template <class T>
@@ -115,21 +125,45 @@ Kernel on_floating(std::size_t bytes) {
   }
 }
 
+/// As C multiplies them, infinities and all.
+template <class Operation>
+Kernel on_complex(std::size_t bytes) {
+  switch (bytes) {
+    case 2 * sizeof(float):
+      return combine<std::complex<float>, Operation>;
+    case 2 * sizeof(double):
+      return combine<std::complex<double>, Operation>;
+    default:
+      return nullptr;
+  }
+}
+
 /// Two's complement: signed integers are added like unsigned ones, which may overflow.
 template <class Operation>
 Kernel arithmetic(NumberKind numbers, std::size_t bytes) {
+  if (numbers == NumberKind::complex) return on_complex<Operation>(bytes);
   return numbers == NumberKind::floating ? on_floating<Operation>(bytes) : on_unsigned<Operation>(bytes);
 }
 
 template <class Operation>
 Kernel comparison(NumberKind numbers, std::size_t bytes) {
-  if (numbers == NumberKind::signed_integer) return on_signed<Operation>(bytes);
-  return arithmetic<Operation>(numbers, bytes);
+  switch (numbers) {
+    case NumberKind::signed_integer:
+      return on_signed<Operation>(bytes);
+    case NumberKind::unsigned_integer:
+      return on_unsigned<Operation>(bytes);
+    case NumberKind::floating:
+      return on_floating<Operation>(bytes);
+    case NumberKind::complex:
+      break;
+  }
+  return nullptr;
 }
 
 template <class Operation>
 Kernel bitwise(NumberKind numbers, std::size_t bytes) {
-  return numbers == NumberKind::floating ? nullptr : on_unsigned<Operation>(bytes);
+  const bool integers = numbers == NumberKind::signed_integer || numbers == NumberKind::unsigned_integer;
+  return integers ? on_unsigned<Operation>(bytes) : nullptr;
 }
 
 }  // namespace

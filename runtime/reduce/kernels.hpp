@@ -14,7 +14,7 @@ enum class Operator : std::uint8_t {
   bits_or,
   bits_xor,
 };
-enum class NumberKind : std::uint8_t { signed_integer, unsigned_integer, floating };
+enum class NumberKind : std::uint8_t { signed_integer, unsigned_integer, floating, complex };
 
 /// inout[i] = in[i] op inout[i]. The arrays need no alignment.
 using Kernel = void (*)(const std::byte* in, std::byte* inout, std::size_t elements);

@@ -86,9 +86,13 @@ const Class* find_class(MPI_Datatype type) {
       {MPI_C_FLOAT_COMPLEX, Class::complex},
       {MPI_C_DOUBLE_COMPLEX, Class::complex},
       {MPI_C_LONG_DOUBLE_COMPLEX, Class::complex},
+      {MPI_CXX_FLOAT_COMPLEX, Class::complex},
+      {MPI_CXX_DOUBLE_COMPLEX, Class::complex},
+      {MPI_CXX_LONG_DOUBLE_COMPLEX, Class::complex},
       {MPI_COMPLEX, Class::complex},
       {MPI_DOUBLE_COMPLEX, Class::complex},
       {MPI_C_BOOL, Class::logical},
+      {MPI_CXX_BOOL, Class::logical},
       {MPI_LOGICAL, Class::logical},
       {MPI_BYTE, Class::byte},
       {MPI_FLOAT_INT, Class::pair},
@@ -100,6 +104,31 @@ const Class* find_class(MPI_Datatype type) {
       {MPI_2INTEGER, Class::pair},
       {MPI_2REAL, Class::pair},
       {MPI_2DOUBLE_PRECISION, Class::pair},
+// Optional types of Fortran, those that are as wide as one of C: an MPI need not have them.
+#ifdef MPI_INTEGER1
+      {MPI_INTEGER1, Class::other_integer},
+#endif
+#ifdef MPI_INTEGER2
+      {MPI_INTEGER2, Class::other_integer},
+#endif
+#ifdef MPI_INTEGER4
+      {MPI_INTEGER4, Class::other_integer},
+#endif
+#ifdef MPI_INTEGER8
+      {MPI_INTEGER8, Class::other_integer},
+#endif
+#ifdef MPI_REAL4
+      {MPI_REAL4, Class::floating},
+#endif
+#ifdef MPI_REAL8
+      {MPI_REAL8, Class::floating},
+#endif
+#ifdef MPI_COMPLEX8
+      {MPI_COMPLEX8, Class::complex},
+#endif
+#ifdef MPI_COMPLEX16
+      {MPI_COMPLEX16, Class::complex},
+#endif
   };
   const auto found = type != MPI_DATATYPE_NULL ? known.find(type) : known.end();
   return found != known.end() ? &found->second : nullptr;
@@ -131,6 +160,7 @@ bool rounds(Allows operation, Class elements) {
 
 NumberKind kind_of(Class elements) {
   if (elements == Class::floating) return NumberKind::floating;
+  if (elements == Class::complex) return NumberKind::complex;
   return elements == Class::signed_integer || elements == Class::other_integer ? NumberKind::signed_integer
                                                                                : NumberKind::unsigned_integer;
 }
@@ -189,7 +219,7 @@ Reduction::Reduction(MPI_Op op, MPI_Datatype type) : op_(op), type_(type), eleme
   const Predefined* const predefined = find_operation(op);
   const Class* const elements = predefined != nullptr ? find_class(type) : nullptr;
   if (elements == nullptr || !predefined->operation) return;
-  if (*elements != Class::complex) kernel_ = find_kernel(*predefined->operation, kind_of(*elements), element_);
+  kernel_ = find_kernel(*predefined->operation, kind_of(*elements), element_);
 }
 
 void Reduction::operator()(const std::byte* in, std::byte* inout, std::size_t bytes) const {

@@ -2,6 +2,7 @@
 /// What became of one call of the program.
 #include <compare>
 #include <cstdint>
+#include <string>
 
 namespace hocket::runtime {
 
@@ -31,6 +32,7 @@ struct Outcome {
   enum class Kind : std::uint8_t { untold, native, scheduled };
   Kind kind = Kind::untold;
   FallbackReason why = {};  ///< of native calls
+  std::string detail = {};  ///< of scheduled ones, by what: "switch-ring", "bundles by switch-ring"; else why in words
   auto operator<=>(const Outcome&) const = default;
 };
 

@@ -222,16 +222,24 @@ Figures scaled(const Planned& planned, double message) {
   return {planned.figures.predicted * times, planned.figures.bound * times};
 }
 
+/// Between hosts by a schedule, by the MPI library, or each rank of a host its share.
+std::string served_by(const Exchange& exchange) {
+  const Planned& planned = exchange.planned();
+  if (exchange.host_team() == nullptr) return planned.scheduler;
+  if (exchange.all_lead()) return "bundles by all ranks";
+  return "bundles by " + (planned.window > 0 ? planned.scheduler : "the MPI library");
+}
+
 }  // namespace
 
-void detail::note_native(FallbackReason why, std::uint64_t bytes, std::uint64_t of_root) {
-  current.kind.outcome = {Outcome::Kind::native, why};
+void detail::note_native(FallbackReason why, std::uint64_t bytes, std::uint64_t of_root, const std::string& detail) {
+  current.kind.outcome = {Outcome::Kind::native, why, detail};
   current.exchanged = {bytes, {}};
   current.of_root = of_root;
 }
 
 void detail::note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message, bool has_root) {
-  current.kind.outcome = {Outcome::Kind::scheduled, {}};
+  current.kind.outcome = {Outcome::Kind::scheduled, {}, served_by(exchange)};
   current.of_root = has_root ? message : 0;
   current.exchanged = {bytes, scaled(exchange.planned(), static_cast<double>(message))};
 }

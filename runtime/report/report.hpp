@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "runtime/plan/settings.hpp"
 #include "runtime/report/outcome.hpp"
@@ -16,17 +17,19 @@ struct ChoiceRow;
 inline std::atomic<std::uint64_t> scheduled_calls = 0;
 
 namespace detail {
-void note_native(FallbackReason why, std::uint64_t bytes, std::uint64_t of_root);
+void note_native(FallbackReason why, std::uint64_t bytes, std::uint64_t of_root, const std::string& detail);
 void note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message, bool has_root);
 }  // namespace detail
 
 /// Each call tells once what became of it, before it returns. `bytes`: what this rank sends to others in it, or each
 /// time that its request starts; of an all-gather, what it contributes times the other ranks. `message`: bytes of one,
 /// on average, which the plan was made for others of; of irregular calls it was made for exactly theirs. Calls with a
-/// root tell the same message on all ranks (`of_root`), whoever sends it.
-inline void note_native(FallbackReason why, std::uint64_t bytes = 0, std::uint64_t of_root = 0) {
+/// root tell the same message on all ranks (`of_root`), whoever sends it. `detail`: why, in words, where somebody has
+/// found them.
+inline void note_native(FallbackReason why, std::uint64_t bytes = 0, std::uint64_t of_root = 0,
+                        const std::string& detail = {}) {
   if (reporting) [[unlikely]]
-    detail::note_native(why, bytes, of_root);
+    detail::note_native(why, bytes, of_root, detail);
 }
 inline void note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message = 0,
                            bool has_root = false) {

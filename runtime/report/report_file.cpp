@@ -19,6 +19,7 @@ std::string row_text(const CallKey& kind, const CallRow& row) {
       .field("most", row.most)
       .field("scheduled", kind.outcome.kind == Outcome::Kind::scheduled)
       .field("why", reason(kind.outcome))
+      .field("detail", kind.outcome.detail)
       .field("calls", row.calls)
       .field("exchanges", row.exchanges)
       .field("bytes", row.bytes)

@@ -27,7 +27,7 @@ static_assert(reasons.size() == static_cast<std::size_t>(FallbackReason::faster)
 
 }  // namespace
 
-std::string_view reason(Outcome outcome) {
+std::string_view reason(const Outcome& outcome) {
   switch (outcome.kind) {
     case Outcome::Kind::scheduled:
       return "";

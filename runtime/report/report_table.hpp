@@ -13,7 +13,7 @@
 namespace hocket::runtime {
 
 /// "small", "few_ranks", …; empty for calls that are scheduled.
-[[nodiscard]] std::string_view reason(Outcome outcome);
+[[nodiscard]] std::string_view reason(const Outcome& outcome);
 
 /// What calls in one row have in common.
 struct CallKey {

@@ -10,7 +10,7 @@
 
 namespace hocket::runtime {
 
-void warn(MPI_Comm comm, int source, const std::string& text) {
+std::string warn(MPI_Comm comm, int source, const std::string& text) {
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank));
   char line[1024] = "";
@@ -19,9 +19,10 @@ void warn(MPI_Comm comm, int source, const std::string& text) {
   const int known = heard(line) ? 1 : 0;
   int known_to_any = 0;
   run_collective(PMPI_Iallreduce, &known, &known_to_any, 1, MPI_INT, MPI_MAX, comm);
-  if (known_to_any) return;
+  if (known_to_any) return line;
   if (rank == 0) say(line);
   wait_for_all(comm);  // What it warns of may end the job.
+  return line;
 }
 
 void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests) {
@@ -38,7 +39,7 @@ void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests)
   }
 }
 
-bool all_ok(MPI_Comm comm, const std::string& problem, const std::string& consequence) {
+bool all_ok(MPI_Comm comm, std::string& problem, const std::string& consequence) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(comm, &rank));
   check(PMPI_Comm_size(comm, &size));
@@ -46,7 +47,7 @@ bool all_ok(MPI_Comm comm, const std::string& problem, const std::string& conseq
   int first_troubled = size;
   reduce(&troubled, &first_troubled, 1, MPI_INT, MPI_MIN, comm);
   if (first_troubled == size) return true;
-  warn(comm, first_troubled, problem + "; " + consequence);
+  problem = warn(comm, first_troubled, problem + "; " + consequence);
   return false;
 }
 

@@ -14,8 +14,8 @@
 namespace hocket::runtime {
 
 /// What rank `source` has to say. The first rank of the communicator says it, unless one of them has said or heard it
-/// before: most communicators of a job share ranks, so it is said once. Collective.
-void warn(MPI_Comm comm, int source, const std::string& text);
+/// before: most communicators of a job share ranks, so it is said once. Returns it, on all ranks. Collective.
+std::string warn(MPI_Comm comm, int source, const std::string& text);
 /// What the ranks find wrong with their environments. `digests`: Settings::config_warnings_digest of every rank.
 /// Collective.
 void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests);
@@ -34,8 +34,9 @@ void try_local(std::string& problem, Step step) {
   }
 }
 
-/// False if any rank has a problem (empty: none); the first one's, and what follows from it, is then said. Collective.
-[[nodiscard]] bool all_ok(MPI_Comm comm, const std::string& problem, const std::string& consequence);
+/// False if any rank has a problem (empty: none); the first one's, and what follows from it, is then said, and all
+/// ranks have it in `problem`. Collective.
+[[nodiscard]] bool all_ok(MPI_Comm comm, std::string& problem, const std::string& consequence);
 
 /// Every send has a tag for its tokens (exchange.hpp). Throws InputError if this MPI has too few.
 void check_tags(const Planned& planned, MPI_Comm comm);

@@ -68,10 +68,10 @@ Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank ra
   return planned;
 }
 
-std::optional<Planned> Planner::plan(MPI_Comm comm, const PeerBytes& peer_bytes, const Demand& demand) const {
+std::optional<Planned> Planner::plan(MPI_Comm comm, const PeerBytes& peer_bytes, const Demand& demand,
+                                     std::string& problem) const {
   int own = 0;
   check(PMPI_Comm_rank(comm, &own));
-  std::string problem;
   try_local(problem, [&] {
     check_column(peer_bytes, demand, numbering_, numbering_.network_rank[static_cast<std::size_t>(own)]);
   });

@@ -42,8 +42,9 @@ class Planner {
   [[nodiscard]] bool worth(const Demand& demand) const;
   /// What this rank does; in ranks of the communicator. Collective. Nothing, on all ranks alike and
   /// with one warning, if the exchange cannot be planned: above all when sizes disagree between sender
-  /// and receiver.
-  [[nodiscard]] std::optional<Planned> plan(MPI_Comm comm, const PeerBytes& peer_bytes, const Demand& demand) const;
+  /// and receiver; then `problem`, empty before, says why.
+  [[nodiscard]] std::optional<Planned> plan(MPI_Comm comm, const PeerBytes& peer_bytes, const Demand& demand,
+                                            std::string& problem) const;
   /// The same without a judgement: puts down the problem of this rank, if it has one, and goes on where
   /// there already is one, so that all ranks make the same collective calls.
   ///

@@ -86,7 +86,10 @@ PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numberi
     partners = in_network(peer_bytes, numbering);
     rounds.emplace(comm, numbering, partners, loads.most_messages, settings().seed);
   });
-  if (!all_ok(comm, problem, consequence)) return made;
+  if (!all_ok(comm, problem, consequence)) {
+    made.problem = problem;
+    return made;
+  }
   rounds->run();
   const std::vector<std::uint64_t> largest = rounds->close_gaps();
 
@@ -104,7 +107,10 @@ PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numberi
     translate(planned, numbering);
     check_tags(planned, comm);
   });
-  if (!all_ok(comm, problem, consequence)) return made;
+  if (!all_ok(comm, problem, consequence)) {
+    made.problem = problem;
+    return made;
+  }
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank));
   made.demand_class = class_of_all(comm, partners, numbering.network_rank[static_cast<std::size_t>(rank)], all);

@@ -32,6 +32,7 @@ struct PlannedByRounds {
   std::optional<Planned> planned;  ///< in ranks of the communicator
   DemandClass demand_class;
   std::uint32_t rounds = 0;
+  std::string problem = {};  ///< why nothing was planned
 };
 
 /// What this rank does. `comm`: one of the runtime's own; there must be messages. Nothing, on all ranks alike, if some

@@ -12,9 +12,7 @@
 namespace hocket::runtime {
 namespace {
 
-/// Of this process. A program that makes more communicators than this goes on with the MPI library on those.
-constexpr int most_live = 256;
-std::atomic<int> live = 0;
+std::atomic<int> live = 0;  ///< of this process
 
 #ifdef MPICH_VERSION
 /// Of MPI_Comm_create_group: a program's thread may make a communicator of the same ranks meanwhile.

@@ -39,6 +39,9 @@ class PrivateComm {
 /// (MPICH about 2,000), so they are handed out again.
 class PrivateComms : public std::enable_shared_from_this<PrivateComms> {
  public:
+  /// Of this process. A program that makes more communicators than this goes on with the MPI library on those.
+  static constexpr int most_live = 256;
+
   /// One communicator until this dies. The pool lives as long as any of its leases.
   class Lease {
    public:

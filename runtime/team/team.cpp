@@ -96,7 +96,11 @@ Team::Team(MPI_Comm comm) {
 
 void Team::meet(MPI_Comm comm) {
   met_ = true;
-  if (!could_meet() || joins_worlds(comm)) return;
+  if (!could_meet()) return;
+  if (joins_worlds(comm)) {
+    problem_ = "ranks that were started apart are in one communicator: nobody knows whether all run with Hocket";
+    return;
+  }
   const Places places = agree_on_places(comm);
   std::string obstacle = places.obstacle;
   if (obstacle.empty() && places.nodes.empty()) obstacle = why_lost(PlanStore::instance().placement());
@@ -105,7 +109,7 @@ void Team::meet(MPI_Comm comm) {
         "a GPU runtime is loaded, and schedules serve no buffers in a GPU's memory; set HOCKET_HOST_BUFFERS=1 if the "
         "program hands none to MPI";
   if (!obstacle.empty()) {
-    warn(comm, 0, obstacle + "; " + consequence);
+    problem_ = warn(comm, 0, obstacle + "; " + consequence);
     return;
   }
   machines_differ_ = places.machines_differ;
@@ -118,7 +122,15 @@ void Team::meet(MPI_Comm comm) {
     const auto& of_host = numbering_.ranks_per_node;
     hosts = static_cast<int>(of_host.size() - static_cast<std::size_t>(std::ranges::count(of_host, 0U)));
   });
-  if (all_ok(comm, problem, consequence)) hosts_ = hosts;
+  if (all_ok(comm, problem, consequence))
+    hosts_ = hosts;
+  else
+    problem_ = problem;
+}
+
+const std::string& Team::problem_of(FallbackReason why) const {
+  static const std::string none;
+  return why == FallbackReason::no_place || why == FallbackReason::no_plan ? problem_ : none;
 }
 
 std::size_t Team::least_gather_bytes() const {
@@ -182,7 +194,10 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
     if (arm.window == 0 || !together->hosts.leads()) planned.program = {};
   });
   // A damaged row concerns one rank only: all must hear of it.
-  if (!all_ok(comm, problem, consequence)) return nullptr;
+  if (!all_ok(comm, problem, consequence)) {
+    problem_ = problem;
+    return nullptr;
+  }
   const MPI_Comm own = private_comm(comm);
   if (own == MPI_COMM_NULL) return nullptr;
   if (rank_ == 0 && settings().log > 0)
@@ -235,7 +250,8 @@ const Network* Team::network(MPI_Comm comm) {
   if (own == MPI_COMM_NULL) return nullptr;
   SettledNetwork settled = settle_network(own, planned, numbering_, machines_differ_);
   if (!settled.problem.empty()) {
-    warn(comm, 0, settled.problem + "; the MPI library serves this communicator's all-to-alls and irregular exchanges");
+    problem_ = warn(
+        comm, 0, settled.problem + "; the MPI library serves this communicator's all-to-alls and irregular exchanges");
     return nullptr;
   }
   measured_ = std::move(settled.measured);
@@ -245,7 +261,11 @@ const Network* Team::network(MPI_Comm comm) {
 MPI_Comm Team::private_comm(MPI_Comm comm) {
   if (!private_asked_) {
     private_asked_ = true;
-    if (std::optional<PrivateComms::Lease> granted = lease(comm)) private_.emplace(std::move(*granted));
+    if (std::optional<PrivateComms::Lease> granted = lease(comm))
+      private_.emplace(std::move(*granted));
+    else
+      problem_ = "too many communicators: the runtime makes one for each that is scheduled, " +
+                 std::to_string(PrivateComms::most_live) + " at most";
   }
   return private_ ? private_->comm() : MPI_COMM_NULL;
 }
@@ -254,7 +274,8 @@ VectorExchanges& Team::vectors() {
   if (!vectors_)
     vectors_ = std::make_unique<VectorExchanges>(
         VectorExchanges::Members{rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); },
-                                 [this](MPI_Comm comm) { return network(comm); }, [this] { return place(); }});
+                                 [this](MPI_Comm comm) { return network(comm); }, [this] { return place(); },
+                                 [this](const std::string& problem) { problem_ = problem; }});
   return *vectors_;
 }
 

@@ -72,6 +72,8 @@ class Team {
     if (left_alone_) return FallbackReason::left_alone;
     return size_ >= 3 && hosts_ == 0 ? FallbackReason::no_place : FallbackReason::few_ranks;
   }
+  /// Why the ranks have no place or no plan, in words: what was last found out. Empty: nothing was, or another reason.
+  [[nodiscard]] const std::string& problem_of(FallbackReason why) const;
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] int hosts() const { return hosts_; }
@@ -123,6 +125,7 @@ class Team {
   /// Made on first use, collectively. Null, on all ranks alike, where nothing is won or hosts cannot share memory.
   [[nodiscard]] const HostTeam* host_team(MPI_Comm comm);
 
+  std::string problem_;
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                ///< 0: the ranks cannot follow a plan together
   bool machines_differ_ = true;  ///< no two hosts are one machine

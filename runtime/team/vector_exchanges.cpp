@@ -132,7 +132,10 @@ bool VectorExchanges::prepare(MPI_Comm comm) {
 VectorExchanges::Made VectorExchanges::plan_whole(MPI_Comm comm, const PeerBytes& peer_bytes) const {
   const Demand demand = planner_->demand(comm, peer_bytes);
   if (!planner_->worth(demand)) return {{}, FallbackReason::not_worth};
-  return {planner_->plan(comm, peer_bytes, demand), FallbackReason::no_plan, class_of(demand), demand.messages()};
+  std::string problem;
+  std::optional<Planned> planned = planner_->plan(comm, peer_bytes, demand, problem);
+  if (!planned) members_.trouble(problem);
+  return {std::move(planned), FallbackReason::no_plan, class_of(demand), demand.messages()};
 }
 
 VectorExchanges::Made VectorExchanges::plan_own(MPI_Comm comm, const PeerBytes& peer_bytes) const {
@@ -143,6 +146,7 @@ VectorExchanges::Made VectorExchanges::plan_own(MPI_Comm comm, const PeerBytes& 
   const MPI_Comm own = members_.private_comm(comm);
   if (own == MPI_COMM_NULL) return {};
   PlannedByRounds made = plan_by_rounds(own, planner_->part(), members_.numbering, peer_bytes, all, loads);
+  if (!made.planned) members_.trouble(made.problem);
   return {std::move(made.planned), FallbackReason::no_plan, made.demand_class, all.messages, made.rounds};
 }
 
@@ -158,7 +162,9 @@ VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer
           in_rounds(made.rounds));
     return made;
   } catch (const InputError& error) {
-    if (members_.rank == 0) say_once(std::string(error.what()) + "; the MPI library serves this exchange");
+    const std::string problem = std::string(error.what()) + "; the MPI library serves this exchange";
+    if (members_.rank == 0) say_once(problem);
+    members_.trouble(problem);
     return {};
   }
 }

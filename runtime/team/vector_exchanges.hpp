@@ -34,7 +34,8 @@ class VectorExchanges {
     const Numbering& numbering;
     std::function<MPI_Comm(MPI_Comm)> private_comm;
     std::function<const Network*(MPI_Comm)> network;
-    std::function<std::string()> place;  ///< digest of what evidence depends on
+    std::function<std::string()> place;               ///< digest of what evidence depends on
+    std::function<void(const std::string&)> trouble;  ///< told why there is no plan, in words
   };
   explicit VectorExchanges(Members members)
       : members_(std::move(members)), duels_({members_.rank, members_.size, members_.hosts, members_.place}) {}

@@ -9,10 +9,12 @@ from hocket.run_report.advice import advice
 
 SITE = Site("/bin/solver", 4711, "turn", 3)
 LARGE = RankRow(
-    call="MPI_Alltoall", site=SITE, communicator=3, least=4096, most=4096, scheduled=True, why="", calls=2,
-    exchanges=2, bytes=16384, seconds=1.0, under_way=0.0, predicted=0.0, bound=0.0,
+    call="MPI_Alltoall", site=SITE, communicator=3, least=4096, most=4096, scheduled=True, why="", detail="tree",
+    calls=2, exchanges=2, bytes=16384, seconds=1.0, under_way=0.0, predicted=0.0, bound=0.0,
 )  # fmt: skip
-SMALL = replace(LARGE, least=8, most=12, scheduled=False, why="small", calls=5, exchanges=5, bytes=100)
+SMALL = replace(
+    LARGE, least=8, most=12, scheduled=False, why="small", detail="", calls=5, exchanges=5, bytes=100
+)
 
 
 def rank(number: int, *rows: RankRow, spawned: bool = False, finished: bool = True) -> RankReport:
@@ -102,3 +104,14 @@ def test_advice_names_what_took_time_and_can_be_helped() -> None:
     assert advice(merge([rank(0, LARGE, replace(slow, most=8))], 1)) == []
     assert advice(merge([rank(0, replace(slow, why="few_ranks"))], 1)) == []
     assert "--placement" in advice(merge([rank(0, replace(slow, why="no_place"))], 1))[0]
+
+
+def test_advice_gives_the_reason_that_ranks_have_found() -> None:
+    """Each for itself; nothing points to a warning that may never have been printed."""
+    slow = replace(SMALL, seconds=8.0, why="no_plan")
+    reasons = ["too many communicators", "rank 3 sends 5 bytes to rank 1, which expects 4"]
+    told = advice(merge([rank(0, *(replace(slow, detail=reason) for reason in reasons))], 1))
+    assert len(told) == 2
+    assert all(any(reason in sentence for sentence in told) for reason in reasons)
+    told += advice(merge([rank(0, slow, replace(slow, why="no_place"))], 1))
+    assert not any("above" in sentence for sentence in told)

@@ -19,8 +19,8 @@ HEAD: dict[str, Any] = {
 }  # fmt: skip
 ROW: dict[str, Any] = {
     "call": "MPI_Alltoall", "object": "/bin/solver", "offset": 4711, "function": "turn", "into": 3,
-    "communicator": 4, "least": 4096, "most": 4096, "scheduled": True, "why": "", "calls": 3, "exchanges": 3,
-    "bytes": 36864, "seconds": 0.25, "under_way": 0, "predicted": 0.1, "bound": 0.05,
+    "communicator": 4, "least": 4096, "most": 4096, "scheduled": True, "why": "", "detail": "tree", "calls": 3,
+    "exchanges": 3, "bytes": 36864, "seconds": 0.25, "under_way": 0, "predicted": 0.1, "bound": 0.05,
 }  # fmt: skip
 
 CHOICE: dict[str, Any] = {

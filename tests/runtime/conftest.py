@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 
@@ -15,6 +16,7 @@ import mpi_programs
 from builds import compile_once
 from hocket.mpi import Mpi, MpiFamily
 from mpi_programs import run_ranks
+from reported_calls import Said
 
 mpi = mpi_programs.mpi
 PROGRAMS = Path(__file__).parent / "programs"
@@ -95,13 +97,27 @@ def launch(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Launch:
 
 
 @pytest.fixture
-def check(launch: Launch) -> Callable[..., str]:
-    """Launches a test program that must find every byte right; returns what Hocket said."""
+def told(launch: Launch, tmp_path: Path) -> Callable[..., tuple[subprocess.CompletedProcess[str], Said]]:
+    """Launches a test program; what became of it, and what Hocket and its ranks said."""
 
-    def run(*arguments: object, **more: object) -> str:
-        done = launch(*arguments, **more)  # type: ignore[arg-type]
+    def run(
+        *arguments: Any, env: Mapping[str, str] | None = None, **more: Any
+    ) -> tuple[subprocess.CompletedProcess[str], Said]:
+        with tempfile.TemporaryDirectory(dir=tmp_path, prefix="ranks-") as directory:
+            done = launch(*arguments, env={"HOCKET_REPORT": directory, **(env or {})}, **more)
+            return done, Said(done.stderr, Path(directory))
+
+    return run
+
+
+@pytest.fixture
+def check(told: Callable[..., tuple[subprocess.CompletedProcess[str], Said]]) -> Callable[..., Said]:
+    """Launches a test program that must find every byte right; what Hocket and its ranks said."""
+
+    def run(*arguments: object, **more: object) -> Said:
+        done, said = told(*arguments, **more)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "ok " in done.stdout and " 0 wrong" in done.stdout, done.stdout + done.stderr
-        return done.stderr
+        return said
 
     return run

@@ -35,8 +35,8 @@ REASONS: Final = {
 }
 
 _REMEDIES: Final = {
-    "no_place": "a rank has no place in the network: see the warning above, --placement and 'hocket doctor'",
-    "no_plan": "there is no plan for them: see the warning above; 'hocket plan' says more",
+    "no_place": "a rank has no place in the network; see --placement and 'hocket doctor'",
+    "no_plan": "there is no plan for them; 'hocket plan' says more",
     "new_sizes": "their sizes changed from call to call, and schedules are made for sizes that come back",
     "not_asked": "exchanges before them were too small or too few to gain; larger ones would be noticed",
     "sizes_unknown": "a nonblocking call cannot ask the other ranks for their sizes: make it blocking or "
@@ -60,7 +60,8 @@ def _limit_option(line: Line) -> str:
 
 
 def _group(line: Line) -> tuple[str, str]:
-    return line.why, _limit_option(line) if line.why == "small" else ""
+    """The reason, and what is to be said of it."""
+    return line.why, _limit_option(line) if line.why == "small" else line.detail
 
 
 def advice(account: Account) -> list[str]:
@@ -75,13 +76,15 @@ def advice(account: Account) -> list[str]:
         largest[_group(line)] = max(largest[_group(line)], line.most)
     told = []
     for group, spent in sorted(seconds.items(), key=lambda item: -item[1]):
-        why, option = group
+        why, more = group
         helps = largest[group] >= _LEAST_WORTH_TRYING if why == "small" else why in _REMEDIES
         if spent < _NOTEWORTHY * total or not helps:
             continue
         remedy = _REMEDIES.get(why) or (
             f"their messages, of up to {format_bytes(largest[group])}, are below the limit: "
-            f"try a smaller {option}"
+            f"try a smaller {more}"
         )
+        if why != "small" and more:
+            remedy = f"{more} ({remedy})"
         told.append(f"{spent / total:.0%} of the time went to calls that the MPI library served: {remedy}")
     return told

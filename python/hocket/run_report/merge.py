@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hocket.run_report.ranks import ChoiceRow, RankReport, RankRow, Site
 
-_Kind = tuple[str, Site, int, bool, str]
+_Kind = tuple[str, Site, int, bool, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Line:
     communicator: int  # ranks
     scheduled: bool
     why: str
+    detail: str  # as of a RankRow
     ranks: int  # that made these calls
     calls: int  # of a rank, at most
     exchanges: int  # of a rank, at most
@@ -57,13 +58,14 @@ def _line(kind: _Kind, rows_of: Sequence[Sequence[RankRow]]) -> Line:
     """``rows_of``: of each rank that has any."""
     rows = [row for of_rank in rows_of for row in of_rank]
     times = [sum(row.time for row in of_rank) for of_rank in rows_of]
-    call, site, communicator, scheduled, why = kind
+    call, site, communicator, scheduled, why, detail = kind
     return Line(
         call=call,
         site=site,
         communicator=communicator,
         scheduled=scheduled,
         why=why,
+        detail=detail,
         ranks=len(rows_of),
         calls=max(sum(row.calls for row in of_rank) for of_rank in rows_of),
         exchanges=max(sum(row.exchanges for row in of_rank) for of_rank in rows_of),
@@ -126,9 +128,8 @@ def merge(
     for report in reports:
         of_rank: defaultdict[_Kind, list[RankRow]] = defaultdict(list)
         for row in report.rows:
-            of_rank[row.call, same.get(row.site, row.site), row.communicator, row.scheduled, row.why].append(
-                row
-            )
+            site = same.get(row.site, row.site)
+            of_rank[row.call, site, row.communicator, row.scheduled, row.why, row.detail].append(row)
         for kind, rows in of_rank.items():
             kinds[kind].append(rows)
     lines = [line for kind, rows_of in kinds.items() for line in _lines_of(kind, rows_of)]

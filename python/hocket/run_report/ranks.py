@@ -40,6 +40,7 @@ class RankRow:
     most: int
     scheduled: bool
     why: str  # of calls that the MPI library served
+    detail: str  # of scheduled ones, by what: "switch-ring", "bundles by switch-ring"; else why in words
     calls: int
     exchanges: int  # a persistent request makes many, or none
     bytes: int  # to other ranks
@@ -144,6 +145,7 @@ def _row(fields: _Fields) -> RankRow:
         most=fields.count("most"),
         scheduled=fields.flag("scheduled"),
         why=fields.text("why"),
+        detail=fields.text("detail"),
         calls=fields.count("calls"),
         exchanges=fields.count("exchanges"),
         bytes=fields.count("bytes"),

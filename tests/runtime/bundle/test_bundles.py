@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from builds import compile_once
+from reported_calls import Said, all_scheduled
 
-Check = Callable[..., str]
+Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
+Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 NETWORK = "chain:2,1*3"  # three hosts
@@ -23,17 +25,20 @@ PLACEMENTS = {
     "unequal": [2, 0, 2, 1, 0, 2],
 }
 CALLS = {
-    "alltoall_check 2": "all-to-all",
-    "allgather_check 1000 100003": "all-gather",
-    "reduce_check 1 1000 20001": "all-reduce",
+    "alltoall_check 2": ["MPI_Alltoall"],
+    "allgather_check 1000 100003": ["MPI_Allgather", "MPI_Allgatherv"],
+    "reduce_check 1 1000 20001": ["MPI_Allreduce"],
 }
+BUNDLES = "bundles by "
+# What the checks make on purpose: erroneous calls, and operations that are not to be combined in any order.
+USUAL = ("erroneous", "operation")
 
 
 @pytest.fixture
-def bundled(check: Check, tmp_path: Path) -> Callable[..., str]:
-    """Runs a check on the hosts of a placement; returns what Hocket said."""
+def bundled(check: Check, tmp_path: Path) -> Callable[..., Said]:
+    """Runs a check on the hosts of a placement; returns what Hocket and its ranks said."""
 
-    def run(program: str, placement: str, arm: str, **env: str) -> str:
+    def run(program: str, placement: str, arm: str, **env: str) -> Said:
         places = tmp_path / "places"
         places.write_text("".join(f"n{host}\n" for host in PLACEMENTS[placement]))
         ranks = len(PLACEMENTS[placement])
@@ -53,40 +58,49 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., str]:
         ("unequal", "bundle-native"),
     ],
 )
-def test_every_byte_arrives(bundled: Callable[..., str], program: str, placement: str, arm: str) -> None:
+def test_every_byte_arrives(bundled: Callable[..., Said], program: str, placement: str, arm: str) -> None:
+    """Communicators of parts of the hosts may have one rank on each: rank by rank."""
     said = bundled(program, placement, arm)
-    ranks = len(PLACEMENTS[placement])
-    assert f"hocket: {CALLS[program]} of {ranks} ranks on 3 hosts, bundled: " in said
+    all_scheduled(said, *CALLS[program], but=USUAL)
+    by = BUNDLES + ("the MPI library" if arm == "bundle-native" else "")
+    all_scheduled(said, *CALLS[program], by=by, ranks=len(PLACEMENTS[placement]), but=USUAL)
 
 
 @pytest.mark.parametrize("placement", ["block", "cyclic"])
-def test_all_ranks_lead_in_all_to_alls(bundled: Callable[..., str], placement: str) -> None:
-    ranks = len(PLACEMENTS[placement])
+def test_all_ranks_lead_in_all_to_alls(bundled: Callable[..., Said], placement: str) -> None:
     said = bundled("alltoall_check 2", placement, "bundle-leaders")
-    assert f"hocket: all-to-all of {ranks} ranks on 3 hosts, bundled: " in said
+    by = BUNDLES + "all ranks"
+    all_scheduled(said, "MPI_Alltoall", by=by, ranks=len(PLACEMENTS[placement]), but=USUAL)
 
 
 @pytest.mark.parametrize("program", ["allgather_check 1000 100003", "reduce_check 1 1000 20001"])
 @pytest.mark.parametrize("placement", ["block", "cyclic"])
 def test_of_what_goes_to_all_hosts_one_leader_is_enough(
-    bundled: Callable[..., str], program: str, placement: str
+    bundled: Callable[..., Said], program: str, placement: str
 ) -> None:
-    assert "bundled" not in bundled(program, placement, "bundle-leaders")
+    """Rank by rank, where all are to lead."""
+    said = bundled(program, placement, "bundle-leaders")
+    all_scheduled(said, *CALLS[program], but=USUAL)
+    assert not said.by_bundles()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arm", ["bundle-1", "bundle-order", "bundle-native", "bundle-leaders"])
-def test_many_rounds(bundled: Callable[..., str], arm: str) -> None:
-    assert "bundled" in bundled("alltoall_check 40", "cyclic", arm)
+def test_many_rounds(bundled: Callable[..., Said], arm: str) -> None:
+    all_scheduled(bundled("alltoall_check 40", "cyclic", arm), "MPI_Alltoall", by=BUNDLES, ranks=8, but=USUAL)
 
 
-def test_what_does_not_fit_is_the_librarys(bundled: Callable[..., str]) -> None:
+def test_what_does_not_fit_goes_rank_by_rank(bundled: Callable[..., Said]) -> None:
     """The decision is the same on all ranks, so sizes may change from call to call."""
-    assert "bundled" in bundled("alltoall_check 2", "block", "bundle-1", HOCKET_HOST_MEMORY="65536")
+    said = bundled("alltoall_check 2", "block", "bundle-1", HOCKET_HOST_MEMORY="65536")
+    all_scheduled(said, "MPI_Alltoall", but=USUAL)
+    assert 0 < said.by_bundles() < said.scheduled("MPI_Alltoall")
 
 
-def test_without_memory_nothing_is_bundled(bundled: Callable[..., str]) -> None:
-    assert "bundled" not in bundled("alltoall_check 1", "block", "bundle-1", HOCKET_HOST_MEMORY="0")
+def test_without_memory_all_go_rank_by_rank(bundled: Callable[..., Said]) -> None:
+    said = bundled("alltoall_check 1", "block", "bundle-1", HOCKET_HOST_MEMORY="0")
+    all_scheduled(said, "MPI_Alltoall", but=USUAL)
+    assert not said.by_bundles()
 
 
 @pytest.mark.parametrize(
@@ -104,18 +118,19 @@ def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str, pro
     said = check(program, NETWORK, 9, env=env)
     assert said.count("the ranks of a host cannot share memory") == 1
     assert "messages of a host's ranks are not bundled" in said
+    assert not said.by_bundles() and (program.startswith("alltoallv") or said.scheduled("MPI_Alltoall"))
 
 
 @pytest.mark.parametrize(
     ("how", "arm"), [("kill", "bundle-1"), ("exit", "bundle-1"), ("kill", "bundle-leaders")]
 )
 @pytest.mark.parametrize("count", [20000, 20])  # of these Alltoallv is bundled, too
-def test_a_rank_dies(launch: Launched, how: str, arm: str, count: int) -> None:
+def test_a_rank_dies(told: Told, how: str, arm: str, count: int) -> None:
     """The launcher ends the others. Memory without a name cannot stay behind."""
     before = sorted(path.name for path in Path("/dev/shm").glob("*hocket*"))
-    done = launch(f"killed {how} {count}", "chain:2,2*2", 8, env={"HOCKET_ARM": arm})
+    done, said = told(f"killed {how} {count}", "chain:2,2*2", 8, env={"HOCKET_ARM": arm})
     assert done.returncode != 0
-    assert "bundled" in done.stderr, done.stderr
+    assert said.by_bundles() > 0, said
     assert sorted(path.name for path in Path("/dev/shm").glob("*hocket*")) == before
 
 
@@ -126,35 +141,43 @@ def test_an_unknown_arm_is_one_warning(check: Check) -> None:
 
 def test_communicators_that_hold_parts_of_hosts(check: Check) -> None:
     """In other orders, every second rank, neighbours, all but one: each has memory of its own."""
-    assert "bundled" in check("subsets 300", NETWORK, 8, env={"HOCKET_ARM": "bundle-1"})
+    said = check("subsets 300", NETWORK, 8, env={"HOCKET_ARM": "bundle-1"})
+    all_scheduled(said, "MPI_Alltoall", but=USUAL)
+    assert said.by_bundles() > 0
 
 
 @pytest.mark.parametrize(
     "mpi", ["mpich"], indirect=True
 )  # Open MPI may hang where threads make communicators
-def test_threads_on_communicators_of_their_own(launch: Launched) -> None:
-    done = launch("threads 3 3 300", "chain:1,1*2", 4, env={"HOCKET_ARM": "bundle-1"})
+def test_threads_on_communicators_of_their_own(told: Told) -> None:
+    done, said = told("threads 3 3 300", "chain:1,1*2", 4, env={"HOCKET_ARM": "bundle-1"})
     assert done.returncode == 0 and "ok " in done.stdout, done.stdout + done.stderr
-    assert "bundled" in done.stderr
+    all_scheduled(said, "MPI_Alltoall", by=BUNDLES)
 
 
-def test_memory_does_not_grow_with_calls(launch: Launched) -> None:
-    done = launch("flat_memory 2000", NETWORK, 6, env={"HOCKET_ARM": "bundle-1"})
+def test_memory_does_not_grow_with_calls(told: Told) -> None:
+    done, said = told("flat_memory 2000", NETWORK, 6, env={"HOCKET_ARM": "bundle-1"})
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
+    assert said.by_bundles() > 1800
     early, late = (int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("after "))
     assert late - early < 512, "KiB; 1,800 calls lie between"
 
 
 @pytest.mark.parametrize("program", ["alltoall_check 2", "alltoallv_check 2000 sizes changing"])
 def test_leaders_carry_to_several_hosts_each(check: Check, program: str) -> None:
-    assert "bundled" in check(program, "chain:3,2*2", 10, env={"HOCKET_ARM": "bundle-leaders"})
+    said = check(program, "chain:3,2*2", 10, env={"HOCKET_ARM": "bundle-leaders"})
+    assert said.by_bundles() > 0
 
 
-def test_where_a_host_has_one_rank_not_all_lead(bundled: Callable[..., str]) -> None:
-    assert "bundled" not in bundled("alltoall_check 1", "unequal", "bundle-leaders")
+def test_where_a_host_has_one_rank_not_all_lead(bundled: Callable[..., Said]) -> None:
+    said = bundled("alltoall_check 1", "unequal", "bundle-leaders")
+    all_scheduled(said, "MPI_Alltoall", but=USUAL)
+    assert not said.by_bundles()
 
 
 @pytest.mark.parametrize("arm", ["bundle-1", "bundle-native", "bundle-leaders"])
 def test_messages_move_while_ranks_of_a_host_wait(check: Check, arm: str) -> None:
     """Who is late sends to one that waits for it in the memory of the host, and on another host."""
-    assert "bundled" in check("needed_meanwhile 300000", NETWORK, 6, env={"HOCKET_ARM": arm})
+    all_scheduled(
+        check("needed_meanwhile 300000", NETWORK, 6, env={"HOCKET_ARM": arm}), "MPI_Alltoall", by=BUNDLES
+    )

@@ -11,28 +11,32 @@ import pytest
 from gathers import Row, both_ways, doubling, plan_of, random_gossip, ring
 from hocket import _core
 from hocket.network import read_network
+from reported_calls import Said, all_scheduled
 
-Check = Callable[..., str]
+Check = Callable[..., Said]
 
 ALL = {"HOCKET_MIN_GATHER_BYTES": "1"}
+BOTH = ("MPI_Allgather", "MPI_Allgatherv")
+ERRORS = ("erroneous",)  # the program makes some
 SMALL_SEGMENTS = ALL | {"HOCKET_SEGMENT": "1031"}
 
 
 @pytest.fixture
-def planned(check: Check, tmp_path: Path) -> Callable[..., str]:
+def planned(check: Check, tmp_path: Path) -> Check:
     """Runs allgather_check by the given rows."""
 
     def run(
         network: str, rows: list[Row], size: int, *options: str, sizes: list[int] | None = None,
-        window: int = 2, program: str = "allgather_check", env: dict[str, str] = ALL,
-    ) -> str:  # fmt: skip
+        window: int = 2, program: str = "allgather_check", env: dict[str, str] = ALL, serves: bool = True,
+    ) -> Said:  # fmt: skip
         built = read_network(network)
         path = tmp_path / "gather.hkt"
         path.write_bytes(plan_of(built, rows, size, sizes, window).encode())
         # Past the launcher, which refuses plans whose messages collide: the ranks' part is tested here.
         given = {"HOCKET_PLAN": str(path)}
         said = check(program, network, built.ranks, *options, env=env, exports=given)
-        assert f"hocket: all-gather of {built.ranks} ranks" in said
+        all_scheduled(said, *BOTH, by="by hand" if serves else "", ranks=built.ranks, but=ERRORS)
+        assert serves or "by hand" not in said
         return said
 
     return run
@@ -40,22 +44,21 @@ def planned(check: Check, tmp_path: Path) -> Callable[..., str]:
 
 def test_what_hocket_plans(check: Check) -> None:
     said = check("allgather_check", "chain:3,3", 6, env=ALL)
-    # The world twice (a copy and in reverse order, too) and its halves.
-    assert said.count("hocket: all-gather of 6 ranks on 6 hosts") == 3
-    assert said.count("hocket: all-gather of 3 ranks on 3 hosts") == 2
+    for ranks in (6, 3):  # the world, and its halves
+        all_scheduled(said, *BOTH, ranks=ranks)
 
 
 @pytest.mark.parametrize("network", ["torus:3x3", "mesh:3x2"])
 def test_multi_port_networks(check: Check, network: str) -> None:
     ranks = read_network(network).ranks
     said = check("in_turn 20001 2", network, ranks)
-    assert f"hocket: all-gather of {ranks} ranks on {ranks} hosts" in said
+    all_scheduled(said, "MPI_Allgather", ranks=ranks)
 
 
 def test_small_contributions_go_to_the_mpi_library(check: Check) -> None:
-    assert "all-gather" not in check("allgather_check 1500", "chain:2,2", 4)
-    assert "all-gather" in check("allgather_check 4096", "chain:2,2", 4)
-    assert "all-gather" not in check("allgather_check 4096", "chain:2,2", 4, "--min-gather-bytes", "10KiB")
+    assert check("allgather_check 1500", "chain:2,2", 4).scheduled() == 0
+    all_scheduled(check("allgather_check 4096", "chain:2,2", 4), "MPI_Allgather")
+    assert check("allgather_check 4096", "chain:2,2", 4, "--min-gather-bytes", "10KiB").scheduled() == 0
 
 
 @pytest.mark.parametrize("window", [1, 2, 64])
@@ -82,17 +85,16 @@ def test_every_flow_control(planned: Check, flow: str) -> None:
 def test_random_gossip(planned: Check, seed: int) -> None:
     """Parts of any size, several messages of a rank in a phase, any window, few segments in hand."""
     rng = Random(seed)
-    sizes = [rng.choice([1, 7, 1000]) for _ in range(6)]
     env = {**(SMALL_SEGMENTS if seed % 2 else ALL), "HOCKET_MAX_OUTSTANDING_SEGMENTS": str(1 + seed)}
-    rows = random_gossip(rng, sizes)
-    planned("chain:3,3", rows, 1000, sizes=sizes, window=1 + seed, program="allgather_check 3 30011", env=env)
+    rows = random_gossip(rng, [1000] * 6)
+    planned("chain:3,3", rows, 1000, window=1 + seed, program="allgather_check 3 30011", env=env)
 
 
-def test_a_plan_without_a_contribution_serves_only_calls_without_it(planned: Check) -> None:
-    """The others go to the MPI library, on all ranks alike."""
+def test_a_plan_without_a_contribution_serves_nothing(planned: Check) -> None:
+    """Calls may have one: the ranks plan for them."""
     sizes = [0, 10, 10, 10]
     rows = [row for row in ring(4, 10) if row[3] != 0]
-    planned("chain:2,2", rows, 10, sizes=sizes, program="allgather_check 1 20000")
+    planned("chain:2,2", rows, 10, sizes=sizes, program="allgather_check 1 20000", serves=False)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +113,7 @@ def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path, drop: slice
     said = check("allgather_check 20000", "chain:2,2", 4, env=ALL, exports={"HOCKET_PLAN": str(path)})
     assert said.count("the MPI library serves this communicator") == 1
     assert any(part in said for part in complaint.split("|")), said
+    assert said.scheduled(ranks=4) == 0
 
 
 def test_plans_of_different_networks_are_refused(check: Check, tmp_path: Path) -> None:
@@ -122,7 +125,7 @@ def test_plans_of_different_networks_are_refused(check: Check, tmp_path: Path) -
     waits = _core.derive_waits(star, schedule)
     other.write_bytes(_core.Plan(star, schedule, waits, demand, "tree", 0, 0.0, 0.0).encode())
     said = check("allgather_check 5000", "chain:2,2", 4, exports={"HOCKET_PLAN": f"{gather}:{other}"})
-    assert said.count("made for another network") == 1
+    assert said.count("made for another network") == 1 and said.scheduled() == 0
 
 
 def test_a_contribution_of_the_wrong_size_is_an_error(check: Check) -> None:

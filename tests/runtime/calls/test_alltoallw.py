@@ -10,10 +10,11 @@ from pathlib import Path
 
 import mpi_programs
 from hocket.mpi import Mpi, MpiFamily
+from reported_calls import Said
 from scheduled_calls import ALL, scheduled
 
-Check = Callable[..., str]
-Launched = Callable[..., subprocess.CompletedProcess[str]]
+Check = Callable[..., Said]
+Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]
 
 PROGRAM = "alltoallw_check"
 
@@ -38,17 +39,17 @@ def test_what_one_rank_alone_has_wrong(check: Check, tmp_path: Path, mpi: Mpi) -
 
 def test_several_ranks_on_a_host(check: Check) -> None:
     said = check(f"{PROGRAM} transpose place part", "star:3*2", 5, env=ALL | {"HOCKET_SEGMENT": "1031"})
-    assert "between 5 ranks on 3 hosts" in said
+    assert said.scheduled("MPI_Alltoallw", ranks=5) > 0
 
 
 def test_mistakes_come_to_the_same_as_without_hocket(
-    launch: Launched, compiled: Callable[[str], Path], mpi: Mpi
+    told: Told, compiled: Callable[[str], Path], mpi: Mpi
 ) -> None:
     def classes(output: str) -> list[str]:
         return re.findall("^(.*: class [0-9]+)$", output, re.MULTILINE)
 
     alone = classes(mpi_programs.mpiexec(mpi, 4, [str(compiled(PROGRAM)), "mistakes"], {}))
-    done = launch(f"{PROGRAM} mistakes", "chain:2,2", 4, env=ALL)
+    done, said = told(f"{PROGRAM} mistakes", "chain:2,2", 4, env=ALL)
     assert done.returncode == 0, done.stderr
     assert len(alone) >= 16 and classes(done.stdout) == alone
-    assert "irregular exchange of 4 messages" in done.stderr  # the good one among them
+    assert said.scheduled() > 0  # the good one among them

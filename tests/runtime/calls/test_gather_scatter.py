@@ -13,10 +13,14 @@ from hocket.cli.plan import plan
 from hocket.mpi import Mpi, MpiFamily
 from hocket.network import read_network
 from mpi_programs import mpiexec
+from reported_calls import Said, all_scheduled
 from scheduled_calls import EVERYTHING, scheduled
 
-Check = Callable[..., str]
+Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
+Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]
+
+EQUAL = ("MPI_Gather", "MPI_Scatter")
 
 
 @pytest.mark.parametrize("network", ["chain:3,3", "torus:2x2x2"])
@@ -28,22 +32,24 @@ def test_every_root(check: Check, network: str) -> None:
         assert said.count(f"hocket: {name} of {ranks} ranks on {ranks} hosts") == 2 * ranks
         assert said.count(f"hocket: {name} of {ranks // 2} ranks") == (ranks if ranks >= 6 else 0)
     assert f"hocket: irregular exchange of {ranks - 1 - ranks // 3} messages" in said
+    all_scheduled(said, *EQUAL)
+    all_scheduled(said, "MPI_Gatherv", "MPI_Scatterv", but=("new_sizes", "not_asked"))
 
 
 def test_small_segments_and_several_ranks_on_a_host(check: Check) -> None:
     env = EVERYTHING | {"HOCKET_SEGMENT": "1031", "HOCKET_MAX_OUTSTANDING_SEGMENTS": "2"}
-    assert "hocket: gather of 6 ranks on 3 hosts" in check("root_check 0 9001", "star:3*2", 6, env=env)
+    all_scheduled(check("root_check 0 9001", "star:3*2", 6, env=env), *EQUAL)
 
 
 @pytest.mark.parametrize("flow", ["barrier", "free"])
 def test_other_flow_control(check: Check, flow: str) -> None:
     env = EVERYTHING | {"HOCKET_FLOW_CONTROL": flow}
-    assert "hocket: scatter of 4 ranks" in check("root_check 20011", "chain:2,2", 4, env=env)
+    all_scheduled(check("root_check 20011", "chain:2,2", 4, env=env), *EQUAL)
 
 
 def test_small_ones_go_to_the_mpi_library(check: Check) -> None:
-    assert "hocket: gather" not in check("root_check 1000", "chain:2,2", 4)
-    assert "hocket: gather" in check("root_check 20000", "chain:2,2", 4)
+    assert not any(map(check("root_check 1000", "chain:2,2", 4).scheduled, EQUAL))
+    all_scheduled(check("root_check 20000", "chain:2,2", 4), *EQUAL)
 
 
 def test_every_form_is_scheduled(launch: Launched, tmp_path: Path) -> None:
@@ -79,14 +85,14 @@ def test_a_schedule_that_cuts_messages(check: Check, tmp_path: Path) -> None:
     check("root_check 1 20011", "chain:2,2", 4, "--plan", str(path), env=EVERYTHING)
 
 
-def test_errors_are_those_of_the_library(mpi: Mpi, launch: Launched, compiled: Callable[[str], Path]) -> None:
+def test_errors_are_those_of_the_library(mpi: Mpi, told: Told, compiled: Callable[[str], Path]) -> None:
     if mpi.family is MpiFamily.MPICH:
         pytest.skip("MPICH's wheel looks at no argument, and crashes")
     native = mpiexec(mpi, 4, [str(compiled("root_errors"))], {})
-    done = launch("root_errors", "chain:2,2", 4, env=EVERYTHING)
+    done, said = told("root_errors", "chain:2,2", 4, env=EVERYTHING)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == native
-    assert "hocket: gather of 4 ranks" in done.stderr and "irregular exchange of 3 messages" in done.stderr
+    assert said.scheduled("MPI_Gather") > 0 and said.scheduled("MPI_Gatherv") > 0
 
 
 def test_where_the_faster_is_chosen(check: Check, tmp_path: Path) -> None:

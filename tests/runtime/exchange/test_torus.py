@@ -10,8 +10,9 @@ import pytest
 
 from hocket import _core
 from hocket.network import read_network
+from reported_calls import Said, all_scheduled
 
-Check = Callable[..., str]
+Check = Callable[..., Said]
 
 CALLS = "in_turn 20001 2"  # all-to-alls and all-gathers in turn
 
@@ -28,22 +29,24 @@ def test_every_byte_arrives(check: Check, network: str) -> None:
         f"hocket: all-to-all of {built.ranks} ranks on {len(built.hosts)} hosts: {phases} phases by 'product'"
         in said.splitlines()
     )
+    all_scheduled(said, "MPI_Alltoall", by="product")
 
 
 def test_every_datatype_and_part_of_a_torus(check: Check) -> None:
     """The halves of the world, its reverse and its copy are planned when they call."""
     said = check("alltoall_check 1", "torus:2x2x2", 8)
+    all_scheduled(said, "MPI_Alltoall", by="product", but=("erroneous",))
     assert said.count("hocket: all-to-all of 8 ranks on 8 hosts: 7 phases") == 3
     assert said.count("hocket: all-to-all of 4 ranks on 4 hosts: 3 phases") == 2
 
 
 def test_fewer_ranks_than_the_torus_has(check: Check) -> None:
-    assert "hocket: all-to-all of 7 ranks on 7 hosts" in check(CALLS, "torus:3x3", 7)
+    all_scheduled(check(CALLS, "torus:3x3", 7), "MPI_Alltoall", ranks=7)
 
 
 @pytest.mark.parametrize("flow", ["window:2", "barrier"])
 def test_every_flow_control(check: Check, flow: str) -> None:
-    assert "hocket: all-to-all of 9 ranks on 9 hosts" in check(CALLS, "torus:3x3", 9, "--flow", flow)
+    all_scheduled(check(CALLS, "torus:3x3", 9, "--flow", flow), "MPI_Alltoall", ranks=9)
 
 
 def test_ranks_anywhere_by_coordinates(check: Check, tmp_path: Path) -> None:
@@ -54,4 +57,6 @@ def test_ranks_anywhere_by_coordinates(check: Check, tmp_path: Path) -> None:
     path.write_text("\n".join(places) + "\n")
     in_order = check(CALLS, "torus:3x3*2", 18)
     phases = next(line for line in in_order.splitlines() if "all-to-all of 18 ranks on 9 hosts" in line)
-    assert phases in check(CALLS, "torus:3x3*2", 18, placement=str(path))
+    said = check(CALLS, "torus:3x3*2", 18, placement=str(path))
+    assert phases in said
+    all_scheduled(said, "MPI_Alltoall", ranks=18)

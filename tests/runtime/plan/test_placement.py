@@ -12,8 +12,9 @@ from hocket.errors import UsageError
 from hocket.network import read_network
 from hocket.runtime import RuntimeOptions
 from hocket.runtime.placement import hosts_by_coordinates
+from reported_calls import Said, all_scheduled
 
-Check = Callable[..., str]
+Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -97,6 +98,7 @@ def test_a_run_by_coordinates(check: Check, tmp_path: Path) -> None:
     placement.write_text("1 2\n0,1\n1 0\n0 2\n1 1\n0 0\n")
     said = check("alltoall_check 1", "torus:2x3", 6, placement=str(placement))
     assert "hocket: all-to-all of 6 ranks on 6 hosts" in said
+    all_scheduled(said, "MPI_Alltoall", ranks=6, but=("erroneous",))
 
 
 def test_nothing_starts_by_a_wrong_file(launch: Launched, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -44,3 +46,20 @@ def test_rounding_sums_are_scheduled_where_wires_take_long(
     """Who serves them is not found out: blocks of 100 KB take 0.8 ms or 0.08 ms on a wire."""
     options = ("--choose", "learn", "--rate", rate)
     assert served(launch, tmp_path / "trace", "sum-double", *options) == is_long
+
+
+# MPI-4.1, section 6.9.2: the predefined operations, and how many of the types below allow each.
+TYPES = {"MAX": 34, "SUM": 45, "LAND": 22, "BAND": 28, "MAXLOC": 9}
+
+
+def test_every_predefined_operation_on_every_type_that_allows_it(launch: Launch) -> None:
+    """All are scheduled, also where the library combines them, and come to the same elements."""
+    done = launch("reduce_types", "chain:2,1", 3, env={"HOCKET_MIN_GATHER_BYTES": "1"})
+    assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
+    found = re.findall(r"^(\w+) (\w+) (scheduled|native)$", done.stdout, re.MULTILINE)
+    assert [(kind, operation) for kind, operation, who in found if who == "native"] == []
+    counts = Counter(operation for _, operation, _ in found)
+    assert {operation: counts[operation] for operation in TYPES} == TYPES
+    assert {"CXX_FLOAT_COMPLEX", "CXX_BOOL", "INTEGER8", "REAL4", "COMPLEX16", "COUNT"} <= {
+        kind for kind, *_ in found
+    }

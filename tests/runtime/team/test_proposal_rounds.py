@@ -13,9 +13,10 @@ import pytest
 
 from hocket import _core
 from hocket.network import read_network
+from reported_calls import Said
 from scheduled_calls import ALL, scheduled, thirds
 
-Check = Callable[..., str]
+Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 ROUNDS = {**ALL, "HOCKET_SCHEDULER": "proposals"}
@@ -58,12 +59,13 @@ def test_every_byte_arrives(check: Check) -> None:
     said = check("alltoallv_check 30000", "star:6", 6, env=ROUNDS)
     assert {found[:2] for found in AGREED.findall(said)} >= {("30", "6"), ("20", "5")}
     assert "planned whole" not in said
+    assert said.served("MPI_Alltoallv")["scheduled: proposals"] > 0
 
 
 @pytest.mark.parametrize("flow", ["window:2", "barrier", "free"])
 def test_every_flow_control(check: Check, flow: str) -> None:
     said = check("alltoallv_check 20000 sizes types place", "star:5", 5, "--flow", flow, env=ROUNDS)
-    assert AGREED.search(said)
+    assert AGREED.search(said) and said.served("MPI_Alltoallv")["scheduled: proposals"] > 0
 
 
 @pytest.mark.parametrize("mode", ["blocking", "persistent"])
