@@ -253,7 +253,10 @@ std::uint64_t least_phases(const Network& network, const Demand& demand, const B
 
 double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double startup) {
   if (!demand.by_blocks() || startup == 0 || network.ranks() < 2 || !sends_anything(demand)) return bounds.seconds;
-  const auto phases = static_cast<double>(fewest_phases(network, PortModel::all_port));
+  // What one rank has must come to all of them, but for sums that some do not get: ranks send to these at once.
+  const bool to_all = demand.pattern != Pattern::reduce_scatter ||
+                      std::ranges::find(demand.contributions, 0U) == demand.contributions.end();
+  const auto phases = to_all ? static_cast<double>(fewest_phases(network, PortModel::all_port)) : 1;
   return std::max(startup * phases, startup + bounds.seconds);
 }
 

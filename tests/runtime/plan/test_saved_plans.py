@@ -19,7 +19,7 @@ Sends = list[tuple[int, int, tuple[tuple[int, ...], ...]]]  # phase, receiver, p
 # Collective, network, size, what else says which plan; the program, and for the runs that others have the library's.
 CASES = (
     ("reduce-scatter", "mesh:3", "7", ("--scheduler", "spreading"), "reduce_check"),
-    ("all-reduce", "chain:2,2", "1000", ("--scheduler", "bruck", "--window", "3"), "reduce_check"),
+    ("all-reduce", "star:5", "1000", ("--scheduler", "bruck", "--window", "3"), "reduce_check"),
     (
         "all-gather",
         "hypercube:2",
