@@ -94,21 +94,24 @@ def _of_ranks(text: str) -> tuple[str, ...]:
 def survived(cells: Iterable[str], mpi: Mpi) -> list[str]:
     """Those that did not end the ranks without Hocket, when the bench last asked, and make sense."""
     lines = (line for line in RESULTS.read_text().splitlines() if not line.startswith("#"))
-    fatal = set()
+    lived = set()
     for row in csv.DictReader(lines):
+        if row["mpi"] != mpi.family.value or (row["mpi"], row["call"], row["error"]) in SENSELESS:
+            continue
         of_kind = (told.split("=") for told in row["native"].split(";"))
-        if row["mpi"] == mpi.family.value:
-            fatal |= {
-                f"{row['call']}/{row['form']}/{row['error']}/{cell}"
-                for cell, told in of_kind
-                if told in FATAL
-            }
-    return [cell for cell in cells if cell not in fatal]
+        lived |= {
+            f"{row['call']}/{row['form']}/{row['error']}/{cell}"
+            for cell, told in of_kind
+            if told not in FATAL
+        }
+    return [cell for cell in cells if cell in lived]
 
 
-def differences(native: Mapping[str, Outcome], served: Mapping[str, Outcome]) -> dict[str, str]:
+def differences(
+    native: Mapping[str, Outcome], served: Mapping[str, Outcome], forced: bool = True
+) -> dict[str, str]:
     """Of each cell that is not as without Hocket, or after which fewer or more calls were scheduled than without the
-    error, how. Cells that end the ranks without Hocket are left out."""
+    error, how. Cells that end the ranks without Hocket are left out. ``forced``: no time decides what is scheduled."""
     found = {}
     for cell, outcome in served.items():
         if native[cell].ended:
@@ -116,7 +119,7 @@ def differences(native: Mapping[str, Outcome], served: Mapping[str, Outcome]) ->
         as_usual = served[control(cell)]
         if outcome.told != native[cell].told:
             found[cell] = f"{native[cell].told} -> {outcome.told}"
-        elif outcome.refused and outcome.scheduled != as_usual.scheduled:
+        elif forced and outcome.refused and outcome.scheduled != as_usual.scheduled:
             found[cell] = f"scheduled {as_usual.scheduled} -> {outcome.scheduled}"
     return found
 

@@ -59,7 +59,7 @@ def test_as_without_hocket(launch: Launched, natively: dict[str, Outcome], tmp_p
     cells = [cell for cell, outcome in natively.items() if not outcome.ended]
     alone = {cell for cell in cells if natively[cell].refused and Random(cell).random() < 0.5}
     served = outcomes(job, cells, tmp_path, alone)
-    assert differences(natively, served) == {}
+    assert differences(natively, served, mode != "learn") == {}
     for cell in cells:  # what is compared with is scheduled
         call, form, *_ = cell.split("/")
         if (mode == "forced" and form != "nonblocking") or (
@@ -70,5 +70,6 @@ def test_as_without_hocket(launch: Launched, natively: dict[str, Outcome], tmp_p
 
 def test_sample_has_every_call_and_error(mpi: Mpi, built: Callable[[str, str], Path]) -> None:
     program = built(mpi.mpicc, "local_errors")
-    every = {part for cell in cell_names(program) for part in cell.split("/")}
+    every = {part for cell in survived(cell_names(program), mpi) for part in cell.split("/")}
+    assert len(every) >= 40
     assert {part for cell in sample(program, mpi) for part in cell.split("/")} == every
