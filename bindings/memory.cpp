@@ -150,10 +150,11 @@ void bind_predictions(nb::module_& m) {
       .def(
           "__init__",
           [](SortShape* self, KeyType key, std::size_t width, std::uint64_t elements, unsigned order_bits, int ranks,
-             int ranks_per_host, bool library_sort) {
-            new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host, library_sort};
+             int ranks_per_host, bool library_sort, std::size_t fetched) {
+            new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host, library_sort, fetched};
           },
-          "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a, "library_sort"_a = false);
+          "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a, "library_sort"_a = false,
+          "fetched"_a = 0);
   nb::class_<PermuteShape>(m, "PermuteShape", "A permutation as the model sees it.")
       .def(
           "__init__",

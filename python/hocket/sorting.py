@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hocket import _core
 from hocket.errors import UsageError
 from hocket.runtime.library import RuntimeLibrary, everywhere, load_library
 
@@ -62,7 +63,10 @@ class _Step(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class SortStep:
-    """A step of this rank; one that is done for every digit is counted together."""
+    """A step of this rank; one that is done for every digit is counted together.
+
+    ``first touch`` is there only where memory that ranks share had to be made: not in sorts that follow.
+    """
 
     name: str
     seconds: float  #: waiting included
@@ -221,9 +225,11 @@ class _Given:
 
     @functools.cached_property
     def sort_keys(self) -> Any:
-        """numpy's sort for the library: quicker than its own where equal keys cannot be told apart."""
+        """numpy's sort for the library: quicker than its own where equal keys cannot be told apart, but for keys
+        that the library sorts by vectors."""
         dtype = self.keys.dtype
-        if self.payload is not None or self.key_dtype.kind not in "iu":
+        by_vectors = _core.has_vector_sort() and dtype.itemsize >= 4
+        if self.payload is not None or self.key_dtype.kind not in "iu" or by_vectors:
             return _SORT_KEYS()
 
         def sort(address: int, count: int, _: object) -> int:

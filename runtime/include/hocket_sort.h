@@ -70,7 +70,8 @@ HOCKET_API void* hocket_sorted_payload(const hocket_sorted* sorted);
 HOCKET_API void hocket_free_sorted(hocket_sorted** sorted);
 
 /* What the sort did. Seconds are of this rank, waiting included; a step that is done for every digit is counted
- * together. `predicted`: by the memory model (hocket help memory). */
+ * together. `predicted`: by the memory model (hocket help memory). "first touch": memory that ranks share was made, as
+ * it is not in a sort that follows. */
 typedef struct hocket_sort_step {
   const char* name;
   double seconds, predicted;

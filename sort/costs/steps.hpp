@@ -7,6 +7,7 @@
 
 #include "hocket/model/step_cost.hpp"
 #include "hocket_sort.h"
+#include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
@@ -27,10 +28,16 @@ enum class SampleStep : std::uint8_t { draw, splitters, divide, exchange, local_
 inline constexpr const char* pack_step = "pack";
 inline constexpr const char* unpack_step = "unpack";
 
+/// What a sort that follows another one need not do: making shared memory, whose pages the system hands out when they
+/// are touched first. Its time is not that of the step in which it is made.
+inline constexpr const char* first_touch_step = "first touch";
+
 /// Times the steps, one after the other, and tells the program about each.
 class StepClock {
  public:
-  explicit StepClock(const hocket_sort_options& options) : options_(options) {}
+  StepClock(const hocket_sort_options& options, HostSharedContext& place) : options_(options), place_(place) {
+    (void)place_.take_fresh();  // of what came before
+  }
 
   /// How many times step_over() will be called.
   void expect(int steps) { expected_ = steps; }
@@ -40,11 +47,17 @@ class StepClock {
   void step_over(RadixStep step) { step_over(radix_steps[static_cast<std::size_t>(step)]); }
   void step_over(SampleStep step) { step_over(sample_steps[static_cast<std::size_t>(step)]); }
   [[nodiscard]] std::vector<hocket_sort_step> steps() && { return std::move(steps_); }
+  /// Bytes of shared memory that this rank has touched first.
+  [[nodiscard]] std::uint64_t first_touched() const { return first_touched_; }
 
  private:
+  void add(const char* name, double seconds);
+
   using Clock = std::chrono::steady_clock;
 
   const hocket_sort_options& options_;
+  HostSharedContext& place_;
+  std::uint64_t first_touched_ = 0;
   std::vector<hocket_sort_step> steps_;
   Clock::time_point since_ = Clock::now();
   int done_ = 0, expected_ = 0;

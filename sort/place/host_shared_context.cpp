@@ -1,9 +1,12 @@
 #include "sort/place/host_shared_context.hpp"
 
+#include <sys/mman.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -11,6 +14,7 @@
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/requests.hpp"
 #include "runtime/progress/wait_in_mpi.hpp"
 #include "runtime/team/agreement.hpp"
 
@@ -65,6 +69,25 @@ SharedBlock::~SharedBlock() {
   PMPI_Win_free(&window_);
 }
 
+void SharedBlock::touch(MPI_Comm host) const {
+#if defined(MADV_POPULATE_WRITE) && defined(MADV_POPULATE_READ)
+  int own = 0;
+  check(PMPI_Comm_rank(host, &own));
+  const auto populate = [&](std::size_t rank, int how) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(parts_[rank]);
+    const std::uintptr_t begin = at / page * page;
+    if (bytes_ > 0) madvise(reinterpret_cast<void*>(begin), at - begin + bytes_, how);  // a wish: touching will do
+  };
+  populate(static_cast<std::size_t>(own), MADV_POPULATE_WRITE);
+  run_collective(PMPI_Ibarrier, host);
+  for (std::size_t rank = 0; rank < parts_.size(); ++rank)
+    if (rank != static_cast<std::size_t>(own)) populate(rank, MADV_POPULATE_READ);
+#else
+  (void)host;
+#endif
+}
+
 void SharedBlock::sync() const { check(PMPI_Win_sync(window_)); }
 
 HostSharedContext& HostSharedContext::of(MPI_Comm comm) {
@@ -93,7 +116,10 @@ SharedBlock& HostSharedContext::block(std::size_t slot, std::size_t bytes) {
   int any_grows = 0;
   reduce(&grow, &any_grows, 1, MPI_INT, MPI_MAX, comm());
   if (any_grows) {
+    if (!fresh_) fresh_.emplace();
+    const auto begin = std::chrono::steady_clock::now();
     collective_try(comm(), HOCKET_ERR_MEMORY, [&] { make_anew(place, bytes); });
+    fresh_->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   return *place;
 }
@@ -105,6 +131,8 @@ void HostSharedContext::make_anew(std::unique_ptr<SharedBlock>& place, std::size
   if (place != nullptr) bytes = std::max(bytes, place->bytes());
   place.reset();
   place = share(bytes);
+  place->touch(host_.get());
+  fresh_->bytes += place->bytes();
 }
 
 std::unique_ptr<SharedBlock> HostSharedContext::share(std::size_t bytes) const {

@@ -4,7 +4,10 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/team/private_comms.hpp"
@@ -27,6 +30,9 @@ class SharedBlock {
   [[nodiscard]] std::byte* part(int host_rank) const { return parts_[static_cast<std::size_t>(host_rank)]; }
   /// What this rank has written is seen by others that synchronise with it afterwards, and the other way round.
   void sync() const;
+  /// Collective. Touches all parts, each rank its own first and all at once: the system makes pages faster together
+  /// than one by one while elements are scattered over them.
+  void touch(MPI_Comm host) const;
 
  private:
   MPI_Win window_ = MPI_WIN_NULL;
@@ -69,6 +75,12 @@ class HostSharedContext {
   /// rank needs more. `slot`: callers that need several blocks at once number them from 0. Contents are lost.
   /// Throws ApiError (HOCKET_ERR_MEMORY), on all ranks alike, if a host has not enough shared memory.
   [[nodiscard]] SharedBlock& block(std::size_t slot, std::size_t bytes);
+  /// What block() has made anew since this was last asked; nothing, on all ranks alike, if no rank needed any.
+  struct Fresh {
+    std::uint64_t bytes = 0;  ///< of this rank
+    double seconds = 0;       ///< that it took to make and touch them
+  };
+  [[nodiscard]] std::optional<Fresh> take_fresh() { return std::exchange(fresh_, std::nullopt); }
   /// Collective over the host: memory that belongs to the caller. Throws ApiError (HOCKET_ERR_MEMORY) on all ranks of
   /// the host if it has not enough.
   [[nodiscard]] std::unique_ptr<SharedBlock> share(std::size_t bytes) const;
@@ -88,6 +100,7 @@ class HostSharedContext {
   bool has_plans_ = false;
   std::vector<int> members_, host_rank_of_;
   std::vector<std::unique_ptr<SharedBlock>> blocks_;
+  std::optional<Fresh> fresh_;
 };
 
 }  // namespace hocket::sort

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "hocket/elements/key_bits.hpp"
+#include "hocket/model/sort_costs.hpp"
 #include "hocket_sort.h"
 #include "runtime/team/agreement.hpp"
+#include "sort/costs/profile.hpp"
 #include "sort/costs/steps.hpp"
 #include "sort/place/collective_try.hpp"
 #include "sort/sort/check_sort.hpp"
@@ -51,7 +53,7 @@ void enter(const std::vector<hocket::StepCost>& expected, std::vector<hocket_sor
 }
 
 std::unique_ptr<hocket_sorted> sort(HostSharedContext& place, const SortArguments& arguments) {
-  StepClock clock(arguments.options);
+  StepClock clock(arguments.options, place);
   const Layout source = Layout::gather(place.comm(), static_cast<std::uint64_t>(arguments.count));
   const hocket::RecordType type = record_type(arguments.key_type, arguments.payload_width);
   const std::uint64_t varying = varying_bits(place, arguments);
@@ -61,7 +63,8 @@ std::unique_ptr<hocket_sorted> sort(HostSharedContext& place, const SortArgument
                                 static_cast<unsigned>(std::bit_width(varying)),
                                 place.size(),
                                 place.largest_host_size(),
-                                sort_locally.by_library()};
+                                sort_locally.by_library(),
+                                fetched_width(arguments.payload_width)};
   const SortChoice choice = choose_sort(place, arguments.options, shape, varying);
   const bool radix = choice.method == HOCKET_SORT_RADIX;
   const Sampling sampling{arguments.options.sampling == HOCKET_SAMPLE_REGULAR,
@@ -100,8 +103,11 @@ std::unique_ptr<hocket_sorted> sort(HostSharedContext& place, const SortArgument
   } else {
     sorted->keys = std::move(done.records);
   }
+  std::vector<hocket::StepCost> expected = choice.cost;
+  if (const std::uint64_t bytes = clock.first_touched(); bytes > 0)
+    expected.push_back({first_touch_step, predict_first_touch(memory_profile(place.comm()), bytes, place.host_size())});
   sorted->steps = std::move(clock).steps();
-  enter(choice.cost, sorted->steps);
+  enter(expected, sorted->steps);
   return sorted;
 }
 

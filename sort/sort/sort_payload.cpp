@@ -16,7 +16,7 @@ constexpr std::size_t widest_carried = 24;
 using Position = std::int64_t;
 
 KeyType key_type(const SortArguments& arguments) { return static_cast<KeyType>(arguments.key_type); }
-const std::byte* bytes_of(const void* memory) { return static_cast<const std::byte*>(memory); }
+const std::byte* memory_of(const void* memory) { return static_cast<const std::byte*>(memory); }
 
 bool travels(std::size_t payload_width) { return payload_width <= widest_carried; }
 std::size_t carried_width(std::size_t payload_width) {
@@ -30,18 +30,20 @@ RecordType record_type(int type, std::size_t payload_width) {
   return {key, key_bytes(key) + carried_width(payload_width)};
 }
 
+std::size_t fetched_width(std::size_t payload_width) { return travels(payload_width) ? 0 : payload_width; }
+
 PrivateMemory pack_records(const SortArguments& arguments, std::uint64_t room, std::uint64_t first) {
   const auto count = static_cast<std::uint64_t>(arguments.count);
   const std::size_t width = carried_width(arguments.payload_width);
   PrivateMemory records(room * (key_bytes(key_type(arguments)) + width)), positions;
-  const std::byte* carried = bytes_of(arguments.payload);
+  const std::byte* carried = memory_of(arguments.payload);
   if (!travels(arguments.payload_width)) {
     positions = PrivateMemory(count * sizeof(Position));
     const std::span all(reinterpret_cast<Position*>(positions.data()), count);
     std::iota(all.begin(), all.end(), static_cast<Position>(first));
     carried = positions.data();
   }
-  pack(key_bytes(key_type(arguments)), bytes_of(arguments.keys), width, carried, count, records.data());
+  pack(key_bytes(key_type(arguments)), memory_of(arguments.keys), width, carried, count, records.data());
   return records;
 }
 
@@ -60,7 +62,7 @@ KeysAndPayload unpack_records(HostSharedContext& place, const SortArguments& arg
   const auto take = place.one_host() ? take_chained : take_packed;
   take(place, {arguments.payload_width,
                source,
-               bytes_of(arguments.payload),
+               memory_of(arguments.payload),
                {reinterpret_cast<const Position*>(carried.data()), count},
                payload.data()});
   return {std::move(keys), std::move(payload)};

@@ -11,6 +11,9 @@ namespace hocket::sort {
 /// Of what moves: a key, and behind it its payload or position.
 [[nodiscard]] RecordType record_type(int key_type, std::size_t payload_width);
 
+/// Bytes of payload that are fetched at the end, as they do not move.
+[[nodiscard]] std::size_t fetched_width(std::size_t payload_width);
+
 /// Room for `room` records, and those of this rank in it. `first`: position of its first element.
 [[nodiscard]] PrivateMemory pack_records(const SortArguments& arguments, std::uint64_t room, std::uint64_t first);
 

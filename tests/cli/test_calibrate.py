@@ -102,7 +102,7 @@ def test_what_there_is_no_time_for_is_built_in(tmp_path: Path) -> None:
     launcher = tmp_path / "mpiexec"
     launcher.write_text("""#!/bin/sh
         echo '{"at": 0, "of": 90, "work": "copy"}'
-        echo '{"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 90}'
+        echo '{"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 90, "differing": 0}'
     """)
     launcher.chmod(0o755)
     profile = calibrate.calibrate(
@@ -117,6 +117,34 @@ def test_what_there_is_no_time_for_is_built_in(tmp_path: Path) -> None:
     ]
     assert "178 of 180 figures left out for want of time; built-in figures: " in profile.origin
     assert "copy" not in profile.origin.partition("built-in figures")[2].split(", ")
+
+
+def test_a_busy_machine_and_a_profile_that_makes_sorting_slower_are_said(
+    hocket: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "mpiexec"
+    times = '{"uint32 zipf": [[0.21, 0.2], [0.1, 0.1]], "uint64 uniform": [[0.1, 0.1], [0.1, 0.1]]}'
+    launcher.write_text(f"""#!/bin/sh
+        case "$*" in
+        *--version*) echo 'HYDRA build details:'; echo '    Version: 5.0.2' ;;
+        *memory.trial*) echo '{{"times": {times}}}' ;;
+        *) echo '{{"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 1, "differing": 1}}' ;;
+        esac
+    """)
+    launcher.chmod(0o755)
+    monkeypatch.setattr("hocket.mpi.find_mpi", lambda name: Mpi(MpiFamily.MPICH, str(launcher)))
+    path = tmp_path / "memory.txt"
+    answer = hocket("calibrate", "memory", "-n", "2", "-o", path)
+    assert answer.code == 0, answer.err
+    assert (
+        "2 of 2 figures differ between measurements: the machine was busy"
+        in Profile.parse(path.read_text()).origin
+    )
+    first, second = (line for line in answer.err.splitlines() if line.startswith("hocket: warning: "))
+    assert "many figures differ between measurements" in first and "again when nothing else runs" in first
+    assert (
+        "sorting uint32 zipf keys takes 2.0 times as long by this profile" in second and str(path) in second
+    )
 
 
 def test_ranks_that_hang_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hocket.cli.sort import _summary
+from hocket.filesort.job import Report, Step
 from hocket.mpi import Mpi
 from hocket.runtime import build_runtime
 
@@ -62,9 +65,27 @@ def test_keys_and_what_moves_with_them(sort) -> None:
     assert np.load("sorted.npy").dtype == keys.dtype
     assert np.load("moved.npy").tobytes() == rows[order].tobytes()
     steps = [line.split("  ")[0] for line in said.splitlines()]
-    assert steps[0] == "step" and steps[1] == "read" and steps[-2] == "write"
+    assert (
+        steps[0] == "step" and steps[1] == "read" and steps[-4:-1] == ["write", "sort, all steps", steps[-2]]
+    )
+    assert "first touch" in steps and steps[-2].startswith("first touch: ")
     assert steps[-1].startswith("sorted 5,000 rows (140 KB) with 3 ranks in ")
     assert names() == ["keys.npy", "moved.npy", "rows.npy", "sorted.npy"]
+
+
+def test_the_report_adds_up() -> None:
+    steps = (Step("read", 0.5), Step("presort copy", 0.12345, 0.1), Step("first touch", 0.08, 0.08),
+             Step("scan", 1.5e-5, 3e-5), Step("write", 1.0))  # fmt: skip
+    report = Report("radix", 2, 1000, 4000, 1.7, 1.001, steps)
+    lines = [re.split("  +", line) for line in _summary(report, with_steps=True).splitlines()]
+    assert lines[0] == ["step", "time", "MB/s", "predicted", "error"]
+    assert lines[1] == ["read", "500 ms", "0.008"]
+    assert lines[2] == ["presort copy", "123 ms", "0.0324", "100 ms", "-19%"]
+    assert lines[4] == ["scan", "15 us", "267", "30 us", "+100%"]
+    assert lines[6] == ["sort, all steps", "203 ms", "0.0197", "180 ms", "-12%"]
+    assert lines[7][0].startswith("first touch: memory that ranks share is made")
+    later = Report("radix", 2, 1000, 4000, 1.7, 1.001, tuple(s for s in steps if s.name != "first touch"))
+    assert "first touch" not in _summary(later, with_steps=True)
 
 
 def test_records_by_a_field_on_a_network(sort) -> None:

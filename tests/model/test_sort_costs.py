@@ -138,6 +138,31 @@ def test_keys_alone_may_be_sorted_by_a_library() -> None:
     assert local_sort(8, True) == local_sort(8, False)
 
 
+@pytest.mark.parametrize("ranks", [(1, 1), (2, 2), (4, 1)])
+def test_rows_that_are_fetched_at_the_end_are_priced_like_a_take(ranks: tuple[int, int]) -> None:
+    n, row = 1 << 24, 64
+    plain, fetched = SortShape(U32, 12, n, 32, *ranks), SortShape(U32, 12, n, 32, *ranks, fetched=row)
+    way = "chained" if ranks[0] == ranks[1] else "packed"
+    take = total(memory.predict_take(BUILT_IN, PermuteShape(row, n, *ranks), way))
+    for predict in SORTS:
+        travelling, wide = dict(predict(plain)), dict(predict(fetched))
+        assert wide["unpack"] >= travelling["unpack"] + take > 10 * travelling["unpack"] / 9
+        assert wide["pack"] > travelling["pack"]  # positions are made first
+        others = set(wide) - {"pack", "unpack"}
+        assert all(wide[name] == travelling[name] for name in others)
+
+
+def test_ranks_that_share_a_core_wait_for_each_others_turns() -> None:
+    """A few ms after each step of work, however short the wait itself is measured to be."""
+    on_cores, sharing = (
+        dict(memory.predict_highest_first(BUILT_IN, shape(1 << 26, 4, 32, n, n), (21, 11))) for n in (2, 4)
+    )
+    assert BUILT_IN.cores == 2
+    for step in ("transpose", "balance"):
+        assert on_cores[step] < 1e-3 and 3e-3 < sharing[step] < 5e-3
+    assert sharing["untranspose"] < 1e-3  # no work between two waits
+
+
 @pytest.mark.parametrize(
     "bad",
     [

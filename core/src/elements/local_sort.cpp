@@ -139,12 +139,14 @@ void sort_numbers(Key key, std::byte* keys, std::size_t n, std::byte* scratch) {
 
 }  // namespace
 
+bool has_vector_sort() { return elements::vectors_serve(); }
+
 void sort_records(RecordType type, std::byte* records, std::size_t n, std::byte* scratch) {
   elements::require(type);
   elements::with_key(type.key, [&](auto key) {
     using Order = typename decltype(key)::Order;
     if constexpr (sizeof(Order) >= 4) {
-      if (type.width == sizeof(Order) && elements::has_vector_sort() && are_numbers(key, records, n))
+      if (type.width == sizeof(Order) && elements::vectors_serve() && are_numbers(key, records, n))
         return sort_numbers(key, records, n, scratch);
     }
     LocalSort(key, type).sort(records, n, scratch);

@@ -5,7 +5,22 @@
 #include <cstring>
 
 #ifdef __x86_64__
+#ifndef __clang__  // GCC 12 warns of its own header, where what a vector holds makes no difference
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
+#ifndef __clang__
+#pragma GCC diagnostic pop
+#endif
+
+/// Loops over rows, which are registers only if nothing is left of the loop.
+#ifdef __clang__
+#define HOCKET_UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define HOCKET_UNROLLED _Pragma("GCC unroll 16")
+#endif
 /// Functions that are compiled for AVX-512, whatever the rest is compiled for.
 #define HOCKET_AVX512 __attribute__((target("avx512f,popcnt")))
 #endif
@@ -105,11 +120,11 @@ class VectorSort {
   /// The numbers of each lane, from the first row to the last: Batcher's odd-even merge sort.
   template <unsigned rows>
   HOCKET_AVX512 static void sort_lanes(__m512i* v) {
-#pragma GCC unroll 16
+    HOCKET_UNROLLED
     for (unsigned p = 1; p < rows; p *= 2) {
-#pragma GCC unroll 16
+      HOCKET_UNROLLED
       for (unsigned k = p; k >= 1; k /= 2) {
-#pragma GCC unroll 16
+        HOCKET_UNROLLED
         for (unsigned i = 0; i < rows; ++i) {
           const bool lower = i >= k % p && (i - k % p) % (2 * k) < k && i + k < rows;
           if (lower && i / (2 * p) == (i + k) / (2 * p)) order(v[i], v[i + k]);
@@ -123,22 +138,22 @@ class VectorSort {
   template <unsigned rows, unsigned group>
   HOCKET_AVX512 static void merge_groups(__m512i* v) {
     const __m512i mirrored = turned(group - 1);
-#pragma GCC unroll 16
+    HOCKET_UNROLLED
     for (unsigned i = 0; i < (rows + 1) / 2; ++i) {
       __m512i &a = v[i], &b = v[rows - 1 - i];
       const __m512i of_b = L::permute(mirrored, b), of_a = L::permute(mirrored, a);
       a = L::least_or_most(with_bit(group / 2), a, of_b);
       if constexpr (rows > 1) b = L::least_or_most(with_bit(group / 2), b, of_a);
     }
-#pragma GCC unroll 16
+    HOCKET_UNROLLED
     for (unsigned distance = group / 4; distance >= 1; distance /= 2) {
       const __m512i across = turned(distance);
-#pragma GCC unroll 16
+      HOCKET_UNROLLED
       for (unsigned i = 0; i < rows; ++i) v[i] = L::least_or_most(with_bit(distance), v[i], L::permute(across, v[i]));
     }
-#pragma GCC unroll 16
+    HOCKET_UNROLLED
     for (unsigned distance = rows / 2; distance >= 1; distance /= 2) {
-#pragma GCC unroll 16
+      HOCKET_UNROLLED
       for (unsigned i = 0; i < rows; ++i)
         if ((i & distance) == 0) order(v[i], v[i + distance]);
     }
@@ -153,15 +168,15 @@ class VectorSort {
       upper[i] = static_cast<Number>(lower[i] + lanes / 2);
     }
     const __m512i low = _mm512_load_si512(lower), high = _mm512_load_si512(upper);
-#pragma GCC unroll 4
+    HOCKET_UNROLLED
     for (unsigned step = rows; step > 1; step /= 2) {
       __m512i shuffled[rows];
-#pragma GCC unroll 16
+      HOCKET_UNROLLED
       for (unsigned i = 0; i < rows / 2; ++i) {
         shuffled[2 * i] = L::pick(v[i], low, v[i + rows / 2]);
         shuffled[2 * i + 1] = L::pick(v[i], high, v[i + rows / 2]);
       }
-#pragma GCC unroll 16
+      HOCKET_UNROLLED
       for (unsigned i = 0; i < rows; ++i) v[i] = shuffled[i];
     }
   }
@@ -171,7 +186,7 @@ class VectorSort {
   HOCKET_AVX512 static void sort_few(std::byte* numbers, std::size_t n) {
     __m512i v[rows];
     const __m512i last = _mm512_set1_epi32(-1);
-#pragma GCC unroll 16
+    HOCKET_UNROLLED
     for (unsigned i = 0; i < rows; ++i)
       v[i] = L::load(last, first(n - std::min<std::size_t>(n, i * lanes)), numbers + i * lanes * width);
     sort_lanes<rows>(v);
@@ -180,7 +195,7 @@ class VectorSort {
     merge_groups<rows, 8>(v);
     if constexpr (lanes > 8) merge_groups<rows, 16>(v);
     lanes_to_rows<rows>(v);
-#pragma GCC unroll 16
+    HOCKET_UNROLLED
     for (unsigned i = 0; i < rows; ++i)
       L::store(numbers + i * lanes * width, first(n - std::min<std::size_t>(n, i * lanes)), v[i]);
   }
@@ -265,7 +280,7 @@ class VectorSort {
 
 }  // namespace
 
-bool has_vector_sort() {
+bool vectors_serve() {
   static const bool has = __builtin_cpu_supports("avx512f") != 0;
   return has;
 }
@@ -277,7 +292,7 @@ bool vector_sort(std::byte* numbers, std::size_t n, std::byte* scratch) {
 
 #else
 
-bool has_vector_sort() { return false; }
+bool vectors_serve() { return false; }
 
 template <class Number>
 bool vector_sort(std::byte*, std::size_t, std::byte*) {

@@ -6,7 +6,7 @@
 namespace hocket::elements {
 
 /// Whether this processor has what vector_sort() is made of.
-[[nodiscard]] bool has_vector_sort();
+[[nodiscard]] bool vectors_serve();
 
 /// Sorts unsigned numbers of `Number` at any address, in place; not stable, which numbers do not show. `scratch` has
 /// room for as many. False: pivots were so bad that it has given up, and the numbers are in some other order.

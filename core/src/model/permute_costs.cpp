@@ -8,9 +8,9 @@
 namespace hocket {
 namespace {
 
-using model::MemoryCosts;
+using model::MemoryCosts, model::position_bytes;
 
-constexpr double position_bytes = sizeof(std::int64_t), offset_bytes = sizeof(std::uint32_t);
+constexpr double offset_bytes = sizeof(std::uint32_t);
 
 /// What each rank has to do with.
 struct Move {

@@ -106,8 +106,8 @@ def _measure(
     ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None, quiet: bool
 ) -> tuple[_core.memory.Profile, str]:
     from hocket.errors import UsageError
+    from hocket.memory.calibrate import DIFFER, cores, made_slower, usable_memory
     from hocket.memory.calibrate import calibrate as measure
-    from hocket.memory.calibrate import cores, usable_memory
     from hocket.memory.files import kept_path
     from hocket.mpi import find_mpi
 
@@ -120,9 +120,19 @@ def _measure(
         raise UsageError(f"{memory} bytes per rank cannot be measured on",
                          remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave it out")  # fmt: skip
     path = output or str(kept_path())
+    mpi = find_mpi(mpi_name)
     with progress_of(quiet) as report:
-        profile = measure(find_mpi(mpi_name), ranks, memory, quick, report)
+        profile = measure(mpi, ranks, memory, quick, report)
     write_atomically(path, [profile.text()])
+    again = "calibrate again when nothing else runs"
+    if DIFFER in profile.origin:
+        click.echo(f"hocket: warning: many figures {DIFFER}; {again}", err=True)
+    for sort, ratio in made_slower(mpi, ranks, memory, path).items():
+        click.echo(
+            f"hocket: warning: sorting {sort} keys takes {ratio:.1f} times as long by this profile as by the "
+            f"built-in figures; {again}, or remove {path}",
+            err=True,
+        )
     return profile, path
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hocket.runtime import RuntimeOptions
 
 METHODS: Final = ("auto", "radix", "sample")
+FIRST_TOUCH: Final = "first touch"  # sort/costs/steps.hpp
 
 
 @click.command()
@@ -234,14 +235,20 @@ def _summary(report: Report, with_steps: bool) -> str:
     )
     if not with_steps:
         return line
-    rows = [
-        [
-            step.name,
-            f"{step.seconds:.4f}",
-            f"{report.bytes / step.seconds / 1e6:.0f}" if step.seconds > 0 else "",
-            f"{step.predicted:.4f}" if step.predicted is not None else "",
-        ]
-        for step in report.steps
-    ]
-    header = ["step", "seconds", "MB/s", "predicted"]
-    return f"{as_columns(header, rows)}\n{line}"
+    sorting = [step for step in report.steps if step.predicted is not None]
+    rows = [_cells(step.name, step.seconds, step.predicted, report.bytes) for step in report.steps]
+    if sorting:
+        predicted = sum(step.predicted for step in sorting if step.predicted is not None)
+        rows.append(_cells("sort, all steps", sum(step.seconds for step in sorting), predicted, report.bytes))
+    lines = [as_columns(["step", "time", "MB/s", "predicted", "error"], rows)]
+    if any(step.name == FIRST_TOUCH for step in sorting):
+        lines.append(f"{FIRST_TOUCH}: memory that ranks share is made; later sorts of the same job find it")
+    return "\n".join([*lines, line])
+
+
+def _cells(name: str, seconds: float, predicted: float | None, size: int) -> list[str]:
+    """A row of the table of steps."""
+    told = [name, format_time(seconds, 3), f"{size / seconds / 1e6:.3g}" if seconds > 0 else ""]
+    if predicted is None or seconds == 0:
+        return [*told, "", ""]
+    return [*told, format_time(predicted, 3), f"{predicted / seconds - 1:+.0%}"]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from hocket.memory.agreement import agree, doubtful
 from hocket.memory.sizes import Shape
 
 _SECONDS: Final = 0.03  # for the repetitions of one figure
 _LEAST_REPEATS, _MOST_REPEATS = 3, 15
+_TURNS: Final = 6  # measurements of a figure, at most
 
 Figure = tuple[str, int, int, int, int, float]  # work, ranks, width, parts, bytes, seconds
 
@@ -36,21 +39,33 @@ def repeats(first: float, share: float) -> int:
     return max(min(wanted, int(share / max(first, 1e-7)) - 1), 0)
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Figures in the order of their shapes; ``differing``: how many no second measurement has confirmed."""
+
+    figures: list[Figure]
+    differing: int
+
+
 def measured(
     todo: Sequence[Shape],
     ranks: int,
     seconds: Callable[[Shape, float], float],
     budget: Budget,
     say: Callable[[int, str], None],
-) -> list[Figure]:
-    """The figures of the shapes for which there is time, in their order. ``seconds`` measures a shape in the
-    seconds given to it, if it can; ``say`` hears how many there are so far and what comes next."""
-    figures: list[Figure] = []
-    for at, shape in enumerate(todo):
-        left = budget.left()
-        if left <= 0:
-            break
-        say(at, shape.work)
-        taken = seconds(shape, left / (len(todo) - at))
-        figures.append((shape.work, ranks, shape.width, shape.parts, shape.bytes, taken))
-    return figures
+) -> Measured:
+    """The figures of the shapes for which there is time: each once, then all of them again, then those again
+    that are in doubt (hocket.memory.agreement), a few times at most. ``seconds`` measures a shape in the seconds
+    given to it, if it can; ``say`` hears how many there are so far and what comes next."""
+    taken: dict[Shape, list[float]] = {}
+    again = list(todo)
+    for _ in range(_TURNS):
+        for at, shape in enumerate(again):
+            left = budget.left()
+            if left <= 0:
+                break
+            say(len(taken), shape.work)
+            taken.setdefault(shape, []).append(seconds(shape, left / (len(again) - at)))
+        again = doubtful(taken)
+    figures = [(s.work, ranks, s.width, s.parts, s.bytes, min(times)) for s, times in taken.items()]
+    return Measured(figures, sum(not agree(times) for times in taken.values()))

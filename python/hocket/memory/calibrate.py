@@ -10,13 +10,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, Final
 
 from hocket import _core
 from hocket.errors import HocketError
 from hocket.launch import started
 from hocket.launch.messages import error_lines, lines
-from hocket.memory.budget import Figure
+from hocket.memory.agreement import slower, was_busy
+from hocket.memory.budget import Figure, Measured
 from hocket.mpi import Mpi, launch_command
+
+DIFFER: Final = "differ between measurements: the machine was busy"
 
 Report = Callable[[int, int, str], None]  # measured so far, of how many, what comes next
 
@@ -45,21 +49,24 @@ def calibrate(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) ->
     What there is no time for is left out; the origin says so.
     """
     rows: list[Figure] = []
-    wanted = 0
+    wanted = differing = 0
     for count in (1, ranks):
 
         def tell(at: int, of: int, what: str, count: int = count) -> None:
             report(at, of, f"{what}, {'one rank' if count == 1 else f'{count} ranks'}")
 
         seconds = (_QUICK_BUDGET if quick else _BUDGET) / 2
-        figures, of = _measure(mpi, count, memory, quick or count < ranks, seconds, tell)
-        rows += figures
+        done, of = _measure(mpi, count, memory, quick or count < ranks, seconds, tell)
+        rows += done.figures
         wanted += of
+        differing += done.differing
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     origin = f"{platform.node()}, {processor()}, {today}, 1 and {ranks} ranks, {memory // _MiB} MiB each"
     built_in = _core.memory.Profile.built_in()
     if left_out := wanted - len(rows):
         origin += f"; {left_out} of {wanted} figures left out for want of time"
+    if was_busy(differing, len(rows)):
+        origin += f"; {differing} of {len(rows)} figures {DIFFER}"
     measured = {row[0] for row in rows}
     if lacking := [work for work in _core.memory.WORKS if work not in measured]:
         origin += f"; built-in figures: {', '.join(lacking)}"
@@ -83,15 +90,37 @@ def processor() -> str:
 
 def _measure(
     mpi: Mpi, ranks: int, memory: int, quick: bool, seconds: float, report: Report
-) -> tuple[list[Figure], int]:
+) -> tuple[Measured, int]:
     """The figures, and how many there should be."""
-    arguments = ["-m", "hocket.memory.measure", "--memory", str(memory), "--seconds", str(seconds)]
+    arguments = ["hocket.memory.measure", "--memory", str(memory), "--seconds", str(seconds)]
     arguments += ["--quick"] if quick else []
-    command = launch_command(mpi, ranks, (), {}, [sys.executable, *arguments])
+    told = _last(mpi, ranks, arguments, lambda line: report(line["at"], line["of"], line["work"]))
+    return Measured([tuple(figure) for figure in told["figures"]], told["differing"]), told["of"]
+
+
+def made_slower(mpi: Mpi, ranks: int, memory: int, path: str) -> dict[str, float]:
+    """Sorts by the profile at ``path`` and by the built-in one: how many times as long those take that it makes
+    slower, by name. Raises HocketError if the ranks fail."""
+    elements = max(min(memory, _QUICK) // 8, 1)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as built_in:
+        built_in.write(_core.memory.Profile.built_in().text())
+        built_in.flush()
+        arguments = ["hocket.memory.trial", str(elements), path, built_in.name]
+        return slower(_last(mpi, ranks, arguments, lambda line: None)["times"])
+
+
+def _last(mpi: Mpi, ranks: int, arguments: list[str], report: Callable[[Any], None]) -> Any:
+    """What rank 0 of a module's job says last; what it says on the way is reported."""
+    command = launch_command(mpi, ranks, (), {}, [sys.executable, "-m", *arguments])
+    last = None
     with tempfile.TemporaryFile() as said, started(command, stderr=said) as process:
-        figures = _figures(lines(process, _PATIENCE), report)
-        if process.wait() == 0 and figures is not None:
-            return figures
+        for message in _messages(lines(process, _PATIENCE)):
+            if "at" in message:
+                report(message)
+            else:
+                last = message
+        if process.wait() == 0 and last is not None:
+            return last
         told = error_lines(said)
     no_mpi4py = any("mpi4py" in line for line in told)
     raise HocketError(
@@ -100,16 +129,12 @@ def _measure(
     )
 
 
-def _figures(said: Iterator[str], report: Report) -> tuple[list[Figure], int] | None:
+def _messages(said: Iterator[str]) -> Iterator[dict[str, Any]]:
     for line in said:
         try:
-            message = json.loads(line)
+            yield json.loads(line)
         except json.JSONDecodeError:
             continue  # a launcher's own words
-        if "figures" in message:
-            return [tuple(figure) for figure in message["figures"]], message["of"]
-        report(message["at"], message["of"], message["work"])
-    return None
 
 
 def _free_bytes() -> int:

@@ -166,11 +166,21 @@ class Rank:
         )
 
     def _pull(self, shape: Shape) -> tuple[Kernel, int]:
-        run = shape.parts
-        runs = min(shape.bytes // run, _MOST_ELEMENTS // 4)
-        begins = np.linspace(0, self.whole.size - run, runs).astype(np.uint64)
-        target = self.target[: runs * run]
-        return lambda r: _core.memory.copy_runs(self.whole, begins, run, target, r), runs * run
+        """As many runs from each rank's part, which it has just written round the caches, as a sort does."""
+        run, ranks = shape.parts, self.comm.Get_size()
+        of_each = max(min(shape.bytes // run, _MOST_ELEMENTS // 4) // ranks, 1)
+        runs = np.arange(of_each, dtype=np.uint64) * np.uint64(run)
+        begins = np.concatenate([runs + np.uint64(part * self.part.size) for part in range(ranks)])
+        target = self.target[: begins.size * run]
+        write, _ = self._partition(Shape("partition", 8, 2, of_each * run))
+
+        def pull(_: int) -> list[float]:
+            write(1)
+            self.comm.Barrier()
+            taken: list[float] = _core.memory.copy_runs(self.whole, begins, run, target, 1)
+            return taken
+
+        return pull, begins.size * run
 
     def _transpose(self, shape: Shape) -> tuple[Kernel, int]:
         elements = shape.bytes // shape.width
@@ -333,14 +343,14 @@ def main() -> None:
     rank = Rank(comm, options.memory)
     todo = in_turn(shapes(options.memory, comm.Get_size(), options.quick))
     budget = Budget(options.seconds, comm.bcast)
-    figures = measured(
+    done = measured(
         todo,
         comm.Get_size(),
         rank.seconds,
         budget,
         lambda at, work: say({"at": at, "of": len(todo), "work": work}),
     )
-    say({"figures": figures, "of": len(todo)})
+    say({"figures": done.figures, "of": len(todo), "differing": done.differing})
 
 
 def _abort(kind: type[BaseException], value: BaseException, _: object) -> None:

@@ -52,6 +52,10 @@ def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:
         for size in sizes:
             yield from _in_order(width, size)
             yield from _sorting(width, size, quick)
+    for width in (4, 8, 16):  # 16: keys with payload
+        for size in (32 * KIB, *sizes):
+            for bits in sort_bits(width, quick):
+                yield Shape("sort", width, bits, size)
     for width in widths:
         yield Shape("split", width, ranks, large)
         for regions in (32, 256, 2048):
@@ -100,8 +104,6 @@ def _sorting(width: int, size: int, quick: bool) -> Iterator[Shape]:
         yield Shape("classify", width, parts - 1, size)
     if width in (4, 8):
         yield Shape("library-sort", width, 1, size)
-    for bits in sort_bits(width, quick):
-        yield Shape("sort", width, bits, size)
 
 
 def _waiting(memory: int, ranks: int) -> Iterator[Shape]:

@@ -38,6 +38,11 @@ def test_awkward_arrays_and_reports(mpi: Mpi) -> None:
     sort_check(mpi, 3, "awkward")
 
 
+@pytest.mark.parametrize("shared", [0, 1])
+def test_rounds_of_large_parts(mpi: Mpi, shared: int) -> None:
+    assert sort_check(mpi, 2, "rounds", shared=shared) == 3
+
+
 def test_refusals_reach_all_ranks(mpi: Mpi) -> None:
     assert sort_check(mpi, 3, "refusals") > 15
 

@@ -32,6 +32,9 @@ struct RadixPlan {
 [[nodiscard]] std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortShape& shape,
                                                    unsigned oversampling = 32);
 
+/// Making and touching `bytes` of shared memory on each of the ranks of a host: once, not in every sort.
+[[nodiscard]] double predict_first_touch(const MemoryProfile& profile, std::uint64_t bytes, int ranks_per_host);
+
 /// The sum of the steps.
 [[nodiscard]] double seconds(std::span<const StepCost> steps);
 

@@ -27,6 +27,7 @@ struct SortShape {
   unsigned order_bits = 64;    ///< the lowest bits of the order in which keys differ
   int ranks = 1, ranks_per_host = 1;
   bool library_sort = false;  ///< ranks sort their own keys by a library's function
+  std::size_t fetched = 0;    ///< bytes of payload per element whose positions move instead, fetched at the end
 };
 
 }  // namespace hocket
