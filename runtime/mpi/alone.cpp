@@ -9,10 +9,8 @@ MPI_Comm alone() {
   if (!in_world()) return MPI_COMM_NULL;
   static const MPI_Comm made = [] {
     const int own = 0, weight = 1;
-    MPI_Comm single = MPI_COMM_NULL, fresh = MPI_COMM_NULL;
-    check(PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &single));  // a duplicate would copy the program's attributes
-    check(PMPI_Dist_graph_create_adjacent(single, 1, &own, &weight, 1, &own, &weight, MPI_INFO_NULL, 0, &fresh));
-    check(PMPI_Comm_free(&single));
+    MPI_Comm fresh = MPI_COMM_NULL;
+    check(PMPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 1, &own, &weight, 1, &own, &weight, MPI_INFO_NULL, 0, &fresh));
     check(PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN));
     return fresh;
   }();

@@ -269,7 +269,7 @@ def test_the_network_from_standard_input(convert: Convert) -> None:
         ("n[3-1]", "--hosts: the range '3-1' runs backwards"),
         ("n[0-", "unbalanced bracket"),
         ("n[0-99999999]", "more than 200,000 names"),
-        ("", "--hosts: empty name"),
+        ("", "--hosts is empty"),
         ("@", "--hosts @ names no file; write --hosts @FILE"),
         ("@nowhere", "nowhere: no such file; name a file with a host list on each line"),
         ("-", "standard input:2: no host of the network is called 'm1'"),
