@@ -150,7 +150,10 @@ def grouped_permute(
         call.lengths = _positions(lengths, "lengths", np.int64)
         _need_as_many(len(call.integers), "destinations", len(call.lengths), "lengths")
         if (covered := sum(call.lengths.tolist())) != len(call.source):
-            raise UsageError(f"the lengths are {covered} elements in all, the array has {len(call.source)}")
+            raise UsageError(
+                f"the lengths are {covered} elements in all, the array has {len(call.source)}",
+                remedy="give lengths of all elements",
+            )
         call.target = _target(out, len(call.source) if count is None else count, call.source)
 
     call.prepare(prepare)
@@ -200,7 +203,8 @@ def transpose(
         call.target = np.empty((own, total), source.dtype) if out is None else _given(out, source.dtype)
         if out is not None and (out.ndim != 2 or out.shape[1] != total):
             raise UsageError(
-                f"out has the shape {out.shape}; the rows of the transpose have {total} elements"
+                f"out has the shape {out.shape}; the rows of the transpose have {total} elements",
+                remedy="give out rows as long, or leave it out",
             )
         call.element = source.dtype.itemsize
 
@@ -298,7 +302,10 @@ class _Call:
         first, *others = self.comm.allgather(_kind(self.source, self.element is None))
         for rank, other in enumerate(others, 1):
             if other != first:
-                raise UsageError(f"ranks differ: rank 0 has {first}, rank {rank} {other}")
+                raise UsageError(
+                    f"ranks differ: rank 0 has {first}, rank {rank} {other}",
+                    remedy="give the same on all ranks",
+                )
 
     @property
     def width(self) -> int:
@@ -336,7 +343,9 @@ def _without_objects(array: Array, name: str) -> Array:
     if array.dtype.hasobject:
         raise UsageError(f"{name} of objects", remedy="give numbers, strings or records of fixed size")
     if array.dtype.itemsize == 0:
-        raise UsageError(f"{name} of elements without bytes ({array.dtype})")
+        raise UsageError(
+            f"{name} of elements without bytes ({array.dtype})", remedy="give elements of one byte or more"
+        )
     return array
 
 
@@ -345,7 +354,9 @@ def _elements(array: npt.ArrayLike) -> Array:
     if elements.ndim == 0:
         raise UsageError("an array without dimensions", remedy="give one of at least one")
     if 0 in elements.shape[1:]:
-        raise UsageError(f"rows without elements: the array has the shape {elements.shape}")
+        raise UsageError(
+            f"rows without elements: the array has the shape {elements.shape}", remedy="leave the call out"
+        )
     return np.ascontiguousarray(elements)
 
 
@@ -362,13 +373,16 @@ def _positions(values: npt.ArrayLike, name: str, kind: type[np.signedinteger[Any
         outside = np.flatnonzero((positions > limits.max) | (positions < limits.min))
         if len(outside):
             first = int(outside[0])
-            raise UsageError(f"{name}: {positions[first]} of element {first} is out of range")
+            raise UsageError(
+                f"{name}: {positions[first]} of element {first} is out of range",
+                remedy=f"give numbers from {limits.min} to {limits.max}",
+            )
     return np.ascontiguousarray(positions, kind)
 
 
 def _need_as_many(given: int, name: str, needed: int, of: str = "elements") -> None:
     if given != needed:
-        raise UsageError(f"{given} {name} for {needed} {of}")
+        raise UsageError(f"{given} {name} for {needed} {of}", remedy=f"give {needed}")
 
 
 def _count(value: int, name: str) -> int:
@@ -382,14 +396,17 @@ def _target(out: Array | None, count: int, source: Array) -> Array:
         return np.empty((_count(count, "count"), *source.shape[1:]), source.dtype)
     target = _given(out, source.dtype)
     if out.shape[1:] != source.shape[1:] or out.ndim != source.ndim:
-        raise UsageError(f"out has the shape {out.shape}, elements are rows of the shape {source.shape[1:]}")
+        raise UsageError(
+            f"out has the shape {out.shape}, elements are rows of the shape {source.shape[1:]}",
+            remedy="give out rows of that shape",
+        )
     return target
 
 
 def _given(out: Array, kind: np.dtype[Any]) -> Array:
     """Where the result is written: `out`, or an array that is copied to it."""
     if not isinstance(out, np.ndarray) or out.dtype != kind:
-        raise UsageError(f"out is not an array of {kind}")
+        raise UsageError(f"out is not an array of {kind}", remedy="give one, or leave it out")
     if not out.flags.writeable:
-        raise UsageError("out is read-only")
+        raise UsageError("out is read-only", remedy="give a copy of it, or leave it out")
     return out if out.flags.c_contiguous else np.empty(out.shape, kind)

@@ -234,13 +234,18 @@ def _array(buffer: Any, size: int, name: str, writable: bool) -> npt.NDArray[Any
     except (TypeError, ValueError, BufferError) as error:
         if size == 0:
             return np.empty(0, np.uint8)
-        raise UsageError(f"{name} is not a contiguous buffer: {error}") from None
+        raise UsageError(
+            f"{name} is not a contiguous buffer: {error}", remedy="give a NumPy array or bytes"
+        ) from None
     if array.nbytes != size:
-        raise UsageError(f"{name} has {array.nbytes} bytes, the message {size}")
+        raise UsageError(
+            f"{name} has {array.nbytes} bytes, the message {size}",
+            remedy="give a buffer as long as the message",
+        )
     if not array.flags.c_contiguous:
         raise UsageError(f"{name} is not contiguous", remedy="copy it: numpy.ascontiguousarray")
     if writable and size > 0 and not array.flags.writeable:
-        raise UsageError(f"{name} is read-only")
+        raise UsageError(f"{name} is read-only", remedy="give a copy of it")
     return array
 
 
@@ -264,7 +269,10 @@ def _vector(demand: Demand, ranks: int) -> dict[int, int]:
         ) from None
     for rank, size in vector.items():
         if not -(2**31) <= rank < 2**31 or not -(2**63) <= size < 2**63:
-            raise UsageError(f"{size} bytes to rank {rank}: out of range")
+            raise UsageError(
+                f"{size} bytes to rank {rank}: out of range",
+                remedy=f"give ranks from 0 to {ranks - 1}, and bytes from 0 on",
+            )
     return vector
 
 

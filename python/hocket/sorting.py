@@ -285,7 +285,10 @@ def _same_everywhere(comm: MPI.Comm, given: _Given) -> None:
     first, *others = comm.allgather(given.description)
     for rank, other in enumerate(others, 1):
         if other != first:
-            raise UsageError(f"ranks differ: rank 0 has {first}, rank {rank} {other}")
+            raise UsageError(
+                f"ranks differ: rank 0 has {first}, rank {rank} {other}",
+                remedy="give the same on all ranks",
+            )
 
 
 def _one_of(name: str, codes: dict[str, int], what: str) -> int:
