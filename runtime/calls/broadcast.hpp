@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/buffers/blocks.hpp"
+#include "runtime/mpi/element_bytes.hpp"
 #include "runtime/mpi/held_type.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/progress/scheduled_operation.hpp"
@@ -30,7 +31,7 @@ struct BroadcastCall {
 
   [[nodiscard]] CallKind kind() const {
     static const Collective& collective = find_collective("broadcast");
-    return {&collective, static_cast<Rank>(root)};
+    return pipelined_calls(collective, root, quick_bytes_of(count, type));
   }
   /// All that the root sends. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;

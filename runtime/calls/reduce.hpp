@@ -12,6 +12,7 @@
 
 #include "runtime/buffers/vector_call.hpp"
 #include "runtime/calls/form.hpp"
+#include "runtime/mpi/element_bytes.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/progress/scheduled_operation.hpp"
 #include "runtime/reduce/reduction.hpp"
@@ -147,7 +148,7 @@ struct ReduceCall : ReductionCall {
 
   [[nodiscard]] CallKind kind() const {
     static const Collective& collective = find_collective("reduce");
-    return {&collective, static_cast<Rank>(root)};
+    return pipelined_calls(collective, root, quick_bytes_of(count, type));
   }
   /// Of the whole vector: the root has the only block.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;

@@ -1,18 +1,26 @@
 #pragma once
 /// Which calls one plan serves.
 #include <compare>
+#include <cstdint>
 
 #include "hocket/demand/collective.hpp"
+#include "hocket/limits.hpp"
 
 namespace hocket::runtime {
 
-/// Calls of one kind on a communicator follow the same plan: those of a collective, with one root if it has roots.
+/// Calls of one kind on a communicator follow the same plan: those of a collective, with one root if it has roots, and
+/// where one block flows in pieces those of about one size.
 struct CallKind {
   const Collective* collective;
-  Rank root = 0;  ///< 0 where there is none
+  Rank root = 0;                                  ///< 0 where there is none
+  std::uint64_t bytes = limits::reference_bytes;  ///< planned for messages of so many
 
   auto operator<=>(const CallKind&) const = default;
 };
+
+/// Broadcasts or reduces of `bytes` bytes with this root. In how many pieces their one block flows goes by its size:
+/// what is too short for two pieces is not cut, what is short is cut into few.
+[[nodiscard]] CallKind pipelined_calls(const Collective& collective, int root, std::uint64_t bytes);
 
 /// Those with messages of different sizes, whichever they are.
 [[nodiscard]] inline CallKind irregular_calls() {

@@ -126,7 +126,7 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
 
 /// With many ranks a rank's row alone where the schedule has a closed form, the same as of the whole.
 Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
-  const Demand demand = kind.collective->demand(part.ranks(), limits::reference_bytes, kind.root);
+  const Demand demand = kind.collective->demand(part.ranks(), kind.bytes, kind.root);
   if (window == 0) window = this->window(demand);
   const auto by_row = [&](RankProgram row, std::uint64_t phases, std::string_view scheduler) {
     Planned planned{std::move(row), demand, phases, window, std::string(scheduler)};
@@ -150,7 +150,9 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   const auto [chosen, waits] = plan_exchange(part, demand, options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
                   std::string(chosen.scheduler->name)};
-  planned.figures.bound = chosen.bound_seconds;
+  // Figures are scaled to other sizes, with which startups do not grow.
+  const bool counts_startups = options.for_scheduler.startup > 0;
+  planned.figures.bound = counts_startups ? lower_bounds(part, demand).seconds : chosen.bound_seconds;
   if (tells_figures(rank)) planned.figures.predicted = lockstep_seconds(part, chosen.schedule);
   return planned;
 }

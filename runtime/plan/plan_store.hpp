@@ -29,8 +29,8 @@ class PlanStore {
   [[nodiscard]] std::uint64_t network_digest() const { return network_digest_; }
 
   /// What a network rank does among the given ranks: from a file if there is one that was planned for such calls and
-  /// exactly these ranks, else planned here for messages of limits::reference_bytes. The root of `kind` is a network
-  /// rank, too. `window`: messages of a rank that may be unacknowledged; 0: as many as the file has, or window().
+  /// exactly these ranks, else planned here for messages of CallKind::bytes. The root of `kind` is a network rank,
+  /// too. `window`: messages of a rank that may be unacknowledged; 0: as many as the file has, or window().
   /// `measured`: plan for this network instead, whose links have other rates. Throws InputError.
   [[nodiscard]] Planned program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
                                 std::uint32_t window = 0, const Network* measured = nullptr) const;

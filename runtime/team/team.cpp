@@ -183,7 +183,8 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   Planned planned;
   try_local(problem, [&] {
     const auto in_network = [&](std::size_t rank) { return numbering.network_rank[rank]; };
-    const CallKind placed{kind.collective, kind.collective->rooted ? in_network(kind.root) : 0};
+    CallKind placed = kind;
+    if (kind.collective->rooted) placed.root = in_network(kind.root);
     planned =
         PlanStore::instance().program(placed, numbering.ranks_per_node, in_network(static_cast<std::size_t>(rank_)),
                                       arm.window, rests_on_widths && measured_ ? &*measured_ : nullptr);

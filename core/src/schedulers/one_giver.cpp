@@ -7,7 +7,6 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr double smallest_piece = 1024;              // bytes: less is all header
 constexpr double fill_share = 64, worst_share = 16;  // pieces for each phase in which the pipeline fills
 constexpr double many_relays = 1e5, most_relays = 4e7;
 
@@ -24,7 +23,7 @@ std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline, c
   const double sends =
       std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // of a piece in each lane
   double pieces = std::clamp(many_relays / sends, worst_share * fill, fill_share * fill);
-  pieces = std::min({pieces, bytes / smallest_piece, most_relays / sends});
+  pieces = std::min({pieces, bytes / static_cast<double>(smallest_piece), most_relays / sends});
   const double startup = costs.startup * pipeline.sends_at_once;
   if (startup > 0) pieces = std::min(pieces, std::sqrt(fill * bytes / (startup * pipeline.rate)));
   return static_cast<std::uint64_t>(std::max(1.0, std::round(pieces)));

@@ -10,6 +10,8 @@
 
 namespace hocket::algorithms {
 
+inline constexpr std::uint64_t smallest_piece = 1024;  ///< bytes: less is all header
+
 /// Empty if the demand is an all-gather to which exactly one rank contributes.
 [[nodiscard]] std::string_view one_giver_why_not(const Network& network, const Demand& demand);
 
@@ -29,7 +31,7 @@ struct Pipeline {
 
 /// Pieces of each lane; K of them take K + depth − 1 phases. With startup α, (K + D)·(α + B / (K·rate)) is least at
 /// K = √(D·B / (α·rate)); without it the D phases in which the pipeline fills may cost 1/64, or 1/16 where sends are
-/// many. No piece is smaller than 1 KiB, unless all are.
+/// many. No piece is shorter than smallest_piece, unless all are.
 [[nodiscard]] std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline,
                                              const SchedulerOptions& costs);
 
