@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from hocket.errors import HocketError
 from hocket.lab import find_mpi
-from hocket.lab.slurm import TOOLS, tool
+from hocket.lab.slurm import PMI, TOOLS, tool
 from hocket.mpi import Mpi
 
 PROGRAM = r"""
@@ -40,8 +41,8 @@ int main(int argc, char** argv) {
 """
 
 
-def slurm_or_skip() -> None:
-    """A machine where the lab and its Slurm can be."""
+def slurm_or_skip(mpi: Mpi | None = None) -> None:
+    """A machine where the lab and its Slurm can be, and start ranks of ``mpi``."""
     if os.geteuid() != 0 or shutil.which("nsenter") is None:
         pytest.skip("the lab needs root and nsenter (util-linux)")
     try:
@@ -49,6 +50,11 @@ def slurm_or_skip() -> None:
             tool(name)
     except HocketError as error:
         pytest.skip(str(error))
+    if mpi is not None and PMI[mpi.family] == "pmix":
+        try:
+            ctypes.CDLL("libpmix.so.2")
+        except OSError:
+            pytest.skip("Slurm's pmix plugin needs libpmix.so.2; install libpmix2")
 
 
 def mpich_or_skip() -> Mpi:

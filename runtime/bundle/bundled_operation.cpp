@@ -66,7 +66,7 @@ void BundledOperation::put_mark(std::byte* at) const {
 void BundledOperation::check_mark(const std::byte* at, std::size_t host) {
   Mark mark = given_;
   std::memcpy(&mark, at, mark_bytes());
-  if (mark != given_) differs({hosts().ranks[host].front(), mark, given_});
+  if (mark != given_) differs({hosts().ranks[host].front(), LengthMismatch::unknown, given_});
 }
 
 /// Those say why who have found out.

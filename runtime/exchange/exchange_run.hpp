@@ -17,6 +17,8 @@ namespace hocket::runtime {
 
 /// A message that is not as long as its receiver expects.
 struct LengthMismatch {
+  static constexpr std::size_t unknown = ~std::size_t{0};  ///< only that it is another one
+
   Rank from = 0;
   std::size_t sent = 0, expected = 0;  ///< bytes
 };

@@ -7,8 +7,9 @@
 namespace hocket::runtime {
 
 void fail(const char* call, std::size_t rank, const LengthMismatch& mismatch) {
+  const std::string sent = mismatch.sent == LengthMismatch::unknown ? "another number" : std::to_string(mismatch.sent);
   say_once(std::string(call) + ": rank " + std::to_string(rank) + " expects " + std::to_string(mismatch.expected) +
-           " bytes from rank " + std::to_string(mismatch.from) + " and gets " + std::to_string(mismatch.sent) +
+           " bytes from rank " + std::to_string(mismatch.from) + " and gets " + sent +
            "; counts and types must agree on all ranks");
   throw MpiFailure{MPI_ERR_TRUNCATE};
 }

@@ -45,7 +45,7 @@ def short_path() -> Iterator[Path]:
 
 @pytest.mark.lab
 def test_srun_schedules_in_every_distribution(mpi: Mpi, tmp_path: Path, short_path: Path) -> None:
-    slurm_or_skip()
+    slurm_or_skip(mpi)
     program = compiled(mpi, short_path)
     (tmp_path / "job.sh").write_text(JOB)
     (tmp_path / "hosts").write_text("\n".join(HOSTS) + "\n")

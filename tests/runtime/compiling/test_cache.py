@@ -192,8 +192,8 @@ def test_a_damaged_file_is_built_anew(home: Path) -> None:
     """Cut short, altered, or without what tells whether it is whole."""
     built = build_once("runtime-1", ["a"], make)
     for damage in (
-        lambda: (built / "a").write_text("bui"),
-        lambda: (built / "a").write_text("buily"),
+        lambda: (built / "a").write_text("cut"),
+        lambda: (built / "a").write_text("altered"),
         lambda: (built / "whole.json").write_text("{"),
         lambda: (built / "whole.json").write_text("[]"),
         lambda: (built / "whole.json").unlink(),
