@@ -92,8 +92,8 @@ class VectorSort {
  private:
   using L = Lanes<Number>;
   using Mask = typename L::Mask;
-  static constexpr unsigned lanes = L::count;
-  static constexpr unsigned most_rows = 16;  // as many as there are registers, with as many for what is computed
+  static constexpr std::size_t lanes = L::count;
+  static constexpr std::size_t most_rows = 16;  // as many as there are registers, with as many for what is computed
   static constexpr std::size_t width = sizeof(Number);
   static constexpr std::size_t many = 4096;  // numbers, whose pivots are worth more samples
 
@@ -163,7 +163,7 @@ class VectorSort {
   template <unsigned rows>
   HOCKET_AVX512 static void lanes_to_rows(__m512i* v) {
     alignas(64) Number lower[lanes], upper[lanes];
-    for (unsigned i = 0; i < lanes; ++i) {
+    for (std::size_t i = 0; i < lanes; ++i) {
       lower[i] = static_cast<Number>(i / 2 + i % 2 * lanes);
       upper[i] = static_cast<Number>(lower[i] + lanes / 2);
     }
@@ -187,7 +187,7 @@ class VectorSort {
     __m512i v[rows];
     const __m512i last = _mm512_set1_epi32(-1);
     HOCKET_UNROLLED
-    for (unsigned i = 0; i < rows; ++i)
+    for (std::size_t i = 0; i < rows; ++i)
       v[i] = L::load(last, first(n - std::min<std::size_t>(n, i * lanes)), numbers + i * lanes * width);
     sort_lanes<rows>(v);
     merge_groups<rows, 2>(v);
@@ -196,7 +196,7 @@ class VectorSort {
     if constexpr (lanes > 8) merge_groups<rows, 16>(v);
     lanes_to_rows<rows>(v);
     HOCKET_UNROLLED
-    for (unsigned i = 0; i < rows; ++i)
+    for (std::size_t i = 0; i < rows; ++i)
       L::store(numbers + i * lanes * width, first(n - std::min<std::size_t>(n, i * lanes)), v[i]);
   }
 
