@@ -19,6 +19,7 @@ from pathlib import Path
 
 from scheduled_calls import EVERYTHING
 
+ROOT = Path(__file__).resolve().parents[2]  # whose own name may be that of the project
 PROGRAMS = Path(__file__).parent / "programs"
 RUNS = (
     "threads 4 3 100",
@@ -93,7 +94,7 @@ SANITIZERS = {
 
 def ours(report: str) -> bool:
     """Whether a report is about our code: its first frame outside of the sanitizer and of the language."""
-    frames = re.findall(r"^\s+#\d+ (?:0x\w+ in )?(.*)$", report, re.MULTILINE)
+    frames = re.findall(r"^\s+#\d+ (?:0x\w+ in )?(.*)$", report.replace(f"{ROOT}/", ""), re.MULTILINE)
     not_theirs = [frame for frame in frames if not re.search(r"libsanitizer|libasan|libtsan|/c\+\+/", frame)]
     if report.lstrip().startswith(("Direct leak", "Indirect leak")):
         return bool(not_theirs) and "hocket" in not_theirs[0]
