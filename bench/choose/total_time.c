@@ -1,5 +1,6 @@
 /* total_time alltoall|allgather|dense|sparse|changing|allreduce|reduce_scatter|bcast BYTES CALLS: seconds of all calls
- * together, the largest over the ranks; every message is checked. Nothing but the calls is timed. Dense and sparse are
+ * together, the largest over the ranks; of each call, the mean over the ranks; and of agreeing on one number; every
+ * message is checked. Nothing but the calls is timed. Dense and sparse are
  * MPI_Alltoallv: all messages, of half to one and a half BYTES; or one of BYTES in four. Changing: an MPI_Alltoall of
  * BYTES, of half of it, and so on down to a 32nd, and again. Allreduce and bcast: BYTES in all, bcast from rank 0;
  * reduce_scatter: MPI_Reduce_scatter_block, BYTES to each rank. Reductions are MPI_BXOR: Open MPI's sums of bytes
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AGREEMENTS = 10 };
 enum Call { ALLTOALL, ALLGATHER, DENSE, SPARSE, CHANGING, ALLREDUCE, REDUCE_SCATTER, BCAST, CALLS };
 
 static int length(enum Call call, int bytes, int from, int to) {
@@ -53,7 +55,7 @@ int main(int argc, char** argv) {
     from += received[peer];
   }
   long wrong = 0, all_wrong = 0;
-  double total = 0, longest = 0;
+  double total = 0, longest = 0, *own = malloc(2 * (size_t)calls * sizeof(double)), *sums = own + calls;
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < calls; ++i) {
     if (call == CHANGING)
@@ -79,7 +81,7 @@ int main(int argc, char** argv) {
       MPI_Bcast(rank == 0 ? out : in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     else
       MPI_Alltoallv(out, sent, places, MPI_BYTE, in, received, origins, MPI_BYTE, MPI_COMM_WORLD);
-    total += MPI_Wtime() - start;
+    total += own[i] = MPI_Wtime() - start;
     for (int from = 0; from < results; ++from) {
       if (received[from] == 0) continue;
       const unsigned char* message = (call == BCAST && rank == 0 ? out : in) + origins[from];
@@ -90,7 +92,17 @@ int main(int argc, char** argv) {
   }
   MPI_Allreduce(&wrong, &all_wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   MPI_Reduce(&total, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("total %.9f %s\n", longest, all_wrong ? "WRONG DATA" : "right");
+  MPI_Reduce(own, sums, calls, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  double agreed = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = MPI_Wtime();
+  for (int i = 0; i < AGREEMENTS; ++i) MPI_Allreduce(&total, &agreed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0) {
+    printf("agree %.9f\n", (MPI_Wtime() - start) / AGREEMENTS);
+    for (int i = 0; i < calls; ++i) printf("%s%.9f", i ? ";" : "costs ", sums[i] / n);
+    printf("\ntotal %.9f %s\n", longest, all_wrong ? "WRONG DATA" : "right");
+  }
+  free(own);
   free(out);
   free(in);
   free(numbers);

@@ -72,7 +72,7 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
 
 struct Run {
   std::optional<FallbackReason> why{};  ///< the MPI library is to serve the call; nothing: it is over
-  Duel* duel = nullptr;                 ///< to be told when the call is over
+  Selection* selection = nullptr;       ///< to be told when the call is over
   Choices::Call chosen{};               ///< likewise
   bool look = false;                    ///< then it is time to find out what the ranks send
 };
@@ -148,14 +148,14 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   const std::uint64_t bytes = bytes_to_others(peer_bytes);
   const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes), sides.reach.rooted());
   if (found.extent.messages > 0) team->looked_at(found.extent, sides.reach.rooted(), false);
-  if (found.exchange == nullptr && found.duel == nullptr && found.why != FallbackReason::erroneous)
+  if (found.exchange == nullptr && found.selection == nullptr && found.why != FallbackReason::erroneous)
     return run_by_bundles(comm, sides, *team, found.why);
-  if (found.exchange == nullptr) return {.why = found.why, .duel = found.duel};
+  if (found.exchange == nullptr) return {.why = found.why, .selection = found.selection};
   VectorOperation operation(*found.exchange, call);
   operation.begin();
-  finish(operation, found.duel != nullptr ? found.duel->deadline() : never);
+  finish(operation, found.selection != nullptr ? found.selection->deadline() : never);
   note_scheduled(*found.exchange, bytes);
-  return {.duel = found.duel};
+  return {.selection = found.selection};
 }
 
 template <class Native>
@@ -171,7 +171,7 @@ int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native)
       note_passed_on(comm, sides, *run.why);
       code = wait_in_mpi(native);
     }
-    if (run.duel != nullptr) run.duel->over();
+    if (run.selection != nullptr) run.selection->over();
     run.chosen.over();
     if (run.look) {
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;

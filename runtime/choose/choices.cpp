@@ -5,9 +5,11 @@
 #include <cmath>
 #include <iomanip>
 #include <limits>
+#include <span>
 #include <sstream>
 #include <utility>
 
+#include "hocket/choose/exact.hpp"
 #include "hocket/choose/forecast.hpp"
 #include "hocket/limits.hpp"
 #include "hocket/schedulers/plan_exchange.hpp"
@@ -26,9 +28,6 @@ namespace {
 /// Ranks; with more, every window's waits would cost seconds to derive. Only the usual window is offered.
 constexpr int most_ranks_for_windows = 512;
 
-/// Of the library's own time so far: what may go into finding out. As GuardRules has it.
-constexpr double share = GuardRules{}.budget_share;
-
 /// Seconds, on the slow side: for the ranks to agree on where they are; to draw up a schedule, its waits and a private
 /// communicator.
 constexpr double meeting_seconds = 5e-3;
@@ -43,18 +42,13 @@ constexpr double agreements_of_a_meeting = 4, agreements_of_planning = 16;
 /// Seconds for both where ranks of one host stand for hosts, more of them than cores, and spin while they wait.
 constexpr double crowded_seconds = 60e-3;
 
-/// Calls that are timed together while the library serves. The least counts: one that is held up, as happens where
+/// Calls as long as this many times what finding out takes need no second look: one that is held up, as happens where
 /// ranks outnumber cores, would seem to pay for meeting.
-constexpr std::size_t calls_of_a_look = 2;
+constexpr double clearly_pays = 4;
+constexpr std::uint32_t calls_of_a_look = 2;
 
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 16384;
-
-/// Calls as long as this many meetings of the ranks: they meet before those that are timed.
-constexpr double calls_of_a_meeting = 20;
-
-/// Times what a call takes that follows another: more after a meeting, and meetings are no good.
-constexpr double distortion = 1.5;
 
 /// "alltoall", as evidence names them.
 std::string collective_name(CallKind kind) {
@@ -66,18 +60,10 @@ std::string collective_name(CallKind kind) {
   return name;
 }
 
-/// What this run has measured of a guarded choice.
-Evidence evidence_of(const Choice& choice, const std::string& place) {
-  const Guard& guard = *choice.guard;
-  std::vector<std::string_view> names;
-  for (const std::size_t arm : choice.offered) names.push_back(arms[arm].name);
-  return {.place = place,
-          .call = collective_name(choice.kind),
-          .size_class = size_class(choice.bytes),
-          .layout = "any",
-          .settled = guard.settled(),
-          .winner = std::string(names[guard.incumbent()]),
-          .arms = guard.learned(names)};
+/// Gathers and scatters end when all has left, or come to, the root.
+AgreedCost::Of cost_of(CallKind kind) {
+  const bool around_root = kind.collective->pattern == Pattern::irregular && kind.collective->rooted;
+  return around_root ? AgreedCost::Of::most : AgreedCost::Of::mean;
 }
 
 /// 0 for what is not known.
@@ -99,11 +85,6 @@ std::size_t best_predicted(const Choice& choice) {
   return *best <= worth_it * choice.predicted[0] ? static_cast<std::size_t>(best - choice.predicted.begin()) : 0;
 }
 
-/// Whether any arm should gain what is worth a change. Where none should, trials are for earned time only.
-bool promises_gain(const Choice& choice) {
-  return !(choice.predicted[0] * (1 - GuardRules{}.margin) <= std::ranges::min(choice.predicted));
-}
-
 }  // namespace
 
 void Choices::keep() const {
@@ -111,12 +92,16 @@ void Choices::keep() const {
   std::vector<Evidence> learned;
   for (const Choice& choice : choices_) {
     tell(choice);
-    if (!choice.guard) continue;
-    Evidence evidence = evidence_of(choice, place_.digest);
+    std::optional<Evidence> measured = choice.selection ? choice.selection->learned() : std::nullopt;
+    if (!measured) continue;
+    Evidence& evidence = learned.emplace_back(std::move(*measured));
+    evidence.place = place_.digest;
+    evidence.call = collective_name(choice.kind);
+    evidence.size_class = size_class(choice.bytes);
+    evidence.layout = "any";
     evidence.ranks = static_cast<std::uint32_t>(members_.size);
     evidence.hosts = static_cast<std::uint32_t>(place_.hosts);
     evidence.mpi = mpi_;
-    learned.push_back(std::move(evidence));
   }
   if (!learned.empty()) keep_evidence(place_.digest, learned);
 }
@@ -130,8 +115,7 @@ Choice& Choices::of(CallKind kind, std::size_t bytes) {
   Choice& fresh = choices_.emplace_back();
   fresh.kind = kind;
   fresh.bytes = bytes;
-  if (kind.collective->pattern == Pattern::irregular && kind.collective->rooted)
-    fresh.costs = AgreedCosts(AgreedCosts::Cost::most);
+  fresh.look = AgreedCost(cost_of(kind));
   recall(fresh);
   return *(last_ = &fresh);
 }
@@ -155,34 +139,28 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   Choice& choice = of(kind, bytes);
   ++choice.calls;
   Call call;
-  bool timed = false;
-  double limit = std::numeric_limits<double>::infinity();
   if (choice.stage == Choice::Stage::watched) watch(comm, choice);
-  std::size_t arm = 0;
+  std::size_t arm = choice.arm;
   switch (choice.stage) {
-    case Choice::Stage::guarded: {
-      if (choice.guard->due()) tell_guard(comm, choice);
-      const Turn turn = choice.guard->next();
-      arm = choice.offered[turn.arm];
-      timed = turn.timed;
-      limit = turn.limit;
-      if (timed) choice.timed.push_back(arm);
+    case Choice::Stage::selected:
+      arm = choice.offered[choice.selection->begin(comm)];
+      call.selection_ = &*choice.selection;
       break;
-    }
-    case Choice::Stage::watched: {
-      timed = looks_at(choice);
+    case Choice::Stage::watched:
+      if (looks_at(choice)) call.look_ = &choice.look;
       break;
-    }
     case Choice::Stage::fixed:
-      arm = choice.arm;
+      break;
   }
   if (arm != 0) call.exchange_ = members_.exchange(comm, kind, arms[arm]);
-  if (timed) {
-    call.timed_ = &choice.costs;
-    choice.costs.begin(comm);
-  }
-  call.deadline_ = choice.costs.after(limit, timed);
+  if (call.selection_ != nullptr) call.deadline_ = call.selection_->deadline();
+  if (call.look_ != nullptr) call.look_->begin();
   return call;
+}
+
+void Choices::Call::over() {
+  if (look_ != nullptr) look_->end();
+  if (selection_ != nullptr) selection_->over();
 }
 
 void Choices::tell(const Choice& choice) const {
@@ -193,62 +171,80 @@ void Choices::tell(const Choice& choice) const {
                 .bytes = choice.bytes,
                 .calls = choice.calls,
                 .native = choice.native_seconds};
-  if (choice.guard) {
-    const Guard& guard = *choice.guard;
-    const ArmState& now = guard.arms()[guard.incumbent()];
-    row.arm = arms[choice.offered[guard.incumbent()]].name;
-    row.trials = guard.trials();
-    row.lost = guard.lost();
-    row.native = known_seconds(guard.arms()[0].typical);
-    row.predicted = known_seconds(choice.predicted[guard.incumbent()]);
-    row.measured = known_seconds(now.typical);
+  if (choice.selection) {
+    const Chooser& chooser = choice.selection->chooser();
+    const std::size_t best = chooser.best();
+    row.arm = arms[choice.offered[best]].name;
+    row.trials = chooser.trials();
+    row.native = chooser.beliefs()[0].timed > 0 ? chooser.beliefs()[0].seconds : choice.native_seconds;
+    row.predicted = known_seconds(choice.predicted[best]);
+    row.measured = chooser.beliefs()[best].timed > 0 ? chooser.beliefs()[best].seconds : 0;
   }
   note_choice(std::move(row));
 }
 
-void Choices::Call::over() {
-  if (timed_ != nullptr) timed_->end();
+bool Choices::is_long(const Choice& choice) const {
+  return choice.bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
 }
 
-/// Whether a call is timed that the library serves. The first sets up connections. Short ones are looked at later:
-/// that costs about as much as they do.
+/// Whether a call is timed that the library serves. Short ones are looked at later: that costs about as much as they
+/// do.
 bool Choices::looks_at(const Choice& choice) const {
-  const bool is_long = choice.bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
-  const int first = is_long ? 1 : 6, step = choice.outruns_wires ? 6 : 3, power = std::bit_width(choice.calls) - 1;
-  if (choice.costs.count() > 0) return true;  // the rest of a look
+  const int first = is_long(choice) ? 0 : 6, step = choice.outruns_wires ? 6 : 3,
+            power = std::bit_width(choice.calls) - 1;
+  if (choice.looks > 0) return true;  // the rest of a look
   return std::has_single_bit(choice.calls) && power >= first && (power - first) % step == 0;
 }
 
+/// What earlier jobs have kept serves from the first call on: then the ranks meet at once.
+void Choices::look_for_kept(MPI_Comm comm, const Choice& choice) {
+  if (met_ || settings().choose != Choose::learn || !is_long(choice) || std::exchange(looked_for_kept_, true)) return;
+  const double here = members_.rank == 0 && is_anything_kept(members_.size) ? 1 : 0;
+  if (slowest(comm, here) > 0) meet(comm);
+}
+
 void Choices::watch(MPI_Comm comm, Choice& choice) {
-  if (choice.costs.count() == calls_of_a_look) {
+  look_for_kept(comm, choice);
+  if (choice.look.is_open()) {
     // Until they have met, ranks may have read different networks.
-    std::vector<double> agreed = choice.costs.agree(comm, wire_seconds(choice));
-    const double wires = agreed.back();
-    agreed.pop_back();
-    choice.native_seconds = known_seconds(std::ranges::min(agreed));
+    const auto [seconds, wires] = choice.look.agree(comm, wire_seconds(choice));
+    const bool is_second = choice.looks > 0 && choice.native_seconds > 0;
+    choice.native_seconds =
+        is_second ? std::min(choice.native_seconds, known_seconds(seconds)) : known_seconds(seconds);
     choice.outruns_wires = choice.native_seconds < wires;
+    ++choice.looks;
+    const double least = clearly_pays * (meeting_seconds + planning_seconds(members_.size));
+    if (choice.looks == calls_of_a_look || (!choice.outruns_wires && choice.native_seconds >= least)) choice.looks = 0;
     if (!met_) agreement_seconds_.reset();  // what was in the way last time may be gone
   }
   spent_ += choice.native_seconds;
-  const double since = PMPI_Wtime();
-  if (!met_ && pays(choice, meeting_seconds + planning_seconds(members_.size))) {
-    if (!agreement_seconds_) agreement_seconds_ = measure_agreement(comm);
-    const double agreements = (agreements_of_a_meeting + agreements_of_planning) * *agreement_seconds_;
-    if (pays(choice, meeting_seconds + planning_seconds(members_.size) + agreements)) meet(comm);
-  }
+  if (choice.looks > 0) return;
+  const double planning = planning_seconds(members_.size);
+  if (!met_ && pays(choice, meeting_seconds + planning) &&
+      pays(choice,
+           meeting_seconds + planning + (agreements_of_a_meeting + agreements_of_planning) * agreement_seconds(comm)))
+    meet(comm);
   if (!met_) return;
   if (place_.digest.empty())
     choice.stage = Choice::Stage::fixed;
-  else if (promises(choice))
-    open(comm, choice, since);
+  else if (choice.known.winner.empty() && is_tried_elsewhere(choice))
+    return;  // what is found there tells of this size
+  else if (!choice.known.winner.empty() ||
+           (pays(choice, planning) && pays(choice, planning + agreements_of_planning * agreement_seconds(comm))))
+    open(comm, choice);
+}
+
+double Choices::agreement_seconds(MPI_Comm comm) {
+  if (!agreement_seconds_) agreement_seconds_ = measure_agreement(comm);
+  return *agreement_seconds_;
 }
 
 /// Calls that may go into finding out about another size before they are earned. Where schedules have not been worth it
 /// they are fewer: a program of many sizes would spend them on each.
 double Choices::credit() const {
   const auto in_vain = std::ranges::count_if(
-      choices_, [](const Choice& choice) { return choice.guard && choice.guard->incumbent() == 0; });
-  return GuardRules{}.budget_calls / static_cast<double>(1 + in_vain);
+      choices_, [](const Choice& choice) { return choice.selection && choice.selection->chooser().best() == 0; });
+  return 1 / static_cast<double>(1 + in_vain);
 }
 
 /// What the link of a host needs for what one rank sends.
@@ -264,16 +260,8 @@ double Choices::wire_seconds(const Choice& choice) const {
 /// Where calls outrun the wires nothing is tried on credit.
 bool Choices::pays(const Choice& choice, double seconds) const {
   if (choice.native_seconds <= 0) return false;
-  if (choice.outruns_wires) return share * spent_ >= seconds + crowded_seconds;
-  return share * spent_ + credit() * choice.native_seconds >= seconds;
-}
-
-/// Whether now is the time to try schedules.
-bool Choices::promises(const Choice& choice) const {
-  if (choice.known.winner.empty())
-    return pays(choice, planning_seconds(members_.size) + agreements_of_planning * *agreement_seconds_);
-  const bool lost_before = choice.known.winner == arms[0].name && choice.known.settled;
-  return !lost_before || choice.calls >= GuardRules{}.retest_after;
+  if (choice.outruns_wires) return timing_share * spent_ >= seconds + crowded_seconds;
+  return timing_share * spent_ + credit() * choice.native_seconds >= seconds;
 }
 
 bool Choices::offers_bundles(MPI_Comm comm, const Choice& choice, const Arm& arm) const {
@@ -301,8 +289,46 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
   return forecast(cost, {(together != nullptr ? between_leaders_ : small_)->step_seconds, choice.native_seconds});
 }
 
-void Choices::open(MPI_Comm comm, Choice& choice, double since) {
+/// By what factor schedules of the nearest size that was measured have taken longer than predicted.
+double Choices::prediction_error(const Choice& choice) const {
+  const auto distance = [&](const Choice& other) {
+    return std::abs(static_cast<int>(size_class(other.bytes)) - static_cast<int>(size_class(choice.bytes)));
+  };
+  double error = 1;
+  int least = std::numeric_limits<int>::max();
+  for (const Choice& other : choices_) {
+    if (other.kind != choice.kind || !other.selection || distance(other) >= least) continue;
+    const std::span<const Belief> beliefs = other.selection->chooser().beliefs();
+    double logarithms = 0, measured = 0;
+    for (std::size_t i = 1; i < beliefs.size(); ++i) {
+      if (beliefs[i].timed == 0) continue;
+      logarithms += exact_log(beliefs[i].seconds / other.predicted[i]);
+      ++measured;
+    }
+    if (measured == 0) continue;
+    least = distance(other);
+    error = exact_exp(logarithms / measured);
+  }
+  return error;
+}
+
+/// Whether a schedule serves another size for the first time, and what it has cost is not known yet.
+bool Choices::is_tried_elsewhere(const Choice& choice) const {
+  return std::ranges::any_of(choices_, [&](const Choice& other) {
+    if (other.kind != choice.kind || !other.selection) return false;
+    const std::span<const Belief> schedules = other.selection->chooser().beliefs().subspan(1);
+    const auto any = [&](std::uint64_t Belief::* calls) {
+      return std::ranges::any_of(schedules, [&](const Belief& belief) { return belief.*calls > 0; });
+    };
+    return any(&Belief::calls) && !any(&Belief::timed);
+  });
+}
+
+void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.stage = Choice::Stage::fixed;
+  if (choice.native_seconds <= 0)
+    for (const ArmEvidence& kept : choice.known.arms)
+      if (kept.name == arms[0].name) choice.native_seconds = kept.seconds;
   const Collective& collective = *choice.kind.collective;
   const Arm& usual = arms[run_window(collective.pattern, collective.rooted)];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
@@ -335,64 +361,21 @@ void Choices::open(MPI_Comm comm, Choice& choice, double since) {
     choice.arm = choice.offered[best_predicted(choice)];
     return;
   }
-  choice.costs.meet_first(small_->agree_seconds * calls_of_a_meeting <= choice.native_seconds);
-  // What it took to get here may cost as many calls as trials may; more has to be made up for.
-  const double granted = choice.outruns_wires ? 0 : credit() * choice.native_seconds;
-  set_guard(choice);
-  const double took = slowest(own, PMPI_Wtime() - since);
-  choice.guard->waste(std::max(0.0, took - granted));
-  choice.stage = Choice::Stage::guarded;
-}
-
-/// A guard that knows what was seen so far.
-void Choices::set_guard(Choice& choice) const {
-  GuardRules rules;
-  rules.post_seconds = small_->agree_seconds;
-  rules.timed_seconds = choice.costs.meets_first() ? small_->agree_seconds : 0;
-  rules.budget_calls = choice.outruns_wires || !promises_gain(choice) ? 0 : credit();
-  std::vector<ArmEvidence> known;
-  std::optional<std::size_t> winner;
-  for (std::size_t i = 0; i < choice.offered.size(); ++i) {
-    const std::string_view name = arms[choice.offered[i]].name;
-    const auto found = std::ranges::find(choice.known.arms, name, &ArmEvidence::name);
-    known.push_back(found != choice.known.arms.end() ? *found : ArmEvidence{});
-    if (choice.known.winner == name) winner = i;
-    if (arms[choice.offered[i]].has_order() && settings().flow_control != Flow::barrier)
-      rules.can_be_cut |= std::uint64_t{1} << i;
-  }
-  choice.guard.emplace(choice.predicted, rules, known, winner);
-  choice.guard->seen(0, choice.calls - 1, choice.native_seconds);
-}
-
-/// Where ranks outnumber cores, calls that all of them begin at once may take several times as long as those that
-/// follow each other. Then meetings would measure something else than the program sees, at a high price.
-void Choices::tell_guard(MPI_Comm comm, Choice& choice) {
-  const std::vector<double> costs = choice.costs.agree(comm);
-  const std::vector<std::size_t> timed = std::exchange(choice.timed, {});
-  const auto distorted = [&](const std::vector<double>& seconds) {
-    std::vector<double> native;
-    for (std::size_t i = 0; i < seconds.size(); ++i)
-      if (timed[i] == 0) native.push_back(seconds[i]);
-    return all_longer(native, distortion * choice.native_seconds);
-  };
-  // The most over the ranks may just be one that is held up: asked about again, by what was watched.
-  const bool given_up = choice.costs.meets_first() && choice.native_seconds > 0 && distorted(costs) &&
-                        distorted(choice.costs.as_if_unmet(comm));
-  if (!given_up) return choice.guard->tell(costs);
-  double wasted = choice.guard->lost();
-  for (const double seconds : costs)
-    if (std::isfinite(seconds)) wasted += std::max(0.0, seconds - choice.native_seconds) + small_->agree_seconds;
-  choice.costs.meet_first(false);
-  choice.guard.reset();  // it has not been in vain: this choice begins anew
-  set_guard(choice);
-  choice.guard->waste(wasted);
+  std::vector<std::string_view> names;
+  for (const std::size_t arm : choice.offered) names.push_back(arms[arm].name);
+  std::vector<double> expected = choice.predicted;
+  const double error = prediction_error(choice);
+  for (std::size_t i = 1; i < expected.size(); ++i) expected[i] *= error;
+  choice.selection.emplace(std::move(names), expected, small_->agree_seconds, cost_of(choice.kind), choice.known);
+  choice.selection->seen(choice.calls - 1, choice.native_seconds);
+  choice.stage = Choice::Stage::selected;
 }
 
 const Arm* Choices::fastest(CallKind kind, std::size_t bytes) const {
   const std::uint32_t wanted = size_class(bytes);
   for (const Choice& choice : choices_) {
     if (choice.kind != kind || size_class(choice.bytes) != wanted) continue;
-    if (choice.stage == Choice::Stage::guarded) return &arms[choice.offered[choice.guard->incumbent()]];
+    if (choice.stage == Choice::Stage::selected) return &arms[choice.offered[choice.selection->chooser().best()]];
     return &arms[choice.arm];
   }
   return nullptr;

@@ -1,8 +1,8 @@
 #pragma once
 /// Who serves the calls of one communicator: the MPI library or a schedule, and which.
 ///
-/// The library's own call is the one to beat. It serves the first calls; a schedule is tried when the guard
-/// (hocket/choose/guard.hpp) can pay for the trial, and stays when it has proven faster.
+/// The library serves the first call of a size. If that lasts long enough to pay for a plan, the candidate that is
+/// expected to cost least serves the next one (hocket/choose/chooser.hpp).
 #include <mpi.h>
 
 #include <cstddef>
@@ -50,7 +50,8 @@ class Choices final : public Keeper {
 
    private:
     friend class Choices;
-    AgreedCosts* timed_ = nullptr;
+    AgreedCost* look_ = nullptr;
+    Selection* selection_ = nullptr;
     Exchange* exchange_ = nullptr;
     Deadline deadline_ = never;
   };
@@ -64,19 +65,20 @@ class Choices final : public Keeper {
 
  private:
   [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
+  [[nodiscard]] bool is_long(const Choice& choice) const;
   [[nodiscard]] bool looks_at(const Choice& choice) const;
+  void look_for_kept(MPI_Comm comm, const Choice& choice);
   void watch(MPI_Comm comm, Choice& choice);
   [[nodiscard]] double credit() const;
   [[nodiscard]] double wire_seconds(const Choice& choice) const;
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
-  [[nodiscard]] bool promises(const Choice& choice) const;
-  /// `since`: when finding out began, by MPI_Wtime.
-  void open(MPI_Comm comm, Choice& choice, double since);
-  void set_guard(Choice& choice) const;
-  void tell_guard(MPI_Comm comm, Choice& choice);
+  [[nodiscard]] double agreement_seconds(MPI_Comm comm);
+  void open(MPI_Comm comm, Choice& choice);
   /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.
   [[nodiscard]] bool offers_bundles(MPI_Comm comm, const Choice& choice, const Arm& arm) const;
   [[nodiscard]] double predicted(const Exchange& exchange, const Choice& choice, const Arm& arm) const;
+  [[nodiscard]] bool is_tried_elsewhere(const Choice& choice) const;
+  [[nodiscard]] double prediction_error(const Choice& choice) const;
   void meet(MPI_Comm comm);
   void recall(Choice& choice) const;
   void tell(const Choice& choice) const;
@@ -85,13 +87,13 @@ class Choices final : public Keeper {
   Members members_;
   std::list<Choice> choices_;
   Choice* last_ = nullptr;
-  bool met_ = false;
+  bool met_ = false, looked_for_kept_ = false;
   Place place_;
   std::string mpi_;
   std::vector<Evidence> evidence_;                     ///< of the place, from earlier runs
   std::optional<SmallCosts> small_, between_leaders_;  ///< of all ranks; of those that carry for their hosts
   double spent_ = 0;                                   ///< seconds in watched calls
-  std::optional<double> agreement_seconds_;            ///< measured before the ranks meet
+  std::optional<double> agreement_seconds_;
 };
 
 }  // namespace hocket::runtime

@@ -16,6 +16,7 @@
 #include "hocket/error.hpp"
 #include "hocket/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
+#include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/plan/written_file.hpp"
 #include "runtime/progress/requests.hpp"
@@ -78,6 +79,21 @@ class Lock {
   int file_;
 };
 
+std::string eight_digits(const ByteWriter& out) { return digits_of(checksum(out.bytes())).substr(8); }
+
+/// What a rank knows of a place without asking others.
+std::string known_alone(std::uint64_t network_digest, std::size_t ranks) {
+  ByteWriter out;
+  out.fixed(network_digest);
+  out.text(mpi_version());
+  out.fixed(static_cast<std::uint64_t>(ranks));
+  const Settings& s = settings();
+  for (const std::uint64_t value :
+       {static_cast<std::uint64_t>(s.flow_control), s.segment, s.release_threshold, s.max_outstanding_segments})
+    out.fixed(value);
+  return eight_digits(out);
+}
+
 }  // namespace
 
 std::string digits_of(std::uint64_t digest) {
@@ -89,15 +105,18 @@ std::string digits_of(std::uint64_t digest) {
 
 std::string place_digest(std::uint64_t network_digest, const Numbering& numbering) {
   ByteWriter out;
-  out.fixed(network_digest);
-  out.text(mpi_version());
   for (const std::uint32_t ranks : numbering.ranks_per_node) out.fixed(ranks);
   for (const Rank rank : numbering.network_rank) out.fixed(rank);
-  const Settings& s = settings();
-  for (const std::uint64_t value :
-       {static_cast<std::uint64_t>(s.flow_control), s.segment, s.release_threshold, s.max_outstanding_segments})
-    out.fixed(value);
-  return digits_of(checksum(out.bytes()));
+  return known_alone(network_digest, numbering.network_rank.size()) + eight_digits(out);
+}
+
+bool is_anything_kept(int ranks) {
+  if (settings().choices.empty()) return false;
+  const std::string begin = known_alone(PlanStore::instance().network_digest(), static_cast<std::size_t>(ranks));
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(settings().choices, error))
+    if (file.path().filename().string().starts_with(begin)) return true;
+  return false;
 }
 
 std::string mpi_name() {

@@ -6,7 +6,7 @@ namespace hocket::runtime {
 
 /// MPI_Allreduce of a few values, without taking the processor from ranks that have work: MPICH's blocking reductions
 /// and barriers, from the fifth on, wait in the memory of a host without giving processors up. Eight ranks on two cores
-/// then take 27 ms for what their nonblocking forms do in 6 (docs/decisions/0022).
+/// then take 27 ms for what their nonblocking forms do in 6 (docs/decisions/0053).
 void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 /// `bytes` bytes of every rank, in their order, on all: a few. By a reduction, whose connections are open: Open MPI's
 /// nonblocking all-gather sends from everybody to everybody, and the first one takes 40 to 150 ms among 8 hosts on TCP.

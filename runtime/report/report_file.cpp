@@ -39,7 +39,6 @@ std::string row_text(const ChoiceRow& row) {
       .field("message", row.bytes)
       .field("calls", row.calls)
       .field("trials", row.trials)
-      .field("lost", row.lost)
       .field("native", row.native)
       .field("predicted", row.predicted)
       .field("measured", row.measured)

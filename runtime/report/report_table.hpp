@@ -48,7 +48,6 @@ struct ChoiceRow {
   int ranks = 0, hosts = 0;
   std::uint64_t bytes = 0;  ///< of a message in the first of them
   std::uint64_t calls = 0, trials = 0;
-  double lost = 0;       ///< seconds that trials took longer than the arm that they were tried against
   double native = 0;     ///< seconds of a call, by the MPI library; 0: not known, as below
   double predicted = 0;  ///< by the arm
   double measured = 0;

@@ -7,7 +7,7 @@
 
 #include "hocket/network/network.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
-#include "runtime/choose/duels.hpp"
+#include "runtime/choose/irregular_choices.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/plan/planned.hpp"
 #include "runtime/team/schedule_cache.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/buffers/peer_bytes.hpp"
-#include "runtime/choose/duel.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/report/outcome.hpp"
 
@@ -38,7 +38,7 @@ class ScheduleCache {
     Extent extent;                                   ///< of all ranks
     bool large = false;                              ///< lasts much longer than being asked about
     std::unique_ptr<Exchange> exchange;              ///< of Server::schedule
-    std::shared_ptr<Duel> duel;                      ///< with the library's call, where it is found out which is faster
+    std::shared_ptr<Selection> selection;            ///< where it is found out whether the library is faster
   };
 
   /// Which exchanges a call of these sizes may be, as far as this rank can tell: a bit for each, and

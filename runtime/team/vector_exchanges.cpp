@@ -69,16 +69,17 @@ bool Extent::large_enough() const { return messages > 0 && bytes / messages >= s
 
 VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted) {
   ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes), rooted);
-  const bool by_the_library =
-      known != nullptr && (known->duel != nullptr ? known->duel->native_stays() : known->server == Server::mpi);
+  const bool by_the_library = known != nullptr && (known->selection != nullptr ? known->selection->native_stays()
+                                                                               : known->server == Server::mpi);
   if (known != nullptr && known->large && !by_the_library)
     backoff_.worth_it();
   else
     backoff_.in_vain(known != nullptr && known->server == Server::undecided);
   if (known == nullptr) return {};
-  if (known->duel == nullptr || known->duel->scheduled(comm))
-    return {known->exchange.get(), known->why, known->extent, known->duel.get()};
-  return {nullptr, FallbackReason::faster, known->extent, known->duel.get()};
+  Selection* const selection = known->selection.get();
+  if (selection == nullptr || selection->begin(comm) != 0)
+    return {known->exchange.get(), known->why, known->extent, selection};
+  return {nullptr, FallbackReason::faster, known->extent, selection};
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
@@ -110,8 +111,8 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     known->server = Server::schedule;
     known->large = true;
     if (settings().choose == Choose::learn)
-      known->duel = duels_.begin(comm, made.demand_class, known->exchange->planned().figures.bound,
-                                 rooted ? AgreedCosts::Cost::most : AgreedCosts::Cost::mean);
+      known->selection = choices_.begin(comm, made.demand_class, known->exchange->planned().figures.bound,
+                                        rooted ? AgreedCost::Of::most : AgreedCost::Of::mean);
   }
   return known;
 }

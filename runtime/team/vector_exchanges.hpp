@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/choose/duels.hpp"
+#include "runtime/choose/irregular_choices.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/team/irregular.hpp"
@@ -38,7 +38,7 @@ class VectorExchanges {
     std::function<void(const std::string&)> trouble;  ///< told why there is no plan, in words
   };
   explicit VectorExchanges(Members members)
-      : members_(std::move(members)), duels_({members_.rank, members_.size, members_.hosts, members_.place}) {}
+      : members_(std::move(members)), choices_({members_.rank, members_.size, members_.hosts, members_.place}) {}
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
   [[nodiscard]] bool asks() { return backoff_.asks(); }
@@ -46,8 +46,8 @@ class VectorExchanges {
   struct Found {
     const Exchange* exchange = nullptr;
     FallbackReason why = FallbackReason::erroneous;
-    Extent extent;         ///< nothing: not known
-    Duel* duel = nullptr;  ///< who serves it is being found out: to be told when the call is over
+    Extent extent;                   ///< nothing: not known
+    Selection* selection = nullptr;  ///< who serves it is being found out: to be told when the call is over
   };
   /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell. `rooted`: one
   /// rank sends or gets all of it. Collective.
@@ -75,7 +75,7 @@ class VectorExchanges {
   std::unique_ptr<Planner> planner_;
   bool by_rounds_ = false;  ///< ranks agree on phases with their partners
   ScheduleCache schedule_cache_;
-  Duels duels_;
+  IrregularChoices choices_;
   Backoff backoff_;
 };
 

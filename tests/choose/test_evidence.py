@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 
 names = st.text(set(string.printable) - set(string.whitespace) - set(",="), min_size=1, max_size=20)
 times = st.floats(0, 1e6)
-e_values = st.one_of(st.just(1.0), st.floats(0.01, 1000))
 arms = st.lists(
-    st.builds(ArmEvidence, names, st.integers(0, 2**53), times, times, e_values, e_values),
+    st.builds(ArmEvidence, names, st.integers(0, 2**53), times, times),
     min_size=1, max_size=5, unique_by=lambda arm: arm.name,
 )  # fmt: skip
 
@@ -35,7 +34,7 @@ def evidences(draw: st.DrawFn) -> Evidence:
     size = draw(st.integers(0, 127))
     numbers = st.integers(0, 2**32 - 1)
     return Evidence(
-        draw(names), draw(names), size, draw(names), draw(st.booleans()), winner, measured,
+        draw(names), draw(names), size, draw(names), winner, measured,
         draw(numbers), draw(numbers), draw(names),
     )  # fmt: skip
 
@@ -47,10 +46,10 @@ def key(one: Evidence) -> tuple[str, str, int, str]:
 some = st.lists(evidences(), max_size=5, unique_by=key)
 
 LINE = (
-    "place=p call=alltoall size=28 layout=equal ranks=8 hosts=2 mpi=mpich settled=1 winner=w"
+    "place=p call=alltoall size=28 layout=equal ranks=8 hosts=2 mpi=mpich winner=w"
     " arm=native,9,0.5,0.1 arm=w,12,0.25,0"
 )
-GOOD = f"hocket choices 1\n{LINE}\n"
+GOOD = f"hocket choices 2\n{LINE}\n"
 
 
 @given(some)
@@ -62,26 +61,24 @@ def test_what_is_written_is_read(evidence: list[Evidence]) -> None:
 
 def test_a_line() -> None:
     native, winner = ArmEvidence("native", 9, 0.5, 0.1), ArmEvidence("w", 12, 0.25)
-    one = Evidence("p", "alltoall", 28, "equal", True, "w", [native, winner], 8, 2, "mpich")
+    one = Evidence("p", "alltoall", 28, "equal", "w", [native, winner], 8, 2, "mpich")
     assert evidence_text([one]) == GOOD
-    assert evidence_text([]) == "hocket choices 1\n"
-    pairs = GOOD.replace("arm=w,12,0.25,0", "arm=w,12,0.25,0,4.5,0.25")
-    assert parse_evidence(pairs)[0].arms[1] == ArmEvidence("w", 12, 0.25, 0, 4.5, 0.25)
+    assert evidence_text([]) == "hocket choices 2\n"
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
         ("", 1),
-        ("hocket choices 2\n", 1),
-        ("hocket choices 1", 1),
+        ("hocket choices 1\n", 1),
+        ("hocket choices 2", 1),
         (GOOD[:-1], 3 - 1),
         (GOOD + LINE + "\n", 3),  # the same key twice
         (GOOD + "\n", 3),
         (GOOD.replace("size=28", "size=128"), 2),
         (GOOD.replace("size=28", "size=-1"), 2),
         (GOOD.replace("size=28", "size=28x"), 2),
-        (GOOD.replace("settled=1", "settled=yes"), 2),
+        (GOOD.replace("winner=w", "settled=1 winner=w"), 2),
         (GOOD.replace("ranks=8", "ranks=4294967296"), 2),
         (GOOD.replace("hosts=2 ", ""), 2),
         (GOOD.replace("winner=w", "winner=other"), 2),
@@ -93,9 +90,6 @@ def test_a_line() -> None:
         (GOOD.replace("arm=w,12", "arm=w"), 2),
         (GOOD.replace("0.25,0", "0.25,0,2"), 2),
         (GOOD.replace("0.25,0", "0.25,0,2,0"), 2),
-        (GOOD.replace("0.25,0", "0.25,0,1001,1"), 2),
-        (GOOD.replace("0.25,0", "0.25,0,nan,1"), 2),
-        (GOOD.replace("0.25,0", "0.25,0,2,1,1"), 2),
         (GOOD.replace("place=p", "place="), 2),
         (GOOD.replace("place=p ", ""), 2),
         (GOOD.replace("place=p", "place=" + "p" * 300), 2),
@@ -135,8 +129,8 @@ def test_merging_loses_no_key(kept: list[Evidence], learned: list[Evidence]) -> 
     assert merge(merged, []) == merged
 
 
-def about(*measured: ArmEvidence, winner: str = "native", settled: bool = False) -> Evidence:
-    return Evidence("p", "alltoall", 28, "equal", settled, winner, list(measured))
+def about(*measured: ArmEvidence, winner: str = "native") -> Evidence:
+    return Evidence("p", "alltoall", 28, "equal", winner, list(measured))
 
 
 def test_counts_are_added_and_times_weighed() -> None:
@@ -155,33 +149,16 @@ def test_the_past_does_not_weigh_for_ever() -> None:
     assert both.arms[0].seconds == 2.0
 
 
-def test_whose_winner_counts() -> None:
-    native, fast = ArmEvidence("native", 10, 1.0), ArmEvidence("fast", 10, 0.5)
-    settled = about(native, fast, winner="fast", settled=True)
-    beginning = about(native, fast)
+def test_the_winner_is_what_costs_least_of_all_measured() -> None:
+    native, slow, fast = ArmEvidence("native", 10, 1.0), ArmEvidence("a", 10, 1.9), ArmEvidence("a", 10, 0.5)
+    never = ArmEvidence("never", 0, 0.0)
     for kept, learned, winner in (
-        (settled, beginning, "fast"),
-        (beginning, settled, "fast"),
-        (settled, about(native, fast, settled=True), "native"),
-        (beginning, about(native, fast, winner="fast"), "fast"),
+        (about(native, fast, winner="a"), about(native), "a"),
+        (about(native), about(native, fast, winner="a"), "a"),
+        (about(native, fast, winner="a"), about(native, slow), "native"),
+        (about(native, never), about(native), "native"),
     ):
         assert merge([kept], [learned])[0].winner == winner
-    assert merge([settled], [beginning])[0].settled
-
-
-def test_evidence_of_pairs_adds_up_against_the_same_winner() -> None:
-    def both(winner: str, settled: bool, **later: float) -> ArmEvidence:
-        kept = about(ArmEvidence("native", 10, 1.0), ArmEvidence("a", 5, 0.9, 0, 4.0, 0.5), settled=settled)
-        learned = about(
-            ArmEvidence("native", 10, 1.0), ArmEvidence("a", 5, 0.9, 0, **later), winner=winner, settled=False
-        )
-        return next(arm for arm in merge([kept], [learned])[0].arms if arm.name == "a")
-
-    assert both("native", False, better=3.0, no_better=0.25) == ArmEvidence("a", 10, 0.9, 0, 12.0, 0.125)
-    assert both("native", False, better=900.0, no_better=0.01).better == 1000
-    assert both("native", False, better=0.01, no_better=0.01).no_better == 0.01
-    assert both("a", False, better=3.0).better == 3.0  # about the winner that counts now
-    assert both("a", True, better=3.0).better == 4.0
 
 
 def test_size_classes_are_half_an_octave() -> None:

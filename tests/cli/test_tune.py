@@ -19,7 +19,7 @@ def arm(name: str, seconds: float, calls: int = 30) -> ArmEvidence:
 
 def known(call: str, size: int, winner: str, seconds: float, ranks: int = 4, place: str = PLACE) -> Evidence:
     arms = [arm("native", 2e-3)] + ([] if winner == "native" else [arm(winner, seconds)])
-    return Evidence(place, call, size, "any", True, winner, arms, ranks, 2, "mpich-5.0.2")
+    return Evidence(place, call, size, "any", winner, arms, ranks, 2, "mpich-5.0.2")
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def test_shows_what_is_kept(hocket: Call, kept: Path) -> None:
     assert "nothing is kept" in hocket("tune", "show").out
     some(kept)
     lines = hocket("tune", "show").out.splitlines()
-    assert " ".join(lines[0].split()) == "place ranks/hosts mpi call from winner a call gain measured settled"
+    assert " ".join(lines[0].split()) == "place ranks/hosts mpi call from winner a call gain measured"
     assert [line.split()[0] for line in lines[1:]] == [PLACE] * 4 + [OTHER]
-    told = "mpich-5.0.2 alltoall 16 KiB window-2 1.2 ms 40 % 60 yes"
+    told = "mpich-5.0.2 alltoall 16 KiB window-2 1.2 ms 40 % 60"
     assert lines[4].split() == [PLACE, "4/2", *told.split()]
     assert len(hocket("tune", "show", "--place", "bb").out.splitlines()) == 2
 
@@ -67,20 +67,20 @@ def test_shows_it_as_json(hocket: Call, kept: Path) -> None:
         ("allgather", 0, 1), ("alltoall", 1024, 1448), ("alltoall", 1449, 2047), ("alltoall", 16384, 23170),
     ]  # fmt: skip
     last = report["choices"][-1]
-    assert (last["winner"], last["settled"], last["ranks"], last["hosts"]) == ("window-2", True, 4, 2)
+    assert (last["winner"], last["ranks"], last["hosts"]) == ("window-2", 4, 2)
     assert last["gain"] == pytest.approx(0.4)
     assert last["arms"][1] == {"name": "window-2", "calls": 30, "seconds": 1.2e-3, "spread": 0.05}
 
 
 def test_gain_is_unknown_without_the_librarys_own(hocket: Call, kept: Path) -> None:
-    write(kept, Evidence(PLACE, "alltoall", 20, "any", True, "window-2", [arm("window-2", 1e-3)]))
+    write(kept, Evidence(PLACE, "alltoall", 20, "any", "window-2", [arm("window-2", 1e-3)]))
     (line,) = hocket("tune", "show").out.splitlines()[1:]
     assert line.split()[1:3] == ["-", "unknown"]
     assert hocket("tune", "show", "--json").object()["choices"][0]["gain"] is None
 
 
 @pytest.mark.parametrize(
-    "text", ["nonsense\n", "hocket choices 1\nplace=\x1b[2J\n", "hocket choices 1\nx", ""]
+    "text", ["nonsense\n", "hocket choices 2\nplace=\x1b[2J\n", "hocket choices 2\nx", ""]
 )
 def test_damage_is_told_and_can_be_cleared(hocket: Call, kept: Path, text: str) -> None:
     (kept / f"{PLACE}.txt").write_text(text)

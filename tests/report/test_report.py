@@ -179,7 +179,7 @@ def refusal(capsys: Capture, *arguments: str) -> str:
         ("a.json", '{"hocket_report": 7}', "is a report of version 7, and this Hocket reads 1"),
         ("a.json", '{"hocket_report": 1, "lines": [{"call": 3}]}', "entry 1 of 'lines' has no 'call'"),
         ("a.csv", "# a: b\nbytes,seconds\n1,2\n3\n", "a.csv:4: has 1 cells under 2 names"),
-        ("a.txt", "hocket choices 1\ndamaged\n", "line 2: damaged"),
+        ("a.txt", "hocket choices 2\ndamaged\n", "line 2: damaged"),
         ("a.toml", "[[switch]]\nname = 3\n", "a.toml:"),
     ],
 )

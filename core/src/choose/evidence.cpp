@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -13,7 +14,7 @@
 namespace hocket {
 namespace {
 
-constexpr std::string_view version_line = "hocket choices 1";
+constexpr std::string_view version_line = "hocket choices 2";
 constexpr std::size_t longest_name = 200, most_arms = 1000, most_keys = 1'000'000;
 constexpr std::uint64_t most_calls = std::uint64_t{1} << 53;
 constexpr std::uint64_t most_weight = 1024;  // calls that the past counts for at most
@@ -26,7 +27,6 @@ bool is_name(std::string_view text) {
 }
 
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
-bool is_e_value(double value) { return value >= least_e_value && value <= most_e_value; }
 
 std::string number(double value) {
   char text[32];
@@ -53,7 +53,7 @@ bool valid(const Evidence& evidence) {
   std::set<std::string_view> names;
   for (const ArmEvidence& arm : evidence.arms)
     if (!is_name(arm.name) || arm.calls > most_calls || !is_time(arm.seconds) || !is_time(arm.spread) ||
-        !is_e_value(arm.better) || !is_e_value(arm.no_better) || !names.insert(arm.name).second)
+        !names.insert(arm.name).second)
       return false;
   return is_name(evidence.place) && is_name(evidence.call) && is_name(evidence.layout) && is_name(evidence.mpi) &&
          evidence.size_class < classes && evidence.arms.size() <= most_arms && names.contains(evidence.winner);
@@ -66,7 +66,7 @@ std::string_view value_of(std::string_view word, std::string_view name) {
 }
 
 bool read_line(std::string_view line, Evidence& evidence) {
-  constexpr std::size_t fixed = 9;
+  constexpr std::size_t fixed = 8;
   const std::vector<std::string_view> words = split(line, ' ');
   if (words.size() < fixed || words.size() > fixed + most_arms) return false;
   evidence.place = value_of(words[0], "place");
@@ -76,18 +76,12 @@ bool read_line(std::string_view line, Evidence& evidence) {
   if (!read(value_of(words[4], "ranks"), evidence.ranks) || !read(value_of(words[5], "hosts"), evidence.hosts))
     return false;
   evidence.mpi = value_of(words[6], "mpi");
-  const std::string_view settled = value_of(words[7], "settled");
-  if (settled != "0" && settled != "1") return false;
-  evidence.settled = settled == "1";
-  evidence.winner = value_of(words[8], "winner");
+  evidence.winner = value_of(words[7], "winner");
   for (std::size_t i = fixed; i < words.size(); ++i) {
     const std::vector<std::string_view> parts = split(value_of(words[i], "arm"), ',');
     ArmEvidence& arm = evidence.arms.emplace_back();
-    const bool pairs = parts.size() == 6;
-    if ((parts.size() != 4 && !pairs) || !read(parts[1], arm.calls) || !read(parts[2], arm.seconds) ||
-        !read(parts[3], arm.spread))
+    if (parts.size() != 4 || !read(parts[1], arm.calls) || !read(parts[2], arm.seconds) || !read(parts[3], arm.spread))
       return false;
-    if (pairs && (!read(parts[4], arm.better) || !read(parts[5], arm.no_better))) return false;
     arm.name = parts[0];
   }
   return valid(evidence);
@@ -95,8 +89,6 @@ bool read_line(std::string_view line, Evidence& evidence) {
 
 using Key = std::tuple<std::string, std::string, std::uint32_t, std::string>;
 Key key_of(const Evidence& evidence) { return {evidence.place, evidence.call, evidence.size_class, evidence.layout}; }
-
-void multiply(double& kept, double learned) { kept = std::clamp(kept * learned, least_e_value, most_e_value); }
 
 void add(ArmEvidence& kept, const ArmEvidence& learned) {
   if (learned.calls == 0) return;
@@ -130,12 +122,10 @@ std::string evidence_text(std::span<const Evidence> evidence) {
     if (!valid(one)) throw InputError("evidence on '" + shown(one.call) + "' that could not be read back");
     text += "place=" + one.place + " call=" + one.call + " size=" + std::to_string(one.size_class) +
             " layout=" + one.layout + " ranks=" + std::to_string(one.ranks) + " hosts=" + std::to_string(one.hosts) +
-            " mpi=" + one.mpi + " settled=" + (one.settled ? "1" : "0") + " winner=" + one.winner;
-    for (const ArmEvidence& arm : one.arms) {
+            " mpi=" + one.mpi + " winner=" + one.winner;
+    for (const ArmEvidence& arm : one.arms)
       text +=
           " arm=" + arm.name + "," + std::to_string(arm.calls) + "," + number(arm.seconds) + "," + number(arm.spread);
-      if (arm.better != 1 || arm.no_better != 1) text += "," + number(arm.better) + "," + number(arm.no_better);
-    }
     text += '\n';
   }
   return text;
@@ -169,27 +159,20 @@ std::vector<Evidence> merge(std::span<const Evidence> kept, std::span<const Evid
     const auto [at, fresh] = all.emplace(key_of(one), one);
     if (fresh) continue;
     Evidence& both = at->second;
-    const bool same_winner = one.winner == both.winner, new_winner = !same_winner && (one.settled || !both.settled);
-    if (new_winner)
-      for (ArmEvidence& arm : both.arms) arm.better = arm.no_better = 1;
     for (const ArmEvidence& arm : one.arms) {
       const auto same = std::ranges::find(both.arms, arm.name, &ArmEvidence::name);
-      const bool about_winner = same_winner || new_winner;
-      if (same == both.arms.end()) {
-        ArmEvidence& added = both.arms.emplace_back(arm);
-        if (!about_winner) added.better = added.no_better = 1;
-        continue;
-      }
-      add(*same, arm);
-      if (!about_winner) continue;
-      multiply(same->better, arm.better);
-      multiply(same->no_better, arm.no_better);
+      if (same == both.arms.end())
+        both.arms.push_back(arm);
+      else
+        add(*same, arm);
     }
     both.ranks = one.ranks;
     both.hosts = one.hosts;
     both.mpi = one.mpi;
-    if (new_winner) both.winner = one.winner;
-    both.settled = both.settled || one.settled;
+    const auto cost = [](const ArmEvidence& arm) {
+      return arm.calls > 0 ? arm.seconds : std::numeric_limits<double>::infinity();
+    };
+    both.winner = std::ranges::min_element(both.arms, {}, cost)->name;
   }
   std::vector<Evidence> merged;
   for (auto& [key, one] : all) merged.push_back(std::move(one));

@@ -1,4 +1,4 @@
-"""What the guard makes of measured times."""
+"""What the engine that chooses makes of measured times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CALLS: Final = 200  # that it decides in
 
 
 def choice_and_regret(times: Mapping[str, Sequence[float]]) -> tuple[str, float]:
-    """Name of the arm that a guard ends with, which knows nothing beforehand, and what its median takes beyond the
+    """Name of the arm that is used in the end where nothing is known beforehand, and what its median takes beyond the
     least, as a share of that.
 
     ``times``: seconds of calls by each arm, measured in turn, as many of each; the library's own first. They are
@@ -21,10 +21,8 @@ def choice_and_regret(times: Mapping[str, Sequence[float]]) -> tuple[str, float]
     """
     names = list(times)
     costs = np.array([times[name] for name in names]).T
-    rules = _core.choose.GuardRules()
-    rules.can_be_cut = (1 << len(names)) - 2
-    guard = _core.choose.Guard([float("nan")] * len(names), rules)
-    _, incumbents, *_ = guard.play(np.resize(costs, (CALLS, len(names))))
+    chooser = _core.choose.Chooser([float("nan")] * len(names))
+    for of_call in np.resize(costs, (CALLS, len(names))):
+        chooser.learn(float(of_call[chooser.next().candidate]))
     medians = np.median(costs, axis=0)
-    chosen = incumbents[-1]
-    return names[chosen], float(medians[chosen] / medians.min() - 1)
+    return names[chooser.best], float(medians[chooser.best] / medians.min() - 1)

@@ -390,7 +390,7 @@ def measure(
         header = _header(request, comm.Get_size(), hosts, placement, source, library is not None)
         if request.arms:
             header["Ratio"] = None
-            header["Choice"] = "of the guard, given these times; regret: its median beyond the least"
+            header["Choice"] = "of the engine, given these times; regret: its median beyond the least"
             header["Arms"] = " ".join(measurement.arms())
         begins(header)
     for size in request.sizes:

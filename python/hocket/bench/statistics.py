@@ -41,7 +41,7 @@ class Row:
     ``scheduled`` is None where the job runs without Hocket's runtime. ``served``: what served the calls in
     ``scheduled``. ``ratio``: median of native / scheduled of calls measured in turn. ``bound``: None if
     unknown. ``wrong``: what is wrong with the data that arrived; empty if nothing is. ``arms``: those that
-    were measured; then ``choice`` is the one that the guard ends with, given these times, and ``regret``
+    were measured; then ``choice`` is the one that is chosen in the end, given these times, and ``regret``
     what its median takes beyond the least, as a share of that.
     """
 

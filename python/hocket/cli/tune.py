@@ -37,7 +37,7 @@ def _object(choice: Choice) -> dict[str, Any]:
     return {
         "place": one.place, "ranks": one.ranks, "hosts": one.hosts, "mpi": one.mpi, "call": one.call,
         "layout": one.layout, "least_bytes": choice.least, "most_bytes": choice.most, "winner": one.winner,
-        "gain": choice.gain, "settled": one.settled, "calls": choice.calls, "arms": arms,
+        "gain": choice.gain, "calls": choice.calls, "arms": arms,
     }  # fmt: skip
 
 

@@ -22,7 +22,6 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
             [
                 ("calls and sizes known", len(choices)),
                 ("places", len({choice.evidence.place for choice in choices})),
-                ("settled", sum(choice.evidence.settled for choice in choices)),
                 ("faster than native", sum(gain > 0 for gain in gains)),
                 ("largest gain", f"{100 * max(gains):.0f} %" if gains else "-"),
             ]

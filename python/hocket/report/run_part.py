@@ -52,7 +52,6 @@ _CHOICE: Final[dict[str, tuple[type, ...]]] = {
     "message": (int,),
     "calls": (int,),
     "trials": (int,),
-    "lost": (int, float),
     "native": (int, float),
     "predicted": (int, float),
     "measured": (int, float),
@@ -358,8 +357,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[Any]:
     for choice in choices:
         gain = choice["native"] / choice["measured"] if choice["native"] and choice["measured"] else None
         times = [
-            format_time(choice[key], 3) if choice[key] else ""
-            for key in ("lost", "native", "predicted", "measured")
+            format_time(choice[key], 3) if choice[key] else "" for key in ("native", "predicted", "measured")
         ]
         rows.append(
             [
@@ -382,7 +380,6 @@ def _choices(choices: list[dict[str, Any]]) -> list[Any]:
         "served by",
         "calls",
         "trials",
-        "trials' loss",
         "native",
         "predicted",
         "measured",
@@ -390,6 +387,6 @@ def _choices(choices: list[dict[str, Any]]) -> list[Any]:
     ]
     native = [number for number, choice in enumerate(choices) if choice["arm"].startswith("native")]
     return [
-        table(header, rows, numbers=(1, 2, 3, 5, 6, 7, 8, 9, 10, 11), dim=native),
+        table(header, rows, numbers=(1, 2, 3, 5, 6, 7, 8, 9, 10), dim=native),
         paragraph("Native: a call by the MPI library. Gain: native over measured.", "note"),
     ]

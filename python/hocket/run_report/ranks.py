@@ -66,7 +66,6 @@ class ChoiceRow:
     message: int  # bytes, in the first of the calls
     calls: int
     trials: int
-    lost: float  # seconds that trials cost
     native: float  # seconds of a call; 0: not known, as the next
     predicted: float
     measured: float
@@ -165,7 +164,6 @@ def _choice(fields: _Fields) -> ChoiceRow:
         message=fields.count("message"),
         calls=fields.count("calls"),
         trials=fields.count("trials"),
-        lost=fields.seconds("lost"),
         native=fields.seconds("native"),
         predicted=fields.seconds("predicted"),
         measured=fields.seconds("measured"),

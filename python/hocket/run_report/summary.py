@@ -121,7 +121,6 @@ def _choice_cells(choice: ChoiceRow) -> list[str]:
         choice.arm,
         f"{choice.calls:,}",
         f"{choice.trials:,}",
-        _seconds(choice.lost or None),
         _seconds(choice.native or None),
         _seconds(choice.predicted or None),
         _seconds(choice.measured or None),
@@ -162,7 +161,7 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
         table = titled("who serves them, as found out while they ran")
         for name in ("collective", "ranks", "hosts", "message", "served by", "calls", "trials"):
             table.add_column(name, justify="left" if name in ("collective", "served by") else "right")
-        for name in ("trials' loss", "native", "predicted", "measured", "gain"):
+        for name in ("native", "predicted", "measured", "gain"):
             table.add_column(name, justify="right")
         for choice in account.choices[:_MOST_LINES]:
             table.add_row(*map(Text, _choice_cells(choice)), style="dim" if choice.arm == "native" else "")

@@ -29,7 +29,6 @@ COLUMNS: Final = (
     "a call",
     "gain",
     "measured",
-    "settled",
 )
 
 
@@ -80,7 +79,6 @@ class Choice:
             "-" if winner is None else format_time(winner.seconds, 3),
             "-" if gain is None else f"{100 * gain:.0f} %",
             f"{self.calls:,}",
-            "yes" if one.settled else "no",
         ]
 
     @property

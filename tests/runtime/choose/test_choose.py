@@ -72,16 +72,15 @@ def only_file(kept: Path) -> Path:
 @pytest.mark.parametrize("form", ["blocking", "all-gather"])
 def test_a_faster_schedule_is_found_and_stays(calls: Callable[..., Told], kept: Path, form: str) -> None:
     told = calls(SLOW, FAST, form=form)
-    assert told.first >= 3, "the first calls are the library's"
-    assert told.last == 39
-    assert told.scheduled >= 20  # of 40: within 20 calls it serves all that are no trials
+    assert told.first == 1, "only the first call is the library's"
+    assert told.last == 39 and told.scheduled >= 38
     assert re.search(r"winner=(window-\d|order) ", only_file(kept).read_text())
 
 
 def test_a_library_that_stalls_on_one_rank_in_turn_is_slow(calls: Callable[..., Told], kept: Path) -> None:
     """The others are done soon, and wait in the next call: the least duration over the ranks is that of a schedule."""
     told = calls(SLOW, FAST, form="stalls")
-    assert told.last == 39 and told.scheduled >= 20
+    assert told.last == 39 and told.scheduled >= 36
     assert "winner=native " not in only_file(kept).read_text()
 
 
@@ -135,20 +134,20 @@ def test_a_gain_is_found_for_each_size(calls: Callable[..., Told]) -> None:
     assert told.scheduled >= 100 and told.last >= 220
 
 
-def test_what_is_known_serves_as_soon_as_the_ranks_have_met(calls: Callable[..., Told], kept: Path) -> None:
+def test_what_is_known_serves_from_the_first_call_on(calls: Callable[..., Told], kept: Path) -> None:
     calls(SLOW, FAST)
     first = only_file(kept).read_text()
     again = calls(SLOW, FAST, number=16)
-    assert again.first <= 5 and again.last == 15 and again.scheduled >= 8  # no trials of others
+    assert again.first == 0 and again.last == 15 and again.scheduled >= 15
     assert only_file(kept).read_text() != first  # more of it is known now
 
     other = calls(SLOW, FAST, network="chain:3,1", number=12)
-    assert other.first >= 3, "evidence of another network counts for nothing"
-    assert calls(SLOW, FAST, size=16384, number=12).first >= 3, "nor that of another size"
+    assert other.first == 1, "evidence of another network counts for nothing"
+    assert calls(SLOW, FAST, size=16384, number=12).first == 1, "nor that of another size"
 
 
 @pytest.mark.parametrize(
-    "damage", [b"hocket choices 1\nplace=1 call\n", b"\xff\x00\n", b"hocket choices 99\n", b""]
+    "damage", [b"hocket choices 2\nplace=1 call\n", b"\xff\x00\n", b"hocket choices 1\n", b""]
 )
 def test_damaged_evidence_is_told_once_and_learned_anew(
     calls: Callable[..., Told], kept: Path, damage: bytes
@@ -157,7 +156,7 @@ def test_damaged_evidence_is_told_once_and_learned_anew(
     path = only_file(kept)
     path.write_bytes(damage)
     told = calls(SLOW, FAST)
-    assert told.first >= 3 and told.last == 39
+    assert told.first == 1 and told.last == 39
     warnings = [line for line in told.said.splitlines() if "HOCKET_CHOICES" in line]
     assert len(warnings) == 1 and "found out anew" in warnings[0], told.said
     assert "winner=" in path.read_text()
@@ -172,13 +171,13 @@ def test_nowhere_to_keep_it(calls: Callable[..., Told], kept: Path) -> None:
 
 
 def test_one_long_call_does_not_make_the_ranks_meet(calls: Callable[..., Told]) -> None:
-    """It is as long as a schedule would be worth; the next one shows that it was held up."""
-    told = calls(SLOW, FAST, *LEARN, "-v", form="hiccup")
+    """It lasts as long as finding out would; the next one shows that it was held up."""
+    told = calls("20000", FAST, *LEARN, "-v", form="hiccup", look="1")
     assert told.scheduled == 0 and "phases by" not in told.said
-    assert told.agreements == 2  # on calls 2 and 3, and on 16 and 17
+    assert told.agreements <= 5  # whether anything is kept; two calls, twice
 
 
-@pytest.mark.parametrize(("form", "agreements"), [("blocking", 1), ("vector", 3)])
+@pytest.mark.parametrize(("form", "agreements"), [("blocking", 2), ("vector", 4)])
 def test_what_short_calls_cost(calls: Callable[..., Told], form: str, agreements: int) -> None:
     """Of 200 calls 64 and 65 are timed; of irregular ones 1 and 16 are looked at, too."""
     assert calls("30", FAST, form=form, size=8, number=200).agreements == agreements
@@ -189,19 +188,6 @@ def test_large_irregular_calls_that_outrun_the_wires_make_nobody_meet(calls: Cal
     told = calls("600", FAST, *LEARN, "-v", form="vector", size=1 << 20)
     assert told.scheduled == 0 and "not_worth" not in told.said  # a plan would not be
     assert "not_worth" in calls("60000", FAST, *LEARN, "-v", form="vector", size=1 << 20, number=4).said
-
-
-def test_what_meeting_costs_beyond_two_calls_counts_as_lost(calls: Callable[..., Told]) -> None:
-    """It should take a fifth of a second, and takes two; or seven tenths, more than trials could make up for."""
-    told = calls(SLOW, FAST, *LEARN, "-v", look="10000 400000")
-    assert told.scheduled == 0 and "phases by" in told.said
-    assert calls(SLOW, FAST, size=16384, look="100000").scheduled >= 20
-
-
-def test_nothing_is_tried_on_credit_that_should_gain_nothing(calls: Callable[..., Told]) -> None:
-    """The library's call takes a sixth longer than a host's link needs, and less than the trunk does."""
-    told = calls("29000", FAST, *LEARN, "-v", size=1 << 20, look="1")
-    assert told.scheduled == 0 and "phases by" in told.said
 
 
 @pytest.mark.parametrize(("native", "size"), [("30", 8192), (SLOW, 64)])
@@ -216,7 +202,7 @@ def test_short_jobs_are_the_librarys_and_nothing_is_set_up(
 
 def test_by_prediction_alone(calls: Callable[..., Told], kept: Path) -> None:
     told = calls(SLOW, FAST, "--choose", "predict", number=12)
-    assert 2 <= told.first <= 4 and told.scheduled == 12 - told.first  # no trials
+    assert told.first == 1 and told.scheduled == 11  # no trials
     assert calls("30", FAST, "--choose", "predict", number=12).scheduled == 0
     assert not kept.exists()
 
@@ -243,7 +229,7 @@ def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_pat
     (choice,) = choices
     assert choice["collective"] == "all-to-all" and choice["arm"] != "native"
     assert (choice["communicator"], choice["message"], choice["calls"]) == (4, 8192, 40)
-    assert 0 < choice["trials"] < 20
+    assert choice["trials"] <= 2
     assert choice["measured"] < 0.1 * choice["native"]
     assert choice["native"] == pytest.approx(0.6, rel=0.1)
 

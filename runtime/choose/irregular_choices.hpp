@@ -1,5 +1,5 @@
 #pragma once
-/// The duels of a communicator's irregular exchanges, and what is kept of them.
+/// Who serves the irregular exchanges of a communicator, and what is kept of that.
 #include <mpi.h>
 
 #include <functional>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hocket/demand/demand.hpp"
-#include "runtime/choose/duel.hpp"
 #include "runtime/choose/keeper.hpp"
+#include "runtime/choose/selection.hpp"
 
 namespace hocket::runtime {
 
@@ -22,34 +22,34 @@ struct DemandClass {
 };
 [[nodiscard]] DemandClass class_of(const Demand& demand);
 
-class Duels final : public Keeper {
+class IrregularChoices final : public Keeper {
  public:
   struct Members {
     int rank = 0, size = 0, hosts = 0;
     std::function<std::string()> place;  ///< digest of what evidence depends on; the ranks have met
   };
-  explicit Duels(Members members) : members_(std::move(members)) {}
-  Duels(const Duels&) = delete;
-  Duels& operator=(const Duels&) = delete;
-  ~Duels() { end(); }
+  explicit IrregularChoices(Members members) : members_(std::move(members)) {}
+  IrregularChoices(const IrregularChoices&) = delete;
+  IrregularChoices& operator=(const IrregularChoices&) = delete;
+  ~IrregularChoices() { end(); }
 
-  /// Of an exchange that was planned just now; `bound` as for Duel. What earlier runs have found out about exchanges of
-  /// its class counts. Collective.
-  [[nodiscard]] std::shared_ptr<Duel> begin(MPI_Comm comm, DemandClass demand_class, double bound,
-                                            AgreedCosts::Cost cost);
+  /// Of an exchange that was planned just now, for which no schedule takes less than `bound` seconds (0: not known).
+  /// What earlier runs have found out about exchanges of its class counts. Collective.
+  [[nodiscard]] std::shared_ptr<Selection> begin(MPI_Comm comm, DemandClass demand_class, double bound,
+                                                 AgreedCost::Of of);
 
  private:
   struct Known {
     std::string layout;  ///< of the evidence: the class
     std::uint64_t mean_bytes;
-    std::shared_ptr<Duel> duel;
+    std::shared_ptr<Selection> selection;
   };
   void keep() const override;
 
   Members members_;
   std::optional<std::vector<Evidence>> kept_;  ///< of earlier runs, once it was asked for
   std::string place_, mpi_;
-  std::vector<Known> known_;  ///< also those that nobody remembers any more
+  std::vector<Known> known_;  ///< also of exchanges that nobody remembers any more
 };
 
 }  // namespace hocket::runtime

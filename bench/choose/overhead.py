@@ -1,6 +1,6 @@
 """What switching Hocket on costs or gains: total times of a number of calls, learning included.
 
-    python bench/choose/never_slower.py --mpi mpich [--place shared] [--place NETWORK/OPTION=VALUE/…]
+    python bench/choose/overhead.py --mpi mpich [--place shared] [--place NETWORK/OPTION=VALUE/…]
         [--size 8 --size 65536] [--collective alltoall] [--calls 200] [--pairs 5] [--seconds 20]
 
 A place is shared memory or a lab, with options of `hocket lab run`, such as chain:4,4*2/rate=50Mbit/shuffle=1. Dense
@@ -12,7 +12,7 @@ from before (`first`); --again: a second job with Hocket uses what the first has
 shows what chance does to such ratios. Labs need root.
 Fewer calls are made where as many would take longer than --seconds natively, and more pairs where --pairs take less
 than --cell-seconds. Raw totals and medians of ratios go to
-bench/results/never-slower.{csv,md}, a heat map to docs/pictures/never-slower.png, or beside another --output.
+bench/results/overhead.{csv,md}, a heat map to docs/pictures/overhead.png, or beside another --output.
 """
 
 from __future__ import annotations
@@ -22,27 +22,23 @@ import itertools
 import math
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
-from functools import cache
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, median, stdev
 
-from hocket.mpi import Mpi, launch_command
-from hocket.network import read_network_description
+from hocket.mpi import Mpi
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from jobs import PROGRAM, Place
+
 from mpi_jobs import add_mpi, compiled, mpis
 from results_file import ROOT, Row, alternating, begin, cells, grouped, provenance, quartiles, read, values
 
-PROGRAM = Path(__file__).with_name("total_time.c")
-PICTURE = ROOT / "docs/pictures/never-slower.png"
-HOCKET = [sys.executable, "-m", "hocket.cli"]
+PICTURE = ROOT / "docs/pictures/overhead.png"
 COLLECTIVES = [
     "alltoall",
     "allgather",
@@ -55,51 +51,6 @@ COLLECTIVES = [
 ]
 CELL = ("place", "mpi", "collective", "bytes")
 PROBE_CALLS = 10  # how long a call takes, connections opened, to know how many fit
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a job runs. Without options: in shared memory, where ranks stand for hosts."""
-
-    network: str
-    options: tuple[str, ...] = ()
-
-    @classmethod
-    def parse(cls, text: str) -> Place:
-        network, *options = text.split("/")
-        return cls("chain:4,4" if network == "shared" else network, tuple(options))
-
-    def __str__(self) -> str:
-        if not self.options:
-            return f"shared memory, {ranks_of(self.network)} ranks"
-        return " ".join([self.network, *self.options])
-
-    def command(self, mpi: Mpi, hocket: bool, program: list[str]) -> list[str]:
-        if not self.options:
-            variables = scheduling_variables(self.network, mpi.mpiexec) if hocket else {}
-            return launch_command(mpi, ranks_of(self.network), [], variables, program)
-        lab = [*HOCKET, "lab", "run", "--network", self.network, "--mpi", mpi.mpiexec]
-        return [
-            *lab,
-            *(f"--{option}" for option in self.options),
-            *([] if hocket else ["--native"]),
-            *program,
-        ]
-
-
-@cache
-def scheduling_variables(network: str, mpiexec: str) -> dict[str, str]:
-    """As job scripts take them. With ``hocket run``, Python would run before one of the candidates only, and what ran
-    before a job has its share in how ranks that outnumber cores are served."""
-    command = [*HOCKET, "env", "--network", network, "--mpi", mpiexec, "--placement", "order"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    words = [shlex.split(line) for line in said.splitlines() if line.startswith("export ")]
-    variables = dict(word.split("=", 1) for _, word in words)
-    return {name: value for name, value in variables.items() if name != "HOCKET_CHOICES"}
-
-
-def ranks_of(network: str) -> int:
-    return sum(node.ranks for node in read_network_description(network).nodes)
 
 
 def run(
@@ -187,7 +138,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         )
     kept = sum(value <= 1.03 for value in medians)
     return [
-        "# Never slower",
+        "# Overhead",
         "",
         f"{provenance(heading)}.",
         "",
@@ -265,7 +216,7 @@ def main() -> None:
     parser.add_argument("--cell-seconds", type=float, default=0, help="more pairs until this time is over")
     parser.add_argument("--seconds", type=float, default=20, help="of a native job, at most")
     parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
-    arguments, results = begin(parser, "never-slower", summary)
+    arguments, results = begin(parser, "overhead", summary)
     if arguments.append and results.path.exists():
         before, results.rows = read(results.path)
         results.heading["command"] = f"{before['command']}; {results.heading['command']}"
@@ -287,7 +238,7 @@ def main() -> None:
                         results.add(measure(place, mpi, program, cell, arguments))
                         print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)
     _, measured = read(results.path)
-    picture(measured, PICTURE if results.path.stem == "never-slower" else results.path.with_suffix(".png"))
+    picture(measured, PICTURE if results.path.stem == "overhead" else results.path.with_suffix(".png"))
 
 
 if __name__ == "__main__":

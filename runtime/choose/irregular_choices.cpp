@@ -1,6 +1,8 @@
-#include "runtime/choose/duels.hpp"
+#include "runtime/choose/irregular_choices.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "hocket/plan/binary.hpp"
 #include "runtime/choose/evidence_file.hpp"
@@ -9,7 +11,12 @@
 namespace hocket::runtime {
 namespace {
 
-constexpr std::size_t most_known = 1000;  // duels of a communicator of which something is kept
+constexpr std::string_view native = "native", schedule = "schedule";
+
+/// Of the bound: what irregular exchanges take on wires (bench/results/lab-vector.md).
+constexpr double usual_time = 1.15;
+
+constexpr std::size_t most_known = 1000;  // of a communicator: what is known of more is not kept
 
 }  // namespace
 
@@ -23,7 +30,8 @@ DemandClass class_of(const Demand& demand) {
   return {checksum(out.bytes()), demand.matrix.total_bytes() / std::max<std::uint64_t>(demand.messages(), 1)};
 }
 
-std::shared_ptr<Duel> Duels::begin(MPI_Comm comm, DemandClass demand_class, double bound, AgreedCosts::Cost cost) {
+std::shared_ptr<Selection> IrregularChoices::begin(MPI_Comm comm, DemandClass demand_class, double bound,
+                                                   AgreedCost::Of of) {
   if (!kept_) {
     place_ = members_.place();
     mpi_ = mpi_name();
@@ -32,16 +40,20 @@ std::shared_ptr<Duel> Duels::begin(MPI_Comm comm, DemandClass demand_class, doub
   const std::string layout = "demand-" + digits_of(demand_class.digest);
   const auto of_class = [&](const Evidence& one) { return one.call == irregular_call && one.layout == layout; };
   const auto found = std::ranges::find_if(*kept_, of_class);
-  auto duel = std::make_shared<Duel>(bound, cost, found != kept_->end() ? *found : Evidence{});
-  if (known_.size() < most_known) known_.push_back({layout, demand_class.mean_bytes, duel});
-  return duel;
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  const std::array predicted{unknown, bound > 0 ? usual_time * bound : unknown};
+  // The ranks agree on each of these calls before it begins: one agreement more counts for nothing.
+  auto selection = std::make_shared<Selection>(std::vector{native, schedule}, predicted, 0, of,
+                                               found != kept_->end() ? *found : Evidence{});
+  if (known_.size() < most_known) known_.push_back({layout, demand_class.mean_bytes, selection});
+  return selection;
 }
 
-void Duels::keep() const {
+void IrregularChoices::keep() const {
   if (members_.rank != 0) return;
   std::vector<Evidence> learned;
   for (const Known& one : known_) {
-    std::optional<Evidence> evidence = one.duel->learned();
+    std::optional<Evidence> evidence = one.selection->learned();
     if (!evidence) continue;
     evidence->place = place_;
     evidence->call = irregular_call;

@@ -1,0 +1,28 @@
+#include "runtime/choose/agreed_cost.hpp"
+
+#include <array>
+#include <limits>
+
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/progress/agree.hpp"
+
+namespace hocket::runtime {
+
+void AgreedCost::begin() {
+  own_ = std::numeric_limits<double>::infinity();
+  since_ = std::chrono::steady_clock::now();
+}
+
+void AgreedCost::end() { own_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count(); }
+
+std::pair<double, double> AgreedCost::agree(MPI_Comm comm, double besides) {
+  std::array own{*own_, besides}, all{0.0, 0.0};
+  own_.reset();
+  int ranks = 1;
+  if (of_ == Of::mean) check(PMPI_Comm_size(comm, &ranks));
+  for (double& one : own) one /= ranks;
+  reduce(own.data(), all.data(), 2, MPI_DOUBLE, of_ == Of::mean ? MPI_SUM : MPI_MAX, comm);
+  return {all[0], all[1]};
+}
+
+}  // namespace hocket::runtime

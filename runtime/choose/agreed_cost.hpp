@@ -1,0 +1,42 @@
+#pragma once
+/// How long a call took, as all ranks know it.
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "runtime/progress/requests.hpp"
+
+namespace hocket::runtime {
+
+/// The ranks time the same call and agree on its duration where the next call begins: there they would soon wait for
+/// each other anyway.
+class AgreedCost {
+ public:
+  /// What a call cost, of its durations on the ranks. Not the least: a rank that a lost message holds up comes last to
+  /// the next call, finds everything there, and is done at once, while the others have waited.
+  enum class Of : std::uint8_t {
+    mean,  ///< calls that follow each other: together they take what the ranks spend in them
+    most,  ///< calls in which all that is sent begins or ends at one rank: others may be done long before
+  };
+  explicit AgreedCost(Of of = Of::mean) : of_(of) {}
+
+  /// A call begins that is timed.
+  void begin();
+  /// It has ended. One that never ends, by an error on this rank, has no cost here.
+  void end();
+  /// Whether a call was timed that the ranks have not agreed on.
+  [[nodiscard]] bool is_open() const { return own_.has_value(); }
+  /// Seconds of that call, infinity where not known because it failed on some rank; and of `besides`, likewise.
+  /// Collective.
+  [[nodiscard]] std::pair<double, double> agree(MPI_Comm comm, double besides = 0);
+
+ private:
+  Of of_;
+  std::optional<double> own_;  ///< on this rank
+  std::chrono::steady_clock::time_point since_;
+};
+
+}  // namespace hocket::runtime

@@ -1,0 +1,79 @@
+#include "runtime/choose/selection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hocket/choose/exact.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+Deadline in(double seconds) {
+  constexpr double longest = 1e6;
+  if (!(seconds < longest)) return never;
+  const std::chrono::duration<double> wait(seconds);
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<Deadline::duration>(wait);
+}
+
+}  // namespace
+
+Selection::Selection(std::vector<std::string_view> names, std::span<const double> predicted, double agree_seconds,
+                     AgreedCost::Of of, const Evidence& known)
+    : names_(std::move(names)), measured_(names_.size()), chooser_(predicted, agree_seconds), cost_(of) {
+  for (const ArmEvidence& arm : known.arms) {
+    const auto same = std::ranges::find(names_, arm.name);
+    if (same != names_.end() && arm.calls > 0)
+      chooser_.recall(static_cast<std::size_t>(same - names_.begin()), arm.seconds);
+  }
+}
+
+void Selection::measured(std::size_t candidate, double seconds) {
+  if (!is_cost(seconds)) return;
+  ++measured_[candidate].calls;
+  measured_[candidate].logarithms += exact_log(seconds);
+}
+
+void Selection::seen(std::uint64_t calls, double seconds) {
+  chooser_.seen(0, calls, seconds);
+  if (calls > 0) measured(0, seconds);
+}
+
+std::size_t Selection::begin(MPI_Comm comm) {
+  if (cost_.is_open()) {
+    const double seconds = cost_.agree(comm).first;
+    chooser_.learn(seconds);
+    measured(timed_, seconds);
+  }
+  const Decision decision = chooser_.next();
+  if (decision.timed) {
+    timed_ = decision.candidate;
+    cost_.begin();
+  }
+  deadline_ = in(decision.limit);
+  return decision.candidate;
+}
+
+void Selection::over() {
+  if (cost_.is_open()) cost_.end();
+}
+
+bool Selection::native_stays() const {
+  return chooser_.best() == 0 &&
+         std::ranges::all_of(chooser_.beliefs(), [](const Belief& belief) { return belief.timed > 0; });
+}
+
+std::optional<Evidence> Selection::learned() const {
+  Evidence evidence;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const Measured& measured = measured_[i];
+    if (measured.calls == 0) continue;
+    const double seconds = exact_exp(measured.logarithms / static_cast<double>(measured.calls));
+    evidence.arms.push_back({std::string(names_[i]), measured.calls, seconds, chooser_.noise()});
+  }
+  if (evidence.arms.empty()) return std::nullopt;
+  const auto cheapest = std::ranges::min_element(evidence.arms, {}, &ArmEvidence::seconds);
+  evidence.winner = cheapest->name;
+  return evidence;
+}
+
+}  // namespace hocket::runtime

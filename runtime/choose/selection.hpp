@@ -1,0 +1,58 @@
+#pragma once
+/// Who serves the calls of one key, found out while they are made.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hocket/choose/chooser.hpp"
+#include "hocket/choose/evidence.hpp"
+#include "runtime/choose/agreed_cost.hpp"
+
+namespace hocket::runtime {
+
+/// A chooser that learns what calls have cost on all ranks. Every rank sees the same calls and the same costs, so all
+/// of them decide alike without asking each other.
+class Selection {
+ public:
+  /// `names`: of the candidates, the library's own first; they outlive this. `predicted`: seconds of each, NaN where
+  /// unknown. `known`: what earlier jobs have kept of them; no candidates: nothing.
+  Selection(std::vector<std::string_view> names, std::span<const double> predicted, double agree_seconds,
+            AgreedCost::Of of, const Evidence& known);
+
+  /// `calls` calls were served by the library before; one took `seconds`.
+  void seen(std::uint64_t calls, double seconds);
+
+  /// The candidate that serves the next call. Collective.
+  [[nodiscard]] std::size_t begin(MPI_Comm comm);
+  /// When the call that was decided on gives up its order, if it has one.
+  [[nodiscard]] Deadline deadline() const { return deadline_; }
+  /// It has ended on this rank.
+  void over();
+
+  [[nodiscard]] const Chooser& chooser() const { return chooser_; }
+  /// Whether the library's own call costs least, and that is known of all candidates.
+  [[nodiscard]] bool native_stays() const;
+  /// What this job has measured: winner and candidates. Nothing: nothing.
+  [[nodiscard]] std::optional<Evidence> learned() const;
+
+ private:
+  struct Measured {
+    std::uint64_t calls = 0;
+    double logarithms = 0;  ///< of seconds, all together
+  };
+  void measured(std::size_t candidate, double seconds);
+
+  std::vector<std::string_view> names_;
+  std::vector<Measured> measured_;  ///< by this job, each candidate
+  Chooser chooser_;
+  AgreedCost cost_;
+  std::size_t timed_ = 0;
+  Deadline deadline_ = never;
+};
+
+}  // namespace hocket::runtime
