@@ -47,6 +47,9 @@ constexpr double crowded_seconds = 60e-3;
 constexpr double clearly_pays = 4;
 constexpr std::uint32_t calls_of_a_look = 2;
 
+/// A size that is tried may never come again: others do not wait for it beyond this call of theirs.
+constexpr std::uint64_t most_calls_waited = 3;
+
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 16384;
 
@@ -227,7 +230,7 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
   if (!met_) return;
   if (place_.digest.empty())
     choice.stage = Choice::Stage::fixed;
-  else if (choice.known.winner.empty() && is_tried_elsewhere(choice))
+  else if (choice.known.winner.empty() && choice.calls <= most_calls_waited && is_tried_elsewhere(choice))
     return;  // what is found there tells of this size
   else if (!choice.known.winner.empty() ||
            (pays(choice, planning) && pays(choice, planning + agreements_of_planning * agreement_seconds(comm))))

@@ -129,6 +129,12 @@ def test_bundles_are_offered_to_small_irregular_calls(calls: Callable[..., Told]
     assert calls(SLOW, FAST, form="vector", size=8, number=160).scheduled == 0  # one rank a host
 
 
+def test_a_size_that_never_comes_again_does_not_hold_up_others(calls: Callable[..., Told]) -> None:
+    """What its second call has cost is never agreed on."""
+    told = calls(SLOW, FAST, form="left", size=1 << 18)
+    assert told.first == 1 and told.last == 39 and told.scheduled >= 34
+
+
 def test_a_gain_is_found_for_each_size(calls: Callable[..., Told]) -> None:
     told = calls(SLOW, FAST, form="sizes", size=1 << 18, number=240)
     assert told.scheduled >= 100 and told.last >= 220

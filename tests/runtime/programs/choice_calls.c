@@ -1,6 +1,7 @@
 /* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US [LOOK_US [LATER_US]]
  * FORM: blocking, all-gather, all-reduce (of all ranks' blocks), vector (MPI_Alltoallv), both (persistent after
- * blocking), sizes (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), hiccup
+ * blocking), sizes (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), left
+ * (blocking; BYTES in the first two calls, half of it in all others), hiccup
  * (blocking; the library's second call takes NATIVE_US, all others a thousandth), or stalls (blocking; the library's
  * call takes NATIVE_US on one rank in turn, a thousandth on the others, as if a message to it had been lost). The
  * runtime sees this program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one
@@ -129,12 +130,14 @@ int main(int argc, char** argv) {
     counts[i] = b.bytes;
     places[i] = i * b.bytes;
   }
-  const int stalls = strcmp(argv[1], "stalls") == 0, hiccup = strcmp(argv[1], "hiccup") == 0;
+  const int stalls = strcmp(argv[1], "stalls") == 0, left = strcmp(argv[1], "left") == 0,
+            hiccup = strcmp(argv[1], "hiccup") == 0;
   const long stalled_us = native_us;
   int scheduled = 0, first = -1, last = -1;
   for (int round = 0; round < calls; ++round) {
     scheduled_call = 0;
     if (sizes) b.bytes = most >> round % 6;
+    if (left) b.bytes = most >> (round >= 2);
     if (stalls) native_us = round % b.n == b.rank ? stalled_us : stalled_us / 1000;
     if (hiccup) native_us = round == 1 ? stalled_us : stalled_us / 1000;
     fill(&b, round);
