@@ -11,6 +11,8 @@
  *
  * `must_match`: the ranks of a communicator decide by it, so it must be the same on all of them. */
 #define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, FORMER)                                                       \
+  WORD(disable, bool, "HOCKET_DISABLE", false,                                                                        \
+       "1: every call goes to the MPI library, whatever else is set; on all ranks or on none", "0", "1")              \
   TEXT(plans, "HOCKET_PLAN", false, "the plan files, separated by ':'")                                               \
   TEXT(placement, "HOCKET_PLACEMENT", false, "empty: processor names; slurm; order; or a file of host names")         \
   TEXT(trunks, "HOCKET_TRUNKS", true,                                                                                 \

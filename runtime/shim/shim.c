@@ -86,9 +86,16 @@ static int is_set(const char* name) {
   return value != NULL && *value;
 }
 
+static int is(const char* name, const char* wanted) {
+  const char* value = getenv(name);
+  return value != NULL && strcmp(value, wanted) == 0;
+}
+
+/* The user wants every call passed on, whatever else is set. */
+static int is_disabled(void) { return is("HOCKET_DISABLE", "1"); }
+
 static int wants_noted_calls(void) {
-  const char* log = getenv("HOCKET_LOG");
-  return is_set("HOCKET_REPORT") || is_set("HOCKET_RECORD") || (log != NULL && strcmp(log, "2") == 0);
+  return is_set("HOCKET_REPORT") || is_set("HOCKET_RECORD") || is("HOCKET_LOG", "2");
 }
 
 static void find_mpi(void) {
@@ -116,6 +123,7 @@ static int tool_hides_calls(void) {
 }
 
 static const char* why_no_runtime(void) {
+  if (is_disabled()) return "HOCKET_DISABLE=1 passes every call on to the MPI library";
   const char* path = getenv("HOCKET_RUNTIME");
   const char* built_for = getenv("HOCKET_RUNTIME_MPI");
   if (path == NULL || built_for == NULL)
@@ -166,7 +174,8 @@ static int speaks(void) {
 
 static void start_runtime(void) {
   const char* reason = why_no_runtime();
-  if (reason != NULL && speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
+  const int is_told = !is_disabled() || is("HOCKET_LOG", "1") || is("HOCKET_LOG", "2");
+  if (reason != NULL && is_told && speaks()) fprintf(stderr, "hocket: not active: %s\n", reason);
   __atomic_store_n(&known, ACTIVE, __ATOMIC_RELEASE);
 }
 

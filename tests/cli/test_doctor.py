@@ -111,6 +111,16 @@ def test_right_variables_are_notes() -> None:
     assert "libother.so" in notes[0].text and "HOCKET_SEGMENT=4096" in notes[1].text
 
 
+def test_a_job_that_is_disabled(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said, and no problem: nothing is scheduled because somebody wants it so."""
+    monkeypatch.setenv("HOCKET_DISABLE", "1")
+    code, topics = doctor("--mpi", mpi.mpiexec, "-n", "4")
+    (said,) = (finding for finding in topics["environment"] if "HOCKET_DISABLE=1" in finding["text"])
+    assert said["level"] == "note" and "every call goes to the MPI library" in said["text"]
+    assert "unset HOCKET_DISABLE" in said["remedy"]
+    assert code == 0 and [finding["level"] for finding in topics["scheduled"]] == ["note"]
+
+
 @pytest.mark.parametrize("body", ["exit 1", "sleep 60", ""])
 def test_a_compiler_that_does_not_do(body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = script(tmp_path / "c++", f"{body}\n[ $# -gt 1 ] && exit 1")

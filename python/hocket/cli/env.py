@@ -61,7 +61,7 @@ def env(
     """Print the variables with which srun, flux, PALS or any mpiexec starts ranks that schedule.
 
     Runtime and plans are made where they are missing. What ranks do without these variables, they do after
-    --unset again.
+    --unset again. HOCKET_DISABLE=1 passes every call of a job on to the MPI library, whatever else is set.
 
     \b
     eval "$(hocket env --network /etc/slurm/topology.conf --placement slurm)"

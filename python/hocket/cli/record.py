@@ -39,9 +39,12 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     from hocket.mpi import find_mpi, with_exports
     from hocket.recording import merge
     from hocket.runtime import find_runtime
+    from hocket.runtime.environment import is_disabled
     from hocket.signals import as_exceptions
 
     check_writable(output)
+    if is_disabled(os.environ):
+        raise UsageError("HOCKET_DISABLE=1: no call would be recorded", remedy="unset HOCKET_DISABLE")
     launcher = _launcher(command[0])
     mpi = find_mpi(mpi_name) if mpi_name else launcher
     if mpi is None:

@@ -8,13 +8,17 @@ from hocket import _core
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
 from hocket.doctor.start import rank_count, ranks_in, start
+from hocket.doctor.variables import ENABLE
 from hocket.network import read_network
-from hocket.runtime.environment import RuntimeOptions, scheduled_environment
+from hocket.runtime.environment import RuntimeOptions, is_disabled, scheduled_environment
 
 
 def check_scheduled(case: Case) -> Iterator[Finding]:
     """Without a network, one is invented with a host for each rank."""
     if case.mpi is None or case.probe is None or case.runtime is None:
+        return
+    if is_disabled(case.environment):
+        yield note("scheduled", "nothing was, as HOCKET_DISABLE=1 is set", ENABLE)
         return
     count = rank_count(case)
     invented = case.network is None

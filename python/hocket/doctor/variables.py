@@ -9,6 +9,9 @@ from hocket import _core
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
 
+DISABLED = "HOCKET_DISABLE=1 is set: every call goes to the MPI library, whatever else is set"
+ENABLE = "unset HOCKET_DISABLE to have calls scheduled"
+
 
 def check_variables(case: Case) -> Iterator[Finding]:
     findings = [*_preloads(case), *_hocket_variables(case)]
@@ -39,6 +42,8 @@ def _hocket_variables(case: Case) -> Iterator[Finding]:
         wrong = _core.wrong_variables([entry])
         for complaint in wrong:
             yield problem("environment", complaint, "correct it, or unset it")
-        if not wrong and not entry.startswith("HOCKET_TEST"):
+        if entry == "HOCKET_DISABLE=1":
+            yield note("environment", DISABLED, ENABLE)
+        elif not wrong and not entry.startswith("HOCKET_TEST"):
             renamed = "".join(f"; {line}" for line in _core.former_names([entry]))
             yield note("environment", f"{entry} is set{renamed}")

@@ -152,6 +152,16 @@ def _check_variable(name: str, value: str) -> None:
         raise UsageError(wrong[0].partition("; using")[0], remedy=f"correct or unset {name}")
 
 
+def is_disabled(environment: Mapping[str, str]) -> bool:
+    """Whether HOCKET_DISABLE passes every call of these ranks on to the MPI library.
+
+    Raises UsageError for a value that says neither.
+    """
+    value = environment.get("HOCKET_DISABLE", "")
+    _check_variable("HOCKET_DISABLE", value)
+    return value == "1"
+
+
 def scheduled_variables() -> list[str]:
     """The names of all variables that :func:`scheduled_environment` may set, but for ``LD_PRELOAD``."""
     return [
@@ -180,6 +190,7 @@ def scheduled_environment(
     Variables of this process count where the options say nothing.
     """
     options = options.completed(os.environ)
+    is_disabled(os.environ)  # a wrong value is refused before anything starts
     environment = options.environment()
     if options.choose != "off":
         environment["HOCKET_CHOICES"] = os.environ.get("HOCKET_CHOICES", str(choices_dir()))
