@@ -60,6 +60,7 @@ void Nonblocking::fulfil(MPI_Comm comm) {
   if (found == nullptr || !found->pending_setups_) return;
   found->no_pending_setup();
   Team& team = Team::of(comm);
+  team.choices().meet(comm);
   for (const auto& [kind, setup] : found->setups_)
     if (setup.state == State::setup_requested) found->prepare(team, comm, kind);
 }

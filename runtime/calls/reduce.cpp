@@ -22,7 +22,7 @@ std::optional<FallbackReason> ReductionCall::refused(Form form) const {
   return FallbackReason::operation;
 }
 
-bool ReductionCall::settled() const { return !reducible(op, type).exactly; }
+bool ReductionCall::settled() const { return settings().sums != Sums::free && !reducible(op, type).exactly; }
 
 std::uint64_t ReductionCall::limit() { return settings().min_gather_bytes; }
 

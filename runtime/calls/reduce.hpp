@@ -44,7 +44,7 @@ struct ReductionCall {
 
   /// Why the MPI library is to serve the call for its operation's sake.
   [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
-  /// Whether the result depends on who serves the call: then that must not change while the program runs.
+  /// Whether the result depends on who serves the call, and the user wants that not to change while the program runs.
   [[nodiscard]] bool settled() const;
   /// As GatherCall: of blocks.
   [[nodiscard]] static std::uint64_t limit();

@@ -6,7 +6,6 @@
 /// the very same arguments.
 #include <mpi.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -48,6 +47,12 @@ template <class Call>
   return Call::limit() == 0 && settings().choose != Choose::off && !is_settled(call);
 }
 
+/// Whether one candidate serves all calls like this one, decided before the first.
+template <class Call>
+[[nodiscard]] bool is_decided_once(const Team& team, const Call& call) {
+  return is_settled(call) && Call::limit() == 0 && settings().choose != Choose::off && team.fixed_arm() == nullptr;
+}
+
 /// Whether the MPI library serves a call wherever its ranks are: they need not meet for that.
 template <class Call>
 [[nodiscard]] bool is_small_anywhere(const Team* team, const Call& call) {
@@ -57,12 +62,10 @@ template <class Call>
 
 /// Of calls that are not timed: the size of a message from which on they are scheduled.
 template <class Call>
-[[nodiscard]] std::size_t limit_of(const Team* team, const Call& call) {
+[[nodiscard]] std::size_t limit_of(const Team* team) {
   if (team == nullptr || !team->could_collide()) return 0;
   if (Call::limit() > 0) return Call::limit();
-  const std::size_t usual = Call::usual_limit(*team);
-  const bool nobody_finds_out = is_settled(call) && settings().choose != Choose::off;
-  return nobody_finds_out ? std::max(usual, Team::long_message_bytes()) : usual;
+  return settings().choose != Choose::off ? Choices::long_message_bytes() : Call::usual_limit(*team);
 }
 
 /// The arm that the program asks for, or that blocking calls like this one have shown to be fastest; null: nothing
@@ -97,9 +100,14 @@ template <class Call>
 /// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
 template <class Call>
 [[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call, Form form) {
-  const Arm* const arm = known_arm(team, call);
-  if (const std::optional<FallbackReason> why = why_native(team, call, arm != nullptr ? 0 : limit_of(team, call), form))
-    return {nullptr, *why};
+  const Arm* arm = known_arm(team, call);
+  std::size_t least = arm != nullptr ? 0 : limit_of<Call>(team);
+  if (team != nullptr && is_decided_once(*team, call)) {
+    if (const std::optional<FallbackReason> why = why_native(team, call, 0, form)) return {nullptr, *why};
+    arm = team->choices().settled(call.comm, call.kind(), call.message_bytes(*team));
+    least = 0;
+  }
+  if (const std::optional<FallbackReason> why = why_native(team, call, least, form)) return {nullptr, *why};
   if (arm == &arms[0]) return {nullptr, FallbackReason::faster};
   if (arm != nullptr && arm->bundled && form == Form::lasting) return {nullptr, FallbackReason::bundled};
   return {exchange_by(*team, call, arm != nullptr ? *arm : unnamed_arm(call, form)), FallbackReason::no_plan};
@@ -160,8 +168,9 @@ int blocking(LibraryCall name, const Call& call, Native native) {
     complete_pending_setups(call.comm);
     Team* const team = Team::known(call.comm);
     if (!is_chosen(call) || (team != nullptr && team->fixed_arm() != nullptr)) {
-      if (is_small_anywhere(team, call)) return served(team, call, nullptr, FallbackReason::small, native);
-      if (team != nullptr && !team->met()) {
+      const bool is_once = team != nullptr && is_decided_once(*team, call);
+      if (!is_once && is_small_anywhere(team, call)) return served(team, call, nullptr, FallbackReason::small, native);
+      if (!is_once && team != nullptr && !team->met()) {
         // What the library alone can do, or finds wrong, is no reason to meet.
         if constexpr (requires { call.refused(Form::blocking); })
           if (const std::optional<FallbackReason> why = call.refused(Form::blocking))
@@ -194,19 +203,28 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
   return guarded(call.comm, [&]() -> int {
     if (is_erroneous_here(name, call)) return native();
     Team* const team = local_team(call.comm);
-    const Arm* const arm = known_arm(team, call);
-    std::optional<FallbackReason> why =
-        why_native(team, call, arm != nullptr ? 0 : limit_of(team, call), Form::lasting);
+    Team* const known = Team::known(call.comm);
+    const bool is_once = known != nullptr && is_decided_once(*known, call);
+    const bool has_met = team != nullptr && (!is_once || team->choices().met());
+    const Arm* arm = known_arm(team, call);
+    if (is_once && has_met) arm = team->choices().settled(call.kind(), call.message_bytes(*team));
+    const std::size_t least = is_once || arm != nullptr ? 0 : limit_of<Call>(team);
+    std::optional<FallbackReason> why = why_native(team, call, least, Form::lasting);
     if (!why && arm == &arms[0]) why = FallbackReason::faster;
     if (!why && arm != nullptr && arm->bundled) why = FallbackReason::bundled;
     std::shared_ptr<PrivateChannel> channel;
-    if (team == nullptr && plain_intracommunicator(call.comm)) {
+    const bool is_unmet = team == nullptr ? plain_intracommunicator(call.comm) : !why && !has_met;
+    if (is_unmet) {
       Nonblocking::of(call.comm).request_team_setup();
       why = FallbackReason::not_ready;
     } else if (!why) {
       Nonblocking& calls = Nonblocking::of(call.comm);
       channel = calls.channel(call.kind());
       why = calls.why(call.kind());
+    }
+    if (is_once && !known->choices().is_scheduled_later(call.kind(), call.message_bytes(*known), channel != nullptr)) {
+      channel.reset();
+      why = why.value_or(FallbackReason::not_ready);
     }
     if (channel == nullptr) {
       note_passed_on(team, call, *why);

@@ -130,7 +130,7 @@ void Choices::recall(Choice& choice) const {
 }
 
 void Choices::meet(MPI_Comm comm) {
-  met_ = true;
+  if (std::exchange(met_, true)) return;
   place_ = members_.meet(comm);
   mpi_ = mpi_name();
   if (place_.digest.empty() || settings().choose != Choose::learn) return;
@@ -186,14 +186,14 @@ void Choices::tell(const Choice& choice) const {
   note_choice(std::move(row));
 }
 
-bool Choices::is_long(const Choice& choice) const {
-  return choice.bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
+bool Choices::is_long(std::size_t bytes) const {
+  return bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
 }
 
 /// Whether a call is timed that the library serves. Short ones are looked at later: that costs about as much as they
 /// do.
 bool Choices::looks_at(const Choice& choice) const {
-  const int first = is_long(choice) ? 0 : 6, step = choice.outruns_wires ? 6 : 3,
+  const int first = is_long(choice.bytes) ? 0 : 6, step = choice.outruns_wires ? 6 : 3,
             power = std::bit_width(choice.calls) - 1;
   if (choice.looks > 0) return true;  // the rest of a look
   return std::has_single_bit(choice.calls) && power >= first && (power - first) % step == 0;
@@ -201,7 +201,8 @@ bool Choices::looks_at(const Choice& choice) const {
 
 /// What earlier jobs have kept serves from the first call on: then the ranks meet at once.
 void Choices::look_for_kept(MPI_Comm comm, const Choice& choice) {
-  if (met_ || settings().choose != Choose::learn || !is_long(choice) || std::exchange(looked_for_kept_, true)) return;
+  if (met_ || settings().choose != Choose::learn || !is_long(choice.bytes) || std::exchange(looked_for_kept_, true))
+    return;
   const double here = members_.rank == 0 && is_anything_kept(members_.size) ? 1 : 0;
   if (slowest(comm, here) > 0) meet(comm);
 }
@@ -382,6 +383,46 @@ const Arm* Choices::fastest(CallKind kind, std::size_t bytes) const {
     return &arms[choice.arm];
   }
   return nullptr;
+}
+
+/// The arm that this job, or an earlier one here, has found to be fastest; null: nothing is known.
+const Arm* Choices::proven(CallKind kind, std::size_t bytes) const {
+  const std::uint32_t wanted = size_class(bytes);
+  for (const Choice& choice : choices_)
+    if (choice.kind == kind && size_class(choice.bytes) == wanted && choice.stage != Choice::Stage::watched)
+      return fastest(kind, bytes);
+  for (const Evidence& kept : evidence_) {
+    if (kept.call != collective_name(kind) || kept.size_class != wanted) continue;
+    const auto winner = std::ranges::find(arms, kept.winner, &Arm::name);
+    return winner != arms.end() ? &*winner : nullptr;
+  }
+  return nullptr;
+}
+
+std::size_t Choices::long_message_bytes() {
+  constexpr double times_the_startup = 10;
+  return static_cast<std::size_t>(times_the_startup * limits::run_startup *
+                                  PlanStore::instance().network().host_rate());
+}
+
+/// The library's for good if the ranks need not meet for it: its calls are too short for that.
+const Arm* Choices::settled(MPI_Comm comm, CallKind kind, std::size_t bytes) {
+  if (const auto known = settled_.find({kind, size_class(bytes)}); known != settled_.end()) return known->second;
+  if (!met_ && is_long(bytes)) {
+    // Until they have met, ranks may have read different networks.
+    const bool is_planned = PlanStore::instance().has_network() && bytes >= long_message_bytes();
+    const bool is_kept = members_.rank == 0 && settings().choose == Choose::learn && is_anything_kept(members_.size);
+    if (slowest(comm, is_planned || is_kept ? 1 : 0) > 0) meet(comm);
+  }
+  return met_ ? settled(kind, bytes) : settled_[{kind, size_class(bytes)}] = &arms[0];
+}
+
+const Arm* Choices::settled(CallKind kind, std::size_t bytes) {
+  const auto [found, is_new] = settled_.try_emplace({kind, size_class(bytes)}, &arms[0]);
+  if (!is_new || place_.digest.empty()) return found->second;
+  const Arm* const arm = proven(kind, bytes);
+  const bool as_planned = arm == nullptr && bytes >= long_message_bytes();
+  return found->second = as_planned || arm != nullptr ? arm : &arms[0];
 }
 
 }  // namespace hocket::runtime

@@ -6,8 +6,10 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -63,9 +65,29 @@ class Choices final : public Keeper {
   /// Null: there were none. Local.
   [[nodiscard]] const Arm* fastest(CallKind kind, std::size_t bytes) const;
 
+  /// For calls whose result depends on who serves them: the arm that serves all of the kind and size, found out before
+  /// the first of them; null: they go as they were planned. Collective.
+  [[nodiscard]] const Arm* settled(MPI_Comm comm, CallKind kind, std::size_t bytes);
+  /// The same for a call whose ranks wait for nobody: local. The ranks have met().
+  [[nodiscard]] const Arm* settled(CallKind kind, std::size_t bytes);
+  /// Whether nonblocking calls like that are scheduled: as the first was, when its communicator was `ready` or not.
+  [[nodiscard]] bool is_scheduled_later(CallKind kind, std::size_t bytes, bool ready) {
+    return later_.try_emplace({kind, size_class(bytes)}, ready).first->second;
+  }
+
+  /// The ranks know their place and what is kept of it.
+  [[nodiscard]] bool met() const { return met_; }
+  /// Collective.
+  void meet(MPI_Comm comm);
+
+  /// Messages that are ten times as long on a wire as the rest of a phase takes over TCP, on the slow side: where no
+  /// call is timed, shorter ones might take longer by a schedule. There must be a network.
+  [[nodiscard]] static std::size_t long_message_bytes();
+
  private:
   [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
-  [[nodiscard]] bool is_long(const Choice& choice) const;
+  [[nodiscard]] bool is_long(std::size_t bytes) const;
+  [[nodiscard]] const Arm* proven(CallKind kind, std::size_t bytes) const;
   [[nodiscard]] bool looks_at(const Choice& choice) const;
   void look_for_kept(MPI_Comm comm, const Choice& choice);
   void watch(MPI_Comm comm, Choice& choice);
@@ -79,7 +101,6 @@ class Choices final : public Keeper {
   [[nodiscard]] double predicted(const Exchange& exchange, const Choice& choice, const Arm& arm) const;
   [[nodiscard]] bool is_tried_elsewhere(const Choice& choice) const;
   [[nodiscard]] double prediction_error(const Choice& choice) const;
-  void meet(MPI_Comm comm);
   void recall(Choice& choice) const;
   void tell(const Choice& choice) const;
   void keep() const override;
@@ -94,6 +115,9 @@ class Choices final : public Keeper {
   std::optional<SmallCosts> small_, between_leaders_;  ///< of all ranks; of those that carry for their hosts
   double spent_ = 0;                                   ///< seconds in watched calls
   std::optional<double> agreement_seconds_;
+  using Key = std::pair<CallKind, std::uint32_t>;  ///< with its size class
+  std::map<Key, const Arm*> settled_;
+  std::map<Key, bool> later_;
 };
 
 }  // namespace hocket::runtime

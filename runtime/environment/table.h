@@ -8,9 +8,10 @@
  *   WORD(field, Type, NAME, must_match, meaning, words...)           in the order of the enumeration; first if empty
  *   ELSEWHERE(NAME, meaning)                                         no setting: the shim or Python reads it
  *   FORMER(OLD, NAME)                                                an old name, which counts for one version
+ *   REPLACED(OLD, NAME)                                              an old name that counts no more
  *
  * `must_match`: the ranks of a communicator decide by it, so it must be the same on all of them. */
-#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, FORMER)                                                       \
+#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, FORMER, REPLACED)                                             \
   WORD(disable, bool, "HOCKET_DISABLE", false,                                                                        \
        "1: every call goes to the MPI library, whatever else is set; on all ranks or on none", "0", "1")              \
   TEXT(plans, "HOCKET_PLAN", false, "the plan files, separated by ':'")                                               \
@@ -28,9 +29,10 @@
          "all-to-alls are scheduled from this size of a message on, smaller ones never; 0: by HOCKET_CHOOSE")         \
   NUMBER(min_gather_bytes, "HOCKET_MIN_GATHER_BYTES", 0, 0, most_set_bytes, true,                                     \
          "all-gathers are scheduled from this mean contribution on, smaller ones never; 0: by HOCKET_CHOOSE")         \
-  WORD(reproducible, Reproducible, "HOCKET_REPRODUCIBLE", true,                                                       \
-       "which sums of floating-point numbers stay the same: those of one placement, or all, by the MPI library",      \
-       "placement", "rank-order")                                                                                     \
+  WORD(sums, Sums, "HOCKET_SUMS", true,                                                                               \
+       "floating-point sums: of each size by one candidate for the whole job; in the order of ranks, by the MPI "     \
+       "library; or chosen like all other calls",                                                                     \
+       "placement", "rank-order", "free")                                                                             \
   NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", WorthLimits{}.message_bytes, 1, most_set_bytes, true,           \
          "irregular exchanges of smaller messages, on average, go to the MPI library")                                \
   NUMBER(min_flows, "HOCKET_MIN_FLOWS", WorthLimits{}.flows, 1, most_set_bytes, true,                                 \
@@ -65,4 +67,5 @@
   ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")                                 \
   FORMER("HOCKET_FLOW", "HOCKET_FLOW_CONTROL")                                                                        \
   FORMER("HOCKET_EARLY", "HOCKET_RELEASE_THRESHOLD")                                                                  \
-  FORMER("HOCKET_AHEAD", "HOCKET_MAX_OUTSTANDING_SEGMENTS")
+  FORMER("HOCKET_AHEAD", "HOCKET_MAX_OUTSTANDING_SEGMENTS")                                                           \
+  REPLACED("HOCKET_REPRODUCIBLE", "HOCKET_SUMS")

@@ -26,10 +26,11 @@ constexpr std::string_view of_tests = "HOCKET_TEST";
 #define ELSEWHERE(name, meaning) {name, meaning},
 #define NOTHING(...)
 #define FORMER(old, now) std::ranges::find(all, std::string_view(now), &Variable::name)->former = old;
+#define REPLACED(old, now) std::ranges::find(all, std::string_view(now), &Variable::name)->replaced = old;
 const std::vector<Variable>& table() {
   static const std::vector<Variable> variables = [] {
-    std::vector<Variable> all = {HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, NOTHING)};
-    HOCKET_VARIABLES(NOTHING, NOTHING, NOTHING, NOTHING, FORMER)
+    std::vector<Variable> all = {HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, NOTHING, NOTHING)};
+    HOCKET_VARIABLES(NOTHING, NOTHING, NOTHING, NOTHING, FORMER, REPLACED)
     return all;
   }();
   return variables;
@@ -40,6 +41,7 @@ const std::vector<Variable>& table() {
 #undef ELSEWHERE
 #undef NOTHING
 #undef FORMER
+#undef REPLACED
 
 /// Letters to insert, remove or exchange to make one of the other (V. I. Levenshtein, 1966).
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -56,11 +58,27 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string wrong_name(std::string_view name) {
+/// "token, barrier or free"
+std::string words_of(const Variable& variable) {
+  std::string said;
+  for (std::size_t i = 0; i < variable.words.size(); ++i)
+    said += std::string(i == 0 ? "" : i + 1 == variable.words.size() ? " or " : ", ") + std::string(variable.words[i]);
+  return said;
+}
+
+std::string replaced_name(const Variable& now, std::string_view value) {
+  const bool is_word = !value.empty() && word_of(now, value);
+  return std::string(now.replaced) + " does not count any more; set " + std::string(now.name) +
+         (is_word ? "=" + std::string(value) : " to " + words_of(now)) + " instead";
+}
+
+std::string wrong_name(std::string_view name, std::string_view value) {
   constexpr std::size_t longest = 64;  // no name of ours is near that
   std::string said = "no variable of Hocket is called " + shown(name);
   if (name.size() > longest) return said;
   const auto& all = table();
+  const auto now = std::ranges::find(all, name, &Variable::replaced);
+  if (now != all.end()) return replaced_name(*now, value);
   const auto closest =
       std::ranges::min_element(all, {}, [&](const Variable& variable) { return distance(name, variable.name); });
   if (distance(name, closest->name) <= name.size() / 3) said += "; did you mean " + std::string(closest->name) + "?";
@@ -73,14 +91,8 @@ std::string wrong_value(const Variable& variable, std::string_view name, std::st
   if (variable.kind == Kind::number && !number_of(variable, value))
     return said + "a whole number from " + std::to_string(variable.least) + " to " + std::to_string(variable.most) +
            "; using " + std::to_string(variable.fallback);
-  if (variable.kind == Kind::word && !word_of(variable, value)) {
-    for (std::size_t i = 0; i < variable.words.size(); ++i)
-      said += std::string(i == 0                           ? ""
-                          : i + 1 == variable.words.size() ? " or "
-                                                           : ", ") +
-              std::string(variable.words[i]);
-    return said + "; using " + std::string(variable.words.front());
-  }
+  if (variable.kind == Kind::word && !word_of(variable, value))
+    return said + words_of(variable) + "; using " + std::string(variable.words.front());
   return "";
 }
 
@@ -118,7 +130,7 @@ std::vector<std::string> wrong_variables(std::span<const std::string> environmen
     if (!name.starts_with(prefix) || name.starts_with(of_tests)) continue;
     const std::string_view value = name.size() < entry.size() ? entry.substr(name.size() + 1) : "";
     const Variable* const variable = find_variable(name);
-    std::string config_warning = variable != nullptr ? wrong_value(*variable, name, value) : wrong_name(name);
+    std::string config_warning = variable != nullptr ? wrong_value(*variable, name, value) : wrong_name(name, value);
     if (!config_warning.empty()) config_warnings.push_back(std::move(config_warning));
   }
   std::ranges::sort(config_warnings);

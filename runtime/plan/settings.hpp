@@ -13,7 +13,7 @@ namespace hocket::runtime {
 
 enum class Flow : std::uint8_t { token, barrier, free };
 enum class Choose : std::uint8_t { learn, predict, off };
-enum class Reproducible : std::uint8_t { placement, rank_order };
+enum class Sums : std::uint8_t { placement, rank_order, free };
 
 /// Where sizes decide: all-to-alls with smaller messages go to the MPI library.
 inline constexpr std::size_t least_bytes_scheduled = 16384;
@@ -27,7 +27,7 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 #define WORD(field, Type, ...) Type field{};
 #define OTHER(...)
 struct Settings {
-  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER)
+  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER, OTHER)
   std::vector<std::string> plan_paths;       ///< of `plans`
   std::vector<std::string> config_warnings;  ///< what is wrong with the environment, a line each
   std::uint64_t config_warnings_digest = 0;  ///< 0: there are none

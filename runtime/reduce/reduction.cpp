@@ -171,7 +171,7 @@ std::size_t extent_of(MPI_Datatype type) {
   return static_cast<std::size_t>(extent);
 }
 
-bool keeps_order() { return settings().reproducible == Reproducible::rank_order; }
+bool keeps_order() { return settings().sums == Sums::rank_order; }
 
 /// Elements that can be cut and copied as bytes, side by side.
 bool solid(MPI_Datatype type) {

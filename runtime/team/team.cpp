@@ -137,12 +137,6 @@ std::size_t Team::least_gather_bytes() const {
   return neighbours_collide_ ? least_gather_bytes_colliding : least_gather_bytes_in_order;
 }
 
-std::size_t Team::long_message_bytes() {
-  constexpr double times_the_startup = 10;
-  return static_cast<std::size_t>(times_the_startup * limits::run_startup *
-                                  PlanStore::instance().network().host_rate());
-}
-
 Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
   if (!could_collide()) return nullptr;
   const Way way{kind, arm.window, arm.flow, arm.large, arm.bundled, arm.all_lead};

@@ -99,9 +99,6 @@ class Team {
   /// Where sizes decide: smaller contributions to an all-gather, on average, are left to the MPI library. Its rings
   /// follow the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
-  /// Messages that are ten times as long on a wire as the rest of a phase takes over TCP, on the slow side: where no
-  /// call is timed, shorter ones might take longer by a schedule. There must be a network.
-  [[nodiscard]] static std::size_t long_message_bytes();
   /// By which all-to-alls and irregular exchanges are planned: that of the plans, or with the widths of uplinks as they
   /// were measured. Made on first use, collectively. Null, on all ranks alike and with a warning, where these widths
   /// are only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link with

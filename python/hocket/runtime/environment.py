@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _VARIABLES = {variable.name: variable for variable in _core.variables()}
 
+# Variables that decide who serves calls, refused before anything starts where they hold what they may not.
+_WITHOUT_OPTION = {"HOCKET_DISABLE", "HOCKET_SUMS", "HOCKET_REPRODUCIBLE"}
+
 # Rules for where ranks are, and what HOCKET_PLACEMENT says for them.
 _PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
 
@@ -190,7 +193,8 @@ def scheduled_environment(
     Variables of this process count where the options say nothing.
     """
     options = options.completed(os.environ)
-    is_disabled(os.environ)  # a wrong value is refused before anything starts
+    for name in _WITHOUT_OPTION & os.environ.keys():
+        _check_variable(name, os.environ[name])
     environment = options.environment()
     if options.choose != "off":
         environment["HOCKET_CHOICES"] = os.environ.get("HOCKET_CHOICES", str(choices_dir()))

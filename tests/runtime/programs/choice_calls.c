@@ -1,5 +1,7 @@
 /* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US [LOOK_US [LATER_US]]
- * FORM: blocking, all-gather, all-reduce (of all ranks' blocks), vector (MPI_Alltoallv), both (persistent after
+ * FORM: blocking, all-gather, all-reduce (of all ranks' blocks), sums (all-reduces of floating-point numbers, the same
+ * in each call), sums-late (all-reduces; sums in the last quarter of the calls), sums-early (the same, and a sum in the
+ * first call), sums-later (nonblocking sums with a barrier after each), vector (MPI_Alltoallv), both (persistent after
  * blocking), sizes (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), left
  * (blocking; BYTES in the first two calls, half of it in all others), hiccup
  * (blocking; the library's second call takes NATIVE_US, all others a thousandth), or stalls (blocking; the library's
@@ -7,8 +9,8 @@
  * runtime sees this program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one
  * SCHEDULED_US. So what it finds out does not depend on the machine. LOOK_US: nor does what meetings and small messages
  * take: MPI_Wtime moves by so much whenever the runtime looks at it, from the seventh time on by LATER_US. Prints how
- * many calls were scheduled, which were the first and the last, and how often this rank agreed with the others on
- * something. */
+ * many calls (where there are any: sums) were scheduled, which were the first and the last, and how often this rank
+ * agreed with the others on something. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -108,13 +110,47 @@ static int right(const struct buffers* b, int round) {
   return 1;
 }
 
+static double term(int rank, int i) { return (1.0 + i) / (3.0 + rank + i % 7); }
+
+/* They round, and each call comes to the same bits unless who adds them up may change. */
+static void add_up(const struct buffers* b, int later) {
+  static double* first = NULL;
+  const int count = b->n * b->bytes / (int)sizeof(double);
+  double *from = (double*)b->out, *to = (double*)b->in;
+  for (int i = 0; i < count; ++i) from[i] = term(b->rank, i);
+  if (later) {
+    MPI_Request request;
+    MPI_Iallreduce(from, to, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+  } else {
+    MPI_Allreduce(from, to, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  int wrong = 0;
+  for (int i = 0; i < count; ++i) {
+    double sum = 0;
+    for (int rank = 0; rank < b->n; ++rank) sum += term(rank, i);
+    wrong += !(to[i] > sum * (1 - 1e-12) && to[i] < sum * (1 + 1e-12));
+  }
+  check(wrong == 0);
+  const size_t size = (size_t)count * sizeof(double);
+  const char* const by = getenv("HOCKET_SUMS");
+  if (by != NULL && strcmp(by, "free") == 0) return;
+  if (first == NULL) first = memcpy(malloc(size), to, size);
+  check(memcmp(first, to, size) == 0);
+}
+
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int threads;
+  if (argc > 1 && strcmp(argv[1], "sums-later") == 0)
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads); /* so that they can be scheduled */
+  else
+    MPI_Init(&argc, &argv);
   if (argc < 6 || argc > 8) MPI_Abort(MPI_COMM_WORLD, 2);
   const int calls = atoi(argv[3]);
   struct buffers b = {.bytes = atoi(argv[2]),
                       .gather = strcmp(argv[1], "all-gather") == 0,
-                      .reduce = strcmp(argv[1], "all-reduce") == 0};
+                      .reduce = strcmp(argv[1], "all-reduce") == 0 || strncmp(argv[1], "sums-", 5) == 0};
   MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &b.n);
   b.out = malloc((size_t)(b.n * b.bytes));
@@ -133,6 +169,8 @@ int main(int argc, char** argv) {
   const int stalls = strcmp(argv[1], "stalls") == 0, left = strcmp(argv[1], "left") == 0,
             hiccup = strcmp(argv[1], "hiccup") == 0;
   const long stalled_us = native_us;
+  const int sums = strncmp(argv[1], "sums", 4) == 0, early = strcmp(argv[1], "sums-early") == 0;
+  const int later = strcmp(argv[1], "sums-later") == 0, mixed = early || strcmp(argv[1], "sums-late") == 0;
   int scheduled = 0, first = -1, last = -1;
   for (int round = 0; round < calls; ++round) {
     scheduled_call = 0;
@@ -140,8 +178,11 @@ int main(int argc, char** argv) {
     if (left) b.bytes = most >> (round >= 2);
     if (stalls) native_us = round % b.n == b.rank ? stalled_us : stalled_us / 1000;
     if (hiccup) native_us = round == 1 ? stalled_us : stalled_us / 1000;
+    const int is_sum = sums && (!mixed || round >= calls - calls / 4 || (early && round == 0));
     fill(&b, round);
-    if (vector)
+    if (is_sum)
+      add_up(&b, later);
+    else if (vector)
       MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
     else if (b.reduce)
       MPI_Allreduce(b.out, b.in, b.n * b.bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
@@ -149,8 +190,8 @@ int main(int argc, char** argv) {
       MPI_Allgather(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
     else
       MPI_Alltoall(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
-    check(right(&b, round));
-    if (!scheduled_call) continue;
+    if (!is_sum) check(right(&b, round));
+    if (!scheduled_call || is_sum != sums) continue;
     ++scheduled;
     if (first < 0) first = round;
     last = round;

@@ -18,14 +18,15 @@ Launch = Callable[..., subprocess.CompletedProcess[str]]
 FORCED = {**EVERYTHING, "HOCKET_CHOOSE": "off", "HOCKET_ARM": "window-1"}
 PROGRAMS = {
     "equal_forms_check threads": "MPI_Ialltoall",
-    "irregular_forms_check": "MPI_Alltoallv",
+    "irregular_forms_check blocking alltoallv": "MPI_Alltoallv",
     "reduce_forms_check": "MPI_Allreduce",
 }
 
 
 def hears(said: str) -> list[str]:
-    """What Hocket says in the ranks."""
-    return [line for line in said.splitlines() if line.startswith("hocket: ")]
+    """What Hocket says in the ranks: the first launch with an MPI library also says that it builds the runtime."""
+    lines = [line for line in said.splitlines() if line.startswith("hocket: ")]
+    return [line for line in lines if not line.startswith("hocket: building the runtime")]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
