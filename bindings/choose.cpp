@@ -19,36 +19,37 @@ using namespace hocket;
 namespace {
 
 void bind_evidence(nb::module_& m) {
-  nb::class_<ArmEvidence>(m, "ArmEvidence", "One way of carrying a call out, as it was measured.")
+  nb::class_<CandidateEvidence>(m, "CandidateEvidence", "One way of carrying a call out, as it was measured.")
       .def(
           "__init__",
-          [](ArmEvidence* self, std::string name, std::uint64_t calls, double seconds, double spread) {
-            new (self) ArmEvidence{std::move(name), calls, seconds, spread};
+          [](CandidateEvidence* self, std::string name, std::uint64_t calls, double seconds, double spread) {
+            new (self) CandidateEvidence{std::move(name), calls, seconds, spread};
           },
           "name"_a, "calls"_a = 0, "seconds"_a = 0, "spread"_a = 0)
-      .def_ro("name", &ArmEvidence::name)
-      .def_ro("calls", &ArmEvidence::calls)
-      .def_ro("seconds", &ArmEvidence::seconds, "of a typical call")
-      .def_ro("spread", &ArmEvidence::spread, "standard deviation of its logarithm")
-      .def("__eq__", [](const ArmEvidence& a, const ArmEvidence& b) { return a == b; })
-      .def("__hash__", [](const ArmEvidence& a) { return std::hash<std::string>{}(a.name); });
+      .def_ro("name", &CandidateEvidence::name)
+      .def_ro("calls", &CandidateEvidence::calls)
+      .def_ro("seconds", &CandidateEvidence::seconds, "of a typical call")
+      .def_ro("spread", &CandidateEvidence::spread, "standard deviation of its logarithm")
+      .def("__eq__", [](const CandidateEvidence& a, const CandidateEvidence& b) { return a == b; })
+      .def("__hash__", [](const CandidateEvidence& a) { return std::hash<std::string>{}(a.name); });
   nb::class_<Evidence>(m, "Evidence", "What was learned under one key.")
       .def(
           "__init__",
           [](Evidence* self, std::string place, std::string call, std::uint32_t size_class, std::string layout,
-             std::string winner, std::vector<ArmEvidence> arms, std::uint32_t ranks, std::uint32_t hosts,
+             std::string winner, std::vector<CandidateEvidence> candidates, std::uint32_t ranks, std::uint32_t hosts,
              std::string mpi) {
-            new (self) Evidence{std::move(place), std::move(call), size_class, std::move(layout), std::move(winner),
-                                std::move(arms),  ranks,           hosts,      std::move(mpi)};
+            new (self)
+                Evidence{std::move(place),      std::move(call), size_class, std::move(layout), std::move(winner),
+                         std::move(candidates), ranks,           hosts,      std::move(mpi)};
           },
-          "place"_a, "call"_a, "size_class"_a, "layout"_a, "winner"_a, "arms"_a, "ranks"_a = 0, "hosts"_a = 0,
+          "place"_a, "call"_a, "size_class"_a, "layout"_a, "winner"_a, "candidates"_a, "ranks"_a = 0, "hosts"_a = 0,
           "mpi"_a = "unknown")
       .def_ro("place", &Evidence::place)
       .def_ro("call", &Evidence::call)
       .def_ro("size_class", &Evidence::size_class)
       .def_ro("layout", &Evidence::layout)
       .def_ro("winner", &Evidence::winner)
-      .def_ro("arms", &Evidence::arms)
+      .def_ro("candidates", &Evidence::candidates)
       .def_ro("ranks", &Evidence::ranks, "0: not told")
       .def_ro("hosts", &Evidence::hosts, "0: not told")
       .def_ro("mpi", &Evidence::mpi)

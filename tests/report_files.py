@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hocket._core.choose import ArmEvidence, Evidence, evidence_text
+from hocket._core.choose import CandidateEvidence, Evidence, evidence_text
 
 from hocket.network import read_network
 from hocket.planning import plan_collective
@@ -52,7 +52,7 @@ def run_report(path: Path, **said: Any) -> Path:
     }
     choice = {
         "collective": "all-to-all",
-        "arm": "window-2",
+        "candidate": "window-2",
         "communicator": 32,
         "hosts": 32,
         "message": 65536,
@@ -69,7 +69,7 @@ def run_report(path: Path, **said: Any) -> Path:
         "cut_short": [3],
         "problems": [],
         "lines": [first | said, second],
-        "choices": [choice, choice | {"arm": "native", "predicted": 0, "measured": 0.16, "message": 8}],
+        "choices": [choice, choice | {"candidate": "native", "predicted": 0, "measured": 0.16, "message": 8}],
         "advice": [
             "12% of the time went to calls that the MPI library served: try a smaller --min-gather-bytes"
         ],
@@ -82,8 +82,11 @@ def tuned(path: Path) -> Path:
     """What runs have learned at two places."""
 
     def known(place: str, call: str, size: int, winner: str) -> Evidence:
-        arms = [ArmEvidence("native", 30, 2e-3, 0.05), ArmEvidence("window-2", 20, 1.5e-3, 0.05)]
-        return Evidence(place, call, size, "any", winner, arms, 4, 2, "mpich-5.0.2")
+        candidates = [
+            CandidateEvidence("native", 30, 2e-3, 0.05),
+            CandidateEvidence("window-2", 20, 1.5e-3, 0.05),
+        ]
+        return Evidence(place, call, size, "any", winner, candidates, 4, 2, "mpich-5.0.2")
 
     evidence = [known("00aa00aa00aa00aa", "alltoall", size, "window-2") for size in (20, 24, 30)]
     evidence.append(known("00aa00aa00aa00aa", "allgather", 0, "native"))

@@ -57,13 +57,13 @@ def exchange_of(network: _core.Network, pattern: str, size: int) -> Exchange:
     return Exchange(planned.network, planned.demand, planned.schedule, planned.waits)
 
 
-def row(place: str, pattern: str, size: int, arm: str, predicted: float, measured: list[float]) -> Row:
+def row(place: str, pattern: str, size: int, candidate: str, predicted: float, measured: list[float]) -> Row:
     error = predicted / median(measured) - 1
     print(
-        f"{place} {pattern} {format_bytes(size)} {arm}: {median(measured):.4g} s, predicted {error:+.1%}",
+        f"{place} {pattern} {format_bytes(size)} {candidate}: {median(measured):.4g} s, predicted {error:+.1%}",
         flush=True,
     )
-    return {"place": place, "pattern": pattern, "bytes": size, "arm": arm, "predicted": predicted,
+    return {"place": place, "pattern": pattern, "bytes": size, "candidate": candidate, "predicted": predicted,
             "seconds": measured, "error": error}  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def smpi_rows(scratch: Path) -> Iterator[Row]:
 
 
 def lab_rows(mpi: Mpi, rate: float, options: argparse.Namespace, scratch: Path) -> Iterator[Row]:
-    """Calibrates in the lab, predicts, and measures every arm there: jobs of all arms take turns."""
+    """Calibrates in the lab, predicts, and measures every candidate there: jobs of all candidates take turns."""
     source = f"{LAB_NETWORK}@{rate:g}Mbit"
     description = read_network_description(source)
     network = description.build()
@@ -123,29 +123,29 @@ def lab_rows(mpi: Mpi, rate: float, options: argparse.Namespace, scratch: Path) 
         print(done.output)
         costs = costs_for(network, read_file_of(kept), str(kept))
         for pattern in PATTERNS:
-            environments = arms_of(mpi, network, pattern)
+            environments = candidates_of(mpi, network, pattern)
             times: dict[tuple[str, int], list[float]] = {}
             for _ in range(options.jobs):
-                for arm, env in environments.items():
+                for candidate, env in environments.items():
                     sizes = [f"{size}:{options.repetitions}" for size in LAB_SIZES]
                     command = [str(program), pattern.replace("-", ""), *sizes]
                     done = lab.run(command, mpi=mpi, env=env, timeout=options.timeout, capture=True)
                     if done.exit_code != 0:
-                        sys.exit(f"{arm}: exit code {done.exit_code}\n{done.output[-2000:]}")
+                        sys.exit(f"{candidate}: exit code {done.exit_code}\n{done.output[-2000:]}")
                     for words in map(str.split, done.output.splitlines()):
                         if len(words) == 2 and words[0].isdigit():
-                            times.setdefault((arm, int(words[0])), []).append(float(words[1]))
+                            times.setdefault((candidate, int(words[0])), []).append(float(words[1]))
             for size in LAB_SIZES:
                 found = forecast(exchange_of(network, pattern, size), costs)
                 predicted = {one.name: one.seconds for one in found.candidates}
-                for arm in environments:
-                    yield row(place, pattern, size, arm, predicted[arm], times[arm, size])
+                for candidate in environments:
+                    yield row(place, pattern, size, candidate, predicted[candidate], times[candidate, size])
 
 
-def arms_of(mpi: Mpi, network: _core.Network, pattern: str) -> dict[str, dict[str, str]]:
+def candidates_of(mpi: Mpi, network: _core.Network, pattern: str) -> dict[str, dict[str, str]]:
     """Environments of the schedules' windows and of the library's algorithms."""
     always = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
-    arms = {
+    candidates = {
         f"window-{window}": scheduled_environment(
             mpi.mpicc, network, RuntimeOptions(flow=f"window:{window}", choose="off")
         )
@@ -155,16 +155,16 @@ def arms_of(mpi: Mpi, network: _core.Network, pattern: str) -> dict[str, dict[st
     for call in _core.library_calls():
         variables = LIBRARY_VARIABLES.get((mpi.family, pattern, call.name))
         if call.pattern == pattern and variables is not None:
-            arms[f"native:{call.name}"] = dict(variables)
-    return arms
+            candidates[f"native:{call.name}"] = dict(variables)
+    return candidates
 
 
 def regrets(rows: list[Row]) -> list[float]:
-    """Per call and size: what the arm that is predicted best takes longer than the best."""
+    """Per call and size: what the candidate that is predicted best takes longer than the best."""
     found = []
     for of in grouped(rows, "place", "pattern", "bytes").values():
-        times = {one["arm"]: _seconds(one) for one in of}
-        chosen = min(of, key=lambda one: one["predicted"])["arm"]
+        times = {one["candidate"]: _seconds(one) for one in of}
+        chosen = min(of, key=lambda one: one["predicted"])["candidate"]
         found.append(times[chosen] / min(times.values()) - 1)
     return found
 
@@ -175,12 +175,12 @@ def _seconds(one: Row) -> float:
 
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
-    """Median errors and regrets by place; the errors by arm and size."""
+    """Median errors and regrets by place; the errors by candidate and size."""
     lines = [
         "# Predictions", "",
         f"{provenance(heading)}, {heading.get('simgrid', '')}. Made by `make bench-predictions`.", "",
-        "Predicted over measured time, minus 1. Regret: what the arm that is predicted to be the fastest takes longer",
-        "than the fastest one. Targets: median error 3 % (SMPI), 10 % (lab); median regret 10 %.", "",
+        "Predicted over measured time, minus 1. Regret: what the candidate that is predicted to be the fastest",
+        "takes longer than the fastest one. Targets: median error 3 % (SMPI), 10 % (lab); median regret 10 %.", "",
     ]  # fmt: skip
     told = []
     for place, of in grouped(rows, "place").items():
@@ -201,10 +201,12 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     for (place, pattern), of in grouped(rows, "place", "pattern").items():
         sizes = sorted({one["bytes"] for one in of})
         body = []
-        for arm, mine in grouped(of, "arm").items():
+        for candidate, mine in grouped(of, "candidate").items():
             at = {one["bytes"]: one for one in mine}
-            body.append([arm, *(f"{1e3 * _seconds(at[s]):.4g} ms ({at[s]['error']:+.1%})" for s in sizes)])
-        lines += ["", f"## {place}, {pattern}", "", *cells(["arm", *map(format_bytes, sizes)], body)]
+            body.append(
+                [candidate, *(f"{1e3 * _seconds(at[s]):.4g} ms ({at[s]['error']:+.1%})" for s in sizes)]
+            )
+        lines += ["", f"## {place}, {pattern}", "", *cells(["candidate", *map(format_bytes, sizes)], body)]
     return lines
 
 
@@ -235,7 +237,7 @@ def main() -> int:
     add_mpi(parser)
     parser.add_argument("--rate", action="append", type=float, help="of the lab, Mbit/s (default 50 and 200)")
     parser.add_argument("--buffer", type=int, default=60000, help="of the lab's ports, bytes")
-    parser.add_argument("--jobs", type=int, default=3, help="of the lab, for each arm")
+    parser.add_argument("--jobs", type=int, default=3, help="of the lab, for each candidate")
     parser.add_argument("--repetitions", type=int, default=5, help="of a job, for each size")
     parser.add_argument("--timeout", type=float, default=200, help="seconds of a job in the lab")
     options, results = begin(parser, "predictions", summary)

@@ -61,7 +61,7 @@ def record(job: Job, cell: Row, arguments: argparse.Namespace) -> list[Row]:
     words = named[1].split() if named else ["native", "nan"]
     rows: list[Row] = []
     for name, predicted in zip(words[::2], words[1::2], strict=True):
-        variables = None if name == "native" else {"HOCKET_ARM": name}
+        variables = None if name == "native" else {"HOCKET_CANDIDATE": name}
         _, costs, agreed = job.run(calls, variables)
         agree = agreed if name == "native" else agree
         rows.append(

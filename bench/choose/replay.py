@@ -60,13 +60,17 @@ class FifteenLines:
     """One native call, one by the best prediction, then whichever median is less; the other in calls 8 and 32."""
 
     def __init__(self, predicted: Sequence[float], agree: float, kept: Kept) -> None:
-        self.arms, self.calls = (0, 1 + int(np.nanargmin(predicted[1:]))), 0
-        self.seen = {arm: [kept[arm]] if arm in kept else [] for arm in self.arms}
+        self.candidates, self.calls = (0, 1 + int(np.nanargmin(predicted[1:]))), 0
+        self.seen = {
+            candidate: [kept[candidate]] if candidate in kept else [] for candidate in self.candidates
+        }
 
     def next(self) -> tuple[int, float, bool]:
         self.calls += 1
-        new = [arm for arm in self.arms if not self.seen[arm]]
-        best, other = sorted(self.arms, key=lambda arm: median(self.seen[arm] or [math.inf]))
+        new = [candidate for candidate in self.candidates if not self.seen[candidate]]
+        best, other = sorted(
+            self.candidates, key=lambda candidate: median(self.seen[candidate] or [math.inf])
+        )
         return (new[0] if new else other if self.calls in (8, 32) else best), math.inf, True
 
     def learn(self, candidate: int, seconds: float) -> None:

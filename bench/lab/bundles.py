@@ -29,8 +29,9 @@ from results_file import Row, alternating, begin, cells, grouped, spread
 
 NETWORKS = {"8 x 4": "chain:2,2,2,2*4", "4 x 8": "chain:2,2*8"}
 BUNDLES = ("bundle-1", "bundle-2", "bundle-order", "bundle-native", "bundle-leaders")
-# Collective, the call of collective_times, distribution of ranks, sizes, and the arm of each rank for itself; none:
-# irregular calls are planned for their sizes. Those are of up to twice the average, or of SIZE between 10 % of pairs.
+# Collective, the call of collective_times, distribution of ranks, sizes, and the candidate of each rank for itself;
+# none: irregular calls are planned for their sizes. Those are of up to twice the average, or of SIZE between 10 % of
+# pairs.
 CASES = (
     ("all-to-all", "alltoall", "block", ("8:3:40", "64:3:40", "1024:3:5", "8192:2", "65536:1"), "window-1"),
     ("all-to-all", "alltoall", "cyclic", ("8:3:40", "1024:3:5"), "window-1"),
@@ -51,15 +52,15 @@ class Candidate:
     env: dict[str, str]
 
 
-def candidates(collective: str, call: str, arm: str, mpi: Mpi, network: object) -> dict[str, Candidate]:
+def candidates(collective: str, call: str, candidate: str, mpi: Mpi, network: object) -> dict[str, Candidate]:
     scheduled = scheduled_environment(mpi.mpicc, network, RuntimeOptions(choose="off"))  # type: ignore[arg-type]
     found = {"native": Candidate(call, {})}
     if mpi.family is MpiFamily.OPENMPI:
         found["native, HAN"] = Candidate(call, {"OMPI_MCA_coll_han_priority": "100"})
     if collective == "all-to-all":
         found["by hand"] = Candidate("alltoallbyhosts", {})
-    for name in (arm, *BUNDLES) if arm else BUNDLES:
-        found[name] = Candidate(call, scheduled | {"HOCKET_ARM": name})
+    for name in (candidate, *BUNDLES) if candidate else BUNDLES:
+        found[name] = Candidate(call, scheduled | {"HOCKET_CANDIDATE": name})
     return found
 
 
@@ -88,10 +89,10 @@ def measure(name: str, mpi: Mpi, arguments: argparse.Namespace, program: Path) -
     network, rate = description.build(), arguments.rate * 1e6 / 8
     rows: list[Row] = []
     with lab_up(description, arguments) as lab:
-        for collective, call, distribution, sizes, arm in CASES:
+        for collective, call, distribution, sizes, candidate in CASES:
             if arguments.collective and collective not in arguments.collective:
                 continue
-            found = candidates(collective, call, arm, mpi, network)
+            found = candidates(collective, call, candidate, mpi, network)
             for number in range(arguments.jobs):
                 for candidate in alternating(found, number):
                     what = found[candidate]

@@ -31,7 +31,7 @@ from scheduled_calls import EVERYTHING
 
 PROGRAM: Final = ROOT / "tests" / "runtime" / "programs" / "local_errors.c"
 RANKS: Final = 4
-BUNDLED: Final = {**EVERYTHING, "HOCKET_ARM": "bundle-order"}
+BUNDLED: Final = {**EVERYTHING, "HOCKET_CANDIDATE": "bundle-order"}
 #: Name: network, how calls are chosen, more variables.
 WAYS: Final[dict[str, tuple[str, str, Mapping[str, str]]]] = {
     "learn": ("chain:2,2", "learn", {}),

@@ -30,7 +30,7 @@ SUMS: Final = ("MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Reduce_scatter"
 CALLS: Final = (*SUMS, "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Bcast")
 # By default sums of floating-point numbers are not timed, others may be left to the library: those are counted.
 WAYS: Final = {
-    "forced": ({"HOCKET_ARM": "bundle-1"}, CALLS),
+    "forced": ({"HOCKET_CANDIDATE": "bundle-1"}, CALLS),
     "default": ({"HOCKET_CHOOSE": "learn", "HOCKET_MIN_GATHER_BYTES": "1"}, (*SUMS, "MPI_Bcast")),
 }
 
@@ -71,7 +71,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "Ranks of this one machine stand for hosts of two switches. All-reduces, reduce-scatters, reduces, broadcasts,",
         "all-gathers and all-to-alls with elements of 1 to 16 bytes, N + 1 and 3 N + 257 of them for N ranks:",
         "every element is right. Calls that were scheduled, of all; in brackets those in two levels. *Forced*: the",
-        "arm `bundle-1`. *Default*: sums and broadcasts, the least size set to a byte.",
+        "candidate `bundle-1`. *Default*: sums and broadcasts, the least size set to a byte.",
         "",
         *(
             line

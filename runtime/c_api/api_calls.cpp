@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <string_view>
 
+#include "hocket/choose/candidate.hpp"
 #include "runtime/c_api/api.hpp"
-#include "runtime/choose/arm.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/team/team.hpp"
 
+using hocket::all_candidates, hocket::Candidate;
 using namespace hocket::runtime;
 
 namespace {
@@ -27,17 +28,19 @@ int hocket_leave_alone(MPI_Comm comm) {
   });
 }
 
-const char* hocket_arm_name(int number) {
-  return number >= 0 && static_cast<std::size_t>(number) < arms.size()
-             ? arms[static_cast<std::size_t>(number)].name.data()
+const char* hocket_candidate_name(int number) {
+  return number >= 0 && static_cast<std::size_t>(number) < all_candidates.size()
+             ? all_candidates[static_cast<std::size_t>(number)].name.data()
              : nullptr;
 }
 
-int hocket_serve_by(MPI_Comm comm, const char* arm) {
+int hocket_serve_by(MPI_Comm comm, const char* candidate) {
   return c_boundary([&] {
     check_intracommunicator(comm);
-    const auto found = std::ranges::find(arms, std::string_view(arm == nullptr ? "" : arm), &Arm::name);
-    if (found == arms.end()) throw ApiError{HOCKET_ERR_ARGUMENT, "no arm is called so; hocket_arm_name() lists them"};
+    const auto found =
+        std::ranges::find(all_candidates, std::string_view(candidate == nullptr ? "" : candidate), &Candidate::name);
+    if (found == all_candidates.end())
+      throw ApiError{HOCKET_ERR_ARGUMENT, "no candidate is called so; hocket_candidate_name() lists them"};
     Team::known(comm)->serve_by(*found);
   });
 }

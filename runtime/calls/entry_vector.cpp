@@ -105,8 +105,8 @@ Run run_by_bundles(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason
   Run run{.why = why};
   if (sides.reach.rooted()) return run;
   const Exchange* exchange = nullptr;
-  if (team.fixed_arm() != nullptr) {
-    exchange = team.irregular_bundles(comm, *team.fixed_arm());
+  if (team.fixed_candidate() != nullptr) {
+    exchange = team.irregular_bundles(comm, *team.fixed_candidate());
   } else if (settings().choose != Choose::off && team.irregular_bytes() > 0) {
     run.chosen = team.choices().begin(comm, irregular_calls(), team.irregular_bytes());
     exchange = run.chosen.exchange();
@@ -129,7 +129,7 @@ Run run_by_bundles(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason
 /// Runs the call by its plan if there is one.
 Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   Team* const team = Team::known(comm);
-  const bool bundles = team != nullptr && team->fixed_arm() != nullptr && team->fixed_arm()->bundled;
+  const bool bundles = team != nullptr && team->fixed_candidate() != nullptr && team->fixed_candidate()->bundled;
   if (team != nullptr && !team->met()) {
     if (settings().choose != Choose::off && team->could_meet() && !bundles) {
       if (team->looks_at_size()) return {.why = FallbackReason::small, .look = true};

@@ -50,13 +50,14 @@ template <class Call>
 /// Whether one candidate serves all calls like this one, decided before the first.
 template <class Call>
 [[nodiscard]] bool is_decided_once(const Team& team, const Call& call) {
-  return is_settled(call) && Call::limit() == 0 && settings().choose != Choose::off && team.fixed_arm() == nullptr;
+  return is_settled(call) && Call::limit() == 0 && settings().choose != Choose::off &&
+         team.fixed_candidate() == nullptr;
 }
 
 /// Whether the MPI library serves a call wherever its ranks are: they need not meet for that.
 template <class Call>
 [[nodiscard]] bool is_small_anywhere(const Team* team, const Call& call) {
-  if (!is_settled(call) || team == nullptr || team->fixed_arm() != nullptr) return false;
+  if (!is_settled(call) || team == nullptr || team->fixed_candidate() != nullptr) return false;
   return call.message_bytes(*team) < (Call::limit() > 0 ? Call::limit() : least_gather_bytes_colliding);
 }
 
@@ -68,30 +69,30 @@ template <class Call>
   return settings().choose != Choose::off ? Choices::long_message_bytes() : Call::usual_limit(*team);
 }
 
-/// The arm that the program asks for, or that blocking calls like this one have shown to be fastest; null: nothing
-/// yet. Local.
+/// The candidate that the program asks for, or that blocking calls like this one have shown to be fastest; null:
+/// nothing yet. Local.
 template <class Call>
-[[nodiscard]] const Arm* known_arm(Team* team, const Call& call) {
-  if (team != nullptr && team->fixed_arm() != nullptr) return team->fixed_arm();
+[[nodiscard]] const Candidate* known_candidate(Team* team, const Call& call) {
+  if (team != nullptr && team->fixed_candidate() != nullptr) return team->fixed_candidate();
   if (!is_chosen(call) || team == nullptr || !team->could_collide()) return nullptr;
   return team->choices().fastest(call.kind(), call.message_bytes(*team));
 }
 
-/// Of a call that is not timed and for which nobody has named an arm. Sums that must not change go by bundles wherever
-/// they can: fewer messages carry the same bytes.
+/// Of a call that is not timed and for which nobody has named a candidate. Sums that must not change go by bundles
+/// wherever they can: fewer messages carry the same bytes.
 template <class Call>
-[[nodiscard]] const Arm& unnamed_arm(const Call& call, Form form) {
+[[nodiscard]] const Candidate& unnamed_candidate(const Call& call, Form form) {
   const bool bundles = form == Form::blocking && is_settled(call) && settings().choose != Choose::off;
   return bundles ? bundled_sums : as_planned;
 }
 
-/// By an arm or, where the ranks cannot bundle this call, as planned; null: neither can be. Collective.
+/// By a candidate or, where the ranks cannot bundle this call, as planned; null: neither can be. Collective.
 template <class Call>
-[[nodiscard]] Exchange* exchange_by(Team& team, const Call& call, const Arm& arm) {
+[[nodiscard]] Exchange* exchange_by(Team& team, const Call& call, const Candidate& candidate) {
   const CallKind kind = call.kind();
-  if (!arm.bundled) return team.exchange(call.comm, kind, arm);
+  if (!candidate.bundled) return team.exchange(call.comm, kind, candidate);
   if constexpr (requires { typename Call::Bundled; }) {
-    Exchange* const bundled = team.exchange(call.comm, kind, arm);
+    Exchange* const bundled = team.exchange(call.comm, kind, candidate);
     if (bundled != nullptr && team.bundles(kind, call.message_bytes(team) + 1)) return bundled;
   }
   return team.exchange(call.comm, kind, as_planned);
@@ -100,17 +101,18 @@ template <class Call>
 /// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
 template <class Call>
 [[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call, Form form) {
-  const Arm* arm = known_arm(team, call);
-  std::size_t least = arm != nullptr ? 0 : limit_of<Call>(team);
+  const Candidate* candidate = known_candidate(team, call);
+  std::size_t least = candidate != nullptr ? 0 : limit_of<Call>(team);
   if (team != nullptr && is_decided_once(*team, call)) {
     if (const std::optional<FallbackReason> why = why_native(team, call, 0, form)) return {nullptr, *why};
-    arm = team->choices().settled(call.comm, call.kind(), call.message_bytes(*team));
+    candidate = team->choices().settled(call.comm, call.kind(), call.message_bytes(*team));
     least = 0;
   }
   if (const std::optional<FallbackReason> why = why_native(team, call, least, form)) return {nullptr, *why};
-  if (arm == &arms[0]) return {nullptr, FallbackReason::faster};
-  if (arm != nullptr && arm->bundled && form == Form::lasting) return {nullptr, FallbackReason::bundled};
-  return {exchange_by(*team, call, arm != nullptr ? *arm : unnamed_arm(call, form)), FallbackReason::no_plan};
+  if (candidate == &all_candidates[0]) return {nullptr, FallbackReason::faster};
+  if (candidate != nullptr && candidate->bundled && form == Form::lasting) return {nullptr, FallbackReason::bundled};
+  return {exchange_by(*team, call, candidate != nullptr ? *candidate : unnamed_candidate(call, form)),
+          FallbackReason::no_plan};
 }
 
 template <class Call>
@@ -167,7 +169,7 @@ int blocking(LibraryCall name, const Call& call, Native native) {
     if (is_erroneous_here(name, call)) return wait_in_mpi(native);
     complete_pending_setups(call.comm);
     Team* const team = Team::known(call.comm);
-    if (!is_chosen(call) || (team != nullptr && team->fixed_arm() != nullptr)) {
+    if (!is_chosen(call) || (team != nullptr && team->fixed_candidate() != nullptr)) {
       const bool is_once = team != nullptr && is_decided_once(*team, call);
       if (!is_once && is_small_anywhere(team, call)) return served(team, call, nullptr, FallbackReason::small, native);
       if (!is_once && team != nullptr && !team->met()) {
@@ -206,12 +208,12 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
     Team* const known = Team::known(call.comm);
     const bool is_once = known != nullptr && is_decided_once(*known, call);
     const bool has_met = team != nullptr && (!is_once || team->choices().met());
-    const Arm* arm = known_arm(team, call);
-    if (is_once && has_met) arm = team->choices().settled(call.kind(), call.message_bytes(*team));
-    const std::size_t least = is_once || arm != nullptr ? 0 : limit_of<Call>(team);
+    const Candidate* candidate = known_candidate(team, call);
+    if (is_once && has_met) candidate = team->choices().settled(call.kind(), call.message_bytes(*team));
+    const std::size_t least = is_once || candidate != nullptr ? 0 : limit_of<Call>(team);
     std::optional<FallbackReason> why = why_native(team, call, least, Form::lasting);
-    if (!why && arm == &arms[0]) why = FallbackReason::faster;
-    if (!why && arm != nullptr && arm->bundled) why = FallbackReason::bundled;
+    if (!why && candidate == &all_candidates[0]) why = FallbackReason::faster;
+    if (!why && candidate != nullptr && candidate->bundled) why = FallbackReason::bundled;
     std::shared_ptr<PrivateChannel> channel;
     const bool is_unmet = team == nullptr ? plain_intracommunicator(call.comm) : !why && !has_met;
     if (is_unmet) {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "hocket/choose/candidate.hpp"
 #include "hocket/choose/evidence.hpp"
 #include "runtime/choose/agreed_cost.hpp"
-#include "runtime/choose/arm.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/plan/call_kind.hpp"
 
@@ -18,20 +18,20 @@ struct Choice {
   enum class Stage : std::uint8_t {
     watched,   ///< the library serves all calls; some are timed, until it is clear that planning pays
     selected,  ///< `selection` decides call by call
-    fixed,     ///< always the same arm: nothing can be scheduled, or a prediction has chosen
+    fixed,     ///< always the same candidate: nothing can be scheduled, or a prediction has chosen
   };
   CallKind kind;
   std::size_t bytes = 0;  ///< of a message in the first call
-  Evidence known;         ///< of earlier runs; no arms: there is none
+  Evidence known;         ///< of earlier runs; no candidates: there is none
   Stage stage = Stage::watched;
   std::uint64_t calls = 0;
   AgreedCost look;                   ///< of a call that is watched
   std::uint32_t looks = 0;           ///< calls of the present look whose cost is known
   double native_seconds = 0;         ///< of the library's call while it was watched; 0: not known yet
   bool outruns_wires = false;        ///< it takes less than the links as described need: no schedule is faster
-  std::size_t arm = 0;               ///< but for Stage::selected: its place in the table
-  std::vector<std::size_t> offered;  ///< arms to select from: their places in the table
-  std::vector<double> predicted;     ///< seconds, by offered arm
+  std::size_t candidate = 0;         ///< but for Stage::selected: its place in the table
+  std::vector<std::size_t> offered;  ///< candidates to select from: their places in the table
+  std::vector<double> predicted;     ///< seconds, by offered candidate
   std::optional<Selection> selection;
 };
 

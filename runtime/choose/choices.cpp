@@ -77,11 +77,11 @@ void say_predictions(const Choice& choice) {
   text << choice.kind.collective->name << ", " << choice.bytes << " bytes, predicted milliseconds:";
   text << std::fixed << std::setprecision(3);
   for (std::size_t i = 0; i < choice.offered.size(); ++i)
-    text << ' ' << arms[choice.offered[i]].name << ' ' << choice.predicted[i] * 1e3;
+    text << ' ' << all_candidates[choice.offered[i]].name << ' ' << choice.predicted[i] * 1e3;
   say(text.str());
 }
 
-/// Of the offered arms: the fastest by prediction, if it saves a tenth of the library's own time; else that one.
+/// Of the offered candidates: the fastest by prediction, if it saves a tenth of the library's own time; else that one.
 std::size_t best_predicted(const Choice& choice) {
   constexpr double worth_it = 0.9;
   const auto best = std::ranges::min_element(choice.predicted);
@@ -143,10 +143,10 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   ++choice.calls;
   Call call;
   if (choice.stage == Choice::Stage::watched) watch(comm, choice);
-  std::size_t arm = choice.arm;
+  std::size_t candidate = choice.candidate;
   switch (choice.stage) {
     case Choice::Stage::selected:
-      arm = choice.offered[choice.selection->begin(comm)];
+      candidate = choice.offered[choice.selection->begin(comm)];
       call.selection_ = &*choice.selection;
       break;
     case Choice::Stage::watched:
@@ -155,7 +155,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
     case Choice::Stage::fixed:
       break;
   }
-  if (arm != 0) call.exchange_ = members_.exchange(comm, kind, arms[arm]);
+  if (candidate != 0) call.exchange_ = members_.exchange(comm, kind, all_candidates[candidate]);
   if (call.selection_ != nullptr) call.deadline_ = call.selection_->deadline();
   if (call.look_ != nullptr) call.look_->begin();
   return call;
@@ -168,7 +168,7 @@ void Choices::Call::over() {
 
 void Choices::tell(const Choice& choice) const {
   ChoiceRow row{.collective = std::string(choice.kind.collective->name),
-                .arm = std::string(arms[choice.arm].name),
+                .candidate = std::string(all_candidates[choice.candidate].name),
                 .ranks = members_.size,
                 .hosts = place_.hosts,
                 .bytes = choice.bytes,
@@ -177,7 +177,7 @@ void Choices::tell(const Choice& choice) const {
   if (choice.selection) {
     const Chooser& chooser = choice.selection->chooser();
     const std::size_t best = chooser.best();
-    row.arm = arms[choice.offered[best]].name;
+    row.candidate = all_candidates[choice.offered[best]].name;
     row.trials = chooser.trials();
     row.native = chooser.beliefs()[0].timed > 0 ? chooser.beliefs()[0].seconds : choice.native_seconds;
     row.predicted = known_seconds(choice.predicted[best]);
@@ -268,25 +268,25 @@ bool Choices::pays(const Choice& choice, double seconds) const {
   return timing_share * spent_ + credit() * choice.native_seconds >= seconds;
 }
 
-bool Choices::offers_bundles(MPI_Comm comm, const Choice& choice, const Arm& arm) const {
+bool Choices::offers_bundles(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const {
   const std::size_t most = (choice.bytes + 1) * 3 / 2;  // a class spans half an octave
-  return members_.exchange(comm, choice.kind, arm) != nullptr && members_.bundles(choice.kind, most);
+  return members_.exchange(comm, choice.kind, candidate) != nullptr && members_.bundles(choice.kind, most);
 }
 
-double Choices::predicted(const Exchange& exchange, const Choice& choice, const Arm& arm) const {
+double Choices::predicted(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const {
   const Planned& planned = exchange.planned();
   const HostTeam* const together = exchange.host_team();
   const std::size_t bytes =
       together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
-  const std::size_t segment = arm.large ? large_segment : settings().segment;
+  const std::size_t segment = candidate.large ? large_segment : settings().segment;
   const double wire = planned.figures.bound * static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
-  ScheduleCost cost{planned.phases, wire, arm.window, (bytes + segment - 1) / segment, arm.large};
+  ScheduleCost cost{planned.phases, wire, candidate.window, (bytes + segment - 1) / segment, candidate.large};
   if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
-  if (together != nullptr && arm.window == 0) {
+  if (together != nullptr && candidate.window == 0) {
     cost.window = 1;
     const Hosts& hosts = together->hosts;
     // As short messages go in the library; of all leaders each has a share, and all meet once more.
-    cost.phases = arm.all_lead ? 1 + (hosts.count() - 1) / hosts.fewest : std::bit_width(hosts.count() - 1);
+    cost.phases = candidate.all_lead ? 1 + (hosts.count() - 1) / hosts.fewest : std::bit_width(hosts.count() - 1);
     // Between leaders the library's order is as good or bad as between all.
     cost.wire_seconds = std::sqrt(wire * std::max(wire, choice.native_seconds));
   }
@@ -331,42 +331,42 @@ bool Choices::is_tried_elsewhere(const Choice& choice) const {
 void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.stage = Choice::Stage::fixed;
   if (choice.native_seconds <= 0)
-    for (const ArmEvidence& kept : choice.known.arms)
-      if (kept.name == arms[0].name) choice.native_seconds = kept.seconds;
+    for (const CandidateEvidence& kept : choice.known.candidates)
+      if (kept.name == all_candidates[0].name) choice.native_seconds = kept.seconds;
   const Collective& collective = *choice.kind.collective;
-  const Arm& usual = arms[run_window(collective.pattern, collective.rooted)];
+  const Candidate& usual = all_candidates[run_window(collective.pattern, collective.rooted)];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
   const bool rank_by_rank = choice.kind != irregular_calls();  // others are planned for their sizes, not by their size
   if (rank_by_rank && exchange == nullptr) return;
   const MPI_Comm own = members_.private_comm(comm);
   if (own == MPI_COMM_NULL) return;
   if (!small_) small_ = measure_small_costs(own, own);
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    const Arm& arm = arms[i];
-    if (arm.flow == Flow::free && settings().flow_control != Flow::token) continue;
-    if (arm.large && (choice.bytes <= settings().segment || settings().segment != usual_segment)) continue;
-    if (i > 0 && !arm.bundled && members_.size > most_ranks_for_windows && arm.name != usual.name) continue;
-    if (i > 0 && !arm.bundled && !rank_by_rank) continue;
-    if (arm.bundled && !offers_bundles(comm, choice, arm)) continue;
-    if (arm.bundled && !between_leaders_)
+  for (std::size_t i = 0; i < all_candidates.size(); ++i) {
+    const Candidate& candidate = all_candidates[i];
+    if (candidate.free && settings().flow_control != Flow::token) continue;
+    if (candidate.large && (choice.bytes <= settings().segment || settings().segment != usual_segment)) continue;
+    if (i > 0 && !candidate.bundled && members_.size > most_ranks_for_windows && candidate.name != usual.name) continue;
+    if (i > 0 && !candidate.bundled && !rank_by_rank) continue;
+    if (candidate.bundled && !offers_bundles(comm, choice, candidate)) continue;
+    if (candidate.bundled && !between_leaders_)
       between_leaders_ =
-          measure_small_costs(own, members_.exchange(comm, choice.kind, arm)->host_team()->between_leaders);
+          measure_small_costs(own, members_.exchange(comm, choice.kind, candidate)->host_team()->between_leaders);
     choice.offered.push_back(i);
     if (i == 0)
       choice.predicted.push_back(choice.native_seconds > 0 ? choice.native_seconds
                                                            : std::numeric_limits<double>::quiet_NaN());
     else
       choice.predicted.push_back(
-          predicted(*members_.exchange(comm, choice.kind, arm.bundled ? arm : usual), choice, arm));
+          predicted(*members_.exchange(comm, choice.kind, candidate.bundled ? candidate : usual), choice, candidate));
   }
   if (choice.offered.size() == 1) return;
   if (members_.rank == 0 && settings().log > 1) say_predictions(choice);
   if (settings().choose == Choose::predict) {
-    choice.arm = choice.offered[best_predicted(choice)];
+    choice.candidate = choice.offered[best_predicted(choice)];
     return;
   }
   std::vector<std::string_view> names;
-  for (const std::size_t arm : choice.offered) names.push_back(arms[arm].name);
+  for (const std::size_t candidate : choice.offered) names.push_back(all_candidates[candidate].name);
   std::vector<double> expected = choice.predicted;
   const double error = prediction_error(choice);
   for (std::size_t i = 1; i < expected.size(); ++i) expected[i] *= error;
@@ -375,26 +375,27 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.stage = Choice::Stage::selected;
 }
 
-const Arm* Choices::fastest(CallKind kind, std::size_t bytes) const {
+const Candidate* Choices::fastest(CallKind kind, std::size_t bytes) const {
   const std::uint32_t wanted = size_class(bytes);
   for (const Choice& choice : choices_) {
     if (choice.kind != kind || size_class(choice.bytes) != wanted) continue;
-    if (choice.stage == Choice::Stage::selected) return &arms[choice.offered[choice.selection->chooser().best()]];
-    return &arms[choice.arm];
+    if (choice.stage == Choice::Stage::selected)
+      return &all_candidates[choice.offered[choice.selection->chooser().best()]];
+    return &all_candidates[choice.candidate];
   }
   return nullptr;
 }
 
-/// The arm that this job, or an earlier one here, has found to be fastest; null: nothing is known.
-const Arm* Choices::proven(CallKind kind, std::size_t bytes) const {
+/// The candidate that this job, or an earlier one here, has found to be fastest; null: nothing is known.
+const Candidate* Choices::proven(CallKind kind, std::size_t bytes) const {
   const std::uint32_t wanted = size_class(bytes);
   for (const Choice& choice : choices_)
     if (choice.kind == kind && size_class(choice.bytes) == wanted && choice.stage != Choice::Stage::watched)
       return fastest(kind, bytes);
   for (const Evidence& kept : evidence_) {
     if (kept.call != collective_name(kind) || kept.size_class != wanted) continue;
-    const auto winner = std::ranges::find(arms, kept.winner, &Arm::name);
-    return winner != arms.end() ? &*winner : nullptr;
+    const auto winner = std::ranges::find(all_candidates, kept.winner, &Candidate::name);
+    return winner != all_candidates.end() ? &*winner : nullptr;
   }
   return nullptr;
 }
@@ -406,7 +407,7 @@ std::size_t Choices::long_message_bytes() {
 }
 
 /// The library's for good if the ranks need not meet for it: its calls are too short for that.
-const Arm* Choices::settled(MPI_Comm comm, CallKind kind, std::size_t bytes) {
+const Candidate* Choices::settled(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   if (const auto known = settled_.find({kind, size_class(bytes)}); known != settled_.end()) return known->second;
   if (!met_ && is_long(bytes)) {
     // Until they have met, ranks may have read different networks.
@@ -414,15 +415,15 @@ const Arm* Choices::settled(MPI_Comm comm, CallKind kind, std::size_t bytes) {
     const bool is_kept = members_.rank == 0 && settings().choose == Choose::learn && is_anything_kept(members_.size);
     if (slowest(comm, is_planned || is_kept ? 1 : 0) > 0) meet(comm);
   }
-  return met_ ? settled(kind, bytes) : settled_[{kind, size_class(bytes)}] = &arms[0];
+  return met_ ? settled(kind, bytes) : settled_[{kind, size_class(bytes)}] = &all_candidates[0];
 }
 
-const Arm* Choices::settled(CallKind kind, std::size_t bytes) {
-  const auto [found, is_new] = settled_.try_emplace({kind, size_class(bytes)}, &arms[0]);
+const Candidate* Choices::settled(CallKind kind, std::size_t bytes) {
+  const auto [found, is_new] = settled_.try_emplace({kind, size_class(bytes)}, &all_candidates[0]);
   if (!is_new || place_.digest.empty()) return found->second;
-  const Arm* const arm = proven(kind, bytes);
-  const bool as_planned = arm == nullptr && bytes >= long_message_bytes();
-  return found->second = as_planned || arm != nullptr ? arm : &arms[0];
+  const Candidate* const candidate = proven(kind, bytes);
+  const bool as_planned = candidate == nullptr && bytes >= long_message_bytes();
+  return found->second = as_planned || candidate != nullptr ? candidate : &all_candidates[0];
 }
 
 }  // namespace hocket::runtime

@@ -32,8 +32,8 @@ class Choices final : public Keeper {
     int rank = 0, size = 0;
     /// The ranks agree on where they are. Nothing of a place: nothing can be scheduled.
     std::function<Place(MPI_Comm)> meet;
-    std::function<Exchange*(MPI_Comm, CallKind, const Arm&)> exchange;  ///< null: cannot be scheduled
-    /// Whether an exchange by a bundled arm takes messages of so many bytes.
+    std::function<Exchange*(MPI_Comm, CallKind, const Candidate&)> exchange;  ///< null: cannot be scheduled
+    /// Whether an exchange by a bundled candidate takes messages of so many bytes.
     std::function<bool(CallKind, std::size_t)> bundles;
     std::function<MPI_Comm(MPI_Comm)> private_comm;  ///< MPI_COMM_NULL: there are too many
   };
@@ -61,15 +61,15 @@ class Choices final : public Keeper {
   /// For a blocking call with messages of `bytes` bytes. Collective.
   [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, std::size_t bytes);
 
-  /// For calls that cannot be timed: the arm of `arms` that serves blocking calls of the same kind and size by now.
-  /// Null: there were none. Local.
-  [[nodiscard]] const Arm* fastest(CallKind kind, std::size_t bytes) const;
+  /// For calls that cannot be timed: the candidate of the list that serves blocking calls of the same kind and size by
+  /// now. Null: there were none. Local.
+  [[nodiscard]] const Candidate* fastest(CallKind kind, std::size_t bytes) const;
 
-  /// For calls whose result depends on who serves them: the arm that serves all of the kind and size, found out before
-  /// the first of them; null: they go as they were planned. Collective.
-  [[nodiscard]] const Arm* settled(MPI_Comm comm, CallKind kind, std::size_t bytes);
+  /// For calls whose result depends on who serves them: the candidate that serves all of the kind and size, found out
+  /// before the first of them; null: they go as they were planned. Collective.
+  [[nodiscard]] const Candidate* settled(MPI_Comm comm, CallKind kind, std::size_t bytes);
   /// The same for a call whose ranks wait for nobody: local. The ranks have met().
-  [[nodiscard]] const Arm* settled(CallKind kind, std::size_t bytes);
+  [[nodiscard]] const Candidate* settled(CallKind kind, std::size_t bytes);
   /// Whether nonblocking calls like that are scheduled: as the first was, when its communicator was `ready` or not.
   [[nodiscard]] bool is_scheduled_later(CallKind kind, std::size_t bytes, bool ready) {
     return later_.try_emplace({kind, size_class(bytes)}, ready).first->second;
@@ -87,7 +87,7 @@ class Choices final : public Keeper {
  private:
   [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
   [[nodiscard]] bool is_long(std::size_t bytes) const;
-  [[nodiscard]] const Arm* proven(CallKind kind, std::size_t bytes) const;
+  [[nodiscard]] const Candidate* proven(CallKind kind, std::size_t bytes) const;
   [[nodiscard]] bool looks_at(const Choice& choice) const;
   void look_for_kept(MPI_Comm comm, const Choice& choice);
   void watch(MPI_Comm comm, Choice& choice);
@@ -97,8 +97,8 @@ class Choices final : public Keeper {
   [[nodiscard]] double agreement_seconds(MPI_Comm comm);
   void open(MPI_Comm comm, Choice& choice);
   /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.
-  [[nodiscard]] bool offers_bundles(MPI_Comm comm, const Choice& choice, const Arm& arm) const;
-  [[nodiscard]] double predicted(const Exchange& exchange, const Choice& choice, const Arm& arm) const;
+  [[nodiscard]] bool offers_bundles(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const;
+  [[nodiscard]] double predicted(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
   [[nodiscard]] bool is_tried_elsewhere(const Choice& choice) const;
   [[nodiscard]] double prediction_error(const Choice& choice) const;
   void recall(Choice& choice) const;
@@ -116,7 +116,7 @@ class Choices final : public Keeper {
   double spent_ = 0;                                   ///< seconds in watched calls
   std::optional<double> agreement_seconds_;
   using Key = std::pair<CallKind, std::uint32_t>;  ///< with its size class
-  std::map<Key, const Arm*> settled_;
+  std::map<Key, const Candidate*> settled_;
   std::map<Key, bool> later_;
 };
 

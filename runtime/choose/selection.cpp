@@ -20,10 +20,10 @@ Deadline in(double seconds) {
 Selection::Selection(std::vector<std::string_view> names, std::span<const double> predicted, double agree_seconds,
                      AgreedCost::Of of, const Evidence& known)
     : names_(std::move(names)), measured_(names_.size()), chooser_(predicted, agree_seconds), cost_(of) {
-  for (const ArmEvidence& arm : known.arms) {
-    const auto same = std::ranges::find(names_, arm.name);
-    if (same != names_.end() && arm.calls > 0)
-      chooser_.recall(static_cast<std::size_t>(same - names_.begin()), arm.seconds);
+  for (const CandidateEvidence& candidate : known.candidates) {
+    const auto same = std::ranges::find(names_, candidate.name);
+    if (same != names_.end() && candidate.calls > 0)
+      chooser_.recall(static_cast<std::size_t>(same - names_.begin()), candidate.seconds);
   }
 }
 
@@ -68,10 +68,10 @@ std::optional<Evidence> Selection::learned() const {
     const Measured& measured = measured_[i];
     if (measured.calls == 0) continue;
     const double seconds = exact_exp(measured.logarithms / static_cast<double>(measured.calls));
-    evidence.arms.push_back({std::string(names_[i]), measured.calls, seconds, chooser_.noise()});
+    evidence.candidates.push_back({std::string(names_[i]), measured.calls, seconds, chooser_.noise()});
   }
-  if (evidence.arms.empty()) return std::nullopt;
-  const auto cheapest = std::ranges::min_element(evidence.arms, {}, &ArmEvidence::seconds);
+  if (evidence.candidates.empty()) return std::nullopt;
+  const auto cheapest = std::ranges::min_element(evidence.candidates, {}, &CandidateEvidence::seconds);
   evidence.winner = cheapest->name;
   return evidence;
 }

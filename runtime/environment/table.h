@@ -23,7 +23,8 @@
   WORD(choose, Choose, "HOCKET_CHOOSE", true,                                                                         \
        "who serves a call: what has proven faster; what is predicted to be; or the schedule above fixed sizes",       \
        "learn", "predict", "off")                                                                                     \
-  TEXT(arm, "HOCKET_ARM", true, "for measurements: the arm that serves calls of known sizes; empty: chosen")          \
+  TEXT(candidate, "HOCKET_CANDIDATE", true,                                                                           \
+       "for measurements: the candidate that serves calls of known sizes; empty: chosen")                             \
   TEXT(choices, "HOCKET_CHOICES", false, "the directory in which is kept what was learned; empty: nothing is kept")   \
   NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_set_bytes, true,                                                   \
          "all-to-alls are scheduled from this size of a message on, smaller ones never; 0: by HOCKET_CHOOSE")         \
@@ -68,4 +69,5 @@
   FORMER("HOCKET_FLOW", "HOCKET_FLOW_CONTROL")                                                                        \
   FORMER("HOCKET_EARLY", "HOCKET_RELEASE_THRESHOLD")                                                                  \
   FORMER("HOCKET_AHEAD", "HOCKET_MAX_OUTSTANDING_SEGMENTS")                                                           \
+  REPLACED("HOCKET_ARM", "HOCKET_CANDIDATE")                                                                          \
   REPLACED("HOCKET_REPRODUCIBLE", "HOCKET_SUMS")

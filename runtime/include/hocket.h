@@ -149,14 +149,14 @@ HOCKET_API int hocket_exchange_wait(hocket_table* table);
  * left alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL and intercommunicators. */
 HOCKET_API int hocket_leave_alone(MPI_Comm comm);
 
-/* The arms that calls are chosen from, by number (hocket help choosing): "native", "window-1", ...; null past the last.
- * Not collective. */
-HOCKET_API const char* hocket_arm_name(int number);
+/* The candidates that calls are chosen from, by number (hocket help choosing): "native", "window-1", ...; null past the
+ * last. Not collective. */
+HOCKET_API const char* hocket_candidate_name(int number);
 
-/* From here on this arm serves MPI_Alltoall, MPI_Allgather and MPI_Allgatherv on this communicator, whatever they send
- * and whatever has proven faster: for measuring. Where nothing can be scheduled the MPI library still does. Made like
- * hocket_leave_alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL, intercommunicators and names of no arm. */
-HOCKET_API int hocket_serve_by(MPI_Comm comm, const char* arm);
+/* From here on this candidate serves MPI_Alltoall, MPI_Allgather and MPI_Allgatherv on this communicator, whatever they
+ * send and whatever has proven faster: for measuring. Where nothing can be scheduled the MPI library still does. Made
+ * like hocket_leave_alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL, intercommunicators and names of no candidate. */
+HOCKET_API int hocket_serve_by(MPI_Comm comm, const char* candidate);
 
 /* How many collective calls of this process were scheduled so far; a persistent request counts once, when it is
  * made. Not collective. */

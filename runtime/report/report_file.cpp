@@ -33,7 +33,7 @@ std::string row_text(const CallKey& kind, const CallRow& row) {
 std::string row_text(const ChoiceRow& row) {
   JsonLine line;
   return line.field("choice", row.collective)
-      .field("arm", row.arm)
+      .field("candidate", row.candidate)
       .field("communicator", row.ranks)
       .field("hosts", row.hosts)
       .field("message", row.bytes)

@@ -44,12 +44,12 @@ struct CallRow {
 
 /// What was found out about calls of one kind and size on one communicator.
 struct ChoiceRow {
-  std::string collective, arm;  ///< "all-to-all", "window-2"; who serves them by now
+  std::string collective, candidate;  ///< "all-to-all", "window-2"; who serves them by now
   int ranks = 0, hosts = 0;
   std::uint64_t bytes = 0;  ///< of a message in the first of them
   std::uint64_t calls = 0, trials = 0;
   double native = 0;     ///< seconds of a call, by the MPI library; 0: not known, as below
-  double predicted = 0;  ///< by the arm
+  double predicted = 0;  ///< by the candidate
   double measured = 0;
 };
 

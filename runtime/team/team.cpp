@@ -87,11 +87,11 @@ Team::~Team() { ++ended; }
 Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
-  const auto wanted = std::ranges::find(arms, settings().arm, &Arm::name);
-  if (wanted != arms.end())
+  const auto wanted = std::ranges::find(all_candidates, settings().candidate, &Candidate::name);
+  if (wanted != all_candidates.end())
     fixed_ = &*wanted;
-  else if (!settings().arm.empty())
-    say_once("HOCKET_ARM: no arm is called '" + shown(settings().arm) + "'; arms are chosen");
+  else if (!settings().candidate.empty())
+    say_once("HOCKET_CANDIDATE: no candidate is called '" + shown(settings().candidate) + "'; candidates are chosen");
 }
 
 void Team::meet(MPI_Comm comm) {
@@ -137,11 +137,11 @@ std::size_t Team::least_gather_bytes() const {
   return neighbours_collide_ ? least_gather_bytes_colliding : least_gather_bytes_in_order;
 }
 
-Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
+Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {
   if (!could_collide()) return nullptr;
-  const Way way{kind, arm.window, arm.flow, arm.large, arm.bundled, arm.all_lead};
+  const std::pair way{kind, candidate.name};
   auto found = exchanges_.find(way);
-  if (found == exchanges_.end()) found = exchanges_.emplace(way, make_exchange(comm, kind, arm)).first;
+  if (found == exchanges_.end()) found = exchanges_.emplace(way, make_exchange(comm, kind, candidate)).first;
   return found->second.get();
 }
 
@@ -157,21 +157,21 @@ Choices& Team::choices() {
               return Choices::Place{hosts_, place()};
             },
         .exchange =
-            [this](MPI_Comm comm, CallKind kind, const Arm& arm) {
-              return kind == irregular_calls() ? irregular_bundles(comm, arm) : exchange(comm, kind, arm);
+            [this](MPI_Comm comm, CallKind kind, const Candidate& candidate) {
+              return kind == irregular_calls() ? irregular_bundles(comm, candidate) : exchange(comm, kind, candidate);
             },
         .bundles = [this](CallKind kind, std::size_t bytes) { return bundles(kind, bytes); },
         .private_comm = [this](MPI_Comm comm) { return private_comm(comm); }});
   return *choices_;
 }
 
-std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Arm& arm) {
+std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {
   Requests::instance().post_remaining();  // planning takes time
   const bool rests_on_widths = !kind.collective->forwards();
   if (rests_on_widths && network(comm) == nullptr) return nullptr;
-  const HostTeam* const together = arm.bundled && is_bundled(*kind.collective) ? host_team(comm) : nullptr;
-  if (arm.bundled && together == nullptr) return nullptr;
-  if (arm.all_lead && !together->can_all_lead(*kind.collective)) return nullptr;
+  const HostTeam* const together = candidate.bundled && is_bundled(*kind.collective) ? host_team(comm) : nullptr;
+  if (candidate.bundled && together == nullptr) return nullptr;
+  if (candidate.all_lead && !together->can_all_lead(*kind.collective)) return nullptr;
   const Numbering& numbering = together != nullptr ? together->leaders : numbering_;
   std::string problem;
   Planned planned;
@@ -181,12 +181,12 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
     if (kind.collective->rooted) placed.root = in_network(kind.root);
     planned =
         PlanStore::instance().program(placed, numbering.ranks_per_node, in_network(static_cast<std::size_t>(rank_)),
-                                      arm.window, rests_on_widths && measured_ ? &*measured_ : nullptr);
+                                      candidate.window, rests_on_widths && measured_ ? &*measured_ : nullptr);
     check_tags(planned, comm);
     translate(planned, numbering);
     if (together == nullptr) return;
-    planned.window = arm.window;
-    if (arm.window == 0 || !together->hosts.leads()) planned.program = {};
+    planned.window = candidate.window;
+    if (candidate.window == 0 || !together->hosts.leads()) planned.program = {};
   });
   // A damaged row concerns one rank only: all must hear of it.
   if (!all_ok(comm, problem, consequence)) {
@@ -200,9 +200,9 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
         " hosts" + (together != nullptr ? ", bundled" : "") + ": " + std::to_string(planned.phases) + " phases by '" +
         planned.scheduler + "'");
   Settings own_settings = settings();
-  if (arm.flow != Flow::token) own_settings.flow_control = arm.flow;
-  if (arm.large) own_settings.segment = large_segment;
-  return std::make_unique<Exchange>(own, std::move(planned), own_settings, together, arm.all_lead);
+  if (candidate.free) own_settings.flow_control = Flow::free;
+  if (candidate.large) own_settings.segment = large_segment;
+  return std::make_unique<Exchange>(own, std::move(planned), own_settings, together, candidate.all_lead);
 }
 
 const HostTeam* Team::host_team(MPI_Comm comm) {
@@ -223,10 +223,10 @@ bool Team::bundles(CallKind kind, std::size_t bytes) const {
   return host_team_ != nullptr && host_team_->fits(*kind.collective, bytes);
 }
 
-Exchange* Team::irregular_bundles(MPI_Comm comm, const Arm& arm) {
+Exchange* Team::irregular_bundles(MPI_Comm comm, const Candidate& candidate) {
   static const Collective& between_leaders = find_collective("all-to-all");
-  if (!arm.bundled) return nullptr;
-  Exchange* const found = exchange(comm, {&between_leaders}, arm);
+  if (!candidate.bundled) return nullptr;
+  Exchange* const found = exchange(comm, {&between_leaders}, candidate);
   return found != nullptr && bundles(irregular_calls(), 1) ? found : nullptr;
 }
 

@@ -8,9 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "hocket/choose/candidate.hpp"
 #include "runtime/bundle/host_team.hpp"
-#include "runtime/choose/arm.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/mpi/neighbours.hpp"
@@ -41,10 +43,10 @@ class Team {
   /// does this at the same place among the calls of the communicator; no message is sent.
   static void leave_alone(MPI_Comm comm);
 
-  /// From here on the calls whose size is known go by an arm of the table. As leave_alone().
-  void serve_by(const Arm& arm) { fixed_ = &arm; }
+  /// From here on the calls whose size is known go by a candidate of the table. As leave_alone().
+  void serve_by(const Candidate& candidate) { fixed_ = &candidate; }
   /// Null: nobody has said so.
-  [[nodiscard]] const Arm* fixed_arm() const { return fixed_; }
+  [[nodiscard]] const Candidate* fixed_candidate() const { return fixed_; }
 
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -80,12 +82,12 @@ class Team {
   [[nodiscard]] const Numbering& numbering() const { return numbering_; }
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
-  [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Arm& arm = as_planned);
-  /// Whether an exchange made by a bundled arm takes messages of so many bytes. There must be one.
+  [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate = as_planned);
+  /// Whether an exchange made by a bundled candidate takes messages of so many bytes. There must be one.
   [[nodiscard]] bool bundles(CallKind kind, std::size_t bytes) const;
   /// Of irregular calls, whose sizes their bundles tell: the exchange of leaders, which takes all of them. Null: this
-  /// is no arm that bundles, or there is no memory. Collective.
-  [[nodiscard]] Exchange* irregular_bundles(MPI_Comm comm, const Arm& arm);
+  /// is no candidate that bundles, or there is no memory. Collective.
+  [[nodiscard]] Exchange* irregular_bundles(MPI_Comm comm, const Candidate& candidate);
   /// Bytes of an irregular call between two ranks, on average, when the ranks last looked at one; 0: not yet.
   [[nodiscard]] std::size_t irregular_bytes() const { return irregular_bytes_; }
   /// What an irregular call has sent. `rooted`: by one rank, or to one. Large calls make the ranks meet, but not those
@@ -118,7 +120,7 @@ class Team {
   /// Digest of what evidence depends on; the ranks have met.
   [[nodiscard]] std::string place() const;
   [[nodiscard]] static Team* find_any(MPI_Comm comm);
-  [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Arm& arm);
+  [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate);
   /// Made on first use, collectively. Null, on all ranks alike, where nothing is won or hosts cannot share memory.
   [[nodiscard]] const HostTeam* host_team(MPI_Comm comm);
 
@@ -128,7 +130,7 @@ class Team {
   bool machines_differ_ = true;  ///< no two hosts are one machine
   bool left_alone_ = false;      ///< by hocket_leave_alone
   bool met_ = false;
-  const Arm* fixed_ = nullptr;
+  const Candidate* fixed_ = nullptr;
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   Numbering numbering_;
   KnownNeighbours neighbours_;
@@ -138,13 +140,7 @@ class Team {
   const Network* network_ = nullptr;
   bool network_asked_ = false;
   std::optional<Network> measured_;
-  struct Way {
-    CallKind kind;
-    std::uint32_t window;
-    Flow flow;
-    bool large, bundled, all_lead;
-    auto operator<=>(const Way&) const = default;
-  };
+  using Way = std::pair<CallKind, std::string_view>;  ///< and the candidate
   bool host_team_asked_ = false;
   std::optional<PrivateComm> between_leaders_;
   std::unique_ptr<HostTeam> host_team_;

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hocket.bench.arms import choice_and_regret
+from hocket.bench.choice import choice_and_regret
 from hocket.bench.statistics import Row, Times, paired_ratio, served_by
 from hocket.bench.table import COLUMNS, as_csv, as_json, columns_of, comment_lines, row_line, title_line
 
@@ -117,10 +117,10 @@ def test_choices_follow_the_times_and_regret_is_what_they_leave() -> None:
     assert regret == pytest.approx({"native": 1 / 0.99 - 1, "hardly better": 0}[choice])
 
 
-def test_a_table_of_arms() -> None:
-    arms = {"native": Times.of([2e-6]), "order": Times.of([1e-6])}
-    row = Row(8, arms["native"], arms=arms, choice="order", regret=0.25)
-    columns = columns_of({**HEADER, "Arms": "native order large"})
+def test_a_table_of_candidates() -> None:
+    candidates = {"native": Times.of([2e-6]), "order": Times.of([1e-6])}
+    row = Row(8, candidates["native"], candidates=candidates, choice="order", regret=0.25)
+    columns = columns_of({**HEADER, "Candidates": "native order large"})
     assert row_line(row, columns).split() == ["8", "2.00", "1.00", "-", "-", "order", "25.0", "1", "Pass"]
     assert Row.from_dict(row.as_dict()) == row
     assert columns_of(HEADER) == COLUMNS

@@ -61,20 +61,20 @@ def test_large_messages_are_scheduled_small_ones_passed_on(mpi: Mpi, pattern: st
             assert 0 < times["least"] <= times["p10"] <= times["median"] <= times["p90"] <= times["most"]
 
 
-def test_every_arm(mpi: Mpi) -> None:
-    done = started(mpi, "all-gather", *NETWORK, "--sizes", "8,64K", "--json", "--arms")
-    arms = json.loads(done.stdout)["Arms"].split()
-    assert arms[:2] == ["native", "window-1"]
+def test_every_candidate(mpi: Mpi) -> None:
+    done = started(mpi, "all-gather", *NETWORK, "--sizes", "8,64K", "--json", "--candidates")
+    candidates = json.loads(done.stdout)["Candidates"].split()
+    assert candidates[:2] == ["native", "window-1"]
     for row in rows(done).values():
-        assert list(row["arms"]) == arms and row["wrong"] == "" and row["choice"] in arms
-        assert row["native"] == row["arms"]["native"]
-        medians = {name: times["median"] for name, times in row["arms"].items()}
+        assert list(row["candidates"]) == candidates and row["wrong"] == "" and row["choice"] in candidates
+        assert row["native"] == row["candidates"]["native"]
+        medians = {name: times["median"] for name, times in row["candidates"].items()}
         assert row["regret"] == pytest.approx(medians[row["choice"]] / min(medians.values()) - 1)
 
 
-def test_arms_need_a_runtime(mpi: Mpi) -> None:
-    done = started(mpi, "all-to-all", "--sizes", "8", "--arms")
-    assert done.returncode == 2 and "there are no arms" in done.stderr and not done.stdout
+def test_candidates_need_a_runtime(mpi: Mpi) -> None:
+    done = started(mpi, "all-to-all", "--sizes", "8", "--candidates")
+    assert done.returncode == 2 and "there are no candidates" in done.stderr and not done.stdout
 
 
 def test_irregular_messages(mpi: Mpi) -> None:

@@ -8,7 +8,7 @@ import string
 import pytest
 from hocket._core import InputError
 from hocket._core.choose import (
-    ArmEvidence,
+    CandidateEvidence,
     Evidence,
     evidence_text,
     least_bytes,
@@ -21,15 +21,15 @@ from hypothesis import strategies as st
 
 names = st.text(set(string.printable) - set(string.whitespace) - set(",="), min_size=1, max_size=20)
 times = st.floats(0, 1e6)
-arms = st.lists(
-    st.builds(ArmEvidence, names, st.integers(0, 2**53), times, times),
-    min_size=1, max_size=5, unique_by=lambda arm: arm.name,
+candidates = st.lists(
+    st.builds(CandidateEvidence, names, st.integers(0, 2**53), times, times),
+    min_size=1, max_size=5, unique_by=lambda candidate: candidate.name,
 )  # fmt: skip
 
 
 @st.composite
 def evidences(draw: st.DrawFn) -> Evidence:
-    measured = draw(arms)
+    measured = draw(candidates)
     winner = draw(st.sampled_from(measured)).name
     size = draw(st.integers(0, 127))
     numbers = st.integers(0, 2**32 - 1)
@@ -47,7 +47,7 @@ some = st.lists(evidences(), max_size=5, unique_by=key)
 
 LINE = (
     "place=p call=alltoall size=28 layout=equal ranks=8 hosts=2 mpi=mpich winner=w"
-    " arm=native,9,0.5,0.1 arm=w,12,0.25,0"
+    " candidate=native,9,0.5,0.1 candidate=w,12,0.25,0"
 )
 GOOD = f"hocket choices 2\n{LINE}\n"
 
@@ -60,7 +60,7 @@ def test_what_is_written_is_read(evidence: list[Evidence]) -> None:
 
 
 def test_a_line() -> None:
-    native, winner = ArmEvidence("native", 9, 0.5, 0.1), ArmEvidence("w", 12, 0.25)
+    native, winner = CandidateEvidence("native", 9, 0.5, 0.1), CandidateEvidence("w", 12, 0.25)
     one = Evidence("p", "alltoall", 28, "equal", "w", [native, winner], 8, 2, "mpich")
     assert evidence_text([one]) == GOOD
     assert evidence_text([]) == "hocket choices 2\n"
@@ -82,12 +82,12 @@ def test_a_line() -> None:
         (GOOD.replace("ranks=8", "ranks=4294967296"), 2),
         (GOOD.replace("hosts=2 ", ""), 2),
         (GOOD.replace("winner=w", "winner=other"), 2),
-        (GOOD.replace("arm=w", "arm=native"), 2),
+        (GOOD.replace("candidate=w", "candidate=native"), 2),
         (GOOD.replace("0.25", "nan"), 2),
         (GOOD.replace("0.25", "-1"), 2),
         (GOOD.replace("0.25", "1e999"), 2),
-        (GOOD.replace("arm=w,12", f"arm=w,{2**60}"), 2),
-        (GOOD.replace("arm=w,12", "arm=w"), 2),
+        (GOOD.replace("candidate=w,12", f"candidate=w,{2**60}"), 2),
+        (GOOD.replace("candidate=w,12", "candidate=w"), 2),
         (GOOD.replace("0.25,0", "0.25,0,2"), 2),
         (GOOD.replace("0.25,0", "0.25,0,2,0"), 2),
         (GOOD.replace("place=p", "place="), 2),
@@ -129,29 +129,35 @@ def test_merging_loses_no_key(kept: list[Evidence], learned: list[Evidence]) -> 
     assert merge(merged, []) == merged
 
 
-def about(*measured: ArmEvidence, winner: str = "native") -> Evidence:
+def about(*measured: CandidateEvidence, winner: str = "native") -> Evidence:
     return Evidence("p", "alltoall", 28, "equal", winner, list(measured))
 
 
 def test_counts_are_added_and_times_weighed() -> None:
-    kept = about(ArmEvidence("native", 10, 1.0, 0.1), ArmEvidence("a", 5, 3.0))
-    learned = about(ArmEvidence("native", 30, 2.0, 0.5), ArmEvidence("b", 7, 4.0))
+    kept = about(CandidateEvidence("native", 10, 1.0, 0.1), CandidateEvidence("a", 5, 3.0))
+    learned = about(CandidateEvidence("native", 30, 2.0, 0.5), CandidateEvidence("b", 7, 4.0))
     (both,) = merge([kept], [learned])
-    assert both.arms == [
-        ArmEvidence("native", 40, 1.75, 0.4),
-        ArmEvidence("a", 5, 3.0),
-        ArmEvidence("b", 7, 4.0),
+    assert both.candidates == [
+        CandidateEvidence("native", 40, 1.75, 0.4),
+        CandidateEvidence("a", 5, 3.0),
+        CandidateEvidence("b", 7, 4.0),
     ]
 
 
 def test_the_past_does_not_weigh_for_ever() -> None:
-    (both,) = merge([about(ArmEvidence("native", 10**6, 1.0))], [about(ArmEvidence("native", 1024, 3.0))])
-    assert both.arms[0].seconds == 2.0
+    (both,) = merge(
+        [about(CandidateEvidence("native", 10**6, 1.0))], [about(CandidateEvidence("native", 1024, 3.0))]
+    )
+    assert both.candidates[0].seconds == 2.0
 
 
 def test_the_winner_is_what_costs_least_of_all_measured() -> None:
-    native, slow, fast = ArmEvidence("native", 10, 1.0), ArmEvidence("a", 10, 1.9), ArmEvidence("a", 10, 0.5)
-    never = ArmEvidence("never", 0, 0.0)
+    native, slow, fast = (
+        CandidateEvidence("native", 10, 1.0),
+        CandidateEvidence("a", 10, 1.9),
+        CandidateEvidence("a", 10, 0.5),
+    )
+    never = CandidateEvidence("never", 0, 0.0)
     for kept, learned, winner in (
         (about(native, fast, winner="a"), about(native), "a"),
         (about(native), about(native, fast, winner="a"), "a"),

@@ -6,20 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
-from hocket._core.choose import ArmEvidence, Evidence, evidence_text
+from hocket._core.choose import CandidateEvidence, Evidence, evidence_text
 
 from cli.conftest import Call
 
 PLACE, OTHER = "00aa00aa00aa00aa", "bb11bb11bb11bb11"
 
 
-def arm(name: str, seconds: float, calls: int = 30) -> ArmEvidence:
-    return ArmEvidence(name, calls, seconds, 0.05)
+def candidate(name: str, seconds: float, calls: int = 30) -> CandidateEvidence:
+    return CandidateEvidence(name, calls, seconds, 0.05)
 
 
 def known(call: str, size: int, winner: str, seconds: float, ranks: int = 4, place: str = PLACE) -> Evidence:
-    arms = [arm("native", 2e-3)] + ([] if winner == "native" else [arm(winner, seconds)])
-    return Evidence(place, call, size, "any", winner, arms, ranks, 2, "mpich-5.0.2")
+    candidates = [candidate("native", 2e-3)] + ([] if winner == "native" else [candidate(winner, seconds)])
+    return Evidence(place, call, size, "any", winner, candidates, ranks, 2, "mpich-5.0.2")
 
 
 @pytest.fixture
@@ -69,11 +69,11 @@ def test_shows_it_as_json(hocket: Call, kept: Path) -> None:
     last = report["choices"][-1]
     assert (last["winner"], last["ranks"], last["hosts"]) == ("window-2", 4, 2)
     assert last["gain"] == pytest.approx(0.4)
-    assert last["arms"][1] == {"name": "window-2", "calls": 30, "seconds": 1.2e-3, "spread": 0.05}
+    assert last["candidates"][1] == {"name": "window-2", "calls": 30, "seconds": 1.2e-3, "spread": 0.05}
 
 
 def test_gain_is_unknown_without_the_librarys_own(hocket: Call, kept: Path) -> None:
-    write(kept, Evidence(PLACE, "alltoall", 20, "any", "window-2", [arm("window-2", 1e-3)]))
+    write(kept, Evidence(PLACE, "alltoall", 20, "any", "window-2", [candidate("window-2", 1e-3)]))
     (line,) = hocket("tune", "show").out.splitlines()[1:]
     assert line.split()[1:3] == ["-", "unknown"]
     assert hocket("tune", "show", "--json").object()["choices"][0]["gain"] is None

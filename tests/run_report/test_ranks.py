@@ -24,7 +24,7 @@ ROW: dict[str, Any] = {
 }  # fmt: skip
 
 CHOICE: dict[str, Any] = {
-    "choice": "all-to-all", "arm": "window-2", "communicator": 4, "hosts": 2, "message": 4096, "calls": 40,
+    "choice": "all-to-all", "candidate": "window-2", "communicator": 4, "hosts": 2, "message": 4096, "calls": 40,
     "trials": 9, "lost": 0.01, "native": 0.06, "predicted": 0.002, "measured": 0.003,
 }  # fmt: skip
 
@@ -49,7 +49,7 @@ def test_a_whole_file(tmp_path: Path) -> None:
 
 def test_what_was_found_out(tmp_path: Path) -> None:
     (choice,) = read(tmp_path / "n2-17", text(HEAD | {"choices": 1}, ROW, CHOICE)).choices
-    assert (choice.collective, choice.arm, choice.message, choice.calls) == (
+    assert (choice.collective, choice.candidate, choice.message, choice.calls) == (
         "all-to-all",
         "window-2",
         4096,
@@ -86,7 +86,7 @@ def test_what_was_found_out(tmp_path: Path) -> None:
         (text(HEAD | {"choices": 2}, ROW, CHOICE), "as many lines"),
         (text(HEAD | {"choices": -1}, ROW), ":1: choices is '-1', out of range"),
         (text(HEAD | {"choices": 1}, ROW, CHOICE | {"native": -1.0}), ":3: native is '-1.0', out of range"),
-        (text(HEAD | {"choices": 1}, ROW, CHOICE | {"arm": "a\nb"}), ":3: arm is"),
+        (text(HEAD | {"choices": 1}, ROW, CHOICE | {"candidate": "a\nb"}), ":3: candidate is"),
         (b"\xff\xfe", "not UTF-8"),
         (b"\0", "NUL"),
     ],

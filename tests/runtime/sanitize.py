@@ -51,13 +51,13 @@ BUNDLES = {
 class Cluster:
     network: str
     ranks: int
-    arm: str = ""
+    candidate: str = ""
 
 
 ONE_RANK_A_HOST = Cluster("chain:2,2", 4)
 JOBS = (
     *((run, ONE_RANK_A_HOST) for run in RUNS),
-    *((run, Cluster("chain:2,1*2", 6, arm)) for arm, runs in BUNDLES.items() for run in runs),
+    *((run, Cluster("chain:2,1*2", 6, candidate)) for candidate, runs in BUNDLES.items() for run in runs),
 )
 
 
@@ -131,8 +131,8 @@ def main() -> None:
             mpi.mpicc, read_network(cluster.network), RuntimeOptions(placement="order")
         )
         env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
-        if cluster.arm:
-            env["HOCKET_ARM"] = cluster.arm
+        if cluster.candidate:
+            env["HOCKET_CANDIDATE"] = cluster.candidate
         return env | {name: value.format(log=log) for name, value in sanitizer.environment.items()}
 
     bad: list[str] = []
@@ -155,7 +155,7 @@ def main() -> None:
                 log.unlink()
             mine = [report for report in found if ours(report)]
             told = f"{len(found)} reports, {len(mine)} of them about Hocket"
-            print(f"{run} {cluster.arm}".strip() + f": exit code {done.returncode}, {told}", flush=True)
+            print(f"{run} {cluster.candidate}".strip() + f": exit code {done.returncode}, {told}", flush=True)
             if done.returncode != 0 or " 0 wrong" not in done.stdout:
                 mine.append(done.stdout + done.stderr)
             bad += mine

@@ -15,7 +15,7 @@ namespace hocket {
 namespace {
 
 constexpr std::string_view version_line = "hocket choices 2";
-constexpr std::size_t longest_name = 200, most_arms = 1000, most_keys = 1'000'000;
+constexpr std::size_t longest_name = 200, most_candidates = 1000, most_keys = 1'000'000;
 constexpr std::uint64_t most_calls = std::uint64_t{1} << 53;
 constexpr std::uint64_t most_weight = 1024;  // calls that the past counts for at most
 constexpr std::uint32_t classes = 128;
@@ -51,12 +51,13 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 bool valid(const Evidence& evidence) {
   std::set<std::string_view> names;
-  for (const ArmEvidence& arm : evidence.arms)
-    if (!is_name(arm.name) || arm.calls > most_calls || !is_time(arm.seconds) || !is_time(arm.spread) ||
-        !names.insert(arm.name).second)
+  for (const CandidateEvidence& candidate : evidence.candidates)
+    if (!is_name(candidate.name) || candidate.calls > most_calls || !is_time(candidate.seconds) ||
+        !is_time(candidate.spread) || !names.insert(candidate.name).second)
       return false;
   return is_name(evidence.place) && is_name(evidence.call) && is_name(evidence.layout) && is_name(evidence.mpi) &&
-         evidence.size_class < classes && evidence.arms.size() <= most_arms && names.contains(evidence.winner);
+         evidence.size_class < classes && evidence.candidates.size() <= most_candidates &&
+         names.contains(evidence.winner);
 }
 
 /// The value behind `name=` of a word; nothing if the word is another.
@@ -68,7 +69,7 @@ std::string_view value_of(std::string_view word, std::string_view name) {
 bool read_line(std::string_view line, Evidence& evidence) {
   constexpr std::size_t fixed = 8;
   const std::vector<std::string_view> words = split(line, ' ');
-  if (words.size() < fixed || words.size() > fixed + most_arms) return false;
+  if (words.size() < fixed || words.size() > fixed + most_candidates) return false;
   evidence.place = value_of(words[0], "place");
   evidence.call = value_of(words[1], "call");
   if (!read(value_of(words[2], "size"), evidence.size_class)) return false;
@@ -78,11 +79,12 @@ bool read_line(std::string_view line, Evidence& evidence) {
   evidence.mpi = value_of(words[6], "mpi");
   evidence.winner = value_of(words[7], "winner");
   for (std::size_t i = fixed; i < words.size(); ++i) {
-    const std::vector<std::string_view> parts = split(value_of(words[i], "arm"), ',');
-    ArmEvidence& arm = evidence.arms.emplace_back();
-    if (parts.size() != 4 || !read(parts[1], arm.calls) || !read(parts[2], arm.seconds) || !read(parts[3], arm.spread))
+    const std::vector<std::string_view> parts = split(value_of(words[i], "candidate"), ',');
+    CandidateEvidence& candidate = evidence.candidates.emplace_back();
+    if (parts.size() != 4 || !read(parts[1], candidate.calls) || !read(parts[2], candidate.seconds) ||
+        !read(parts[3], candidate.spread))
       return false;
-    arm.name = parts[0];
+    candidate.name = parts[0];
   }
   return valid(evidence);
 }
@@ -90,7 +92,7 @@ bool read_line(std::string_view line, Evidence& evidence) {
 using Key = std::tuple<std::string, std::string, std::uint32_t, std::string>;
 Key key_of(const Evidence& evidence) { return {evidence.place, evidence.call, evidence.size_class, evidence.layout}; }
 
-void add(ArmEvidence& kept, const ArmEvidence& learned) {
+void add(CandidateEvidence& kept, const CandidateEvidence& learned) {
   if (learned.calls == 0) return;
   const double before = static_cast<double>(std::min(kept.calls, most_weight)),
                now = static_cast<double>(learned.calls);
@@ -123,9 +125,9 @@ std::string evidence_text(std::span<const Evidence> evidence) {
     text += "place=" + one.place + " call=" + one.call + " size=" + std::to_string(one.size_class) +
             " layout=" + one.layout + " ranks=" + std::to_string(one.ranks) + " hosts=" + std::to_string(one.hosts) +
             " mpi=" + one.mpi + " winner=" + one.winner;
-    for (const ArmEvidence& arm : one.arms)
-      text +=
-          " arm=" + arm.name + "," + std::to_string(arm.calls) + "," + number(arm.seconds) + "," + number(arm.spread);
+    for (const CandidateEvidence& candidate : one.candidates)
+      text += " candidate=" + candidate.name + "," + std::to_string(candidate.calls) + "," + number(candidate.seconds) +
+              "," + number(candidate.spread);
     text += '\n';
   }
   return text;
@@ -159,20 +161,20 @@ std::vector<Evidence> merge(std::span<const Evidence> kept, std::span<const Evid
     const auto [at, fresh] = all.emplace(key_of(one), one);
     if (fresh) continue;
     Evidence& both = at->second;
-    for (const ArmEvidence& arm : one.arms) {
-      const auto same = std::ranges::find(both.arms, arm.name, &ArmEvidence::name);
-      if (same == both.arms.end())
-        both.arms.push_back(arm);
+    for (const CandidateEvidence& candidate : one.candidates) {
+      const auto same = std::ranges::find(both.candidates, candidate.name, &CandidateEvidence::name);
+      if (same == both.candidates.end())
+        both.candidates.push_back(candidate);
       else
-        add(*same, arm);
+        add(*same, candidate);
     }
     both.ranks = one.ranks;
     both.hosts = one.hosts;
     both.mpi = one.mpi;
-    const auto cost = [](const ArmEvidence& arm) {
-      return arm.calls > 0 ? arm.seconds : std::numeric_limits<double>::infinity();
+    const auto cost = [](const CandidateEvidence& candidate) {
+      return candidate.calls > 0 ? candidate.seconds : std::numeric_limits<double>::infinity();
     };
-    both.winner = std::ranges::min_element(both.arms, {}, cost)->name;
+    both.winner = std::ranges::min_element(both.candidates, {}, cost)->name;
   }
   std::vector<Evidence> merged;
   for (auto& [key, one] : all) merged.push_back(std::move(one));

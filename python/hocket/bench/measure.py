@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from hocket.bench.arms import choice_and_regret
 from hocket.bench.bounds import bound_seconds, nodes_of_ranks
+from hocket.bench.choice import choice_and_regret
 from hocket.bench.request import ALLTOALLV, Request
 from hocket.bench.sizes import irregular_sizes
 from hocket.bench.statistics import Row, Times, paired_ratio, served_by
@@ -278,18 +278,20 @@ class Measurement:
             wrong,
         )
 
-    def arms(self) -> list[str]:
+    def candidates(self) -> list[str]:
         """Names of what calls are chosen from; nothing without a runtime."""
         names: list[str] = []
         if self.library is not None:
-            while name := self.library.value("hocket_arm_name", ctypes.c_char_p, ctypes.c_int(len(names))):
+            while name := self.library.value(
+                "hocket_candidate_name", ctypes.c_char_p, ctypes.c_int(len(names))
+            ):
                 names.append(name.decode())
         return names
 
-    def row_of_arms(self, size: int) -> Row:
-        """One size by every arm, each on a communicator of its own: warm-up, blocks in turn and back again."""
+    def row_of_candidates(self, size: int) -> Row:
+        """One size by every candidate, each on a communicator of its own: warm-up, blocks in turn and back again."""
         exchange, sizes = self._exchange(size)
-        comms = {name: self._by_arm(name) for name in self.arms()}
+        comms = {name: self._by_candidate(name) for name in self.candidates()}
         self._names = {comm.handle: name for name, comm in comms.items()}
         problems: list[str] = []
         once = sum(self._warm_up(exchange, comm, problems) for comm in comms.values())
@@ -305,7 +307,7 @@ class Measurement:
             Times.of(times[next(iter(times))]),
             bound=self._bound(size, sizes),
             wrong=problems[0] if problems else "",
-            arms={name: Times.of(seconds) for name, seconds in times.items()},
+            candidates={name: Times.of(seconds) for name, seconds in times.items()},
             choice=choice,
             regret=regret,
         )
@@ -319,7 +321,7 @@ class Measurement:
         self._network = network
         self._nodes = nodes_of_ranks(network, processors, placement) if network and processors else None
 
-    def _by_arm(self, name: str) -> MPI.Intracomm:
+    def _by_candidate(self, name: str) -> MPI.Intracomm:
         comm = self.comm.Dup()
         if self.library is not None:
             self.library.check("hocket_serve_by", self.library.handle(comm), name.encode())
@@ -384,17 +386,19 @@ def measure(
     measurement = Measurement(comm, request, library)
     measurement.prepare_bound(network, placement)
     hosts = comm.allgather(socket.gethostname() if placement == "order" else MPI.Get_processor_name())
-    if request.arms and library is None:
-        raise UsageError("there are no arms: the ranks run without Hocket's runtime", remedy="add --network")
+    if request.candidates and library is None:
+        raise UsageError(
+            "there are no candidates: the ranks run without Hocket's runtime", remedy="add --network"
+        )
     if comm.Get_rank() == 0:
         header = _header(request, comm.Get_size(), hosts, placement, source, library is not None)
-        if request.arms:
+        if request.candidates:
             header["Ratio"] = None
             header["Choice"] = "of the engine, given these times; regret: its median beyond the least"
-            header["Arms"] = " ".join(measurement.arms())
+            header["Candidates"] = " ".join(measurement.candidates())
         begins(header)
     for size in request.sizes:
-        yield measurement.row_of_arms(size) if request.arms else measurement.row(size)
+        yield measurement.row_of_candidates(size) if request.candidates else measurement.row(size)
     measurement.close()
 
 

@@ -35,7 +35,7 @@ EQUAL_CALLS: Final = {
 class Request:
     """What to measure. ``sizes``: bytes of a message; ``seconds``: for each size, of both together.
 
-    ``arms``: all that calls are chosen from. ``density`` and ``seed``: of irregular exchanges.
+    ``candidates``: all that calls are chosen from. ``density`` and ``seed``: of irregular exchanges.
     ``network``: for the bound; else that of the job's plan.
     """
 
@@ -44,7 +44,7 @@ class Request:
     seconds: float = 1.0
     density: float = 1.0
     seed: int = 1
-    arms: bool = False
+    candidates: bool = False
     network: str | None = None
 
     def as_dict(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Row:
 
     ``scheduled`` is None where the job runs without Hocket's runtime. ``served``: what served the calls in
     ``scheduled``. ``ratio``: median of native / scheduled of calls measured in turn. ``bound``: None if
-    unknown. ``wrong``: what is wrong with the data that arrived; empty if nothing is. ``arms``: those that
+    unknown. ``wrong``: what is wrong with the data that arrived; empty if nothing is. ``candidates``: those that
     were measured; then ``choice`` is the one that is chosen in the end, given these times, and ``regret``
     what its median takes beyond the least, as a share of that.
     """
@@ -52,7 +52,7 @@ class Row:
     bound: float | None = None
     served: By | None = None
     wrong: str = ""
-    arms: dict[str, Times] = field(default_factory=dict)
+    candidates: dict[str, Times] = field(default_factory=dict)
     choice: str | None = None
     regret: float | None = None
 
@@ -62,8 +62,10 @@ class Row:
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> Self:
         scheduled = Times(**row["scheduled"]) if row["scheduled"] else None
-        arms = {name: Times(**times) for name, times in row["arms"].items()}
-        return cls(**{**row, "native": Times(**row["native"]), "scheduled": scheduled, "arms": arms})
+        candidates = {name: Times(**times) for name, times in row["candidates"].items()}
+        return cls(
+            **{**row, "native": Times(**row["native"]), "scheduled": scheduled, "candidates": candidates}
+        )
 
 
 def paired_ratio(native: Sequence[float], scheduled: Sequence[float]) -> float:

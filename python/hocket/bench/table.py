@@ -58,11 +58,11 @@ def _scheduled(row: Row) -> Times | None:
     return row.scheduled
 
 
-def _arm_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Of a table with the time of every arm."""
+def _candidate_columns(names: Sequence[str]) -> tuple[Column, ...]:
+    """Of a table with the time of every candidate."""
 
     def median_of(name: str) -> Callable[[Row], float | None]:
-        return _of(lambda row: row.arms.get(name), "median")
+        return _of(lambda row: row.candidates.get(name), "median")
 
     return (
         *(Column(f"{name}(us)", f"{name}_us", median_of(name)) for name in names),
@@ -93,7 +93,7 @@ COLUMNS: Final = (
 
 def columns_of(header: Mapping[str, Any]) -> tuple[Column, ...]:
     """Of the table that a header begins."""
-    return _arm_columns(header["Arms"].split()) if header.get("Arms") else COLUMNS
+    return _candidate_columns(header["Candidates"].split()) if header.get("Candidates") else COLUMNS
 
 
 def comment_lines(header: Mapping[str, Any]) -> list[str]:

@@ -58,15 +58,15 @@ _options = options(
 )  # fmt: skip
 
 
-_arms_option = click.option(
-    "--arms", is_flag=True, help="Measure all that calls are chosen from, and say which is chosen."
+_candidates_option = click.option(
+    "--candidates", is_flag=True, help="Measure all that calls are chosen from, and say which is chosen."
 )
 
 
 def _command(name: str, call: str) -> click.Command:
     asks = COLLECTIVES[name].asks.replace("SIZE", "each size")
     return click.command(name, help=f"{call}: {asks[0].lower()}{asks[1:]}")(
-        _arms_option(_options(lambda **options: _bench(name, **options)))
+        _candidates_option(_options(lambda **options: _bench(name, **options)))
     )
 
 
@@ -103,16 +103,16 @@ def _bench(
     verbose: bool,
     density: float = 1.0,
     seed: int = 1,
-    arms: bool = False,
+    candidates: bool = False,
 ) -> None:
     from hocket.bench.job import in_a_job, need_mpi4py
     from hocket.bench.sizes import parse_sizes
     from hocket.runtime import RuntimeOptions
 
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
-    what |= {"seed": seed, "network": source, "arms": arms}
-    if arms and plot is not None:
-        raise UsageError("--arms and --plot do not go together", remedy="write a table by --csv")
+    what |= {"seed": seed, "network": source, "candidates": candidates}
+    if candidates and plot is not None:
+        raise UsageError("--candidates and --plot do not go together", remedy="write a table by --csv")
     if plot is not None:
         from hocket.plots.style import check
 

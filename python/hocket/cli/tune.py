@@ -30,14 +30,19 @@ def tune() -> None:
 
 def _object(choice: Choice) -> dict[str, Any]:
     one = choice.evidence
-    arms = [
-        {"name": arm.name, "calls": arm.calls, "seconds": arm.seconds, "spread": arm.spread}
-        for arm in one.arms
+    candidates = [
+        {
+            "name": candidate.name,
+            "calls": candidate.calls,
+            "seconds": candidate.seconds,
+            "spread": candidate.spread,
+        }
+        for candidate in one.candidates
     ]
     return {
         "place": one.place, "ranks": one.ranks, "hosts": one.hosts, "mpi": one.mpi, "call": one.call,
         "layout": one.layout, "least_bytes": choice.least, "most_bytes": choice.most, "winner": one.winner,
-        "gain": choice.gain, "calls": choice.calls, "arms": arms,
+        "gain": choice.gain, "calls": choice.calls, "candidates": candidates,
     }  # fmt: skip
 
 

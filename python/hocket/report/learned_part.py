@@ -56,16 +56,18 @@ def _table(choices: Sequence[Choice]) -> Any:
 
 
 def _figure(choices: Sequence[Choice]) -> Figure:
-    """Seconds of a call by the size of its messages, an arm a line; winners have a ring."""
-    arms: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
+    """Seconds of a call by the size of its messages, a candidate a line; winners have a ring."""
+    candidates: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for choice in sorted(choices, key=lambda choice: choice.least):
-        for arm in choice.evidence.arms:
-            if arm.calls and arm.seconds > 0:
-                arms[arm.name].append((max(choice.least, 1), arm.seconds, arm.seconds * arm.spread))
+        for candidate in choice.evidence.candidates:
+            if candidate.calls and candidate.seconds > 0:
+                candidates[candidate.name].append(
+                    (max(choice.least, 1), candidate.seconds, candidate.seconds * candidate.spread)
+                )
     data: list[dict[str, Any]] = []
-    order = sorted(arms, key=lambda name: (name != "native", not name.startswith("native"), name))
+    order = sorted(candidates, key=lambda name: (name != "native", not name.startswith("native"), name))
     for number, name in enumerate(order):
-        sizes, seconds, spread = zip(*arms[name], strict=True)
+        sizes, seconds, spread = zip(*candidates[name], strict=True)
         colour = "#5b6670" if name == "native" else COLOURS[(number - 1) % 6]
         data.append(
             {
@@ -83,7 +85,7 @@ def _figure(choices: Sequence[Choice]) -> Figure:
     won = [
         (max(choice.least, 1), winner.seconds, choice.evidence.winner)
         for choice in choices
-        if (winner := choice.arm(choice.evidence.winner)) is not None and winner.seconds > 0
+        if (winner := choice.candidate(choice.evidence.winner)) is not None and winner.seconds > 0
     ]
     if won:
         data.append(
@@ -100,6 +102,8 @@ def _figure(choices: Sequence[Choice]) -> Figure:
         )
     return Figure(
         data,
-        log_axes("message, at least", "time of a call", [x for of in arms.values() for x, *_ in of], "y"),
+        log_axes(
+            "message, at least", "time of a call", [x for of in candidates.values() for x, *_ in of], "y"
+        ),
         440,
     )

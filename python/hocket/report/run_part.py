@@ -46,7 +46,7 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
 }
 _CHOICE: Final[dict[str, tuple[type, ...]]] = {
     "collective": (str,),
-    "arm": (str,),
+    "candidate": (str,),
     "communicator": (int,),
     "hosts": (int,),
     "message": (int,),
@@ -365,7 +365,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[Any]:
                 f"{choice['communicator']:,}",
                 f"{choice['hosts']:,}",
                 format_bytes(choice["message"]),
-                choice["arm"],
+                choice["candidate"],
                 f"{choice['calls']:,}",
                 f"{choice['trials']:,}",
                 *times,
@@ -385,7 +385,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[Any]:
         "measured",
         "gain",
     ]
-    native = [number for number, choice in enumerate(choices) if choice["arm"].startswith("native")]
+    native = [number for number, choice in enumerate(choices) if choice["candidate"].startswith("native")]
     return [
         table(header, rows, numbers=(1, 2, 3, 5, 6, 7, 8, 9, 10), dim=native),
         paragraph("Native: a call by the MPI library. Gain: native over measured.", "note"),

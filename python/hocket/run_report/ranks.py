@@ -60,7 +60,7 @@ class ChoiceRow:
     """What was found out about the calls of one kind and size on one communicator, told by its first rank."""
 
     collective: str  # all-to-all
-    arm: str  # native, or the schedule that serves them by now
+    candidate: str  # native, or the schedule that serves them by now
     communicator: int  # ranks
     hosts: int
     message: int  # bytes, in the first of the calls
@@ -158,7 +158,7 @@ def _row(fields: _Fields) -> RankRow:
 def _choice(fields: _Fields) -> ChoiceRow:
     return ChoiceRow(
         collective=fields.text("choice"),
-        arm=fields.text("arm"),
+        candidate=fields.text("candidate"),
         communicator=fields.count("communicator", most=_MOST_INT),
         hosts=fields.count("hosts", most=_MOST_INT),
         message=fields.count("message"),

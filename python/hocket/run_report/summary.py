@@ -118,7 +118,7 @@ def _choice_cells(choice: ChoiceRow) -> list[str]:
         f"{choice.communicator:,}",
         f"{choice.hosts:,}",
         format_bytes(choice.message),
-        choice.arm,
+        choice.candidate,
         f"{choice.calls:,}",
         f"{choice.trials:,}",
         _seconds(choice.native or None),
@@ -164,7 +164,9 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
         for name in ("native", "predicted", "measured", "gain"):
             table.add_column(name, justify="right")
         for choice in account.choices[:_MOST_LINES]:
-            table.add_row(*map(Text, _choice_cells(choice)), style="dim" if choice.arm == "native" else "")
+            table.add_row(
+                *map(Text, _choice_cells(choice)), style="dim" if choice.candidate == "native" else ""
+            )
         printer.print(table)
         print(
             "native: a call by the MPI library; predicted, measured: by what serves it; gain: native over measured",

@@ -50,13 +50,20 @@ class Choice:
         size += 1 if size != 0 else 2  # class 1 is empty
         return _core.choose.least_bytes(size) - 1 if size < 128 else 2**64 - 1
 
-    def arm(self, name: str) -> _core.choose.ArmEvidence | None:
-        return next((arm for arm in self.evidence.arms if arm.name == name and arm.calls), None)
+    def candidate(self, name: str) -> _core.choose.CandidateEvidence | None:
+        return next(
+            (
+                candidate
+                for candidate in self.evidence.candidates
+                if candidate.name == name and candidate.calls
+            ),
+            None,
+        )
 
     @property
     def gain(self) -> float | None:
         """What the winner saves of the library's own time; None where that is not known."""
-        native, winner = self.arm(NATIVE), self.arm(self.evidence.winner)
+        native, winner = self.candidate(NATIVE), self.candidate(self.evidence.winner)
         if native is None or winner is None or native.seconds <= 0:
             return None
         return float(1 - winner.seconds / native.seconds)
@@ -64,11 +71,11 @@ class Choice:
     @property
     def calls(self) -> int:
         """Calls that were measured."""
-        return sum(arm.calls for arm in self.evidence.arms)
+        return sum(candidate.calls for candidate in self.evidence.candidates)
 
     def cells(self) -> list[str]:
         """For people, by COLUMNS."""
-        one, winner, gain = self.evidence, self.arm(self.evidence.winner), self.gain
+        one, winner, gain = self.evidence, self.candidate(self.evidence.winner), self.gain
         return [
             one.place,
             f"{one.ranks}/{one.hosts}" if one.ranks else "-",
@@ -84,8 +91,8 @@ class Choice:
     @property
     def algorithm(self) -> str | None:
         """The algorithm of the MPI library that won, by the library's name for it."""
-        arm, _, name = self.evidence.winner.partition(":")
-        return name if arm == NATIVE and name else None
+        candidate, _, name = self.evidence.winner.partition(":")
+        return name if candidate == NATIVE and name else None
 
 
 def files() -> list[Path]:

@@ -38,11 +38,11 @@ USUAL = ("erroneous", "operation")
 def bundled(check: Check, tmp_path: Path) -> Callable[..., Said]:
     """Runs a check on the hosts of a placement; returns what Hocket and its ranks said."""
 
-    def run(program: str, placement: str, arm: str, **env: str) -> Said:
+    def run(program: str, placement: str, candidate: str, **env: str) -> Said:
         places = tmp_path / "places"
         places.write_text("".join(f"n{host}\n" for host in PLACEMENTS[placement]))
         ranks = len(PLACEMENTS[placement])
-        given = {"HOCKET_ARM": arm, **env}
+        given = {"HOCKET_CANDIDATE": candidate, **env}
         return check(program, NETWORK, ranks, placement=str(places), env=given)
 
     return run
@@ -50,7 +50,7 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., Said]:
 
 @pytest.mark.parametrize("program", CALLS)
 @pytest.mark.parametrize(
-    ("placement", "arm"),
+    ("placement", "candidate"),
     [
         ("cyclic", "bundle-1"),
         ("unequal", "bundle-order"),
@@ -58,11 +58,13 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., Said]:
         ("unequal", "bundle-native"),
     ],
 )
-def test_every_byte_arrives(bundled: Callable[..., Said], program: str, placement: str, arm: str) -> None:
+def test_every_byte_arrives(
+    bundled: Callable[..., Said], program: str, placement: str, candidate: str
+) -> None:
     """Communicators of parts of the hosts may have one rank on each: rank by rank."""
-    said = bundled(program, placement, arm)
+    said = bundled(program, placement, candidate)
     all_scheduled(said, *CALLS[program], but=USUAL)
-    by = BUNDLES + ("the MPI library" if arm == "bundle-native" else "")
+    by = BUNDLES + ("the MPI library" if candidate == "bundle-native" else "")
     all_scheduled(said, *CALLS[program], by=by, ranks=len(PLACEMENTS[placement]), but=USUAL)
 
 
@@ -85,9 +87,11 @@ def test_of_what_goes_to_all_hosts_one_leader_is_enough(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arm", ["bundle-1", "bundle-order", "bundle-native", "bundle-leaders"])
-def test_many_rounds(bundled: Callable[..., Said], arm: str) -> None:
-    all_scheduled(bundled("alltoall_check 40", "cyclic", arm), "MPI_Alltoall", by=BUNDLES, ranks=8, but=USUAL)
+@pytest.mark.parametrize("candidate", ["bundle-1", "bundle-order", "bundle-native", "bundle-leaders"])
+def test_many_rounds(bundled: Callable[..., Said], candidate: str) -> None:
+    all_scheduled(
+        bundled("alltoall_check 40", "cyclic", candidate), "MPI_Alltoall", by=BUNDLES, ranks=8, but=USUAL
+    )
 
 
 def test_what_does_not_fit_goes_rank_by_rank(bundled: Callable[..., Said]) -> None:
@@ -114,7 +118,7 @@ def test_without_memory_all_go_rank_by_rank(bundled: Callable[..., Said]) -> Non
 def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str, program: str) -> None:
     """As in containers: no such system call, or processes that are hidden from each other."""
     refusing = compile_once(["cc", "-shared", "-fPIC", str(PROGRAMS / "no_memory.c")], "no_memory.so")
-    env = {"HOCKET_ARM": "bundle-1", "LD_PRELOAD": str(refusing), "HOCKET_TEST_REFUSED": what}
+    env = {"HOCKET_CANDIDATE": "bundle-1", "LD_PRELOAD": str(refusing), "HOCKET_TEST_REFUSED": what}
     said = check(program, NETWORK, 9, env=env)
     assert said.count("the ranks of a host cannot share memory") == 1
     assert "messages of a host's ranks are not bundled" in said
@@ -122,26 +126,26 @@ def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str, pro
 
 
 @pytest.mark.parametrize(
-    ("how", "arm"), [("kill", "bundle-1"), ("exit", "bundle-1"), ("kill", "bundle-leaders")]
+    ("how", "candidate"), [("kill", "bundle-1"), ("exit", "bundle-1"), ("kill", "bundle-leaders")]
 )
 @pytest.mark.parametrize("count", [20000, 20])  # of these Alltoallv is bundled, too
-def test_a_rank_dies(told: Told, how: str, arm: str, count: int) -> None:
+def test_a_rank_dies(told: Told, how: str, candidate: str, count: int) -> None:
     """The launcher ends the others. Memory without a name cannot stay behind."""
     before = sorted(path.name for path in Path("/dev/shm").glob("*hocket*"))
-    done, said = told(f"killed {how} {count}", "chain:2,2*2", 8, env={"HOCKET_ARM": arm})
+    done, said = told(f"killed {how} {count}", "chain:2,2*2", 8, env={"HOCKET_CANDIDATE": candidate})
     assert done.returncode != 0
     assert said.by_bundles() > 0, said
     assert sorted(path.name for path in Path("/dev/shm").glob("*hocket*")) == before
 
 
-def test_an_unknown_arm_is_one_warning(check: Check) -> None:
-    said = check("alltoall_check 3", "chain:2,2", 4, env={"HOCKET_ARM": "bundles"})
-    assert "HOCKET_ARM: no arm is called 'bundles'; arms are chosen" in said
+def test_an_unknown_candidate_is_one_warning(check: Check) -> None:
+    said = check("alltoall_check 3", "chain:2,2", 4, env={"HOCKET_CANDIDATE": "bundles"})
+    assert "HOCKET_CANDIDATE: no candidate is called 'bundles'; candidates are chosen" in said
 
 
 def test_communicators_that_hold_parts_of_hosts(check: Check) -> None:
     """In other orders, every second rank, neighbours, all but one: each has memory of its own."""
-    said = check("subsets 300", NETWORK, 8, env={"HOCKET_ARM": "bundle-1"})
+    said = check("subsets 300", NETWORK, 8, env={"HOCKET_CANDIDATE": "bundle-1"})
     all_scheduled(said, "MPI_Alltoall", but=USUAL)
     assert said.by_bundles() > 0
 
@@ -150,13 +154,13 @@ def test_communicators_that_hold_parts_of_hosts(check: Check) -> None:
     "mpi", ["mpich"], indirect=True
 )  # Open MPI may hang where threads make communicators
 def test_threads_on_communicators_of_their_own(told: Told) -> None:
-    done, said = told("threads 3 3 300", "chain:1,1*2", 4, env={"HOCKET_ARM": "bundle-1"})
+    done, said = told("threads 3 3 300", "chain:1,1*2", 4, env={"HOCKET_CANDIDATE": "bundle-1"})
     assert done.returncode == 0 and "ok " in done.stdout, done.stdout + done.stderr
     all_scheduled(said, "MPI_Alltoall", by=BUNDLES)
 
 
 def test_memory_does_not_grow_with_calls(told: Told) -> None:
-    done, said = told("flat_memory 2000", NETWORK, 6, env={"HOCKET_ARM": "bundle-1"})
+    done, said = told("flat_memory 2000", NETWORK, 6, env={"HOCKET_CANDIDATE": "bundle-1"})
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
     assert said.by_bundles() > 1800
     early, late = (int(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("after "))
@@ -165,7 +169,7 @@ def test_memory_does_not_grow_with_calls(told: Told) -> None:
 
 @pytest.mark.parametrize("program", ["alltoall_check 2", "alltoallv_check 2000 sizes changing"])
 def test_leaders_carry_to_several_hosts_each(check: Check, program: str) -> None:
-    said = check(program, "chain:3,2*2", 10, env={"HOCKET_ARM": "bundle-leaders"})
+    said = check(program, "chain:3,2*2", 10, env={"HOCKET_CANDIDATE": "bundle-leaders"})
     assert said.by_bundles() > 0
 
 
@@ -175,9 +179,11 @@ def test_where_a_host_has_one_rank_not_all_lead(bundled: Callable[..., Said]) ->
     assert not said.by_bundles()
 
 
-@pytest.mark.parametrize("arm", ["bundle-1", "bundle-native", "bundle-leaders"])
-def test_messages_move_while_ranks_of_a_host_wait(check: Check, arm: str) -> None:
+@pytest.mark.parametrize("candidate", ["bundle-1", "bundle-native", "bundle-leaders"])
+def test_messages_move_while_ranks_of_a_host_wait(check: Check, candidate: str) -> None:
     """Who is late sends to one that waits for it in the memory of the host, and on another host."""
     all_scheduled(
-        check("needed_meanwhile 300000", NETWORK, 6, env={"HOCKET_ARM": arm}), "MPI_Alltoall", by=BUNDLES
+        check("needed_meanwhile 300000", NETWORK, 6, env={"HOCKET_CANDIDATE": candidate}),
+        "MPI_Alltoall",
+        by=BUNDLES,
     )

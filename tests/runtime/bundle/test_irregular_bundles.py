@@ -30,11 +30,13 @@ LITTLE_MEMORY = {"HOCKET_HOST_MEMORY": "65536"}
 def bundled(check: Check, tmp_path: Path) -> Callable[..., None]:
     """Runs a check on the hosts of a placement."""
 
-    def run(program: str, placement: str, arm: str, **env: str) -> None:
+    def run(program: str, placement: str, candidate: str, **env: str) -> None:
         places = tmp_path / "places"
         places.write_text("".join(f"n{host}\n" for host in PLACEMENTS[placement]))
         ranks = len(PLACEMENTS[placement])
-        said = check(program, NETWORK, ranks, placement=str(places), env={"HOCKET_ARM": arm, **env})
+        said = check(
+            program, NETWORK, ranks, placement=str(places), env={"HOCKET_CANDIDATE": candidate, **env}
+        )
         assert said.by_bundles(ranks) > 0
         assert said.by_bundles() == said.scheduled(), "no sizes are asked for"
 
@@ -42,7 +44,7 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize(
-    ("program", "placement", "arm"),
+    ("program", "placement", "candidate"),
     [
         ("alltoallv_check 2000", "block", "bundle-1"),
         ("alltoallv_check 2000", "unequal", "bundle-native"),
@@ -54,24 +56,28 @@ def bundled(check: Check, tmp_path: Path) -> Callable[..., None]:
         ("neighbor_check 2000 graph edges grid", "block", "bundle-leaders"),
     ],
 )
-def test_every_byte_arrives(bundled: Callable[..., None], program: str, placement: str, arm: str) -> None:
+def test_every_byte_arrives(
+    bundled: Callable[..., None], program: str, placement: str, candidate: str
+) -> None:
     """Sizes change from call to call, are empty, or smaller than expected; types have gaps; calls are in place."""
-    bundled(program, placement, arm)
+    bundled(program, placement, candidate)
 
 
 @pytest.mark.parametrize(
-    ("placement", "arm"),
+    ("placement", "candidate"),
     [("unequal", "bundle-1"), ("block", "bundle-native"), ("cyclic", "bundle-leaders")],
 )
-def test_long_messages_go_on_their_own(bundled: Callable[..., None], placement: str, arm: str) -> None:
-    bundled("alltoallv_check 20000 sizes types place comms turns changing", placement, arm, **LITTLE_MEMORY)
-    bundled("alltoallw_check transpose place bottom empty part", placement, arm, **LITTLE_MEMORY)
+def test_long_messages_go_on_their_own(bundled: Callable[..., None], placement: str, candidate: str) -> None:
+    bundled(
+        "alltoallv_check 20000 sizes types place comms turns changing", placement, candidate, **LITTLE_MEMORY
+    )
+    bundled("alltoallw_check transpose place bottom empty part", placement, candidate, **LITTLE_MEMORY)
 
 
 def test_errors_are_the_librarys(mpi: Mpi, told: Told, compiled: Callable[[str], Path]) -> None:
     """A rank with wrong arguments still takes part: the others of its host need it."""
     native = mpiexec(mpi, 4, [str(compiled("errors"))], {})
-    done, said = told("errors", "chain:1,1*2", 4, env={"HOCKET_ARM": "bundle-1"})
+    done, said = told("errors", "chain:1,1*2", 4, env={"HOCKET_CANDIDATE": "bundle-1"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == native
     assert said.by_bundles() > 0

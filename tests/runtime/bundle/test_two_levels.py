@@ -20,14 +20,14 @@ PLACES = [("chain:2,1", 2), ("chain:3,2", 3), ("chain:2,2,2", 1), ("chain:4,3", 
 def test_any_number_of_hosts(check: Check, network: str, ranks: int) -> None:
     """With one rank a host there is nothing to bundle: rank by rank."""
     hosts = sum(map(int, network.split(":")[1].split(",")))
-    for arm in ("bundle-1", "bundle-native"):
-        said = check("two_levels", f"{network}*{ranks}", hosts * ranks, env={"HOCKET_ARM": arm})
+    for candidate in ("bundle-1", "bundle-native"):
+        said = check("two_levels", f"{network}*{ranks}", hosts * ranks, env={"HOCKET_CANDIDATE": candidate})
         all_scheduled(said, *BUNDLED, by="bundles by " if ranks > 1 else "")
         all_scheduled(said, *SUMS, "MPI_Bcast")
 
 
 @pytest.mark.parametrize(("network", "ranks"), PLACES[:2])
-def test_where_nobody_has_named_an_arm(check: Check, network: str, ranks: int) -> None:
+def test_where_nobody_has_named_a_candidate(check: Check, network: str, ranks: int) -> None:
     """Sums that round go by bundles at once, all others rank by rank."""
     hosts = sum(map(int, network.split(":")[1].split(",")))
     env = {"HOCKET_MIN_GATHER_BYTES": "1", "HOCKET_CHOOSE": "learn"}

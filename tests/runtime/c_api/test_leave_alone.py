@@ -33,7 +33,7 @@ def test_what_is_left_alone(launch: Launch, program: Path, tmp_path: Path) -> No
     assert scheduled.pop("wrong") == "0"
     assert scheduled["fresh"] == scheduled["used"] == scheduled["twice"] == "0"
     assert scheduled["duplicate"] == scheduled["world"] == scheduled["chosen"] != "0"
-    # The irregular calls have no arms.
+    # The irregular calls have no candidates.
     assert 0 < int(scheduled["passed"]) < int(scheduled["chosen"])
     reasons = {line["why"] for line in json.loads(report.read_text())["lines"]}
     assert "left_alone" in reasons

@@ -83,7 +83,7 @@ BUNDLED = {"alltoall": "all-to-all", "allgatherv": "all-gather", "allreduce": "a
 
 
 @pytest.mark.parametrize(
-    ("arm", "calls", "odd"),
+    ("candidate", "calls", "odd"),
     [
         ("bundle-1", ("alltoall", "allgatherv", "allreduce"), ()),
         (
@@ -99,14 +99,14 @@ def test_ranks_of_a_host_that_act_together(
     launch: Launch,
     program: Path,
     tmp_path: Path,
-    arm: str,
+    candidate: str,
     calls: tuple[str, ...],
     odd: tuple[str, ...],
 ) -> None:
     places = tmp_path / "places"
     places.write_text("n0\nn0\nn1\nn1\n")
     error = str(TRUNCATED[mpi.family])
-    env = {"SCHEDULED": "1", "HOCKET_ARM": arm}
+    env = {"SCHEDULED": "1", "HOCKET_CANDIDATE": candidate}
     for call in calls:
         done = launch([str(program), "b", call, *odd], "chain:1,1", RANKS, placement=str(places), env=env)
         assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr

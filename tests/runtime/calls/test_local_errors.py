@@ -20,7 +20,7 @@ BUNDLED = {"alltoall", "allgather", "allgatherv", "allreduce", "alltoallv", "all
 MODES = {
     "learn": ("chain:2,2", {"HOCKET_CHOOSE": "learn"}),
     "forced": ("chain:2,2", EVERYTHING),
-    "bundled": ("chain:1,1*2", {**EVERYTHING, "HOCKET_ARM": "bundle-order"}),
+    "bundled": ("chain:1,1*2", {**EVERYTHING, "HOCKET_CANDIDATE": "bundle-order"}),
 }
 
 

@@ -233,7 +233,7 @@ def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_pat
     assert "who serves them" in told.said
     choices: list[dict[str, Any]] = json.loads(file.read_text())["choices"]
     (choice,) = choices
-    assert choice["collective"] == "all-to-all" and choice["arm"] != "native"
+    assert choice["collective"] == "all-to-all" and choice["candidate"] != "native"
     assert (choice["communicator"], choice["message"], choice["calls"]) == (4, 8192, 40)
     assert choice["trials"] <= 2
     assert choice["measured"] < 0.1 * choice["native"]

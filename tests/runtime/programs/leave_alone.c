@@ -67,9 +67,9 @@ int main(int argc, char** argv) {
   MPI_Comm chosen, passed;
   MPI_Comm_dup(MPI_COMM_WORLD, &chosen);
   MPI_Comm_dup(MPI_COMM_WORLD, &passed);
-  int arms = 0;
-  while (hocket_arm_name(arms) != NULL) ++arms;
-  if (arms < 2 || hocket_arm_name(-1) != NULL) wrong += 1;
+  int candidates = 0;
+  while (hocket_candidate_name(candidates) != NULL) ++candidates;
+  if (candidates < 2 || hocket_candidate_name(-1) != NULL) wrong += 1;
   if (hocket_serve_by(chosen, "order-large") != HOCKET_SUCCESS) wrong += 1;
   step("chosen", chosen);
   if (hocket_serve_by(passed, "native") != HOCKET_SUCCESS) wrong += 1;

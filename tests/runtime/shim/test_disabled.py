@@ -15,7 +15,7 @@ from scheduled_calls import EVERYTHING
 
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 
-FORCED = {**EVERYTHING, "HOCKET_CHOOSE": "off", "HOCKET_ARM": "window-1"}
+FORCED = {**EVERYTHING, "HOCKET_CHOOSE": "off", "HOCKET_CANDIDATE": "window-1"}
 PROGRAMS = {
     "equal_forms_check threads": "MPI_Ialltoall",
     "irregular_forms_check blocking alltoallv": "MPI_Alltoallv",

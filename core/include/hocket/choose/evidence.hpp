@@ -1,5 +1,5 @@
 #pragma once
-/// What a run has learned about the arms of a choice, as it is kept for the next one.
+/// What a run has learned about the candidates of a choice, as it is kept for the next one.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,12 +9,12 @@
 namespace hocket {
 
 /// One way of carrying a call out, as it was measured.
-struct ArmEvidence {
+struct CandidateEvidence {
   std::string name;
   std::uint64_t calls = 0;  // measured; 0: nothing is known
   double seconds = 0;       // of a typical call
   double spread = 0;        // standard deviation of its logarithm
-  friend bool operator==(const ArmEvidence&, const ArmEvidence&) = default;
+  friend bool operator==(const CandidateEvidence&, const CandidateEvidence&) = default;
 };
 
 /// What was learned under one key.
@@ -23,8 +23,8 @@ struct Evidence {
   std::string call;              // such as "alltoall"
   std::uint32_t size_class = 0;  // size_class() of the bytes of a message
   std::string layout;            // such as "contiguous"
-  std::string winner;            // the arm that cost least at the end
-  std::vector<ArmEvidence> arms;
+  std::string winner;            // the candidate that cost least at the end
+  std::vector<CandidateEvidence> candidates;
   // For people and for the tuning files of MPI libraries; the place says the same. 0, "unknown": not told.
   std::uint32_t ranks = 0, hosts = 0;
   std::string mpi = "unknown";  // such as "openmpi-5.0.10"
@@ -43,9 +43,9 @@ struct Evidence {
 /// Throws InputError that names line and remedy where evidence_text() would not have written the text.
 [[nodiscard]] std::vector<Evidence> parse_evidence(std::string_view text);
 
-/// Both together: of arms that both know, counts are added and typical times are weighed by them. `learned` holds what
-/// one run has measured and nothing that it has read, so that jobs which end at the same time add to each other. The
-/// winner is the arm of least time then.
+/// Both together: of candidates that both know, counts are added and typical times are weighed by them. `learned` holds
+/// what one run has measured and nothing that it has read, so that jobs which end at the same time add to each other.
+/// The winner is the candidate of least time then.
 [[nodiscard]] std::vector<Evidence> merge(std::span<const Evidence> kept, std::span<const Evidence> learned);
 
 }  // namespace hocket

@@ -13,10 +13,10 @@ CALLS: Final = 200  # that it decides in
 
 
 def choice_and_regret(times: Mapping[str, Sequence[float]]) -> tuple[str, float]:
-    """Name of the arm that is used in the end where nothing is known beforehand, and what its median takes beyond the
-    least, as a share of that.
+    """Name of the candidate that is used in the end where nothing is known beforehand, and what its median takes
+    beyond the least, as a share of that.
 
-    ``times``: seconds of calls by each arm, measured in turn, as many of each; the library's own first. They are
+    ``times``: seconds of calls by each candidate, measured in turn, as many of each; the library's own first. They are
     repeated where they are too few.
     """
     names = list(times)

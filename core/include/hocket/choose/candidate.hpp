@@ -1,0 +1,52 @@
+#pragma once
+/// The ways in which a call can be served, by the names that are shown and kept everywhere.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace hocket {
+
+struct Candidate {
+  std::string_view name;
+  std::uint32_t window = 0;  ///< messages of a rank that may be unacknowledged; 0: the library's own call
+  bool free = false;         ///< nobody waits for a turn
+  bool large = false;        ///< segments of `large_segment` bytes
+  /// One message between two hosts, for all their ranks (runtime/bundle/); window 0: the library carries them.
+  bool bundled = false;
+  /// Every rank of a host carries some of its bundles, as soon as it can.
+  bool all_lead = false;
+
+  /// That it can give up when a call takes too long.
+  [[nodiscard]] constexpr bool has_order() const { return window > 0; }
+};
+
+/// Small segments leave at once and overlap. On shared memory and fast fabrics they cost more than the wait for the
+/// receiver that MPI libraries put before large ones.
+inline constexpr std::size_t large_segment = std::size_t{1} << 20;
+
+/// A schedule as it was planned: the window of its plan, the flow control that the environment asks for.
+inline constexpr Candidate as_planned{"as planned"};
+
+/// The first is the library's own. Evidence of earlier runs names them, so names stay.
+inline constexpr std::array<Candidate, 14> all_candidates{{
+    {"native"},
+    {.name = "window-1", .window = 1},
+    {.name = "window-2", .window = 2},
+    {.name = "window-4", .window = 4},
+    {.name = "window-8", .window = 8},
+    {.name = "order", .window = 8, .free = true},
+    {.name = "window-1-large", .window = 1, .large = true},
+    {.name = "window-4-large", .window = 4, .large = true},
+    {.name = "order-large", .window = 8, .free = true, .large = true},
+    {.name = "bundle-1", .window = 1, .bundled = true},
+    {.name = "bundle-2", .window = 2, .bundled = true},
+    {.name = "bundle-order", .window = 8, .free = true, .bundled = true},
+    {.name = "bundle-native", .bundled = true},
+    {.name = "bundle-leaders", .bundled = true, .all_lead = true},
+}};
+
+/// Of sums that are not timed, on hosts with several ranks.
+inline constexpr const Candidate& bundled_sums = all_candidates[10];
+
+}  // namespace hocket
