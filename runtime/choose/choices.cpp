@@ -45,6 +45,9 @@ constexpr double crowded_seconds = 60e-3;
 /// Calls as long as this many times what finding out takes need no second look: one that is held up, as happens where
 /// ranks outnumber cores, would seem to pay for meeting.
 constexpr double clearly_pays = 4;
+/// A first call may open connections, which takes up to so many seconds for each other rank. It is taken for one that
+/// does, and looked at once more, where the wires alone would be done so many times sooner.
+constexpr double opening_seconds = 10e-3, opening_over_wires = 16;
 constexpr std::uint32_t calls_of_a_look = 2;
 
 /// A size that is tried may never come again: others do not wait for it beyond this call of theirs.
@@ -146,7 +149,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   std::size_t candidate = choice.candidate;
   switch (choice.stage) {
     case Choice::Stage::selected:
-      candidate = choice.offered[choice.selection->begin(comm)];
+      candidate = choice.offered[choice.selection->next(comm)];
       call.selection_ = &*choice.selection;
       break;
     case Choice::Stage::watched:
@@ -156,7 +159,10 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
       break;
   }
   if (candidate != 0) call.exchange_ = members_.exchange(comm, kind, all_candidates[candidate]);
-  if (call.selection_ != nullptr) call.deadline_ = call.selection_->deadline();
+  if (call.selection_ != nullptr) {
+    call.selection_->begin();
+    call.deadline_ = call.selection_->deadline();
+  }
   if (call.look_ != nullptr) call.look_->begin();
   return call;
 }
@@ -217,8 +223,11 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
         is_second ? std::min(choice.native_seconds, known_seconds(seconds)) : known_seconds(seconds);
     choice.outruns_wires = choice.native_seconds < wires;
     ++choice.looks;
+    const bool may_open = choice.native_seconds < opening_seconds * (members_.size - 1) &&
+                          choice.native_seconds > opening_over_wires * wires;
     const double least = clearly_pays * (meeting_seconds + planning_seconds(members_.size));
-    if (choice.looks == calls_of_a_look || (!choice.outruns_wires && choice.native_seconds >= least)) choice.looks = 0;
+    if (choice.looks == calls_of_a_look || (!choice.outruns_wires && !may_open && choice.native_seconds >= least))
+      choice.looks = 0;
     if (!met_) agreement_seconds_.reset();  // what was in the way last time may be gone
   }
   spent_ += choice.native_seconds;

@@ -38,19 +38,19 @@ void Selection::seen(std::uint64_t calls, double seconds) {
   if (calls > 0) measured(0, seconds);
 }
 
-std::size_t Selection::begin(MPI_Comm comm) {
+std::size_t Selection::next(MPI_Comm comm) {
   if (cost_.is_open()) {
     const double seconds = cost_.agree(comm).first;
     chooser_.learn(seconds);
-    measured(timed_, seconds);
+    measured(decision_.candidate, seconds);
   }
-  const Decision decision = chooser_.next();
-  if (decision.timed) {
-    timed_ = decision.candidate;
-    cost_.begin();
-  }
-  deadline_ = in(decision.limit);
-  return decision.candidate;
+  decision_ = chooser_.next();
+  return decision_.candidate;
+}
+
+void Selection::begin() {
+  if (decision_.timed) cost_.begin();
+  deadline_ = in(decision_.limit);
 }
 
 void Selection::over() {

@@ -28,8 +28,10 @@ class Selection {
   void seen(std::uint64_t calls, double seconds);
 
   /// The candidate that serves the next call. Collective.
-  [[nodiscard]] std::size_t begin(MPI_Comm comm);
-  /// When the call that was decided on gives up its order, if it has one.
+  [[nodiscard]] std::size_t next(MPI_Comm comm);
+  /// That call begins: all that it needs has been made.
+  void begin();
+  /// When it gives up its order, if it has one.
   [[nodiscard]] Deadline deadline() const { return deadline_; }
   /// It has ended on this rank.
   void over();
@@ -51,7 +53,7 @@ class Selection {
   std::vector<Measured> measured_;  ///< by this job, each candidate
   Chooser chooser_;
   AgreedCost cost_;
-  std::size_t timed_ = 0;
+  Decision decision_;
   Deadline deadline_ = never;
 };
 

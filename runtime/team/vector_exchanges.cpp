@@ -77,9 +77,10 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
     backoff_.in_vain(known != nullptr && known->server == Server::undecided);
   if (known == nullptr) return {};
   Selection* const selection = known->selection.get();
-  if (selection == nullptr || selection->begin(comm) != 0)
-    return {known->exchange.get(), known->why, known->extent, selection};
-  return {nullptr, FallbackReason::faster, known->extent, selection};
+  const bool is_native = selection != nullptr && selection->next(comm) == 0;
+  if (selection != nullptr) selection->begin();
+  if (is_native) return {nullptr, FallbackReason::faster, known->extent, selection};
+  return {known->exchange.get(), known->why, known->extent, selection};
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
