@@ -80,10 +80,10 @@ void bind_chooser(nb::module_& m) {
   nb::class_<Chooser>(m, "Chooser", "The choice between candidates of one key; 0 is the library's own call.")
       .def(
           "__init__",
-          [](Chooser* self, const std::vector<double>& predicted, double agree_seconds) {
-            new (self) Chooser(predicted, agree_seconds);
+          [](Chooser* self, const std::vector<double>& predicted, double agree_seconds, double setup_seconds) {
+            new (self) Chooser(predicted, agree_seconds, setup_seconds);
           },
-          "predicted"_a, "agree_seconds"_a = 0.0)
+          "predicted"_a, "agree_seconds"_a = 0.0, "setup_seconds"_a = 0.0)
       .def("recall", &Chooser::recall, "candidate"_a, "seconds"_a)
       .def("seen", &Chooser::seen, "candidate"_a, "calls"_a, "seconds"_a)
       .def("next", &Chooser::next)

@@ -14,6 +14,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 from typing import Protocol
@@ -22,7 +23,11 @@ import numpy as np
 from hocket._core import choose
 from numpy.typing import NDArray
 
+from hocket.units import parse_rate
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from jobs import ranks_of
+
 from results_file import RESULTS, Row, begin, cells, grouped, provenance, read, values
 
 CELL = ("place", "mpi", "collective", "bytes")
@@ -31,6 +36,26 @@ GAINFUL = 1.15  # times as fast: a place with something to gain
 
 Costs = NDArray[np.float64]
 Kept = dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What ranks know of a call before they meet."""
+
+    ranks: int
+    wire_seconds: float  # that a host's link needs for what one rank sends
+
+    @classmethod
+    def parse(cls, place: str, collective: str, size: int) -> Cell:
+        network, *options = place.split()
+        if network == "shared":
+            return cls(int(options[1]), 0)
+        ranks = ranks_of(network)
+        rate = next(
+            parse_rate(option.removeprefix("rate=")) for option in options if option.startswith("rate=")
+        )
+        messages = ranks - 1 if collective in ("alltoall", "allgather", "reduce_scatter") else 1
+        return cls(ranks, size * messages / rate)
 
 
 class Policy(Protocol):
@@ -45,7 +70,7 @@ class Policy(Protocol):
 class Always:
     """One native call, then always the candidate that was predicted best."""
 
-    def __init__(self, predicted: Sequence[float], agree: float, kept: Kept) -> None:
+    def __init__(self, predicted: Sequence[float], agree: float, kept: Kept, cell: Cell) -> None:
         self.best, self.calls = 1 + int(np.nanargmin(predicted[1:])), 1 if kept else 0
 
     def next(self) -> tuple[int, float, bool]:
@@ -59,7 +84,7 @@ class Always:
 class FifteenLines:
     """One native call, one by the best prediction, then whichever median is less; the other in calls 8 and 32."""
 
-    def __init__(self, predicted: Sequence[float], agree: float, kept: Kept) -> None:
+    def __init__(self, predicted: Sequence[float], agree: float, kept: Kept, cell: Cell) -> None:
         self.candidates, self.calls = (0, 1 + int(np.nanargmin(predicted[1:]))), 0
         self.seen = {
             candidate: [kept[candidate]] if candidate in kept else [] for candidate in self.candidates
@@ -78,24 +103,39 @@ class FifteenLines:
 
 
 class Engine:
-    """The runtime's: hocket/choose/chooser.hpp."""
+    """The runtime's: hocket/choose/chooser.hpp. The library serves until a call shows what it takes, as in
+    runtime/choose/choices.cpp."""
 
-    def __init__(self, predicted: Sequence[float], agree: float, kept: Kept) -> None:
-        self.chooser, self.timed = choose.Chooser(list(predicted), agree), False
+    def __init__(self, predicted: Sequence[float], agree: float, kept: Kept, cell: Cell) -> None:
+        setup = 2e-3 + 16 * agree
+        self.chooser, self.timed = choose.Chooser(list(predicted), agree, setup), False
+        self.looks, self.cell = [math.inf] if kept else [], cell
         for candidate, seconds in kept.items():
             self.chooser.recall(candidate, seconds)
 
     def next(self) -> tuple[int, float, bool]:
+        if self.watched():
+            return 0, math.inf, True
+        if self.looks != [math.inf]:
+            self.chooser.seen(0, len(self.looks), min(self.looks))
+        self.looks = [math.inf]
         decision = self.chooser.next()
         self.timed = decision.timed
         return decision.candidate, decision.limit, decision.timed
 
+    def watched(self) -> bool:
+        first = self.looks[0] if self.looks else math.nan
+        opens = first < 10e-3 * (self.cell.ranks - 1) and first > 16 * self.cell.wire_seconds
+        return not self.looks or (len(self.looks) == 1 and opens)
+
     def learn(self, candidate: int, seconds: float) -> None:
-        if self.timed:
+        if self.looks != [math.inf]:
+            self.looks.append(seconds)
+        elif self.timed:
             self.chooser.learn(seconds)
 
 
-POLICIES: dict[str, Callable[[Sequence[float], float, Kept], Policy]] = {
+POLICIES: dict[str, Callable[[Sequence[float], float, Kept, Cell], Policy]] = {
     "one native call, then the best predicted": Always,
     "fifteen lines": FifteenLines,
     "the engine": Engine,
@@ -115,7 +155,8 @@ def run_of(records: Sequence[Sequence[float]], calls: int, rng: np.random.Genera
 
 def play(policy: Policy, costs: Costs, agree: float) -> tuple[float, Kept]:
     """Seconds of all calls, and what the next job knows. What is cut short ends as by the library."""
-    total, seen = 0.0, {}
+    total = 0.0
+    seen: dict[int, list[float]] = {}
     for number, of_call in enumerate(costs):
         candidate, limit, timed = policy.next()
         took = float(of_call[candidate])
@@ -134,6 +175,7 @@ def rows_of(records: list[Row], calls: Sequence[int], runs: int) -> list[Row]:
     for key, of in grouped(records, *CELL).items():
         if len(of) == 1:
             continue
+        cell = Cell.parse(key[0], key[2], int(key[3]))
         recorded = [values(row["costs"]) for row in of]
         predicted = [math.nan, *(float(row["predicted"]) for row in of[1:])]
         agree = float(of[0]["agree"])
@@ -147,7 +189,7 @@ def rows_of(records: list[Row], calls: Sequence[int], runs: int) -> list[Row]:
                     kept: Kept = {}
                     for job in ("first", "second"):
                         costs = run_of(recorded, number, np.random.default_rng([seed, job == "second"]))
-                        took, kept = play(make(predicted, agree, kept), costs, agree)
+                        took, kept = play(make(predicted, agree, kept, cell), costs, agree)
                         native, best = float(costs[:, 0].sum()), float(costs.sum(axis=0).min())
                         over_native[job].append(took / native)
                         over_best[job].append(took / (best + (medians[0] if job == "first" else 0)))

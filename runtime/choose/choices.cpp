@@ -243,8 +243,13 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
   else if (choice.known.winner.empty() && choice.calls <= most_calls_waited && is_tried_elsewhere(choice))
     return;  // what is found there tells of this size
   else if (!choice.known.winner.empty() ||
-           (pays(choice, planning) && pays(choice, planning + agreements_of_planning * agreement_seconds(comm))))
+           (pays(choice, planning) && pays(choice, setup_seconds(agreement_seconds(comm)))))
     open(comm, choice);
+}
+
+/// What a schedule takes to draw up, where agreeing on something takes so long.
+double Choices::setup_seconds(double agreement) const {
+  return planning_seconds(members_.size) + agreements_of_planning * agreement;
 }
 
 double Choices::agreement_seconds(MPI_Comm comm) {
@@ -379,7 +384,8 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   std::vector<double> expected = choice.predicted;
   const double error = prediction_error(choice);
   for (std::size_t i = 1; i < expected.size(); ++i) expected[i] *= error;
-  choice.selection.emplace(std::move(names), expected, small_->agree_seconds, cost_of(choice.kind), choice.known);
+  choice.selection.emplace(std::move(names), expected, small_->agree_seconds, setup_seconds(small_->agree_seconds),
+                           cost_of(choice.kind), choice.known);
   choice.selection->seen(choice.calls - 1, choice.native_seconds);
   choice.stage = Choice::Stage::selected;
 }

@@ -94,6 +94,7 @@ class Choices final : public Keeper {
   [[nodiscard]] double credit() const;
   [[nodiscard]] double wire_seconds(const Choice& choice) const;
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
+  [[nodiscard]] double setup_seconds(double agreement) const;
   [[nodiscard]] double agreement_seconds(MPI_Comm comm);
   void open(MPI_Comm comm, Choice& choice);
   /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.

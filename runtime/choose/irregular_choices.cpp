@@ -41,7 +41,7 @@ std::shared_ptr<Selection> IrregularChoices::begin(MPI_Comm comm, DemandClass de
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   const std::array predicted{unknown, bound > 0 ? usual_time * bound : unknown};
   // The ranks agree on each of these calls before it begins: one agreement more counts for nothing.
-  auto selection = std::make_shared<Selection>(std::vector<std::string_view>{"native", "schedule"}, predicted, 0, of,
+  auto selection = std::make_shared<Selection>(std::vector<std::string_view>{"native", "schedule"}, predicted, 0, 0, of,
                                                found != kept_->end() ? *found : Evidence{});
   if (known_.size() < most_known) known_.push_back({layout, demand_class.mean_bytes, selection});
   return selection;

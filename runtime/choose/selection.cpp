@@ -18,8 +18,8 @@ Deadline in(double seconds) {
 }  // namespace
 
 Selection::Selection(std::vector<std::string_view> names, std::span<const double> predicted, double agree_seconds,
-                     AgreedCost::Of of, const Evidence& known)
-    : names_(std::move(names)), measured_(names_.size()), chooser_(predicted, agree_seconds), cost_(of) {
+                     double setup_seconds, AgreedCost::Of of, const Evidence& known)
+    : names_(std::move(names)), measured_(names_.size()), chooser_(predicted, agree_seconds, setup_seconds), cost_(of) {
   for (const CandidateEvidence& candidate : known.candidates) {
     const auto same = std::ranges::find(names_, candidate.name);
     if (same != names_.end() && candidate.calls > 0)

@@ -80,6 +80,16 @@ def test_few_calls_try_little_many_calls_try_more() -> None:
     assert short == [0, 0, 0] and long[-1] == 1
 
 
+def test_what_a_schedule_needs_the_first_time_is_weighed() -> None:
+    """A second schedule that may save a twentieth of a call, and takes four calls to draw up."""
+
+    def tried(setup: float) -> bool:
+        chooser = Chooser([math.nan, 0.5, 0.51], 0.0, setup)
+        return 2 in played(chooser, noisy([1.0, 0.5, 0.48], 0.05, 1), 12)[0]
+
+    assert tried(0.0) and not tried(2.0)
+
+
 def test_drift_is_followed() -> None:
     def cost(call: int, candidate: int) -> float:
         return 1.0 if candidate == 0 else 0.5 if call < 40 else 3.0

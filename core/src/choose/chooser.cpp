@@ -23,8 +23,11 @@ double positive_part(double centre, double deviation) {
 
 }  // namespace
 
-Chooser::Chooser(std::span<const double> predicted, double agree_seconds)
-    : beliefs_(predicted.size()), outliers_(predicted.size()), agree_seconds_(agree_seconds) {
+Chooser::Chooser(std::span<const double> predicted, double agree_seconds, double setup_seconds)
+    : beliefs_(predicted.size()),
+      outliers_(predicted.size()),
+      agree_seconds_(agree_seconds),
+      setup_seconds_(setup_seconds) {
   if (predicted.empty()) throw InputError("there is no candidate to choose");
   const std::size_t n = predicted.size();
   const auto known = std::ranges::find_if(predicted, is_cost);
@@ -83,6 +86,7 @@ Decision Chooser::next() {
     if (c == least) continue;
     double loss = beliefs_[c].seconds / cost - 1;
     if (c > 0 && beliefs_[c].timed < calls_cut) loss = std::min(loss, patience * native / cost - 1);
+    if (c > 0 && beliefs_[c].calls == 0) loss = std::max(loss, 0.0) + setup_seconds_ / cost;
     const double worth = horizon * gain(c, least) - std::max(loss, 0.0) - agree_seconds_ / cost;
     if (worth > most) {
       most = worth;

@@ -59,8 +59,9 @@ struct Belief {
 class Chooser {
  public:
   /// `predicted`: seconds of a call by each candidate, the library's own unknown (NaN) unless it was measured.
-  /// `agree_seconds`: what agreeing on a cost takes the ranks. Throws InputError where there is no candidate.
-  explicit Chooser(std::span<const double> predicted, double agree_seconds = 0);
+  /// `agree_seconds`: what agreeing on a cost takes the ranks. `setup_seconds`: what a schedule needs, besides, the
+  /// first time it serves. Throws InputError where there is no candidate.
+  explicit Chooser(std::span<const double> predicted, double agree_seconds = 0, double setup_seconds = 0);
 
   /// An earlier job has typically measured so many seconds. Before the first decision.
   void recall(std::size_t candidate, double seconds);
@@ -94,7 +95,7 @@ class Chooser {
   std::vector<Belief> beliefs_;
   std::vector<double> mean_, covariance_;  ///< of logarithms of seconds
   std::vector<bool> outliers_;             ///< whether a candidate's last call was far off what was believed
-  double agree_seconds_;
+  double agree_seconds_, setup_seconds_;
   double noise_ = spread::call * spread::call;  ///< variance of calls
   double spent_ = 0, agreeing_ = 0;             ///< seconds, as expected: in calls, in agreeing on costs
   std::uint64_t calls_ = 0, trials_ = 0;
