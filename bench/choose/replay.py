@@ -26,11 +26,10 @@ from numpy.typing import NDArray
 from hocket.units import parse_rate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from jobs import ranks_of
+from jobs import CELL, ranks_of
 
 from results_file import RESULTS, Row, begin, cells, grouped, provenance, read, values
 
-CELL = ("place", "mpi", "collective", "bytes")
 BLOCK = 4
 GAINFUL = 1.15  # times as fast: a place with something to gain
 
