@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bindings.hpp"
+#include "hocket/choose/candidate.hpp"
 #include "hocket/choose/chooser.hpp"
 #include "hocket/choose/evidence.hpp"
 #include "hocket/choose/exact.hpp"
@@ -98,12 +99,36 @@ void bind_chooser(nb::module_& m) {
       });
 }
 
+void bind_candidates(nb::module_& m) {
+  nb::class_<Candidate>(m, "Candidate", "A way in which a call can be served.")
+      .def_prop_ro("name", [](const Candidate& one) { return std::string(one.name); })
+      .def_ro("window", &Candidate::window, "messages of a rank that may be unacknowledged; 0: the library's own call")
+      .def_ro("free", &Candidate::free, "nobody waits for a turn")
+      .def_ro("large", &Candidate::large, "segments of large_segment bytes")
+      .def_ro("bundled", &Candidate::bundled, "one message between two hosts")
+      .def_ro("all_lead", &Candidate::all_lead, "every rank of a host carries some of its bundles");
+  m.attr("large_segment") = large_segment;
+}
+
 }  // namespace
 
 void bind_choose(nb::module_& parent) {
   nb::module_ m = parent.def_submodule("choose", "Which way of carrying out a call is used, by evidence.");
   bind_evidence(m);
   bind_chooser(m);
+  bind_candidates(m);
+  m.def(
+      "offered",
+      [](std::size_t bytes, int ranks, std::uint32_t usual_window, std::size_t segment) {
+        const CallFacts facts{.bytes = bytes, .ranks = ranks, .usual_window = usual_window, .segment = segment};
+        std::vector<Candidate> found;
+        for (const Candidate& one : all_candidates)
+          if (is_offered(one, facts)) found.push_back(one);
+        return found;
+      },
+      "bytes"_a, "ranks"_a, "usual_window"_a, "segment"_a,
+      "The candidates of a call whose messages have segments as usual, in the table's order; bundles need hosts with "
+      "several ranks.");
   m.def(
       "forecast",
       [](std::uint64_t phases, double wire, std::uint32_t window, double step, double native, std::uint64_t segments,

@@ -20,7 +20,7 @@ from typing import Final
 
 from hocket import _core
 from hocket.calibration import read_file_of
-from hocket.calibration.candidates import WINDOWS, Exchange, forecast
+from hocket.calibration.candidates import Exchange, forecast
 from hocket.calibration.costs import costs_for
 from hocket.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.lab import Lab, LabOptions
@@ -39,6 +39,7 @@ from referee import SETTINGS, Referee, need_tools, simgrid_version
 from mpi_jobs import add_mpi, compiled, mpis
 from results_file import ROOT, Results, Row, begin, cells, grouped, provenance, read
 
+WINDOWS: Final = (1, 2, 4, 8)
 PATTERNS: Final = (ALL_TO_ALL, ALL_GATHER)
 SMPI_NETWORK: Final = "chain:8,8,8,8@100Gbit,0.5us"
 SMPI_OVERHEAD: Final = 4e-7
@@ -138,6 +139,7 @@ def lab_rows(mpi: Mpi, rate: float, options: argparse.Namespace, scratch: Path) 
             for size in LAB_SIZES:
                 found = forecast(exchange_of(network, pattern, size), costs)
                 predicted = {one.name: one.seconds for one in found.candidates}
+                predicted |= {f"native:{one.name}": one.seconds for one in found.library}
                 for candidate in environments:
                     yield row(place, pattern, size, candidate, predicted[candidate], times[candidate, size])
 

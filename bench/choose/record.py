@@ -49,8 +49,9 @@ def record(job: Job, cell: Row, arguments: argparse.Namespace) -> list[Row]:
     said, _, _ = run(job, min(calls, 12), {"HOCKET_CHOOSE": "learn", "HOCKET_LOG": "2"}, arguments.timeout)
     named = NAMED.search(said)
     words = named[1].split() if named else ["native", "nan"]
+    native_first = sorted(zip(words[::2], words[1::2], strict=True), key=lambda one: one[0] != "native")
     rows: list[Row] = []
-    for name, predicted in zip(words[::2], words[1::2], strict=True):
+    for name, predicted in native_first:
         variables = None if name == "native" else {"HOCKET_CANDIDATE": name}
         _, costs, agreed = run(job, calls, variables, arguments.timeout)
         agree = agreed if name == "native" else agree

@@ -6,7 +6,6 @@ No algorithm lives here: the core lays out the memory, verifies both levels and 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,11 +41,6 @@ class BundledPlan:
     radix: int
     plan_seconds: float
     verify_seconds: float
-
-    @property
-    def name(self) -> str:
-        """As candidates and reports call it."""
-        return f"bundle:radix-{self.radix}" if self.radix else "bundle"
 
     @property
     def kind(self) -> str:
@@ -133,20 +127,19 @@ def plan_bundles(
     return min(found, key=lambda one: float("inf") if one.time is None else one.time.seconds)
 
 
-def candidates(
-    network: _core.Network, demand: _core.Demand, costs: Costs, steps: int
-) -> Iterator[tuple[str, float]]:
-    """Names and seconds of the ways to bundle the exchange: direct, and combined by the best radix."""
-    one_giver = (
-        sum(1 for each in demand.contributions if each) == 1
-    )  # broadcasts and the like are not bundled
-    if demand.pattern not in PATTERNS or one_giver or why_not(network, demand):
-        return
-    combines = demand.pattern == ALL_TO_ALL and len(network.hosts) <= MOST_COMBINED
-    for kind in (DIRECT, COMBINED) if combines else (DIRECT,):
-        one = plan_bundles(network, demand, costs, kind=kind, steps=steps)
-        if one.time is not None and one.certificate.ok:
-            yield one.name, float(one.time.seconds)
+def runs_bundle(network: _core.Network, demand: _core.Demand) -> bool:
+    """Whether runs can bundle the exchange. Broadcasts and the like are not bundled."""
+    one_giver = sum(1 for each in demand.contributions if each) == 1
+    return demand.pattern in PATTERNS and not one_giver and not why_not(network, demand)
+
+
+def seconds_of(
+    network: _core.Network, demand: _core.Demand, costs: Costs, steps: int, kind: str = DIRECT,
+    window: int | None = None,
+) -> float | None:  # fmt: skip
+    """What the exchange takes in bundles; None where that is not known."""
+    one = plan_bundles(network, demand, costs, kind=kind, window=window, steps=steps)
+    return float(one.time.seconds) if one.time is not None and one.certificate.ok else None
 
 
 def verified(
@@ -188,9 +181,13 @@ def crossing(network: _core.Network, name: str, costs: Costs, steps: int) -> int
 
     def faster(bytes: int) -> bool | None:
         demand = find_demand(name, network.ranks, bytes)
-        if why_not(network, demand):
+        if not runs_bundle(network, demand):
             return False
-        ways = [seconds for _, seconds in candidates(network, demand, costs, steps)]
+        combines = demand.pattern == ALL_TO_ALL and len(network.hosts) <= MOST_COMBINED
+        kinds = (DIRECT, COMBINED) if combines else (DIRECT,)
+        ways = [
+            took for kind in kinds if (took := seconds_of(network, demand, costs, steps, kind)) is not None
+        ]
         direct = rank_by_rank_seconds(network, demand, costs, steps)
         return None if direct is None or not ways else min(ways) < direct
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iomanip>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -24,9 +25,6 @@
 
 namespace hocket::runtime {
 namespace {
-
-/// Ranks; with more, every window's waits would cost seconds to derive. Only the usual window is offered.
-constexpr int most_ranks_for_windows = 512;
 
 /// Seconds, on the slow side: for the ranks to agree on where they are; to draw up a schedule, its waits and a private
 /// communicator.
@@ -79,7 +77,12 @@ void say_predictions(const Choice& choice) {
   std::ostringstream text;
   text << choice.kind.collective->name << ", " << choice.bytes << " bytes, predicted milliseconds:";
   text << std::fixed << std::setprecision(3);
-  for (std::size_t i = 0; i < choice.offered.size(); ++i)
+  std::vector<std::size_t> preferred(choice.offered.size());
+  std::iota(preferred.begin(), preferred.end(), 0);
+  std::ranges::stable_sort(preferred, {}, [&](std::size_t i) {
+    return std::isfinite(choice.predicted[i]) ? choice.predicted[i] : std::numeric_limits<double>::infinity();
+  });
+  for (const std::size_t i : preferred)
     text << ' ' << all_candidates[choice.offered[i]].name << ' ' << choice.predicted[i] * 1e3;
   say(text.str());
 }
@@ -355,12 +358,16 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   const MPI_Comm own = members_.private_comm(comm);
   if (own == MPI_COMM_NULL) return;
   if (!small_) small_ = measure_small_costs(own, own);
+  const CallFacts facts{.bytes = choice.bytes,
+                        .ranks = members_.size,
+                        .usual_window = usual.window,
+                        .segment = settings().segment,
+                        .is_usual_segment = settings().segment == usual_segment,
+                        .waits_for_turns = settings().flow_control == Flow::token,
+                        .goes_rank_by_rank = rank_by_rank};
   for (std::size_t i = 0; i < all_candidates.size(); ++i) {
     const Candidate& candidate = all_candidates[i];
-    if (candidate.free && settings().flow_control != Flow::token) continue;
-    if (candidate.large && (choice.bytes <= settings().segment || settings().segment != usual_segment)) continue;
-    if (i > 0 && !candidate.bundled && members_.size > most_ranks_for_windows && candidate.name != usual.name) continue;
-    if (i > 0 && !candidate.bundled && !rank_by_rank) continue;
+    if (!is_offered(candidate, facts)) continue;
     if (candidate.bundled && !offers_bundles(comm, choice, candidate)) continue;
     if (candidate.bundled && !between_leaders_)
       between_leaders_ =

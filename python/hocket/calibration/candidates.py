@@ -1,24 +1,24 @@
-"""What each way of carrying out an exchange will take: schedules under several windows, and what libraries do."""
+"""What each candidate of a run will take by the simulator, and what the algorithms of MPI libraries would."""
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket import _core, bundling
-from hocket.calibration.costs import OUTSTANDING, Costs, costs_for
-from hocket.collectives import IRREGULAR, library_calls
+from hocket.calibration.costs import OUTSTANDING, SEGMENT, Costs, costs_for
+from hocket.collectives import ALL_TO_ALL, IRREGULAR, library_calls
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from hocket.network import NetworkDescription
 
-WINDOWS: Final = (1, 2, 4, 8)
 MOST_MESSAGES: Final = 20_000  # of an exchange whose candidates are simulated unasked
 _STEPS: Final = 5_000_000  # of each simulation
-_MARGIN: Final = 0.02  # a gain that is worth another window than the usual one
+_MARGIN: Final = 0.02  # a gain that is worth releasing the next sender early
 _SHARE: Final = 0.05  # of a segment's time that its processors may take
 _LEAST_SEGMENT, _MOST_SEGMENT = 4096, 1 << 20
 
@@ -35,11 +35,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way. ``window``: 0 for what a library does, and for bundles."""
+    """One way, by its name in runs or the library's. ``seconds``: None if it cannot be simulated."""
 
     name: str
-    seconds: float
-    window: int = 0
+    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +51,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """All candidates, the fastest first, and what they rest on."""
+    """What a run chooses from, the fastest first; the library's own algorithms; and what all rests on."""
 
     costs: Costs
     candidates: tuple[Candidate, ...]
+    library: tuple[Candidate, ...]
     settings: Settings | None
 
     def as_json(self) -> dict[str, Any]:
@@ -67,13 +67,15 @@ class Forecast:
             "costs": self.costs.origin,
             "measured": self.costs.measured,
             "candidates": [{"name": one.name, "seconds": one.seconds} for one in self.candidates],
+            "library": [{"name": one.name, "seconds": one.seconds} for one in self.library],
             "settings": chosen,
         }
 
     def lines(self) -> list[str]:
         """For people."""
-        told = ", ".join(f"{one.name} {format_time(one.seconds, 3)}" for one in self.candidates)
-        lines = [f"costs       {self.costs.origin}", f"candidates  {told}"]
+        lines = [f"costs       {self.costs.origin}", f"candidates  {_told(self.candidates)}"]
+        if self.library:
+            lines.append(f"library     {_told(self.library)}")
         if (chosen := self.settings) is not None:
             threshold = chosen.release_threshold
             early = f", the last {format_bytes(threshold)} released early" if threshold else ""
@@ -84,23 +86,23 @@ class Forecast:
         return lines
 
 
-def best_window(forecast: Forecast, usual: int) -> int:
-    """Of a schedule; the usual one unless another is clearly faster."""
-    seconds = {one.window: one.seconds for one in forecast.candidates if one.window}
-    if not seconds:
-        return usual
-    best = min(seconds, key=lambda window: seconds[window])
-    return usual if usual in seconds and seconds[best] > (1 - _MARGIN) * seconds[usual] else best
+def _told(candidates: tuple[Candidate, ...]) -> str:
+    return ", ".join(
+        one.name if one.seconds is None else f"{one.name} {format_time(one.seconds, 3)}" for one in candidates
+    )
 
 
 def forecast(planned: Exchange, costs: Costs) -> Forecast:
-    """Simulates every candidate that there are steps for. Nothing of an irregular exchange, whose messages differ."""
+    """Simulates all that there are steps for. Nothing of an irregular exchange, whose messages differ."""
     if planned.demand.pattern == IRREGULAR:
-        return Forecast(costs, (), None)
-    ways = (*_windows(planned, costs), *_bundles(planned, costs), *_libraries(planned, costs))
-    found = sorted(ways, key=lambda one: one.seconds)
+        return Forecast(costs, (), (), None)
+    found = _fastest_first(_candidates(planned, costs))
     settings = _settings(planned, costs, found) if costs.measured else None
-    return Forecast(costs, tuple(found), settings)
+    return Forecast(costs, found, _fastest_first(_library(planned, costs)), settings)
+
+
+def _fastest_first(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(sorted(candidates, key=lambda one: math.inf if one.seconds is None else one.seconds))
 
 
 def costs_of(network: _core.Network, path: str | None, description: NetworkDescription) -> Costs:
@@ -125,30 +127,44 @@ def forecast_of(planned: Exchange, path: str | None, description: NetworkDescrip
     return found if found.candidates else None
 
 
-def _windows(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
-    network, schedule = planned.network, planned.schedule
-    parameters = costs.parameters(network, planned.demand.bytes, segmented=True)
-    for window in WINDOWS:
-        waits = (
-            planned.waits if window == planned.waits.window else _core.derive_waits(network, schedule, window)
-        )
-        seconds = _simulated(network, schedule, waits, f"window:{window}", parameters)
-        if seconds is not None:
-            yield Candidate(f"window-{window}", seconds, window)
+def _candidates(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
+    """Those that a run is offered by default settings, but the library's own call: nobody knows what that does."""
+    network, demand = planned.network, planned.demand
+    bundled = bundling.runs_bundle(network, demand)
+    usual = _core.run_window(demand)
+    for one in _core.choose.offered(demand.bytes, network.ranks, usual, SEGMENT):
+        if one.bundled and bundled and not (one.all_lead and not _all_lead(network, demand)):
+            # Bundles that the library carries, or nobody in turn, have no waits to simulate.
+            waits = one.window > 0 and not one.free
+            seconds = (
+                bundling.seconds_of(network, demand, costs, _STEPS, window=one.window) if waits else None
+            )
+            yield Candidate(one.name, seconds)
+        elif one.window > 0 and not one.bundled:
+            yield Candidate(one.name, _seconds_of(planned, costs, one))
 
 
-def _bundles(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
-    for name, seconds in bundling.candidates(planned.network, planned.demand, costs, _STEPS):
-        yield Candidate(name, seconds)
+def _all_lead(network: _core.Network, demand: _core.Demand) -> bool:
+    """Whether every rank of a host can carry some of its bundles."""
+    return demand.pattern == ALL_TO_ALL and all(len(ranks) > 1 for ranks in _core.groups_of(network).ranks)
 
 
-def _libraries(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
+def _seconds_of(planned: Exchange, costs: Costs, one: _core.choose.Candidate) -> float | None:
+    segment = _core.choose.large_segment if one.large else SEGMENT
+    parameters = costs.parameters(planned.network, planned.demand.bytes, segmented=True, segment=segment)
+    known = one.window == planned.waits.window
+    waits = planned.waits if known else _core.derive_waits(planned.network, planned.schedule, one.window)
+    flow = "free" if one.free else f"window:{one.window}"
+    return _simulated(planned.network, planned.schedule, waits, flow, parameters)
+
+
+def _library(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
     network, demand = planned.network, planned.demand
     for call in library_calls(demand):
         parameters = costs.parameters(network, demand.bytes, segmented=False)
         seconds = _simulated(network, call.make(network, demand), None, call.flow, parameters)
         if seconds is not None:
-            yield Candidate(f"native:{call.name}", seconds)
+            yield Candidate(call.name, seconds)
 
 
 def _simulated(
@@ -162,11 +178,12 @@ def _simulated(
     return None if result is None else float(result.seconds)
 
 
-def _settings(planned: Exchange, costs: Costs, found: list[Candidate]) -> Settings | None:
+def _settings(planned: Exchange, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
     """Segments as long as their processors' work asks for, and the bandwidth-delay product; released early by what
     a token's way takes, where the simulator says that it pays."""
     one = costs.calibration
-    best = next((each for each in found if each.window), None)
+    usual = planned.waits.window
+    best = next((each.seconds for each in found if each.name == f"window-{usual}"), None)
     if one is None or best is None:
         return None
     near = one.between_hosts
@@ -182,7 +199,6 @@ def _settings(planned: Exchange, costs: Costs, found: list[Candidate]) -> Settin
         return Settings(segment, 0)
     network, schedule = planned.network, planned.schedule
     parameters = costs.parameters(network, planned.demand.bytes, segmented=True, early_release=early)
-    waits = _core.derive_waits(network, schedule, best.window)
-    seconds = _simulated(network, schedule, waits, f"window:{best.window}", parameters)
-    gains = seconds is not None and seconds < (1 - _MARGIN) * best.seconds
+    seconds = _simulated(network, schedule, planned.waits, f"window:{usual}", parameters)
+    gains = seconds is not None and seconds < (1 - _MARGIN) * best
     return Settings(segment, early if gains else 0)

@@ -82,13 +82,20 @@ class Costs:
         return f"assumed: {self.profile.name}"
 
     def parameters(
-        self, network: _core.Network, bytes: int, *, segmented: bool, early_release: int = 0
+        self,
+        network: _core.Network,
+        bytes: int,
+        *,
+        segmented: bool,
+        early_release: int = 0,
+        segment: int = SEGMENT,
     ) -> _core.ModelParameters:
-        """For messages of about ``bytes``; ``segmented``: they are cut, as those of schedules are."""
+        """For messages of about ``bytes``; ``segmented``: they are cut into ``segment`` bytes, as those of schedules
+        are."""
         if self.calibration is None:
             assert self.profile is not None
             return _assumed(self.profile, early_release)
-        return _measured(self.calibration, network, bytes, segmented, early_release)
+        return _measured(self.calibration, network, bytes, segment if segmented else None, early_release)
 
 
 def costs_for(network: _core.Network, calibration: Calibration | None, source: str) -> Costs:
@@ -104,8 +111,9 @@ def _assumed(one: Profile, early_release: int) -> _core.ModelParameters:
 
 
 def _measured(
-    one: Calibration, network: _core.Network, bytes: int, segmented: bool, early_release: int
+    one: Calibration, network: _core.Network, bytes: int, segment: int | None, early_release: int
 ) -> _core.ModelParameters:
+    segmented = segment is not None
     near = one.between_hosts
     long = near.per_byte
     wire = max(one.per_byte_loaded, long) * network.host_rate
@@ -114,7 +122,7 @@ def _measured(
     # Bytes that take longer than a token are under way as those were under which it was measured.
     part = min(max(bytes / max(one.token_bytes, 1), bytes * long / max(one.token.median, 1e-12)), 1.0)
     token = one.token.median + part * (one.token_loaded.median - one.token.median)
-    apart = min(bytes, SEGMENT) if segmented else bytes  # what one MPI message carries
+    apart = bytes if segment is None else min(bytes, segment)  # what one MPI message carries
     beyond = max(near.seconds(apart) - near.seconds(1) - long * apart, 0.0)  # rendezvous, windows of TCP
     # A rank that waits as schedules do notices late, a message as well as a token: half of it each.
     notice = token / 2 if segmented else 0.0

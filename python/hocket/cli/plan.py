@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,7 +89,7 @@ def _command(collective: _core.Collective) -> click.Command:
         one = (output, dump, rank, more.get("contributions"), bundles) != (None, None, None, None, None)
         islands = _islands(source, defaults, as_json, one)
 
-        def planned(network: _core.Network, window: int | None = window) -> PlannedExchange:
+        def planned(network: _core.Network) -> PlannedExchange:
             return plan_equal(collective.name, network, size, scheduler, window, as_json, **more)
 
         if len(islands) > 1:
@@ -115,7 +114,8 @@ def _command(collective: _core.Collective) -> click.Command:
         if rank is not None:
             show_row(planned(known.network), known.uplinks, rank, dump, as_json)
         else:
-            exchange, forecast = _by_calibration(planned, known, calibration, window, as_json)
+            exchange = planned(known.network)
+            forecast = _forecast(exchange, known, calibration, as_json)
             finish(exchange, known.uplinks, output, dump, as_json, forecast)
 
     if collective.forwards:
@@ -201,23 +201,14 @@ def irregular(
     finish(planned, known.uplinks, output, dump, as_json)
 
 
-def _by_calibration(
-    plan: Callable[..., PlannedExchange],
-    known: KnownNetwork,
-    path: str | None,
-    window: int | None,
-    quiet: bool,
-) -> tuple[PlannedExchange, Forecast | None]:
-    """A plan with what its candidates will take. Where costs were measured these choose the window, if nobody else."""
-    from hocket.calibration.candidates import Exchange, best_window, forecast_of
+def _forecast(
+    planned: PlannedExchange, known: KnownNetwork, calibration: str | None, quiet: bool
+) -> Forecast | None:
+    """What the candidates of a run will take."""
+    from hocket.calibration.candidates import Exchange, forecast_of
 
-    planned = plan(known.network)
     exchange = Exchange(planned.network, planned.demand, planned.schedule, planned.waits)
-    forecast = with_spinner("predicting", lambda: forecast_of(exchange, path, known.description), quiet)
-    if forecast is not None and forecast.costs.measured and window is None:
-        best = best_window(forecast, planned.waits.window)
-        planned = planned if best == planned.waits.window else plan(known.network, best)
-    return planned, forecast
+    return with_spinner("predicting", lambda: forecast_of(exchange, calibration, known.description), quiet)
 
 
 def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[KnownNetwork]:

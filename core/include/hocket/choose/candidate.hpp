@@ -46,6 +46,31 @@ inline constexpr std::array<Candidate, 14> all_candidates{{
     {.name = "bundle-leaders", .bundled = true, .all_lead = true},
 }};
 
+/// Ranks; with more, every window's waits would cost seconds to derive. Only the usual window is offered.
+inline constexpr int most_ranks_for_windows = 512;
+
+/// A call, as far as it decides on its candidates.
+struct CallFacts {
+  std::size_t bytes = 0;  ///< of a message
+  int ranks = 0;
+  std::uint32_t usual_window = 0;  ///< run_window()
+  std::size_t segment = 0;         ///< bytes of the segments of messages
+  bool is_usual_segment = true;    ///< nobody has asked for another
+  bool waits_for_turns = true;     ///< flow control by tokens
+  bool goes_rank_by_rank = true;   ///< otherwise only bundled: irregular calls, whose own schedules are made for them
+};
+
+/// Whether the candidate can serve the call as far as that says; bundles need hosts with several ranks, besides.
+[[nodiscard]] constexpr bool is_offered(const Candidate& candidate, const CallFacts& facts) {
+  const bool is_native = candidate.window == 0 && !candidate.bundled;
+  if (is_native) return true;
+  if (candidate.free && !facts.waits_for_turns) return false;
+  if (candidate.large && (facts.bytes <= facts.segment || !facts.is_usual_segment)) return false;
+  if (candidate.bundled) return true;
+  const bool is_usual = candidate.window == facts.usual_window && !candidate.free && !candidate.large;
+  return facts.goes_rank_by_rank && (facts.ranks <= most_ranks_for_windows || is_usual);
+}
+
 /// Of sums that are not timed, on hosts with several ranks.
 inline constexpr const Candidate& bundled_sums = all_candidates[10];
 

@@ -1,0 +1,83 @@
+"""What ``hocket plan`` lists is what a run chooses from."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from hocket import _core
+from hocket.calibration.candidates import Exchange, forecast
+from hocket.calibration.costs import SEGMENT, costs_for
+from hocket.network import read_network
+from hocket.planning import plan_collective
+
+Launch = Callable[..., subprocess.CompletedProcess[str]]
+
+SLOW, FAST = "600000", "600"  # microseconds of a call by the library, by a schedule
+
+
+def listed(network: str, pattern: str, size: int) -> list[str]:
+    """By ``hocket plan``."""
+    command = [
+        sys.executable,
+        "-m",
+        "hocket",
+        "plan",
+        pattern,
+        "--network",
+        network,
+        "--bytes",
+        str(size),
+        "--json",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [one["name"] for one in json.loads(done.stdout)["forecast"]["candidates"]]
+
+
+@pytest.mark.parametrize(
+    ("form", "pattern", "size"),
+    [
+        ("blocking", "all-to-all", 8192),
+        ("blocking", "all-to-all", 65536),
+        ("all-gather", "all-gather", 8192),
+        ("all-gather", "all-gather", 65536),
+    ],
+)
+@pytest.mark.parametrize("network", ["chain:2,2", "star:4"])
+def test_a_run_chooses_from_what_a_plan_lists(
+    launch: Launch, network: str, form: str, pattern: str, size: int
+) -> None:
+    program = f"choice_calls {form} {size} 3 {SLOW} {FAST} 1000"
+    done = launch(program, network, 4, "--choose", "learn", "-vv", env={"HOCKET_CHOICES": ""})
+    said = re.search(r"predicted milliseconds:((?: \S+ \S+)+)", done.stderr)
+    assert done.returncode == 0 and said is not None, done.stdout + done.stderr
+    names, seconds = said[1].split()[::2], [float(one) for one in said[1].split()[1::2]]
+    assert seconds == sorted(seconds)
+    assert {*names} - {"native"} == {*listed(network, pattern, size)}
+
+
+def test_every_network_and_size_lists_what_the_runtimes_list_offers() -> None:
+    lot = Random(7)
+    for _ in range(50):
+        network = read_network(f"chain:{','.join(str(lot.randint(1, 4)) for _ in range(lot.randint(2, 4)))}")
+        size = lot.choice([64, 4096, SEGMENT, SEGMENT + 1, 1 << 18])
+        pattern = lot.choice(["all-to-all", "all-gather", "all-reduce", "reduce-scatter"])
+        planned = plan_collective(pattern, network, size)
+        found = forecast(
+            Exchange(planned.network, planned.demand, planned.schedule, planned.waits),
+            costs_for(network, None, ""),
+        )
+        offered = _core.choose.offered(
+            planned.demand.bytes, network.ranks, _core.run_window(planned.demand), SEGMENT
+        )
+        assert {one.name for one in found.candidates} == {
+            one.name for one in offered if one.window > 0 and not one.bundled
+        }
+        seconds = [one.seconds for one in found.candidates]
+        assert None not in seconds and seconds == sorted(seconds, key=float)
