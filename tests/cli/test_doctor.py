@@ -158,8 +158,9 @@ def test_a_launcher_and_a_wrapper_of_two_mpis(tmp_path: Path) -> None:
 def test_networks_and_plans(tmp_path: Path) -> None:
     case = Case({}, network_file="chain:2,2")
     said = [finding.text for finding in check_network(case)]
-    assert "4 hosts for 4 ranks" in said[0] and "all-to-all: scheduler " in said[2]
-    assert said[1] == "uplinks: 1 Gbit/s each, as stated"
+    assert "4 hosts for 4 ranks" in said[0] and "all-to-all: scheduler " in said[3]
+    assert said[1].startswith("host rates: assumed 1 Gbit/s")
+    assert said[2] == "uplinks: 1 Gbit/s each, as stated"
     subprocess.run([sys.executable, "-m", "hocket.cli", "plan", "all-to-all", "--network", "star:3", "-o",
                     str(tmp_path / "plan")], check=True, timeout=60, capture_output=True)  # fmt: skip
     case.plans = (tmp_path / "plan",)
@@ -174,10 +175,12 @@ def test_assumed_uplinks_are_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     slurm = tmp_path / "topology.conf"
     slurm.write_text("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\nSwitchName=t Switches=a,b\n")
-    found = list(check_network(Case({}, network_file=str(slurm))))[1]
+    rates, found = list(check_network(Case({}, network_file=str(slurm))))[1:3]
+    assert rates.level == "note" and rates.text.startswith("host rates: assumed 1 Gbit/s")
     assert found.level == "note" and found.text.startswith("uplinks: assumed")
-    wide = Case({}, network_file=str(slurm), defaults=Defaults(oversubscription=(1,)))
-    found = list(check_network(wide))[1]
+    wide = Case({}, network_file=str(slurm), defaults=Defaults(rate=125e6, oversubscription=(1,)))
+    rates, found = list(check_network(wide))[1:3]
+    assert (rates.level, rates.text) == ("ok", "host rates: 1 Gbit/s, as stated")
     assert (found.level, found.text) == ("ok", "uplinks: 2 Gbit/s each, by --oversubscription")
 
 

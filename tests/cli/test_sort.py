@@ -92,7 +92,7 @@ def test_records_by_a_field_on_a_network(sort) -> None:
     records = np.zeros(999, RECORD)
     records["id"], records["weight"] = np.arange(999), some_keys(999)
     np.save("records.npy", records)
-    network = ("--network", "chain:2,2", "--placement", "order")
+    network = ("--network", "chain:2,2@1Gbit", "--placement", "order")
     said = sort(
         "records.npy", "records.npy", "--key", "weight", "-n", 4, "--method", "sample", "--json", *network
     )

@@ -110,7 +110,7 @@ def test_a_terminal_obeys_no_name(tmp_path: Path) -> None:
         (["plan", "all-to-all", "--network", "star:4", "--scheduler", HOSTILE], 2),
         (["plan", "all-to-all", "--network", "star:4", f"--{HOSTILE}"], 2),
         ([HOSTILE], 2),
-        (["plan", "all-to-all", "--network", "star:4", "-o", HOSTILE.replace("/", "")], 0),  # "wrote …"
+        (["plan", "all-to-all", "--network", "star:4@1Gbit", "-o", HOSTILE.replace("/", "")], 0),  # "wrote …"
     ):
         ended, shown = on_terminal(["-m", "hocket", *arguments], tmp_path)
         assert ended == code, shown

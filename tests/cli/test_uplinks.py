@@ -67,6 +67,18 @@ def test_assumed_uplinks_are_said_wherever_something_is_planned(hocket: Call, pa
     assert "uplinks: assumed" not in stated.out + stated.err and "assumed capacities" not in stated.out
 
 
+@pytest.mark.parametrize("command", ["plan all-to-all", "plan all-gather", "simulate", "network show", "env"])
+def test_assumed_host_rates_are_said(hocket: Call, command: str) -> None:
+    network = () if command == "network show" else ("--network",)
+    said = hocket(*command.split(), *network, SLURM, "--uplink-rate", "8Gbit")
+    assert "host rates: assumed 1 Gbit/s (not stated); say --rate\n" in said.out + said.err
+    stated = hocket(*command.split(), *network, SLURM, "--uplink-rate", "8Gbit", "--rate", "1Gbit")
+    assert "assumed 1 Gbit/s" not in stated.out + stated.err
+    if command != "env":
+        report = hocket(*command.split(), *network, SLURM, "--uplink-rate", "8Gbit", "--json").object()
+        assert report["host_rates"]["provenance"] == "assumed"
+
+
 def test_show_says_how_uplinks_are_known(hocket: Call) -> None:
     assert "uplinks: assumed" in hocket("network", "show", SLURM).out
     shown = hocket("network", "show", SLURM, "--oversubscription", "2", "--json").object()

@@ -225,9 +225,11 @@ def test_corrected_uplinks_are_written(convert: Convert, tmp_path: Path) -> None
 
 def test_an_assumption_stays_one(convert: Convert) -> None:
     answer = convert(EXAMPLES / "topology.conf")
+    assert "\n# host rates: assumed 1 Gbit/s (not stated)" in answer.out
     assert "\n# uplinks: assumed as fast as a host's link" in answer.out
-    assert "uplinks: assumed as fast as a host's link" in answer.err
-    assert answer.err.count("\n") == 1
+    rates, uplinks = answer.err.splitlines()
+    assert rates.startswith("host rates: assumed 1 Gbit/s")
+    assert uplinks.startswith("uplinks: assumed as fast as a host's link")
 
 
 @pytest.mark.parametrize(
@@ -307,12 +309,13 @@ def test_what_has_no_parts(source: str) -> None:
 
 def test_json(convert: Convert, tmp_path: Path) -> None:
     output = tmp_path / "n.toml"
-    answer = convert("tree:2x3", "--hosts", "n[0-3]", "-o", output, "--json")
+    answer = convert("tree:2x3@1Gbit", "--hosts", "n[0-3]", "-o", output, "--json")
     assert answer.code == 0
     assert read_network(str(output)).ranks == 4
     assert json.loads(answer.out) == {
-        "source": "tree:2x3", "shape": "tree", "hosts": 4, "switches": 3, "links": 6, "ranks": 4,
+        "source": "tree:2x3@1Gbit", "shape": "tree", "hosts": 4, "switches": 3, "links": 6, "ranks": 4,
         "files": [str(output)],
+        "host_rates": {"provenance": "stated", "text": "host rates: 1 Gbit/s, as stated"},
         "uplinks": {"provenance": "stated", "text": "uplinks: 1 Gbit/s each, as stated"},
     }  # fmt: skip
 

@@ -32,7 +32,7 @@ def trunk(a: str, b: str = "top", width: Any = 7.7, pairs: Any = 8, **more: Any)
 
 
 def record(*trunks: dict[str, Any], **more: Any) -> dict[str, Any]:
-    what = {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "MPICH 4.2", "host_rate": 1.2e9}
+    what = {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "MPICH 4.2", "host_rate": 125e6}
     return {**what, "trunks": list(trunks), **more}
 
 
@@ -88,6 +88,53 @@ def test_options_are_more_than_a_measurement(cluster: Cluster) -> None:
     assert known.uplinks.provenance == "stated"
     assert widths(known) == [2, 2]
     assert widths(cluster.read(rate=125e6, uplink_rate=25e7)) == [2, 2]
+
+
+def test_rates_that_nobody_states_are_assumed_until_measured(cluster: Cluster) -> None:
+    known = cluster.read()
+    assert known.host_rates.text == "host rates: assumed 1 Gbit/s (not stated); say --rate"
+    assert cluster.read(rate=125e6).host_rates.text == "host rates: 1 Gbit/s, as stated"
+    known = cluster.measured(record(trunk("l0"), trunk("l1"), host_rate=11.5e9, startup=3e-6))
+    assert known.host_rates.provenance == "measured"
+    assert known.host_rates.text == (
+        "host rates: measured on 2026-11-23 in this cluster: 92 Gbit/s, 3 us a message"
+    )
+    assert known.network.host_rate == pytest.approx(11.5e9)
+    assert widths(known) == pytest.approx([8 * 92, 8 * 92])  # uplinks are so many hosts wide
+    assert known.is_measured
+
+
+@pytest.mark.parametrize(("stated", "counts"), [(99e6, False), (149e6, False), (60e6, True), (300e6, True)])
+def test_a_stated_rate_is_taken_until_contradicted(cluster: Cluster, stated: float, counts: bool) -> None:
+    cluster.measured(record(trunk("l0"), trunk("l1"), host_rate=100e6))
+    known = cluster.read(rate=stated)
+    assert known.host_rates.provenance == ("measured" if counts else "stated")
+    assert known.network.host_rate == pytest.approx(100e6 if counts else stated)
+    assert ("the network says" in known.host_rates.text) == counts
+
+
+@pytest.mark.parametrize("source", ["star:4", "torus:4x4", "fat-tree:8x8x4", "dragonfly:3x2x2"])
+def test_short_forms_state_no_rates(cluster: Cluster, source: str) -> None:
+    """Whether the core wires them, a grid has none or somebody has asked for their links."""
+    description = read_network_description(source)
+    kept = kept_path(description)
+    before = read_known_network(source)
+    assert before.host_rates.assumed
+    kept.write_text(json.dumps(record(host_rate=1e9)))
+    kept.chmod(0o600)
+    known = read_known_network(source)
+    assert known.host_rates.provenance == "measured"
+    assert known.network.host_rate == pytest.approx(1e9)
+    ratio = [known.network.rate(c) / before.network.rate(c) for c in range(before.network.channels)]
+    assert ratio == pytest.approx([8] * len(ratio))
+    assert not read_known_network(source, Defaults(rate=1e9)).host_rates.assumed
+
+
+@pytest.mark.parametrize("wrong", [{"host_rate": 0}, {"host_rate": 1e15}, {"startup": -1}, {"startup": 11}])
+def test_senseless_rates_are_no_measurement(cluster: Cluster, wrong: dict[str, float]) -> None:
+    known = cluster.measured(record(trunk("l0"), trunk("l1"), **wrong))
+    assert known.host_rates.assumed and known.network.host_rate == 125e6
+    assert "remove the file to measure again" in known.warnings[0] and len(known.warnings) == 1
 
 
 def test_what_a_file_states_is_more_than_a_measurement(cluster: Cluster, tmp_path: Path) -> None:

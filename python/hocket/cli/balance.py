@@ -70,10 +70,10 @@ def balance(
             write_atomically(path, [files[path]])
     if as_json:
         click.echo(json.dumps({"source": source, "demand": demand, **report, "files": list(files),
-                               "uplinks": known.uplinks.as_json()}))  # fmt: skip
+                               **known.rates_as_json()}))  # fmt: skip
         return
     click.echo(_as_text(source, before, after, report))
-    if line := loud(known.uplinks):
+    if line := loud(known):
         click.echo(line)
     for path in files:
         click.echo(f"wrote {path}")

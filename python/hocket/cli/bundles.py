@@ -109,7 +109,7 @@ def finish_bundles(
             "collective": name, "ranks": planned.network.ranks, **planned.report(), "costs": costs.origin,
             "rank_by_rank_seconds": direct, "faster_up_to_bytes": limit,
             "plan_seconds": planned.plan_seconds, "verify_seconds": planned.verify_seconds,
-            "uplinks": known.uplinks.as_json(),
+            **known.rates_as_json(),
         }  # fmt: skip
         click.echo(json.dumps(report))
     else:
@@ -160,7 +160,7 @@ def describe(
             f"predicted to be faster up to {format_bytes(limit)}" if limit else "not predicted to be faster"
         )
         lines.append(f"bundles     {told}")
-    if line := loud(known.uplinks):
+    if line := loud(known):
         lines.append(line)
     lines += [
         f"both levels {verdict}: {'' if planned.certificate.contention_free else 'NOT '}contention-free, "

@@ -55,7 +55,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
         if len(files) > 1:
             raise UsageError(f"this network takes {len(files)} files", remedy="name the first: -o FILE.toml")
         click.echo("".join(files.values()), nl=False)
-        if line := loud(known.uplinks):
+        if line := loud(known):
             click.echo(line, err=True)
         return
     # The file that names the others comes last: it never names what is not there yet.
@@ -80,7 +80,7 @@ def _comment(known: KnownNetwork, hosts: str | None) -> str:
     from hocket.network.source import shown
 
     of = f"From {shown(known.description.source, 200)}" + (f", hosts {shown(hosts, 200)}" if hosts else "")
-    return f"{of}\n{known.uplinks.text}"
+    return f"{of}\n{known.text}"
 
 
 def _report(source: str, known: KnownNetwork, network: Network, files: list[str], as_json: bool) -> None:
@@ -89,11 +89,11 @@ def _report(source: str, known: KnownNetwork, network: Network, files: list[str]
     if as_json:
         report = {"source": source, "shape": network.shape.name, "hosts": hosts, "switches": switches}
         report |= {"links": len(network.links), "ranks": network.ranks, "files": files}
-        click.echo(json.dumps({**report, "uplinks": known.uplinks.as_json()}))
+        click.echo(json.dumps({**report, **known.rates_as_json()}))
         return
     click.echo(f"{source}: a {network.shape.name} of {hosts} hosts, {switches} switches, "
                f"{len(network.links)} links")  # fmt: skip
-    if line := loud(known.uplinks):
+    if line := loud(known):
         click.echo(line)
     for path in files:
         click.echo(f"wrote {path}")

@@ -254,7 +254,7 @@ def _write(known: KnownNetwork, output: str, as_json: bool, source: str) -> None
     from hocket.network.writer import network_files
 
     network = known.network
-    files = network_files(network, output, f"From {_BY[source]}\n{known.uplinks.text}")
+    files = network_files(network, output, f"From {_BY[source]}\n{known.text}")
     # The file that names the others comes last: it never names what is not there yet.
     for path in reversed(files):
         write_atomically(path, [files[path]])
@@ -264,14 +264,14 @@ def _write(known: KnownNetwork, output: str, as_json: bool, source: str) -> None
             "source": source, "shape": network.shape.name, "hosts": hosts,
             "switches": network.nodes - hosts,
             "links": len(network.links), "forwarding_entries": entries, "files": list(files),
-            "uplinks": known.uplinks.as_json(),
+            **known.rates_as_json(),
         }))  # fmt: skip
         return
     click.echo(
         f"{_TOLD[source]}: a {network.shape.name} of {hosts} hosts, {network.nodes - hosts} switches, "
         f"{len(network.links)} links" + (f", {entries} forwarding entries" if entries else "")
     )
-    if line := loud(known.uplinks):
+    if line := loud(known):
         click.echo(line)
     for path in files:
         click.echo(f"wrote {path}")

@@ -83,9 +83,9 @@ def env(
     chosen = Abi(abi) if abi != "auto" else abi_of(program) if program else Abi.NATIVE
     mpicc = compiler_wrapper(mpi_name, chosen)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, None))
-    if line := loud(known.uplinks):
-        click.echo(line, err=True)
     variables = scheduled_environment(mpicc, known, runtime_options(**said), plans)
+    if line := loud(known):
+        click.echo(line, err=True)
     text = _modulefile(variables, network) if module else "\n".join(_exports(variables))
     click.echo(for_programs(text))
     click.echo(f"hocket: {_prepared(variables, known.network, network)}", err=True)

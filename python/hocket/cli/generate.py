@@ -38,9 +38,8 @@ from hocket.collectives import (
 
 if TYPE_CHECKING:
     from hocket import _core
-    from hocket._core import Network
     from hocket.export.c_source import RoutineOptions
-    from hocket.network import Defaults
+    from hocket.network import Defaults, KnownNetwork
     from hocket.planning import PlannedExchange
 
 
@@ -86,7 +85,8 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
         from hocket.export.c_source import RoutineOptions, routine_source
 
         options = RoutineOptions(function_name, flow)
-        network = _checked_network(output, options, source, defaults, as_json)
+        known = _checked_network(output, options, source, defaults, as_json)
+        network = known.network
         bytes = parse_size(size or DEFAULT_BYTES)
         if collective.name == ALL_REDUCE:
             size = str(-(-bytes // network.ranks) * network.ranks)  # equal blocks
@@ -95,6 +95,8 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
         )
         planned.check_accepted()
         text = with_spinner("writing C", lambda: routine_source(planned, source, options), as_json)
+        if line := loud(known):
+            click.echo(line, err=True)
         _finish(planned, text, output, options, as_json)
 
     if collective.forwards:
@@ -147,17 +149,14 @@ def _checked_network(
     source: str,
     defaults: Defaults,
     as_json: bool,
-) -> Network:
+) -> KnownNetwork:
     """Everything that can be wrong before the long work begins."""
     if output != "-":
         check_writable(output)
     options.check()
     known = load_network(source, defaults, as_json)
-    if line := loud(known.uplinks):
-        click.echo(line, err=True)
-    network = known.network
-    options.check_network(network)
-    return network
+    options.check_network(known.network)
+    return known
 
 
 def _finish(planned: PlannedExchange, text: str, output: str, options: RoutineOptions, as_json: bool) -> None:

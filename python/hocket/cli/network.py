@@ -73,12 +73,12 @@ def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
         net = known.network
         picture = _Picture.of(net, bounds, gather, bytes)
         if as_json:
-            objects.append({**picture.as_json(bounds, bytes), "uplinks": known.uplinks.as_json()})
+            objects.append({**picture.as_json(bounds, bytes), **known.rates_as_json()})
             continue
         if len(islands) > 1:
             click.echo(("\n" if number else "") + island_line(islands, number))
         click.echo(picture.as_text(source, bounds, bytes))
-        click.echo(loud(known.uplinks) or known.uplinks.text)
+        click.echo(loud(known, every=True))
     if as_json:
         several = objects[0] if len(objects) == 1 else {"islands": objects}
         click.echo(json.dumps({"source": source, **several}))

@@ -18,7 +18,7 @@ from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from hocket._core import Demand, Network, Plan
-    from hocket.network import Defaults, KnownNetwork, Uplinks
+    from hocket.network import Defaults, KnownNetwork
     from hocket.planning import PlannedExchange
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -214,8 +214,8 @@ def parse_size(size: str, least: int = 1, option: str = "--bytes") -> int:
 def load_network(
     source: str, defaults: Defaults | None = None, quiet: bool = False, hosts: Collection[str] = ()
 ) -> KnownNetwork:
-    """A network and how its uplinks are known, of several islands the one with all ``hosts``; says if what
-    was kept of uplinks cannot be used."""
+    """A network and how its rates are known, of several islands the one with all ``hosts``; says if what
+    was kept of them cannot be used."""
     from hocket.network import read_known_network
 
     known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults, hosts), quiet)
@@ -235,7 +235,7 @@ def load_islands(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetw
 
 def tell_notes(known: KnownNetwork) -> None:
     """On standard error: what the reader has left out or chosen."""
-    for note in (*known.description.notes, *([known.uplinks.warning] if known.uplinks.warning else [])):
+    for note in (*known.description.notes, *known.warnings):
         click.echo(f"hocket: {note}", err=True)
 
 
@@ -249,11 +249,16 @@ def island_line(islands: Sequence[KnownNetwork], number: int) -> str:
     return click.style(text, bold=True)
 
 
-def loud(uplinks: Uplinks) -> str:
-    """The line about uplinks that nobody should miss; nothing where the network states them."""
-    if uplinks.provenance not in ("assumed", "measured"):
-        return ""
-    return click.style(uplinks.text, fg="yellow", bold=uplinks.assumed)
+def loud(known: KnownNetwork, every: bool = False) -> str:
+    """The lines about rates that nobody should miss; where the network states them nothing, unless ``every`` line is
+    wanted."""
+    lines = []
+    for rates in (known.host_rates, known.uplinks):
+        if rates.provenance in ("assumed", "measured"):
+            lines.append(click.style(rates.text, fg="yellow", bold=rates.assumed))
+        elif every:
+            lines.append(rates.text)
+    return "\n".join(lines)
 
 
 def load_plan(path: str, quiet: bool) -> Plan:

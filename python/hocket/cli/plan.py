@@ -112,11 +112,11 @@ def _command(collective: _core.Collective) -> click.Command:
                     raise SystemExit(1)
                 return
         if rank is not None:
-            show_row(planned(known.network), known.uplinks, rank, dump, as_json)
+            show_row(planned(known.network), known, rank, dump, as_json)
         else:
             exchange = planned(known.network)
             forecast = _forecast(exchange, known, calibration, as_json)
-            finish(exchange, known.uplinks, output, dump, as_json, forecast)
+            finish(exchange, known, output, dump, as_json, forecast)
 
     if collective.forwards:
         command = planning_startup_option(collective)(command)
@@ -196,9 +196,9 @@ def irregular(
         return
     planned = plan_traffic(network, traffic, scheduler, window, startup, seed, as_json)
     if rank is not None:
-        show_row(planned, known.uplinks, rank, dump, as_json)
+        show_row(planned, known, rank, dump, as_json)
         return
-    finish(planned, known.uplinks, output, dump, as_json)
+    finish(planned, known, output, dump, as_json)
 
 
 def _forecast(

@@ -19,7 +19,7 @@ from hocket.units import format_time
 if TYPE_CHECKING:
     from hocket._core import Network, Schedule
     from hocket.calibration.candidates import Forecast
-    from hocket.network import KnownNetwork, Uplinks
+    from hocket.network import KnownNetwork
     from hocket.planning import PlannedExchange
 
 PREDICTED = {
@@ -50,7 +50,7 @@ def check_rank(network: Network, rank: int | None) -> None:
 
 def finish(
     planned: PlannedExchange,
-    uplinks: Uplinks,
+    known: KnownNetwork,
     output: str | None,
     dump: str | None,
     as_json: bool,
@@ -73,9 +73,9 @@ def finish(
         more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
         if library:
             more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
-        click.echo(json.dumps({**_report(planned, uplinks), **more}))
+        click.echo(json.dumps({**_report(planned, known), **more}))
     else:
-        click.echo(describe(planned, uplinks))
+        click.echo(describe(planned, known))
         if forecast is not None:
             click.echo("\n".join(forecast.lines()))
         if library:
@@ -108,18 +108,18 @@ def tell_islands(
         refused = refused or not planned.certificate.ok
         if as_json:
             names = [known.network.names[host] for host in known.network.hosts]
-            reports.append({"host_names": names, **_report(planned, known.uplinks)})
+            reports.append({"host_names": names, **_report(planned, known)})
             continue
         click.echo(("\n" if number else "") + island_line(islands, number))
-        click.echo(describe(planned, known.uplinks))
+        click.echo(describe(planned, known))
     if as_json:
         click.echo(json.dumps({"islands": reports}))
     if refused:
         click.get_current_context().exit(1)
 
 
-def _report(planned: PlannedExchange, uplinks: Uplinks) -> dict[str, Any]:
-    return {**planned.report(), "uplinks": uplinks.as_json()}
+def _report(planned: PlannedExchange, known: KnownNetwork) -> dict[str, Any]:
+    return {**planned.report(), **known.rates_as_json()}
 
 
 def dump_lines(schedule: Schedule) -> Iterator[bytes]:
@@ -137,11 +137,11 @@ def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
         yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
 
 
-def describe(planned: PlannedExchange, uplinks: Uplinks) -> str:
+def describe(planned: PlannedExchange, known: KnownNetwork) -> str:
     certificate, waits = planned.certificate, planned.waits
     transfers = len(planned.schedule)
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
-    assumed = " of assumed capacities" if uplinks.assumed else ""
+    assumed = " of assumed capacities" if known.assumed else ""
     share = f", ratio {planned.figures.ratio:.3f}{assumed}"
     by_phases = planned.demand.pattern == ALL_TO_ALL
     lines = [
@@ -150,7 +150,7 @@ def describe(planned: PlannedExchange, uplinks: Uplinks) -> str:
         *_irregular_lines(planned, assumed),
         f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
         f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.figures.time_ratio:.3f}{assumed}",
-        *([line] if (line := loud(uplinks)) else []),
+        *([line] if (line := loud(known)) else []),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
         + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
         f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
@@ -190,7 +190,9 @@ def _headline(planned: PlannedExchange) -> str:
     )
 
 
-def show_row(planned: PlannedExchange, uplinks: Uplinks, rank: int, dump: str | None, as_json: bool) -> None:
+def show_row(
+    planned: PlannedExchange, known: KnownNetwork, rank: int, dump: str | None, as_json: bool
+) -> None:
     """One rank's row of a whole schedule, which the verifier must accept."""
     planned.check_accepted()
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
@@ -201,9 +203,9 @@ def show_row(planned: PlannedExchange, uplinks: Uplinks, rank: int, dump: str | 
     receives = sum(1 for _, dst in hops if dst == rank)
     if as_json:
         row = {"rank": rank, "transfers_of_rank": sends + receives}
-        click.echo(json.dumps({**_report(planned, uplinks), **row}))
+        click.echo(json.dumps({**_report(planned, known), **row}))
         return
-    if line := loud(uplinks):
+    if line := loud(known):
         click.echo(line)
     click.echo(
         f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "

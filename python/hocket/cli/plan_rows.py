@@ -173,12 +173,12 @@ def show_row_alone(
         "plan_seconds": plan_seconds,
         "verify_seconds": verify_seconds,
         "peak_rss_bytes": peak_rss_bytes(),
-        "uplinks": known.uplinks.as_json(),
+        **known.rates_as_json(),
     }
     if as_json:
         click.echo(json.dumps(report))
         return proof.ok
-    if line := loud(known.uplinks):
+    if line := loud(known):
         click.echo(line)
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"

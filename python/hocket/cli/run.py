@@ -100,8 +100,6 @@ def run(
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, hostfile))
-    if line := loud(known.uplinks):
-        click.echo(line, err=True)
     options = runtime_options(**said).completed(os.environ)
     check_places(known.network, network, ranks, options.placement)
     clear_up(cache_dir())
@@ -115,6 +113,8 @@ def run(
             if ctx.get_parameter_source("plans") is not ParameterSource.ENVIRONMENT:
                 raise
             raise PlanError(f"HOCKET_PLAN: {problem.what}", remedy=problem.remedy) from None
+        if line := loud(known):
+            click.echo(line, err=True)
         if trunks := env.get("HOCKET_TRUNKS"):
             click.echo(
                 f"uplinks: measured by the first call whose schedule rests on them, kept in {trunks}",

@@ -49,7 +49,7 @@ from hocket.units import format_time, parse_time
 if TYPE_CHECKING:
     from hocket._core import BundledExchange, Demand, Network, Schedule, Simulation
     from hocket.figures import Figures
-    from hocket.network import Defaults, Uplinks
+    from hocket.network import Defaults, KnownNetwork
     from hocket.planning import PlannedExchange
 
 MOST_LINES = 16
@@ -143,7 +143,7 @@ def simulate(
     seconds = 0.0 if startup is None else named("--startup", parse_time, startup)
     if path is not None:
         plan = load_plan(path, as_json)
-        check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
+        check_same_network(plan, network, path, source, known.is_measured)
         schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.scheduler, plan.header.demand
     elif bundles is not None:
         asked = _demand(network, pattern, size, traffic, as_json)
@@ -208,7 +208,7 @@ def simulate(
             "tokens": result.tokens,
             "channels": channels,
             "peak_rss_bytes": peak_rss_bytes(),
-            "uplinks": known.uplinks.as_json(),
+            **known.rates_as_json(),
             **({} if forecast is None else {"forecast": forecast.as_json()}),
         }
         if bundled is not None and in_memory is not None:
@@ -219,7 +219,7 @@ def simulate(
             }  # fmt: skip
         click.echo(json.dumps(report))
         return
-    _tell(figures, how, _size_text(demand), result.tokens, known.uplinks)
+    _tell(figures, how, _size_text(demand), result.tokens, known)
     if bundled is not None and in_memory is not None:
         whole = in_memory.put + result.seconds + in_memory.take
         click.echo(f"{memory_line(in_memory, bundled)}, in all {format_time(whole, 4)}")
@@ -274,7 +274,7 @@ def _planned(
     return plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=quiet)
 
 
-def _tell(figures: Figures, how: str, sizes: str, tokens: int, uplinks: Uplinks) -> None:
+def _tell(figures: Figures, how: str, sizes: str, tokens: int, known: KnownNetwork) -> None:
     of = "of" if figures.pattern == ALL_TO_ALL else "for"
     click.echo(
         f"'{figures.scheduler}' under {how}: {figures.transfers} messages {of} {sizes} in "
@@ -282,9 +282,9 @@ def _tell(figures: Figures, how: str, sizes: str, tokens: int, uplinks: Uplinks)
     )
     click.echo(
         f"predicted   {format_time(figures.predicted_seconds, 5)}, bound {format_time(figures.bound_seconds, 5)}, "
-        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if uplinks.assumed else ''}"
+        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if known.assumed else ''}"
     )
-    if line := loud(uplinks):
+    if line := loud(known):
         click.echo(line)
 
 

@@ -170,11 +170,12 @@ def _environment(
         find_runtime(mpi.mpicc)
         return {}
     known = load_network(source, defaults, hosts=job_hosts(os.environ, hostfile))
-    if line := loud(known.uplinks):
-        click.echo(line, err=True)
     options = options.completed(os.environ)
     check_places(known.network, source, ranks, options.placement)
-    return scheduled_environment(mpi.mpicc, known, options, ranks=ranks)
+    environment = scheduled_environment(mpi.mpicc, known, options, ranks=ranks)
+    if line := loud(known):
+        click.echo(line, err=True)
+    return environment
 
 
 @contextmanager

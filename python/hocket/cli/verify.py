@@ -56,7 +56,7 @@ def verify(
     if bundled:
         check_bundled(plan, known.network, path)
     network = _core.one_rank_a_host(known.network) if bundled else known.network
-    check_same_network(plan, network, path, source, known.uplinks.provenance == "measured")
+    check_same_network(plan, network, path, source, known.is_measured)
     header, demand = plan.header, plan.header.demand
     begun = time.perf_counter()
     exchange = exchange_of(plan, known.network) if bundled else None
@@ -92,7 +92,7 @@ def verify(
             ],
             "verify_seconds": seconds,
             "peak_rss_bytes": peak_rss_bytes(),
-            "uplinks": known.uplinks.as_json(),
+            **known.rates_as_json(),
         }
         if exchange is not None:
             report["bundled"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
@@ -124,7 +124,7 @@ def _tell(
     click.echo(f"complete         {answer[certificate.complete]}")
     click.echo(f"contention-free  {answer[certificate.contention_free]}")
     click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
-    assumed = " of assumed capacities" if known.uplinks.assumed else ""
+    assumed = " of assumed capacities" if known.assumed else ""
     share = f", ratio {figures.ratio:.3f}{assumed}" if figures.pattern == ALL_TO_ALL else ""
     click.echo(f"phases           {certificate.phases}, bound {figures.bound_phases}{share}")
     if figures.irregular:
@@ -133,7 +133,7 @@ def _tell(
         f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
         f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
     )
-    if line := loud(known.uplinks):
+    if line := loud(known):
         click.echo(line)
     for kind, count in certificate.counts.items():
         click.echo(f"{kind}: {count} times, such as")

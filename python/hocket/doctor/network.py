@@ -23,8 +23,10 @@ def check_network(case: Case) -> Iterator[Finding]:
     network = case.network = known.network
     hosts = sum(1 for ranks in network.ranks_per_node if ranks)
     yield ok("network", f"{case.network_file}: {hosts} hosts for {network.ranks} ranks")
-    if known.uplinks.warning:
-        yield note("network", known.uplinks.warning)
+    for warning in known.warnings:
+        yield note("network", warning)
+    if known.host_rates.provenance != "none":
+        yield (note if known.host_rates.assumed else ok)("network", known.host_rates.text)
     if known.uplinks.assumed:
         yield note("network", known.uplinks.text)
     elif known.uplinks.trunks:

@@ -22,7 +22,12 @@ from hocket.network.source import shown
 if TYPE_CHECKING:
     from hocket._core import Network, NetworkSpec
 
-DEFAULT_RATE = 125e6  # bytes per second: gigabit Ethernet
+
+class AssumedRate(float):
+    """A rate (bytes per second) that nobody states: readers hand on the default as it is, and so it is known."""
+
+
+DEFAULT_RATE = AssumedRate(125e6)  # gigabit Ethernet
 DEFAULT_LATENCY = 5e-6  # seconds per channel
 MAX_LATENCY = 10.0
 MAX_NODES = 1_000_000  # hosts, and as many switches
@@ -106,13 +111,15 @@ class Grid:
 class Wiring:
     """Nodes and links that the core wires, all at one place: ``make`` gives its specification of them.
 
-    ``uplinks``: the number of links between two switches, and ``uplink_rates`` the different rates of these (bytes/s).
+    ``uplinks``: the number of links between two switches, and ``uplink_rates`` the different rates of these (bytes/s);
+    ``host_rate``: of hosts' links.
     """
 
     shape: Shape
     make: Callable[[], NetworkSpec]
     uplinks: int
     uplink_rates: tuple[float, ...]
+    host_rate: float
     where: Where
 
 
@@ -214,7 +221,10 @@ class NetworkDescription:
         self.wiring, self.nodes, self.links = None, [], []
         for name, count in zip(names, ranks, strict=True):
             self._add(name, count, where)
-        self.links = [Link(names[a], names[b], rate, latency, where) for a, b, rate, latency in spec.links]
+        kind = type(wiring.host_rate)  # all are in proportion to it, stated or assumed
+        self.links = [
+            Link(names[a], names[b], kind(rate), latency, where) for a, b, rate, latency in spec.links
+        ]
 
     def add_switch(self, name: str, where: Where | None = None) -> None:
         self._add(name, 0, where)

@@ -31,7 +31,9 @@ def switch_tree(
         defaults.ranks,
     )
     uplinks = len(switches) - 1
-    return _described(source, Wiring("tree", make, uplinks, (defaults.rate,) if uplinks else (), where))
+    return _described(
+        source, Wiring("tree", make, uplinks, (defaults.rate,) if uplinks else (), defaults.rate, where)
+    )
 
 
 def fat_tree_levels(down: Sequence[int], up: Sequence[int]) -> list[int]:
@@ -60,7 +62,9 @@ def fat_tree(
     )
     uplinks = fat_tree_links(down, up) - fat_tree_levels(down, up)[0] * up[0]
     rates = tuple({defaults.rate * parallel for parallel in cables[1:]})
-    return _described(source, Wiring("tree" if max(up) == 1 else "graph", make, uplinks, rates, where))
+    return _described(
+        source, Wiring("tree" if max(up) == 1 else "graph", make, uplinks, rates, defaults.rate, where)
+    )
 
 
 def dragonfly_links(groups: int, routers: int, hosts: int, between: int) -> int:
@@ -82,7 +86,9 @@ def dragonfly(
     sizes = groups, routers, hosts, between
     make = partial(_core.dragonfly_spec, *sizes, defaults.rate, defaults.latency, defaults.ranks)
     uplinks = dragonfly_links(*sizes) - groups * routers * hosts
-    return _described(source, Wiring("graph", make, uplinks, (defaults.rate,) if uplinks else (), where))
+    return _described(
+        source, Wiring("graph", make, uplinks, (defaults.rate,) if uplinks else (), defaults.rate, where)
+    )
 
 
 def dragonfly_plus_links(groups: int, leaves: int, hosts: int, spines: int, between: int) -> int:
@@ -105,7 +111,7 @@ def dragonfly_plus(
     sizes = groups, leaves, hosts, spines, between
     make = partial(_core.dragonfly_plus_spec, *sizes, defaults.rate, defaults.latency, defaults.ranks)
     uplinks = dragonfly_plus_links(*sizes) - groups * leaves * hosts
-    return _described(source, Wiring("graph", make, uplinks, (defaults.rate,), where))
+    return _described(source, Wiring("graph", make, uplinks, (defaults.rate,), defaults.rate, where))
 
 
 def _described(source: str, wiring: Wiring) -> NetworkDescription:

@@ -1,4 +1,4 @@
-"""A network together with how its uplinks are known: nothing is guessed in silence."""
+"""A network together with how its rates are known: nothing is guessed in silence."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.host_rates import HostRates, settle_host_rates
 from hocket.network.islands import island_with, islands_of
 from hocket.network.measured import Measured, read_measured
 from hocket.network.uplinks import apply_options, shared_uplinks, uplinks_of
@@ -45,11 +46,36 @@ class Uplinks:
 
 @dataclass(frozen=True, slots=True)
 class KnownNetwork:
-    """The core's network, the description that it was built from, and how its uplinks are known."""
+    """The core's network, the description that it was built from, and how its rates are known."""
 
     network: Network
     description: NetworkDescription
     uplinks: Uplinks
+    host_rates: HostRates
+
+    @property
+    def assumed(self) -> bool:
+        """Whether capacities are compared of which some are only assumed: hosts' alone cancel out of that."""
+        return self.uplinks.assumed
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether some rates are those that a run has found: a plan made before then has others."""
+        return "measured" in (self.host_rates.provenance, self.uplinks.provenance)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What of the cache was not taken, each once."""
+        return list(dict.fromkeys(filter(None, (self.host_rates.warning, self.uplinks.warning))))
+
+    @property
+    def text(self) -> str:
+        """How rates are known, a line each for hosts and uplinks."""
+        return f"{self.host_rates.text}\n{self.uplinks.text}"
+
+    def rates_as_json(self) -> dict[str, Any]:
+        """For reports: ``host_rates`` and ``uplinks``."""
+        return {"host_rates": self.host_rates.as_json(), "uplinks": self.uplinks.as_json()}
 
 
 def read_known_network(
@@ -83,8 +109,9 @@ def read_islands(source: str, defaults: Defaults | None = None) -> list[KnownNet
 
 
 def _known(description: NetworkDescription, defaults: Defaults) -> KnownNetwork:
+    host_rates = settle_host_rates(description)  # first: uplinks may be so many times as fast
     uplinks = settle_uplinks(description, defaults)
-    return KnownNetwork(description.build(), description, uplinks)
+    return KnownNetwork(description.build(), description, uplinks, host_rates)
 
 
 def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplinks:

@@ -1,10 +1,11 @@
-"""Widths of uplinks that a run has measured in this cluster, kept in the cache.
+"""Rates of hosts and widths of uplinks that a run has measured in this cluster, kept in the cache.
 
 One file for each wiring, ``trunks-<digest>.json``, which the runtime writes::
 
-    {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "…", "host_rate": bytes/s of one pair alone,
-     "trunks": [{"a": "leaf0", "b": "spine", "pairs": 8, "rate": bytes/s of all, "width": rate / host_rate}]}
+    {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "…", "host_rate": bytes/s of a host, "startup": s a message,
+     "trunks": [{"a": "leaf0", "b": "spine", "pairs": 8, "rate": bytes/s of all, "width": of one host}]}
 
+A file without ``startup`` is of a time when only uplinks were measured; there are no ``trunks`` where only rates were.
 ``pairs`` pairs of hosts sent across the uplink at once, so a width cannot show more than that.
 """
 
@@ -21,12 +22,13 @@ from typing import Any, Final, TypeGuard
 
 from hocket import _core
 from hocket.errors import HocketError
-from hocket.network.description import NetworkDescription
+from hocket.network.description import MAX_LATENCY, NetworkDescription
 
 VERSION: Final = 1
 MAX_BYTES: Final = 16 * 2**20
 MAX_PAIRS: Final = 1_000_000
-_MOST: Final = 1e18  # of a width or rate
+_MOST: Final = 1e18  # of a width
+_LEAST, _MOST_RATE = 1e3, 1e13  # bytes/s: the core's limits
 _DATE: Final = re.compile(r"(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}Z", re.ASCII)
 
 
@@ -41,14 +43,19 @@ class Width:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Widths of uplinks by their two ends, and the day (``2026-11-23``) on which they were measured."""
+    """Widths of uplinks by their two ends, and the day (``2026-11-23``) on which they were measured.
+
+    ``host_rate``: what a host sends, bytes/s; ``startup``: seconds of a message without bytes, 0 where not known.
+    """
 
     date: str
+    host_rate: float
+    startup: float
     widths: dict[frozenset[str], Width]
 
 
 def kept_path(description: NetworkDescription) -> Path:
-    """Where the widths of this network's uplinks are kept. Raises HocketError if there is no safe cache."""
+    """Where what was measured of this network is kept. Raises HocketError if there is no safe cache."""
     from hocket.runtime.cache import cache_dir
 
     return cache_dir() / f"trunks-{wiring_digest(description)}.json"
@@ -56,9 +63,16 @@ def kept_path(description: NetworkDescription) -> Path:
 
 def wiring_digest(description: NetworkDescription) -> str:
     """What is wired to what, in 16 digits: names, which of them are hosts, links; no rates, no order."""
-    nodes = sorted([node.name, node.is_host] for node in description.nodes)
-    links = sorted(sorted((link.a, link.b)) for link in description.links)
-    return hashlib.sha256(json.dumps([nodes, links]).encode()).hexdigest()[:16]
+    if description.wiring is not None:  # still not made: nobody has asked for links
+        spec = description.wiring.make()
+        nodes = sorted([name, ranks > 0] for name, ranks in zip(spec.names, spec.ranks, strict=True))
+        links = sorted(sorted((spec.names[a], spec.names[b])) for a, b, _, _ in spec.links)
+    else:
+        nodes = sorted([node.name, node.is_host] for node in description.nodes)
+        links = sorted(sorted((link.a, link.b)) for link in description.links)
+    grid = description.grid
+    more = [] if grid is None else [[grid.kind, grid.sides, grid.names]]
+    return hashlib.sha256(json.dumps([nodes, links, *more]).encode()).hexdigest()[:16]
 
 
 def read_measured(description: NetworkDescription) -> tuple[Measured | None, str]:
@@ -68,14 +82,21 @@ def read_measured(description: NetworkDescription) -> tuple[Measured | None, str
     """
     path = None
     with contextlib.suppress(HocketError, OSError):
-        path = kept_path(description)
+        path = kept_path(description) if _is_anything_kept() else None
     if path is None or not os.path.lexists(path):
         return None, ""
     try:
         return _checked(_load(path), description), ""
     except (HocketError, OSError, ValueError, RecursionError) as problem:
         what = str(problem) if isinstance(problem, HocketError) else f"{path} is damaged ({problem})"
-        return None, f"{what}: the measured widths of uplinks are ignored; remove the file to measure again"
+        return None, f"{what}: what was measured is ignored; remove the file to measure again"
+
+
+def _is_anything_kept() -> bool:
+    """Else the digest of a network of a million hosts would be made in vain."""
+    from hocket.runtime.cache import cache_dir
+
+    return any(cache_dir().glob("trunks-*.json"))
 
 
 def _load(path: Path) -> Any:
@@ -96,8 +117,16 @@ def _checked(found: Any, description: NetworkDescription) -> Measured:
         raise ValueError("of another version")
     date = _DATE.fullmatch(found["date"]) if isinstance(found.get("date"), str) else None
     trunks = found.get("trunks")
-    if date is None or not isinstance(trunks, list) or not _positive(found.get("host_rate")):
+    rate, startup = found.get("host_rate"), found.get("startup", 0)
+    if (
+        date is None
+        or not isinstance(trunks, list)
+        or not _positive(rate)
+        or not _LEAST <= rate <= _MOST_RATE
+    ):
         raise ValueError("date, host_rate or trunks are missing")
+    if startup != 0 and (not _positive(startup) or startup > MAX_LATENCY):
+        raise ValueError("no sensible startup")
     switches = {node.name for node in description.nodes if not node.is_host}
     wired = {frozenset((link.a, link.b)) for link in description.links if {link.a, link.b} <= switches}
     widths: dict[frozenset[str], Width] = {}
@@ -111,7 +140,7 @@ def _checked(found: Any, description: NetworkDescription) -> Measured:
         if type(pairs) is not int or not 1 <= pairs <= MAX_PAIRS or not _positive(width):
             raise ValueError(f"no sensible width of {' - '.join(sorted(ends))}")
         widths[ends] = settle(width, pairs)
-    return Measured(date[1], widths)
+    return Measured(date[1], float(rate), float(startup), widths)
 
 
 def _positive(value: Any) -> TypeGuard[float]:

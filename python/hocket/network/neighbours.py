@@ -365,6 +365,8 @@ def _description(
     for (a, b), own in links.items():
         told = all(cable.rate is not None for cable in own)
         rate = sum(usual if cable.rate is None else cable.rate for cable in own)
+        if not any(cable.rate is not None for cable in own):
+            rate = type(usual)(rate)  # it may be assumed
         result.links.append(Link(a, b, rate, defaults.latency, own[0].where, told or bool({a, b} & hosts)))
     _tell(state, links, hosts, usual)
     result.shape = "tree" if len(result.links) < len(result.nodes) else "graph"

@@ -177,7 +177,8 @@ def _use_speeds(result: NetworkDescription, speeds: Sequence[float | None]) -> N
     usual = max(sorted({speed for speed in of_hosts if speed is not None}), key=of_hosts.count)
     for link, speed in zip(result.links, speeds, strict=True):
         if speed is not None:
-            link.rate, link.rate_given = link.rate * (speed / usual), True
+            # In proportion to a rate that may be assumed.
+            link.rate, link.rate_given = type(link.rate)(link.rate * (speed / usual)), True
 
 
 def _joined(

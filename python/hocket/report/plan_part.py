@@ -41,7 +41,10 @@ def network_sections(title: str, known: KnownNetwork, bytes: int) -> Iterator[Se
                 ("phases", f"≥ {bounds.phases:,}"),
             ]
         ),
-        paragraph(known.uplinks.text, "alarm" if known.uplinks.assumed else "note"),
+        *(
+            paragraph(rates.text, "alarm" if rates.assumed else "note")
+            for rates in (known.host_rates, known.uplinks)
+        ),
     )
     yield head
     loads = Loads.of(

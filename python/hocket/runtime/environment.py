@@ -201,7 +201,7 @@ def scheduled_environment(
     if not isinstance(network, _core.Network):
         if trunks := trunks_to_measure(network):
             environment["HOCKET_TRUNKS"] = str(trunks)
-        measured = network.uplinks.provenance == "measured"
+        measured = network.is_measured
         given, network = network.description.source, network.network
     else:
         given, measured = "the network's file", False
