@@ -70,6 +70,17 @@ AgreedCost::Of cost_of(CallKind kind) {
   return around_root ? AgreedCost::Of::most : AgreedCost::Of::mean;
 }
 
+/// Whether hosts are machines of their own: a call that outruns the wires shows that they are faster than described.
+/// Until ranks have met, others may see that in another way.
+bool has_real_hosts() { return settings().placement != "order"; }
+
+std::string rate_text(double bytes_per_second) {
+  const bool is_fast = bytes_per_second * 8 >= 1e9;
+  std::ostringstream text;
+  text << std::setprecision(3) << bytes_per_second * 8 / (is_fast ? 1e9 : 1e6) << (is_fast ? " Gbit/s" : " Mbit/s");
+  return text.str();
+}
+
 /// 0 for what is not known.
 double known_seconds(double seconds) { return std::isfinite(seconds) ? seconds : 0; }
 
@@ -149,6 +160,7 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   ++choice.calls;
   Call call;
   if (choice.stage == Choice::Stage::watched) watch(comm, choice);
+  if (choice.stage == Choice::Stage::selected) doubt_rates(comm, choice);
   std::size_t candidate = choice.candidate;
   switch (choice.stage) {
     case Choice::Stage::selected:
@@ -220,11 +232,13 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
   look_for_kept(comm, choice);
   if (choice.look.is_open()) {
     // Until they have met, ranks may have read different networks.
-    const auto [seconds, wires] = choice.look.agree(comm, wire_seconds(choice));
+    const auto [seconds, told] =
+        choice.look.agree(comm, has_real_hosts() ? -wire_seconds(choice) : wire_seconds(choice));
+    const double wires = std::abs(told);
     const bool is_second = choice.looks > 0 && choice.native_seconds > 0;
     choice.native_seconds =
         is_second ? std::min(choice.native_seconds, known_seconds(seconds)) : known_seconds(seconds);
-    choice.outruns_wires = choice.native_seconds < wires;
+    choice.outruns_wires = told > 0 && choice.native_seconds < wires;
     ++choice.looks;
     const bool may_open = choice.native_seconds < opening_seconds * (members_.size - 1) &&
                           choice.native_seconds > opening_over_wires * wires;
@@ -241,6 +255,7 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
            meeting_seconds + planning + (agreements_of_a_meeting + agreements_of_planning) * agreement_seconds(comm)))
     meet(comm);
   if (!met_) return;
+  if (!place_.digest.empty()) doubt_rates(comm, choice);
   if (place_.digest.empty())
     choice.stage = Choice::Stage::fixed;
   else if (choice.known.winner.empty() && choice.calls <= most_calls_waited && is_tried_elsewhere(choice))
@@ -275,7 +290,28 @@ double Choices::wire_seconds(const Choice& choice) const {
   const Pattern pattern = choice.kind.collective->pattern;
   const bool row = !choice.kind.collective->rooted && pattern != Pattern::all_reduce;
   const double bytes = static_cast<double>(choice.bytes) * (row ? members_.size - 1 : 1);
-  return bytes / plans.network().host_rate();
+  return bytes / (faster_ * plans.network().host_rate());
+}
+
+/// What contradicts the rates of the network has them measured, once, and what was expected by them is expected anew.
+void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
+  constexpr double measuring_seconds = 30e-3, worth_measuring = 50;  // times as long, in calls
+  constexpr double plausible = 10;                                   // times what the wires need: what schedules gain
+  constexpr double contradicted = 1.5;
+  const double native = choice.native_seconds, wires = wire_seconds(choice);
+  if (rates_doubted_ || native <= 0 || (native >= wires && native <= plausible * wires)) return;
+  if (std::max(spent_, native * static_cast<double>(choice.calls)) < worth_measuring * measuring_seconds) return;
+  rates_doubted_ = true;
+  const auto measured = static_cast<double>(members_.host_rate(comm));
+  const double described = PlanStore::instance().network().host_rate();
+  const double times = measured / described;
+  if (measured <= 0 || (times < contradicted && times > 1 / contradicted)) return;
+  faster_ = times;
+  if (members_.rank == 0 && settings().log > 0)
+    say("hosts' links are described with " + rate_text(described) + " and measured with " + rate_text(measured) +
+        ", which counts");
+  for (Choice& one : choices_)
+    if (one.selection) open(comm, one);
 }
 
 /// Where calls outrun the wires nothing is tried on credit.
@@ -296,7 +332,8 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
   const std::size_t bytes =
       together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
   const std::size_t segment = candidate.large ? large_segment : settings().segment;
-  const double wire = planned.figures.bound * static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
+  const double wire =
+      planned.figures.bound * static_cast<double>(bytes) / (faster_ * static_cast<double>(planned.demand.bytes));
   ScheduleCost cost{planned.phases, wire, candidate.window, (bytes + segment - 1) / segment, candidate.large};
   if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
   if (together != nullptr && candidate.window == 0) {
@@ -347,6 +384,8 @@ bool Choices::is_tried_elsewhere(const Choice& choice) const {
 
 void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.stage = Choice::Stage::fixed;
+  choice.offered.clear();
+  choice.predicted.clear();
   if (choice.native_seconds <= 0)
     for (const CandidateEvidence& kept : choice.known.candidates)
       if (kept.name == all_candidates[0].name) choice.native_seconds = kept.seconds;

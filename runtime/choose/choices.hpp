@@ -36,6 +36,8 @@ class Choices final : public Keeper {
     /// Whether an exchange by a bundled candidate takes messages of so many bytes.
     std::function<bool(CallKind, std::size_t)> bundles;
     std::function<MPI_Comm(MPI_Comm)> private_comm;  ///< MPI_COMM_NULL: there are too many
+    /// Bytes per second of a host's link, measured; 0: it cannot be. Collective, the same on all ranks.
+    std::function<std::uint64_t(MPI_Comm)> host_rate;
   };
   explicit Choices(Members members) : members_(std::move(members)) {}
   Choices(const Choices&) = delete;
@@ -93,6 +95,7 @@ class Choices final : public Keeper {
   void watch(MPI_Comm comm, Choice& choice);
   [[nodiscard]] double credit() const;
   [[nodiscard]] double wire_seconds(const Choice& choice) const;
+  void doubt_rates(MPI_Comm comm, const Choice& choice);
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
   [[nodiscard]] double setup_seconds(double agreement) const;
   [[nodiscard]] double agreement_seconds(MPI_Comm comm);
@@ -116,6 +119,8 @@ class Choices final : public Keeper {
   std::optional<SmallCosts> small_, between_leaders_;  ///< of all ranks; of those that carry for their hosts
   double spent_ = 0;                                   ///< seconds in watched calls
   std::optional<double> agreement_seconds_;
+  bool rates_doubted_ = false;
+  double faster_ = 1;                              ///< times the rates of the network as described, if measured
   using Key = std::pair<CallKind, std::uint32_t>;  ///< with its size class
   std::map<Key, const Candidate*> settled_;
   std::map<Key, bool> later_;

@@ -45,10 +45,17 @@ class Measuring {
   [[nodiscard]] std::uint64_t one_pair(const std::vector<HostPair>& across) {
     std::vector<HostPair> one = pair_without_trunk(part_);
     if (one.empty()) one.push_back(across.front());
-    const auto rough = static_cast<double>(probe(comm_, partner_in(one), sample_, *buffers_));
-    const auto bytes = static_cast<std::size_t>(rough * sample_.counted().count() / messages_in_sample);
-    sample_.message_bytes = std::clamp(bytes, least_message_bytes, ProbeBuffers::most_message_bytes);
+    learn_messages(one);
     return std::max(median(one), median({across.front()}));
+  }
+  [[nodiscard]] std::uint64_t host_rate() {
+    sample_ = {microseconds{10'000}, least_message_bytes};
+    std::vector<HostPair> one = pair_without_trunk(part_);
+    if (one.empty()) one.emplace_back(part_.hosts()[0], part_.hosts()[1]);
+    learn_messages(one);
+    const int partner = partner_in(one);
+    const std::uint64_t first = probe(comm_, partner, sample_, *buffers_);
+    return std::max(first, probe(comm_, partner, sample_, *buffers_));
   }
   [[nodiscard]] std::uint64_t median(const std::vector<HostPair>& pairs) {
     const int partner = partner_in(pairs);
@@ -59,6 +66,12 @@ class Measuring {
   }
 
  private:
+  /// In what messages one pair's bytes go.
+  void learn_messages(const std::vector<HostPair>& one) {
+    const auto rough = static_cast<double>(probe(comm_, partner_in(one), sample_, *buffers_));
+    const auto bytes = static_cast<std::size_t>(rough * sample_.counted().count() / messages_in_sample);
+    sample_.message_bytes = std::clamp(bytes, least_message_bytes, ProbeBuffers::most_message_bytes);
+  }
   /// The first rank of a host takes part for it.
   [[nodiscard]] int rank_of(Node host) const { return numbering_.comm_rank[part_.first_rank(host)]; }
   [[nodiscard]] int partner_in(const std::vector<HostPair>& pairs) const {
@@ -79,6 +92,10 @@ class Measuring {
 };
 
 }  // namespace
+
+std::uint64_t measure_host_rate(MPI_Comm comm, const Network& part, const Numbering& numbering) {
+  return Measuring(comm, part, numbering, shortest).host_rate();
+}
 
 TrunkMeasurement measure_trunks(MPI_Comm comm, const Network& part, const Numbering& numbering,
                                 std::span<const Trunk> wanted, std::chrono::milliseconds budget) {

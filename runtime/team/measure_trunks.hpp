@@ -33,4 +33,8 @@ struct TrunkMeasurement {
 [[nodiscard]] TrunkMeasurement measure_trunks(MPI_Comm comm, const Network& part, const Numbering& numbering,
                                               std::span<const Trunk> wanted, std::chrono::milliseconds budget);
 
+/// Bytes per second that a pair of hosts gets alone, one way; 0: nothing came through. There must be two hosts.
+/// Otherwise as measure_trunks(); about 30 ms.
+[[nodiscard]] std::uint64_t measure_host_rate(MPI_Comm comm, const Network& part, const Numbering& numbering);
+
 }  // namespace hocket::runtime

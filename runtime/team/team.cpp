@@ -14,6 +14,7 @@
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"
 #include "runtime/team/form_host_team.hpp"
+#include "runtime/team/measure_trunks.hpp"
 #include "runtime/team/obstacles.hpp"
 #include "runtime/team/places.hpp"
 #include "runtime/team/trunk_widths.hpp"
@@ -161,7 +162,8 @@ Choices& Team::choices() {
               return kind == irregular_calls() ? irregular_bundles(comm, candidate) : exchange(comm, kind, candidate);
             },
         .bundles = [this](CallKind kind, std::size_t bytes) { return bundles(kind, bytes); },
-        .private_comm = [this](MPI_Comm comm) { return private_comm(comm); }});
+        .private_comm = [this](MPI_Comm comm) { return private_comm(comm); },
+        .host_rate = [this](MPI_Comm comm) { return host_rate(comm); }});
   return *choices_;
 }
 
@@ -215,6 +217,16 @@ const HostTeam* Team::host_team(MPI_Comm comm) {
   between_leaders_.emplace(own, host_team_->hosts.leads() ? 0 : MPI_UNDEFINED);
   host_team_->between_leaders = between_leaders_->get();
   return host_team_.get();
+}
+
+std::uint64_t Team::host_rate(MPI_Comm comm) try {
+  if (!machines_differ_ || hosts_ < 2) return 0;
+  const MPI_Comm own = private_comm(comm);
+  if (own == MPI_COMM_NULL) return 0;
+  const Network part = PlanStore::instance().network().restricted_to(numbering_.ranks_per_node);
+  return measure_host_rate(own, part, numbering_);
+} catch (const InputError&) {  // on all ranks alike
+  return 0;
 }
 
 std::string Team::place() const { return place_digest(PlanStore::instance().network_digest(), numbering_); }

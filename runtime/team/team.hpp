@@ -117,6 +117,8 @@ class Team {
 
  private:
   explicit Team(MPI_Comm comm);
+  /// Bytes per second of a host's link, measured; 0: hosts share machines, or nothing came through. Collective.
+  [[nodiscard]] std::uint64_t host_rate(MPI_Comm comm);
   /// Digest of what evidence depends on; the ranks have met.
   [[nodiscard]] std::string place() const;
   [[nodiscard]] static Team* find_any(MPI_Comm comm);

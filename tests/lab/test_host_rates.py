@@ -1,0 +1,55 @@
+"""A network file that says how fast hosts are, and is wrong, is found out by the ranks."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from builds import compile_once
+from hocket.lab import Lab
+from hocket.mpi import Mpi
+from hocket.network import read_known_network, read_network_description
+from hocket.runtime import RuntimeOptions, scheduled_environment
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(
+        os.geteuid() != 0 or shutil.which("nsenter") is None,
+        reason="the lab needs root and nsenter (util-linux)",
+    ),
+]
+WIRES, RATE = "chain:3,3", 50  # Mbit/s
+PROGRAM = Path(__file__).parents[2] / "bench" / "choose" / "total_time.c"
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with Lab.up(read_network_description(f"{WIRES}@{RATE}Mbit")) as lab:
+        yield lab
+
+
+def rates_told(lab: Lab, mpi: Mpi, described: str) -> list[float]:
+    """Mbit/s that a job of all-to-alls has found in place of ``described``."""
+    program = compile_once([mpi.mpicc, "-O1", str(PROGRAM)], "total_time")
+    known = read_known_network(f"{WIRES}@{described}")
+    env = scheduled_environment(mpi.mpicc, known, RuntimeOptions(choose="learn", log=1)) | {
+        "HOCKET_CHOICES": ""
+    }
+    done = lab.run([str(program), "alltoall", "262144", "8"], mpi=mpi, env=env, timeout=120, capture=True)
+    assert done.exit_code == 0 and " right" in done.output, done.output
+    return [float(rate) for rate in re.findall(r"measured with ([\d.]+) Mbit/s, which counts", done.output)]
+
+
+@pytest.mark.parametrize("described", ["2Mbit", "10Gbit"])
+def test_a_wrong_rate_is_measured_once(lab: Lab, mpi: Mpi, described: str) -> None:
+    rates = rates_told(lab, mpi, described)
+    assert len(rates) == 1 and RATE / 2 < rates[0] < RATE * 1.2
+
+
+def test_a_right_rate_is_not_doubted(lab: Lab, mpi: Mpi) -> None:
+    assert rates_told(lab, mpi, f"{RATE}Mbit") == []
