@@ -28,6 +28,7 @@ struct Choice {
   AgreedCost look;                   ///< of a call that is watched
   std::uint32_t looks = 0;           ///< calls of the present look whose cost is known
   double native_seconds = 0;         ///< of the library's call while it was watched; 0: not known yet
+  double bound_seconds = 0;          ///< of a schedule, by the rates of the network as described
   bool outruns_wires = false;        ///< it takes less than the links as described need: no schedule is faster
   std::size_t candidate = 0;         ///< but for Stage::selected: its place in the table
   std::vector<std::size_t> offered;  ///< candidates to select from: their places in the table

@@ -81,6 +81,11 @@ std::string rate_text(double bytes_per_second) {
   return text.str();
 }
 
+/// The bound of a planned exchange for messages of so many bytes, by the rates of the network as described.
+double seconds_of(const Planned& planned, std::size_t bytes) {
+  return planned.figures.bound * static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
+}
+
 /// 0 for what is not known.
 double known_seconds(double seconds) { return std::isfinite(seconds) ? seconds : 0; }
 
@@ -255,7 +260,6 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
            meeting_seconds + planning + (agreements_of_a_meeting + agreements_of_planning) * agreement_seconds(comm)))
     meet(comm);
   if (!met_) return;
-  if (!place_.digest.empty()) doubt_rates(comm, choice);
   if (place_.digest.empty())
     choice.stage = Choice::Stage::fixed;
   else if (choice.known.winner.empty() && choice.calls <= most_calls_waited && is_tried_elsewhere(choice))
@@ -296,10 +300,10 @@ double Choices::wire_seconds(const Choice& choice) const {
 /// What contradicts the rates of the network has them measured, once, and what was expected by them is expected anew.
 void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
   constexpr double measuring_seconds = 30e-3, worth_measuring = 50;  // times as long, in calls
-  constexpr double plausible = 10;                                   // times what the wires need: what schedules gain
+  constexpr double plausible = 10;                                   // times the bound: what schedules gain
   constexpr double contradicted = 1.5;
   const double native = choice.native_seconds, wires = wire_seconds(choice);
-  if (rates_doubted_ || native <= 0 || (native >= wires && native <= plausible * wires)) return;
+  if (rates_doubted_ || native <= 0 || (native >= wires && native <= plausible * choice.bound_seconds)) return;
   if (std::max(spent_, native * static_cast<double>(choice.calls)) < worth_measuring * measuring_seconds) return;
   rates_doubted_ = true;
   const auto measured = static_cast<double>(members_.host_rate(comm));
@@ -332,8 +336,7 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
   const std::size_t bytes =
       together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
   const std::size_t segment = candidate.large ? large_segment : settings().segment;
-  const double wire =
-      planned.figures.bound * static_cast<double>(bytes) / (faster_ * static_cast<double>(planned.demand.bytes));
+  const double wire = seconds_of(planned, bytes) / faster_;
   ScheduleCost cost{planned.phases, wire, candidate.window, (bytes + segment - 1) / segment, candidate.large};
   if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
   if (together != nullptr && candidate.window == 0) {
@@ -394,6 +397,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
   const bool rank_by_rank = choice.kind != irregular_calls();  // others are planned for their sizes, not by their size
   if (rank_by_rank && exchange == nullptr) return;
+  if (exchange != nullptr) choice.bound_seconds = seconds_of(exchange->planned(), choice.bytes);
   const MPI_Comm own = members_.private_comm(comm);
   if (own == MPI_COMM_NULL) return;
   if (!small_) small_ = measure_small_costs(own, own);

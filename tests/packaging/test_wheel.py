@@ -73,7 +73,19 @@ def test_a_program_is_scheduled_at_once(mpi: Mpi, kind: str, run: Run, tmp_path:
     """Every byte is right, and nothing has been compiled."""
     program = tmp_path / "alltoall_check"
     subprocess.run([mpi.mpicc, "-pthread", str(PROGRAM), "-o", str(program)], check=True, timeout=120)
-    where = ["--mpi", mpi.mpiexec, "--network", "chain:2,2", "-n", "4", "--placement", "order", "-v"]
+    where = [
+        "--mpi",
+        mpi.mpiexec,
+        "--network",
+        "chain:2,2",
+        "-n",
+        "4",
+        "--placement",
+        "order",
+        "-v",
+        "--choose",
+        "off",
+    ]
     done = run("run", *where, "--", str(program), "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ok " in done.stdout and " 0 wrong" in done.stdout, done.stdout + done.stderr
@@ -89,7 +101,7 @@ def test_a_prepared_shell_schedules_with_a_plain_launcher(
     program = tmp_path / "alltoall_check"
     subprocess.run([mpi.mpicc, "-pthread", str(PROGRAM), "-o", str(program)], check=True, timeout=120)
     start = shlex.join(launch_command(mpi, 4, [], {}, [str(program), "1"]))
-    where = f"--mpi {mpi.mpiexec} --program {program} --network chain:2,2 --placement order -v"
+    where = f"--mpi {mpi.mpiexec} --program {program} --network chain:2,2 --placement order -v --choose off"
     lines = [f'eval "$(hocket env {where})"', start, 'eval "$(hocket env --unset)"; echo unset >&2', start]
     path = os.pathsep.join([str(installed), environment["PATH"]])
     done = subprocess.run(
