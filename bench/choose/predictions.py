@@ -32,7 +32,7 @@ from hocket.units import format_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "smpi"))
-from collective_arms import LIBRARY_VARIABLES, SMPI_NAMES
+from library_names import LIBRARY_VARIABLES, SMPI_NAMES
 from program import program_text
 from referee import SETTINGS, Referee, need_tools, simgrid_version
 
