@@ -2,63 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final
 
 from hocket.network.description import AssumedRate, NetworkDescription
 from hocket.network.measured import read_measured
+from hocket.network.provenance import KnownRates
 from hocket.units import format_rate, format_time
 
 CONTRADICTED: Final = 1.5  # times faster or slower than stated: what was measured counts
 _REMEDY: Final = "say --rate"
 
 
-@dataclass(frozen=True, slots=True)
-class HostRates:
-    """How the rates of hosts' links are known.
-
-    ``provenance``: ``stated`` by the file or ``--rate``; ``measured`` by a run, where nobody states them or what was
-    measured contradicts that; ``assumed``; ``none`` where no host has a link. ``settled``: a run has measured them,
-    whatever came of it. ``text`` and ``warning``: as of :class:`hocket.network.known.Uplinks`.
-    """
-
-    provenance: Literal["stated", "measured", "assumed", "none"]
-    text: str
-    settled: bool = False
-    warning: str = ""
-
-    @property
-    def assumed(self) -> bool:
-        return self.provenance == "assumed"
-
-    def as_json(self) -> dict[str, Any]:
-        return {"provenance": self.provenance, "text": self.text}
-
-
-def settle_host_rates(description: NetworkDescription) -> HostRates:
+def settle_host_rates(description: NetworkDescription) -> KnownRates:
     """Gives all links the rates that a run has measured, where these count, and says how they are known.
 
     The description's proportions stay: what is measured is how fast a host is."""
     rates = _host_rates(description)
     if not rates:
-        return HostRates("none", "host rates: no host has a link")
+        return KnownRates("none", "host rates: no host has a link")
     rate, assumed = max(rates), all(isinstance(rate, AssumedRate) for rate in rates)
     measured, warning = read_measured(description)
     if measured is None:
         if assumed:
             text = f"host rates: assumed {format_rate(rate)} (not stated); {_REMEDY}"
-            return HostRates("assumed", text, warning=warning)
-        return HostRates("stated", f"host rates: {format_rate(rate)}, as stated", warning=warning)
+            return KnownRates("assumed", text, warning=warning)
+        return KnownRates("stated", f"host rates: {format_rate(rate)}, as stated", warning=warning)
     times = measured.host_rate / rate
     if not assumed and 1 / CONTRADICTED < times < CONTRADICTED:
-        return HostRates("stated", f"host rates: {format_rate(rate)}, as stated", settled=True)
+        return KnownRates("stated", f"host rates: {format_rate(rate)}, as stated")
     _make_faster(description, times, only_assumed=assumed)
     startup = f", {format_time(measured.startup, 3)} a message" if measured.startup > 0 else ""
     but = "" if assumed else f"; the network says {format_rate(rate)}"
     found = f"{format_rate(measured.host_rate, 3)}{startup}{but}"
-    return HostRates(
-        "measured", f"host rates: measured on {measured.date} in this cluster: {found}", settled=True
-    )
+    return KnownRates("measured", f"host rates: measured on {measured.date} in this cluster: {found}")
 
 
 def _host_rates(description: NetworkDescription) -> list[float]:

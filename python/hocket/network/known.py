@@ -4,44 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from hocket.network.description import Defaults, NetworkDescription
-from hocket.network.host_rates import HostRates, settle_host_rates
+from hocket.network.host_rates import settle_host_rates
 from hocket.network.islands import island_with, islands_of
 from hocket.network.measured import Measured, read_measured
+from hocket.network.provenance import KnownRates
 from hocket.network.uplinks import apply_options, shared_uplinks, uplinks_of
 from hocket.units import format_rate
 
 if TYPE_CHECKING:
     from hocket._core import Network
 
-Provenance = Literal["stated", "measured", "assumed", "none"]
-
 _REMEDY: Final = "say --oversubscription or --uplink-rate, or let 'hocket run' measure"
 
 
 @dataclass(frozen=True, slots=True)
-class Uplinks:
-    """How the rates of the links between switches are known.
+class Uplinks(KnownRates):
+    """Of the links between switches.
 
-    ``provenance`` is that of the least known link: ``stated`` by the file or an option, ``measured`` by a
-    run, ``assumed`` as fast as a host's link, ``none`` where no two switches are wired, or nothing is known
-    of links between switches and no two hosts share one. ``trunks``: how many links are of that provenance.
-    ``text`` is one line for the user; ``warning``, if any, says what of the cache was not taken.
+    ``provenance`` is that of the least known link; ``none`` where no two switches are wired, or nothing is known of
+    links between switches and no two hosts share one. ``trunks``: how many links are of that provenance.
     """
 
-    provenance: Provenance
-    text: str
     trunks: int = 0
-    warning: str = ""
-
-    @property
-    def assumed(self) -> bool:
-        return self.provenance == "assumed"
-
-    def as_json(self) -> dict[str, Any]:
-        return {"provenance": self.provenance, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +38,7 @@ class KnownNetwork:
     network: Network
     description: NetworkDescription
     uplinks: Uplinks
-    host_rates: HostRates
+    host_rates: KnownRates
 
     @property
     def assumed(self) -> bool:
@@ -136,16 +123,16 @@ def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplin
     if measured is not None and not left:
         rates = _from_to(_rates(description, unknown))
         text = f"uplinks: measured on {measured.date} in this cluster: {rates}"
-        return Uplinks("measured", text + _at_least(measured), len(unknown), warning)
+        return Uplinks("measured", text + _at_least(measured), warning, len(unknown))
     some = f"{len(left)} of {len(trunks)} " if len(left) < len(trunks) else ""
     text = f"uplinks: {some}assumed as fast as a host's link (the file does not say); {_REMEDY}"
-    return Uplinks("assumed", text, len(left), warning)
+    return Uplinks("assumed", text, warning, len(left))
 
 
 def _stated(uplinks: int, rates: Collection[float], how: str) -> Uplinks:
     if uplinks == 0:
         return Uplinks("none", "uplinks: none")
-    return Uplinks("stated", f"uplinks: {_from_to(rates)}, {how}", uplinks)
+    return Uplinks("stated", f"uplinks: {_from_to(rates)}, {how}", trunks=uplinks)
 
 
 def _use(measured: Measured, description: NetworkDescription, links: Sequence[int]) -> list[int]:
