@@ -13,7 +13,7 @@ calls, as nobody gets it without asking; --control: a second native job shows wh
 root.
 Fewer calls are made where as many would take longer than --seconds natively, and more pairs where --pairs take less
 than --cell-seconds. Raw totals and medians of ratios go to
-bench/results/overhead.{csv,md}, a heat map to docs/pictures/overhead.png, or beside another --output.
+bench/results/overhead.{csv,md}, or another --output.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ from statistics import fmean, median, stdev
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from jobs import CELL, Job, add_cells, measure_cells
 
-from results_file import ROOT, Row, alternating, begin, cells, grouped, provenance, quartiles, read, values
+from results_file import Row, alternating, begin, cells, grouped, provenance, quartiles, values
 
-PICTURE = ROOT / "docs/pictures/overhead.png"
 PROBE_CALLS = 10  # how long a call takes, connections opened, to know how many fit
 LEAST_CALLS = 24  # of a job, unless fewer are asked for
 MOST = 1.05  # times the native total that a job may take
@@ -163,36 +162,6 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     ]
 
 
-def picture(rows: list[Row], path: Path) -> None:
-    """Gains of first jobs: blue; losses: red."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    import numpy as np
-
-    sizes = sorted({row["bytes"] for row in rows})
-    lines = sorted(grouped(rows, *CELL[:3]))
-    medians = np.full((len(lines), len(sizes)), np.nan)
-    for row in rows:
-        at = lines.index(tuple(row[name] for name in CELL[:3])), sizes.index(row["bytes"])
-        medians[at] = median(ratios(row, "first"))
-    figure, axes = plt.subplots(figsize=(3 + 0.9 * len(sizes), 1.2 + 0.42 * len(lines)), layout="constrained")
-    image = axes.imshow(np.log2(medians), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
-    axes.set_xticks(
-        range(len(sizes)), [f"{size // 1024} KiB" if size >= 1024 else f"{size} B" for size in sizes]
-    )
-    axes.set_yticks(
-        range(len(lines)), [f"{place}\n{mpi}, {collective}" for place, mpi, collective in lines], fontsize=7
-    )
-    for (y, x), value in np.ndenumerate(medians):
-        if not np.isnan(value):
-            axes.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=8)
-    axes.set_title("total time with Hocket over native, learning included", fontsize=9)
-    figure.colorbar(image, label="log₂", shrink=0.8)
-    figure.savefig(path, dpi=110)
-
-
 def main() -> None:
     """Measures what the command line asks for and writes the results."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -209,8 +178,6 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
     arguments, results = begin(parser, "overhead", summary)
     measure_cells(arguments, results, lambda job, cell: [measure(job, cell, arguments)])
-    _, measured = read(results.path)
-    picture(measured, PICTURE if results.path.stem == "overhead" else results.path.with_suffix(".png"))
 
 
 if __name__ == "__main__":
