@@ -10,6 +10,7 @@
 #include "hocket/choose/chooser.hpp"
 #include "hocket/choose/evidence.hpp"
 #include "hocket/choose/exact.hpp"
+#include "hocket/choose/first_calls.hpp"
 #include "hocket/choose/forecast.hpp"
 #include "hocket/error.hpp"
 
@@ -117,6 +118,8 @@ void bind_choose(nb::module_& parent) {
   bind_evidence(m);
   bind_chooser(m);
   bind_candidates(m);
+  m.def("setup_seconds", &setup_seconds, "ranks"_a, "agreement"_a);
+  m.def("may_open_connections", &may_open_connections, "seconds"_a, "ranks"_a, "wire_seconds"_a);
   m.def(
       "offered",
       [](std::size_t bytes, int ranks, std::uint32_t usual_window, std::size_t segment) {

@@ -55,10 +55,10 @@ class Place:
 
 
 @cache
-def scheduling_variables(network: str, mpiexec: str) -> dict[str, str]:
+def scheduling_variables(network: str, mpiexec: str, placement: str = "order") -> dict[str, str]:
     """As job scripts take them. With ``hocket run``, Python would run before one of the candidates only, and what ran
     before a job has its share in how ranks that outnumber cores are served."""
-    command = [*HOCKET, "env", "--network", network, "--mpi", mpiexec, "--placement", "order"]
+    command = [*HOCKET, "env", "--network", network, "--mpi", mpiexec, "--placement", placement]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     words = [shlex.split(line) for line in said.splitlines() if line.startswith("export ")]
     variables = dict(word.split("=", 1) for _, word in words)

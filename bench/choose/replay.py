@@ -106,7 +106,7 @@ class Engine:
     runtime/choose/choices.cpp."""
 
     def __init__(self, predicted: Sequence[float], agree: float, kept: Kept, cell: Cell) -> None:
-        setup = 2e-3 + 16 * agree
+        setup = choose.setup_seconds(cell.ranks, agree)
         self.chooser, self.timed = choose.Chooser(list(predicted), agree, setup), False
         self.looks, self.cell = [math.inf] if kept else [], cell
         for candidate, seconds in kept.items():
@@ -123,9 +123,9 @@ class Engine:
         return decision.candidate, decision.limit, decision.timed
 
     def watched(self) -> bool:
-        first = self.looks[0] if self.looks else math.nan
-        opens = first < 10e-3 * (self.cell.ranks - 1) and first > 16 * self.cell.wire_seconds
-        return not self.looks or (len(self.looks) == 1 and opens)
+        if len(self.looks) != 1:
+            return not self.looks
+        return choose.may_open_connections(self.looks[0], self.cell.ranks, self.cell.wire_seconds)
 
     def learn(self, candidate: int, seconds: float) -> None:
         if self.looks != [math.inf]:

@@ -10,9 +10,7 @@
 #include <sstream>
 #include <utility>
 
-#include "hocket/choose/exact.hpp"
-#include "hocket/choose/forecast.hpp"
-#include "hocket/limits.hpp"
+#include "hocket/choose/first_calls.hpp"
 #include "hocket/schedulers/plan_exchange.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/evidence_file.hpp"
@@ -26,16 +24,9 @@
 namespace hocket::runtime {
 namespace {
 
-/// Seconds, on the slow side: for the ranks to agree on where they are; to draw up a schedule, its waits and a private
-/// communicator.
-constexpr double meeting_seconds = 5e-3;
-double planning_seconds(int ranks) {
-  const bool by_row = ranks > static_cast<int>(limits::most_ranks_planned_for_run);  // in closed form, or not at all
-  return 2e-3 + (by_row ? 1e-5 : 4e-7 * ranks) * ranks;
-}
-
-/// Calls as short as an agreement that either takes. Where ranks outnumber cores that is most of it.
-constexpr double agreements_of_a_meeting = 4, agreements_of_planning = 16;
+/// Seconds, on the slow side, for the ranks to agree on where they are; and calls as short as an agreement that it
+/// takes.
+constexpr double meeting_seconds = 5e-3, agreements_of_a_meeting = 4;
 
 /// Seconds for both where ranks of one host stand for hosts, more of them than cores, and spin while they wait.
 constexpr double crowded_seconds = 60e-3;
@@ -43,9 +34,6 @@ constexpr double crowded_seconds = 60e-3;
 /// Calls as long as this many times what finding out takes need no second look: one that is held up, as happens where
 /// ranks outnumber cores, would seem to pay for meeting.
 constexpr double clearly_pays = 4;
-/// A first call may open connections, which takes up to so many seconds for each other rank. It is taken for one that
-/// does, and looked at once more, where the wires alone would be done so many times sooner.
-constexpr double opening_seconds = 10e-3, opening_over_wires = 16;
 constexpr std::uint32_t calls_of_a_look = 2;
 
 /// A size that is tried may never come again: others do not wait for it beyond this call of theirs.
@@ -54,40 +42,25 @@ constexpr std::uint64_t most_calls_waited = 3;
 /// Bytes that a rank sends in a call that lasts longer than looking at it takes.
 constexpr std::size_t long_call = 16384;
 
-/// "alltoall", as evidence names them.
-std::string collective_name(CallKind kind) {
-  const std::string_view calls = kind.collective->mpi_calls;
-  std::string name(calls.substr(0, calls.find(',')));
-  name.erase(0, std::string_view("MPI_").size());
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return name;
-}
-
 /// Gathers and scatters end when all has left, or come to, the root.
 AgreedCost::Of cost_of(CallKind kind) {
   const bool around_root = kind.collective->pattern == Pattern::irregular && kind.collective->rooted;
   return around_root ? AgreedCost::Of::most : AgreedCost::Of::mean;
 }
 
-/// Whether hosts are machines of their own: a call that outruns the wires shows that they are faster than described.
-/// Until ranks have met, others may see that in another way.
+/// Whether hosts are machines of their own. A call that outruns the wires shows there that they are faster than
+/// described; elsewhere, that memory is.
 bool has_real_hosts() { return settings().placement != "order"; }
-
-std::string rate_text(double bytes_per_second) {
-  const bool is_fast = bytes_per_second * 8 >= 1e9;
-  std::ostringstream text;
-  text << std::setprecision(3) << bytes_per_second * 8 / (is_fast ? 1e9 : 1e6) << (is_fast ? " Gbit/s" : " Mbit/s");
-  return text.str();
-}
-
-/// The bound of a planned exchange for messages of so many bytes, by the rates of the network as described.
-double seconds_of(const Planned& planned, std::size_t bytes) {
-  return planned.figures.bound * static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
-}
 
 /// 0 for what is not known.
 double known_seconds(double seconds) { return std::isfinite(seconds) ? seconds : 0; }
+
+/// Of the offered candidates: the fastest by prediction, if it saves a tenth of the library's own time; else that one.
+std::size_t best_predicted(const Choice& choice) {
+  constexpr double worth_it = 0.9;
+  const auto best = std::ranges::min_element(choice.predicted);
+  return *best <= worth_it * choice.predicted[0] ? static_cast<std::size_t>(best - choice.predicted.begin()) : 0;
+}
 
 void say_predictions(const Choice& choice) {
   std::ostringstream text;
@@ -103,13 +76,6 @@ void say_predictions(const Choice& choice) {
   say(text.str());
 }
 
-/// Of the offered candidates: the fastest by prediction, if it saves a tenth of the library's own time; else that one.
-std::size_t best_predicted(const Choice& choice) {
-  constexpr double worth_it = 0.9;
-  const auto best = std::ranges::min_element(choice.predicted);
-  return *best <= worth_it * choice.predicted[0] ? static_cast<std::size_t>(best - choice.predicted.begin()) : 0;
-}
-
 }  // namespace
 
 void Choices::keep() const {
@@ -121,7 +87,7 @@ void Choices::keep() const {
     if (!measured) continue;
     Evidence& evidence = learned.emplace_back(std::move(*measured));
     evidence.place = place_.digest;
-    evidence.call = collective_name(choice.kind);
+    evidence.call = call_name(choice.kind);
     evidence.size_class = size_class(choice.bytes);
     evidence.layout = "any";
     evidence.ranks = static_cast<std::uint32_t>(members_.size);
@@ -148,7 +114,7 @@ Choice& Choices::of(CallKind kind, std::size_t bytes) {
 void Choices::recall(Choice& choice) const {
   const std::uint32_t wanted = size_class(choice.bytes);
   for (const Evidence& evidence : evidence_)
-    if (evidence.call == collective_name(choice.kind) && evidence.size_class == wanted) choice.known = evidence;
+    if (evidence.call == call_name(choice.kind) && evidence.size_class == wanted) choice.known = evidence;
 }
 
 void Choices::meet(MPI_Comm comm) {
@@ -236,7 +202,8 @@ void Choices::look_for_kept(MPI_Comm comm, const Choice& choice) {
 void Choices::watch(MPI_Comm comm, Choice& choice) {
   look_for_kept(comm, choice);
   if (choice.look.is_open()) {
-    // Until they have met, ranks may have read different networks.
+    // Until they have met, ranks may have read different networks, or have been placed by different rules: the sign of
+    // what they agree on says whether hosts are real.
     const auto [seconds, told] =
         choice.look.agree(comm, has_real_hosts() ? -wire_seconds(choice) : wire_seconds(choice));
     const double wires = std::abs(told);
@@ -245,10 +212,10 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
         is_second ? std::min(choice.native_seconds, known_seconds(seconds)) : known_seconds(seconds);
     choice.outruns_wires = told > 0 && choice.native_seconds < wires;
     ++choice.looks;
-    const bool may_open = choice.native_seconds < opening_seconds * (members_.size - 1) &&
-                          choice.native_seconds > opening_over_wires * wires;
     const double least = clearly_pays * (meeting_seconds + planning_seconds(members_.size));
-    if (choice.looks == calls_of_a_look || (!choice.outruns_wires && !may_open && choice.native_seconds >= least))
+    if (choice.looks == calls_of_a_look ||
+        (!choice.outruns_wires && !may_open_connections(choice.native_seconds, members_.size, wires) &&
+         choice.native_seconds >= least))
       choice.looks = 0;
     if (!met_) agreement_seconds_.reset();  // what was in the way last time may be gone
   }
@@ -265,13 +232,8 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
   else if (choice.known.winner.empty() && choice.calls <= most_calls_waited && is_tried_elsewhere(choice))
     return;  // what is found there tells of this size
   else if (!choice.known.winner.empty() ||
-           (pays(choice, planning) && pays(choice, setup_seconds(agreement_seconds(comm)))))
+           (pays(choice, planning) && pays(choice, setup_seconds(members_.size, agreement_seconds(comm)))))
     open(comm, choice);
-}
-
-/// What a schedule takes to draw up, where agreeing on something takes so long.
-double Choices::setup_seconds(double agreement) const {
-  return planning_seconds(members_.size) + agreements_of_planning * agreement;
 }
 
 double Choices::agreement_seconds(MPI_Comm comm) {
@@ -287,90 +249,11 @@ double Choices::credit() const {
   return 1 / static_cast<double>(1 + in_vain);
 }
 
-/// What the link of a host needs for what one rank sends.
-double Choices::wire_seconds(const Choice& choice) const {
-  const PlanStore& plans = PlanStore::instance();
-  if (!plans.has_network()) return 0;
-  const Pattern pattern = choice.kind.collective->pattern;
-  const bool row = !choice.kind.collective->rooted && pattern != Pattern::all_reduce;
-  const double bytes = static_cast<double>(choice.bytes) * (row ? members_.size - 1 : 1);
-  return bytes / (faster_ * plans.network().host_rate());
-}
-
-/// What contradicts the rates of the network has them measured, once, and what was expected by them is expected anew.
-void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
-  constexpr double measuring_seconds = 30e-3, worth_measuring = 50;  // times as long, in calls
-  constexpr double plausible = 10;                                   // times the bound: what schedules gain
-  constexpr double contradicted = 1.5;
-  const double native = choice.native_seconds, wires = wire_seconds(choice);
-  if (rates_doubted_ || native <= 0 || (native >= wires && native <= plausible * choice.bound_seconds)) return;
-  if (std::max(spent_, native * static_cast<double>(choice.calls)) < worth_measuring * measuring_seconds) return;
-  rates_doubted_ = true;
-  const auto measured = static_cast<double>(members_.host_rate(comm));
-  const double described = PlanStore::instance().network().host_rate();
-  const double times = measured / described;
-  if (measured <= 0 || (times < contradicted && times > 1 / contradicted)) return;
-  faster_ = times;
-  if (members_.rank == 0 && settings().log > 0)
-    say("hosts' links are described with " + rate_text(described) + " and measured with " + rate_text(measured) +
-        ", which counts");
-  for (Choice& one : choices_)
-    if (one.selection) open(comm, one);
-}
-
 /// Where calls outrun the wires nothing is tried on credit.
 bool Choices::pays(const Choice& choice, double seconds) const {
   if (choice.native_seconds <= 0) return false;
   if (choice.outruns_wires) return timing_share * spent_ >= seconds + crowded_seconds;
   return timing_share * spent_ + credit() * choice.native_seconds >= seconds;
-}
-
-bool Choices::offers_bundles(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const {
-  const std::size_t most = (choice.bytes + 1) * 3 / 2;  // a class spans half an octave
-  return members_.exchange(comm, choice.kind, candidate) != nullptr && members_.bundles(choice.kind, most);
-}
-
-double Choices::predicted(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const {
-  const Planned& planned = exchange.planned();
-  const HostTeam* const together = exchange.host_team();
-  const std::size_t bytes =
-      together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
-  const std::size_t segment = candidate.large ? large_segment : settings().segment;
-  const double wire = seconds_of(planned, bytes) / faster_;
-  ScheduleCost cost{planned.phases, wire, candidate.window, (bytes + segment - 1) / segment, candidate.large};
-  if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
-  if (together != nullptr && candidate.window == 0) {
-    cost.window = 1;
-    const Hosts& hosts = together->hosts;
-    // As short messages go in the library; of all leaders each has a share, and all meet once more.
-    cost.phases = candidate.all_lead ? 1 + (hosts.count() - 1) / hosts.fewest : std::bit_width(hosts.count() - 1);
-    // Between leaders the library's order is as good or bad as between all.
-    cost.wire_seconds = std::sqrt(wire * std::max(wire, choice.native_seconds));
-  }
-  return forecast(cost, {(together != nullptr ? between_leaders_ : small_)->step_seconds, choice.native_seconds});
-}
-
-/// By what factor schedules of the nearest size that was measured have taken longer than predicted.
-double Choices::prediction_error(const Choice& choice) const {
-  const auto distance = [&](const Choice& other) {
-    return std::abs(static_cast<int>(size_class(other.bytes)) - static_cast<int>(size_class(choice.bytes)));
-  };
-  double error = 1;
-  int least = std::numeric_limits<int>::max();
-  for (const Choice& other : choices_) {
-    if (other.kind != choice.kind || !other.selection || distance(other) >= least) continue;
-    const std::span<const Belief> beliefs = other.selection->chooser().beliefs();
-    double logarithms = 0, measured = 0;
-    for (std::size_t i = 1; i < beliefs.size(); ++i) {
-      if (beliefs[i].timed == 0) continue;
-      logarithms += exact_log(beliefs[i].seconds / other.predicted[i]);
-      ++measured;
-    }
-    if (measured == 0) continue;
-    least = distance(other);
-    error = exact_exp(logarithms / measured);
-  }
-  return error;
 }
 
 /// Whether a schedule serves another size for the first time, and what it has cost is not known yet.
@@ -385,8 +268,14 @@ bool Choices::is_tried_elsewhere(const Choice& choice) const {
   });
 }
 
+bool Choices::offers_bundles(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const {
+  const std::size_t most = (choice.bytes + 1) * 3 / 2;  // a class spans half an octave
+  return members_.exchange(comm, choice.kind, candidate) != nullptr && members_.bundles(choice.kind, most);
+}
+
 void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.stage = Choice::Stage::fixed;
+  choice.selection.reset();
   choice.offered.clear();
   choice.predicted.clear();
   if (choice.native_seconds <= 0)
@@ -397,7 +286,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
   const bool rank_by_rank = choice.kind != irregular_calls();  // others are planned for their sizes, not by their size
   if (rank_by_rank && exchange == nullptr) return;
-  if (exchange != nullptr) choice.bound_seconds = seconds_of(exchange->planned(), choice.bytes);
+  if (exchange != nullptr) choice.bound_seconds = bound_seconds(exchange->planned(), choice.bytes);
   const MPI_Comm own = members_.private_comm(comm);
   if (own == MPI_COMM_NULL) return;
   if (!small_) small_ = measure_small_costs(own, own);
@@ -434,61 +323,10 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   std::vector<double> expected = choice.predicted;
   const double error = prediction_error(choice);
   for (std::size_t i = 1; i < expected.size(); ++i) expected[i] *= error;
-  choice.selection.emplace(std::move(names), expected, small_->agree_seconds, setup_seconds(small_->agree_seconds),
-                           cost_of(choice.kind), choice.known);
+  choice.selection.emplace(std::move(names), expected, small_->agree_seconds,
+                           setup_seconds(members_.size, small_->agree_seconds), cost_of(choice.kind), choice.known);
   choice.selection->seen(choice.calls - 1, choice.native_seconds);
   choice.stage = Choice::Stage::selected;
-}
-
-const Candidate* Choices::fastest(CallKind kind, std::size_t bytes) const {
-  const std::uint32_t wanted = size_class(bytes);
-  for (const Choice& choice : choices_) {
-    if (choice.kind != kind || size_class(choice.bytes) != wanted) continue;
-    if (choice.stage == Choice::Stage::selected)
-      return &all_candidates[choice.offered[choice.selection->chooser().best()]];
-    return &all_candidates[choice.candidate];
-  }
-  return nullptr;
-}
-
-/// The candidate that this job, or an earlier one here, has found to be fastest; null: nothing is known.
-const Candidate* Choices::proven(CallKind kind, std::size_t bytes) const {
-  const std::uint32_t wanted = size_class(bytes);
-  for (const Choice& choice : choices_)
-    if (choice.kind == kind && size_class(choice.bytes) == wanted && choice.stage != Choice::Stage::watched)
-      return fastest(kind, bytes);
-  for (const Evidence& kept : evidence_) {
-    if (kept.call != collective_name(kind) || kept.size_class != wanted) continue;
-    const auto winner = std::ranges::find(all_candidates, kept.winner, &Candidate::name);
-    return winner != all_candidates.end() ? &*winner : nullptr;
-  }
-  return nullptr;
-}
-
-std::size_t Choices::long_message_bytes() {
-  constexpr double times_the_startup = 10;
-  return static_cast<std::size_t>(times_the_startup * limits::run_startup *
-                                  PlanStore::instance().network().host_rate());
-}
-
-/// The library's for good if the ranks need not meet for it: its calls are too short for that.
-const Candidate* Choices::settled(MPI_Comm comm, CallKind kind, std::size_t bytes) {
-  if (const auto known = settled_.find({kind, size_class(bytes)}); known != settled_.end()) return known->second;
-  if (!met_ && is_long(bytes)) {
-    // Until they have met, ranks may have read different networks.
-    const bool is_planned = PlanStore::instance().has_network() && bytes >= long_message_bytes();
-    const bool is_kept = members_.rank == 0 && settings().choose == Choose::learn && is_anything_kept(members_.size);
-    if (slowest(comm, is_planned || is_kept ? 1 : 0) > 0) meet(comm);
-  }
-  return met_ ? settled(kind, bytes) : settled_[{kind, size_class(bytes)}] = &all_candidates[0];
-}
-
-const Candidate* Choices::settled(CallKind kind, std::size_t bytes) {
-  const auto [found, is_new] = settled_.try_emplace({kind, size_class(bytes)}, &all_candidates[0]);
-  if (!is_new || place_.digest.empty()) return found->second;
-  const Candidate* const candidate = proven(kind, bytes);
-  const bool as_planned = candidate == nullptr && bytes >= long_message_bytes();
-  return found->second = as_planned || candidate != nullptr ? candidate : &all_candidates[0];
 }
 
 }  // namespace hocket::runtime

@@ -95,9 +95,10 @@ class Choices final : public Keeper {
   void watch(MPI_Comm comm, Choice& choice);
   [[nodiscard]] double credit() const;
   [[nodiscard]] double wire_seconds(const Choice& choice) const;
+  /// The bound of a planned exchange for messages of so many bytes, by the rates of the network as described.
+  [[nodiscard]] static double bound_seconds(const Planned& planned, std::size_t bytes);
   void doubt_rates(MPI_Comm comm, const Choice& choice);
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
-  [[nodiscard]] double setup_seconds(double agreement) const;
   [[nodiscard]] double agreement_seconds(MPI_Comm comm);
   void open(MPI_Comm comm, Choice& choice);
   /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.

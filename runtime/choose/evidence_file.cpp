@@ -96,6 +96,15 @@ std::string known_alone(std::uint64_t network_digest, std::size_t ranks) {
 
 }  // namespace
 
+std::string call_name(CallKind kind) {
+  const std::string_view calls = kind.collective->mpi_calls;
+  std::string name(calls.substr(0, calls.find(',')));
+  name.erase(0, std::string_view("MPI_").size());
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return name;
+}
+
 std::string digits_of(std::uint64_t digest) {
   std::array<char, 16> digits{};
   const auto done = std::to_chars(digits.data(), digits.data() + digits.size(), digest, 16);

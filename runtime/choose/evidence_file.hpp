@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "hocket/choose/evidence.hpp"
+#include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 
 namespace hocket::runtime {
 
 /// What irregular exchanges of any call are kept as; their layout names the class of the demand.
 inline constexpr std::string_view irregular_call = "irregular";
+
+/// "alltoall".
+[[nodiscard]] std::string call_name(CallKind kind);
 
 /// Sixteen hexadecimal ones.
 [[nodiscard]] std::string digits_of(std::uint64_t digest);

@@ -183,6 +183,12 @@ def test_one_long_call_does_not_make_the_ranks_meet(calls: Callable[..., Told]) 
     assert told.agreements <= 5  # whether anything is kept; two calls, twice
 
 
+def test_a_first_call_that_opens_connections_does_not_make_the_ranks_meet(calls: Callable[..., Told]) -> None:
+    """It is worth finding out about, and 30 ms may be what opening three connections takes."""
+    told = calls("29000", FAST, *LEARN, "-v", form="opens", look="1")
+    assert told.scheduled == 0 and "phases by" not in told.said
+
+
 @pytest.mark.parametrize(("form", "agreements"), [("blocking", 2), ("vector", 4)])
 def test_what_short_calls_cost(calls: Callable[..., Told], form: str, agreements: int) -> None:
     """Of 200 calls 64 and 65 are timed; of irregular ones 1 and 16 are looked at, too."""

@@ -3,9 +3,9 @@
  * in each call), sums-late (all-reduces; sums in the last quarter of the calls), sums-early (the same, and a sum in the
  * first call), sums-later (nonblocking sums with a barrier after each), vector (MPI_Alltoallv), both (persistent after
  * blocking), sizes (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), left
- * (blocking; BYTES in the first two calls, half of it in all others), hiccup
- * (blocking; the library's second call takes NATIVE_US, all others a thousandth), or stalls (blocking; the library's
- * call takes NATIVE_US on one rank in turn, a thousandth on the others, as if a message to it had been lost). The
+ * (blocking; BYTES in the first two calls, half of it in all others), hiccup (blocking; the library's second call takes
+ * NATIVE_US, all others a thousandth), opens (the same of the first), or stalls (blocking; the library's call takes
+ * NATIVE_US on one rank in turn, a thousandth on the others, as if a message to it had been lost). The
  * runtime sees this program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one
  * SCHEDULED_US. So what it finds out does not depend on the machine. LOOK_US: nor does what meetings and small messages
  * take: MPI_Wtime moves by so much whenever the runtime looks at it, from the seventh time on by LATER_US. Prints how
@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
     places[i] = i * b.bytes;
   }
   const int stalls = strcmp(argv[1], "stalls") == 0, left = strcmp(argv[1], "left") == 0,
-            hiccup = strcmp(argv[1], "hiccup") == 0;
+            hiccup = strcmp(argv[1], "hiccup") == 0, opens = strcmp(argv[1], "opens") == 0;
   const long stalled_us = native_us;
   const int sums = strncmp(argv[1], "sums", 4) == 0, early = strcmp(argv[1], "sums-early") == 0;
   const int later = strcmp(argv[1], "sums-later") == 0, mixed = early || strcmp(argv[1], "sums-late") == 0;
@@ -177,7 +177,7 @@ int main(int argc, char** argv) {
     if (sizes) b.bytes = most >> round % 6;
     if (left) b.bytes = most >> (round >= 2);
     if (stalls) native_us = round % b.n == b.rank ? stalled_us : stalled_us / 1000;
-    if (hiccup) native_us = round == 1 ? stalled_us : stalled_us / 1000;
+    if (hiccup || opens) native_us = round == hiccup ? stalled_us : stalled_us / 1000;
     const int is_sum = sums && (!mixed || round >= calls - calls / 4 || (early && round == 0));
     fill(&b, round);
     if (is_sum)

@@ -1,0 +1,110 @@
+/// Choices: what a call is expected to take by each candidate.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <iomanip>
+#include <limits>
+#include <span>
+#include <sstream>
+
+#include "hocket/choose/exact.hpp"
+#include "hocket/choose/forecast.hpp"
+#include "runtime/bundle/host_team.hpp"
+#include "runtime/choose/choices.hpp"
+#include "runtime/plan/plan_store.hpp"
+#include "runtime/plan/settings.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+std::string rate_text(double bytes_per_second) {
+  const bool is_fast = bytes_per_second * 8 >= 1e9;
+  std::ostringstream text;
+  text << std::setprecision(3) << bytes_per_second * 8 / (is_fast ? 1e9 : 1e6) << (is_fast ? " Gbit/s" : " Mbit/s");
+  return text.str();
+}
+
+}  // namespace
+
+/// What the link of a host needs for what one rank sends.
+double Choices::wire_seconds(const Choice& choice) const {
+  const PlanStore& plans = PlanStore::instance();
+  if (!plans.has_network()) return 0;
+  const Pattern pattern = choice.kind.collective->pattern;
+  const bool row = !choice.kind.collective->rooted && pattern != Pattern::all_reduce;
+  const double bytes = static_cast<double>(choice.bytes) * (row ? members_.size - 1 : 1);
+  return bytes / (faster_ * plans.network().host_rate());
+}
+
+double Choices::bound_seconds(const Planned& planned, std::size_t bytes) {
+  return planned.figures.bound * static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
+}
+
+/// What contradicts the rates of the network has them measured, once, and what was expected by them is expected anew.
+void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
+  constexpr double measuring_seconds = 30e-3, worth_measuring = 50;  // times as long, in calls
+  constexpr double plausible = 10;                                   // times the bound: what schedules gain
+  constexpr double contradicted = 1.5;
+  const double native = choice.native_seconds;
+  if (rates_doubted_ || native <= 0) return;
+  const bool is_too_slow = choice.bound_seconds > 0 && native > plausible * choice.bound_seconds;
+  if (native >= wire_seconds(choice) && !is_too_slow) return;
+  if (std::max(spent_, native * static_cast<double>(choice.calls)) < worth_measuring * measuring_seconds) return;
+  rates_doubted_ = true;
+  const auto measured = static_cast<double>(members_.host_rate(comm));
+  const double described = PlanStore::instance().network().host_rate();
+  const double times = measured / described;
+  if (measured <= 0 || (times < contradicted && times > 1 / contradicted)) return;
+  faster_ = times;
+  if (members_.rank == 0 && settings().log > 0)
+    say("hosts' links are described with " + rate_text(described) + " and measured with " + rate_text(measured) +
+        ", which counts");
+  for (Choice& one : choices_)
+    if (one.selection) open(comm, one);
+}
+
+double Choices::predicted(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const {
+  const Planned& planned = exchange.planned();
+  const HostTeam* const together = exchange.host_team();
+  const std::size_t bytes =
+      together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
+  const std::size_t segment = candidate.large ? large_segment : settings().segment;
+  const double wire = bound_seconds(planned, bytes) / faster_;
+  ScheduleCost cost{planned.phases, wire, candidate.window, (bytes + segment - 1) / segment, candidate.large};
+  if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
+  if (together != nullptr && candidate.window == 0) {
+    cost.window = 1;
+    const Hosts& hosts = together->hosts;
+    // As short messages go in the library; of all leaders each has a share, and all meet once more.
+    cost.phases = candidate.all_lead ? 1 + (hosts.count() - 1) / hosts.fewest : std::bit_width(hosts.count() - 1);
+    // Between leaders the library's order is as good or bad as between all.
+    cost.wire_seconds = std::sqrt(wire * std::max(wire, choice.native_seconds));
+  }
+  return forecast(cost, {(together != nullptr ? between_leaders_ : small_)->step_seconds, choice.native_seconds});
+}
+
+/// By what factor schedules of the nearest size that was measured have taken longer than predicted.
+double Choices::prediction_error(const Choice& choice) const {
+  const auto distance = [&](const Choice& other) {
+    return std::abs(static_cast<int>(size_class(other.bytes)) - static_cast<int>(size_class(choice.bytes)));
+  };
+  double error = 1;
+  int least = std::numeric_limits<int>::max();
+  for (const Choice& other : choices_) {
+    if (other.kind != choice.kind || !other.selection || distance(other) >= least) continue;
+    const std::span<const Belief> beliefs = other.selection->chooser().beliefs();
+    double logarithms = 0, measured = 0;
+    for (std::size_t i = 1; i < beliefs.size(); ++i) {
+      if (beliefs[i].timed == 0) continue;
+      logarithms += exact_log(beliefs[i].seconds / other.predicted[i]);
+      ++measured;
+    }
+    if (measured == 0) continue;
+    least = distance(other);
+    error = exact_exp(logarithms / measured);
+  }
+  return error;
+}
+
+}  // namespace hocket::runtime
