@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "hocket/schedule/schedule.hpp"
+#include "core/schedule/schedule.hpp"
 
 void bind_progress(nanobind::module_& m);
 void bind_network(nanobind::module_& m);

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "hocket/bundle/combine.hpp"
-#include "hocket/bundle/exchange.hpp"
-#include "hocket/bundle/time.hpp"
-#include "hocket/bundle/verify.hpp"
+#include "core/bundle/combine.hpp"
+#include "core/bundle/exchange.hpp"
+#include "core/bundle/time.hpp"
+#include "core/bundle/verify.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

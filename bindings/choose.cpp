@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "hocket/choose/candidate.hpp"
-#include "hocket/choose/chooser.hpp"
-#include "hocket/choose/evidence.hpp"
-#include "hocket/choose/exact.hpp"
-#include "hocket/choose/first_calls.hpp"
-#include "hocket/choose/forecast.hpp"
-#include "hocket/error.hpp"
+#include "core/choose/candidate.hpp"
+#include "core/choose/chooser.hpp"
+#include "core/choose/evidence.hpp"
+#include "core/choose/exact.hpp"
+#include "core/choose/first_calls.hpp"
+#include "core/choose/forecast.hpp"
+#include "core/error.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

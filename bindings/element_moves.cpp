@@ -2,8 +2,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "core/elements/move.hpp"
 #include "elements.hpp"
-#include "hocket/elements/move.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

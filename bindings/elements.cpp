@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "hocket/elements/digits.hpp"
-#include "hocket/elements/local_sort.hpp"
-#include "hocket/elements/partition.hpp"
-#include "hocket/elements/record.hpp"
-#include "hocket/elements/run_ends.hpp"
+#include "core/elements/digits.hpp"
+#include "core/elements/local_sort.hpp"
+#include "core/elements/partition.hpp"
+#include "core/elements/record.hpp"
+#include "core/elements/run_ends.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

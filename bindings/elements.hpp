@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "hocket/error.hpp"
+#include "core/error.hpp"
 
 namespace hocket::bindings {
 

@@ -1,4 +1,4 @@
-#include "hocket/network/families.hpp"
+#include "core/network/families.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "bindings.hpp"
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

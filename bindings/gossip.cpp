@@ -3,10 +3,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "hocket/error.hpp"
-#include "hocket/gossip/cost.hpp"
-#include "hocket/gossip/grids.hpp"
-#include "hocket/gossip/steps.hpp"
+#include "core/error.hpp"
+#include "core/gossip/cost.hpp"
+#include "core/gossip/grids.hpp"
+#include "core/gossip/steps.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

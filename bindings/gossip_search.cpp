@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "hocket/error.hpp"
-#include "hocket/gossip/bounds.hpp"
-#include "hocket/gossip/diagonal.hpp"
-#include "hocket/gossip/search.hpp"
-#include "hocket/gossip/stride.hpp"
+#include "core/error.hpp"
+#include "core/gossip/bounds.hpp"
+#include "core/gossip/diagonal.hpp"
+#include "core/gossip/search.hpp"
+#include "core/gossip/stride.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

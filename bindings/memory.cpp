@@ -12,14 +12,14 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "core/elements/move.hpp"
+#include "core/elements/pack.hpp"
+#include "core/error.hpp"
+#include "core/model/copy_transfer.hpp"
+#include "core/model/memory_profile.hpp"
+#include "core/model/permute_costs.hpp"
+#include "core/model/sort_costs.hpp"
 #include "elements.hpp"
-#include "hocket/elements/move.hpp"
-#include "hocket/elements/pack.hpp"
-#include "hocket/error.hpp"
-#include "hocket/model/copy_transfer.hpp"
-#include "hocket/model/memory_profile.hpp"
-#include "hocket/model/permute_costs.hpp"
-#include "hocket/model/sort_costs.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

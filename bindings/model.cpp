@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "hocket/error.hpp"
-#include "hocket/model/channel_use.hpp"
-#include "hocket/model/simulate.hpp"
-#include "hocket/schedulers/library_calls.hpp"
+#include "core/error.hpp"
+#include "core/model/channel_use.hpp"
+#include "core/model/simulate.hpp"
+#include "core/schedulers/library_calls.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

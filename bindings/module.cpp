@@ -1,8 +1,8 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
-#include "hocket/error.hpp"
-#include "hocket/progress.hpp"
+#include "core/error.hpp"
+#include "core/progress/progress.hpp"
 
 namespace nb = nanobind;
 

@@ -1,4 +1,4 @@
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -7,7 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "hocket/network/match_host.hpp"
+#include "core/network/match_host.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,4 +1,4 @@
-#include "hocket/plan/plan.hpp"
+#include "core/plan/plan.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -9,11 +9,11 @@
 #include <memory>
 
 #include "bindings.hpp"
-#include "hocket/limits.hpp"
-#include "hocket/model/predict.hpp"
-#include "hocket/schedule/verify_ring.hpp"
-#include "hocket/schedule/verify_sample.hpp"
-#include "hocket/schedulers/ring_rows.hpp"
+#include "core/limits.hpp"
+#include "core/model/predict.hpp"
+#include "core/schedule/verify_ring.hpp"
+#include "core/schedule/verify_sample.hpp"
+#include "core/schedulers/ring_rows.hpp"
 #include "rows.hpp"
 
 namespace nb = nanobind;

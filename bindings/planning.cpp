@@ -4,10 +4,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "hocket/limits.hpp"
-#include "hocket/model/predict.hpp"
-#include "hocket/schedulers/entries.hpp"
-#include "hocket/schedulers/plan_exchange.hpp"
+#include "core/limits.hpp"
+#include "core/model/predict.hpp"
+#include "core/schedulers/entries.hpp"
+#include "core/schedulers/plan_exchange.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,4 +1,4 @@
-#include "hocket/progress.hpp"
+#include "core/progress/progress.hpp"
 
 #include <nanobind/nanobind.h>
 

@@ -12,19 +12,19 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "hocket/demand/collective.hpp"
-#include "hocket/schedule/balance.hpp"
-#include "hocket/schedule/bounds.hpp"
-#include "hocket/schedule/lockstep.hpp"
-#include "hocket/schedule/shared_channels.hpp"
-#include "hocket/schedule/token_time.hpp"
-#include "hocket/schedule/verify.hpp"
-#include "hocket/schedule/waits.hpp"
-#include "hocket/schedulers/irregular/proposals.hpp"
-#include "hocket/schedulers/irregular/worth.hpp"
-#include "hocket/schedulers/plan_exchange.hpp"
-#include "hocket/schedulers/scheduler.hpp"
-#include "hocket/schedulers/tree_phases.hpp"
+#include "core/demand/collective.hpp"
+#include "core/schedule/balance.hpp"
+#include "core/schedule/bounds.hpp"
+#include "core/schedule/lockstep.hpp"
+#include "core/schedule/shared_channels.hpp"
+#include "core/schedule/token_time.hpp"
+#include "core/schedule/verify.hpp"
+#include "core/schedule/waits.hpp"
+#include "core/schedulers/irregular/proposals.hpp"
+#include "core/schedulers/irregular/worth.hpp"
+#include "core/schedulers/plan_exchange.hpp"
+#include "core/schedulers/scheduler.hpp"
+#include "core/schedulers/tree_phases.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

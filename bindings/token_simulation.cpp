@@ -1,4 +1,4 @@
-#include "hocket/model/token_simulation.hpp"
+#include "core/model/token_simulation.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-#include "hocket/network/trunks.hpp"
+#include "core/network/trunks.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>

@@ -1,4 +1,4 @@
-#include "hocket/model/wormhole.hpp"
+#include "core/model/wormhole.hpp"
 
 #include <nanobind/stl/string.h>
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = (ROOT, ROOT / "core/include", ROOT / "runtime/include")
+FOLDERS = (ROOT, ROOT / "runtime/include")
 TIDIED = re.compile(r"hocket_(core|runtime_(mpich|openmpi))")
 
 
@@ -54,16 +54,7 @@ def tidy(build: Path) -> Iterator[Check]:
 
 
 def syntax(compiler: str) -> Iterator[Check]:
-    command = [
-        compiler,
-        "-x",
-        "c++",
-        "-std=c++20",
-        "-fsyntax-only",
-        "-I.",
-        "-Icore/include",
-        "-Iruntime/include",
-    ]
+    command = [compiler, "-x", "c++", "-std=c++20", "-fsyntax-only", "-I.", "-Iruntime/include"]
     shown = subprocess.run([compiler, "-show"], capture_output=True, text=True, check=True).stdout
     uses = version(compiler) + mpi_headers(shlex.split(shown))
     uses += " ".join(command[1:]).encode()

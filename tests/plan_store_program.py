@@ -23,6 +23,6 @@ def compile_command(mpicc: str) -> list[str]:
     sources = [Path(__file__).parent / "runtime" / "programs" / "plan_store.cpp"]
     sources += [native / "runtime" / f"{name}.cpp" for name in _PARTS]
     included = [option for source in sources for option in ("-include", str(source))]  # headers are read once
-    flags = ["-cc=c++", "-std=c++20", "-O0", "-I", str(native), "-I", str(native / "include")]
+    flags = ["-cc=c++", "-std=c++20", "-O0", "-I", str(native)]
     libraries = ["-x", "none", str(native / "libhocket_core.a"), "-lstdc++", "-lm"]
     return [mpicc, *flags, *included, "-x", "c++", os.devnull, *libraries]

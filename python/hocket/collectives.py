@@ -1,6 +1,6 @@
 """What can be planned: the core's descriptors by name, and the patterns that their demands have.
 
-A collective is a row of the core's table (``core/src/demand/collective.cpp``); commands and choices follow from it.
+A collective is a row of the core's table (``core/demand/collective.cpp``); commands and choices follow from it.
 """
 
 from __future__ import annotations

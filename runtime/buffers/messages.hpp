@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/schedule/ranges.hpp"
+#include "core/schedule/ranges.hpp"
 
 namespace hocket::runtime {
 

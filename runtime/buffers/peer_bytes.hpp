@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/network/routing.hpp"
+#include "core/network/routing.hpp"
 
 namespace hocket::runtime {
 

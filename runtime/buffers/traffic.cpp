@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "hocket/schedule/turned.hpp"
+#include "core/schedule/turned.hpp"
 
 namespace hocket::runtime {
 namespace {

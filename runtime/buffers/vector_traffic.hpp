@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/plan/program.hpp"
+#include "core/plan/program.hpp"
 #include "runtime/buffers/messages.hpp"
 #include "runtime/buffers/traffic.hpp"
 

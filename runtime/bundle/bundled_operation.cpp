@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "hocket/plan/binary.hpp"
+#include "core/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/scheduled_operation.hpp"
 

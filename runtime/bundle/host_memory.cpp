@@ -14,7 +14,7 @@
 #include <random>
 #include <string>
 
-#include "hocket/error.hpp"
+#include "core/error.hpp"
 
 namespace hocket::runtime {
 namespace {

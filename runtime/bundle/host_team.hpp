@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "hocket/demand/collective.hpp"
+#include "core/demand/collective.hpp"
 #include "runtime/bundle/host_memory.hpp"
 #include "runtime/bundle/hosts.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/error.hpp"
 #include "hocket.h"
-#include "hocket/error.hpp"
 #include "runtime/mpi/entry.hpp"
 
 namespace hocket::runtime {

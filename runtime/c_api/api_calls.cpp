@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "hocket/choose/candidate.hpp"
+#include "core/choose/candidate.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/report/report.hpp"

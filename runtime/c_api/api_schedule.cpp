@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hocket/schedule/bounds.hpp"
+#include "core/schedule/bounds.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/site.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/plan/row.hpp"
+#include "core/plan/row.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/plan/binary.hpp"
+#include "core/plan/program.hpp"
 #include "hocket.h"
-#include "hocket/plan/binary.hpp"
-#include "hocket/plan/program.hpp"
 
 namespace hocket::runtime {
 

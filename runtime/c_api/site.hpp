@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 #include "runtime/plan/numbering.hpp"
 
 namespace hocket::runtime {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "hocket/choose/candidate.hpp"
-#include "hocket/choose/evidence.hpp"
+#include "core/choose/candidate.hpp"
+#include "core/choose/evidence.hpp"
 #include "runtime/choose/agreed_cost.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/plan/call_kind.hpp"

@@ -8,8 +8,8 @@
 #include <span>
 #include <sstream>
 
-#include "hocket/choose/exact.hpp"
-#include "hocket/choose/forecast.hpp"
+#include "core/choose/exact.hpp"
+#include "core/choose/forecast.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/plan/plan_store.hpp"

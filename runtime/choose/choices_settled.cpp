@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "hocket/limits.hpp"
+#include "core/limits.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/choose/evidence_file.hpp"
 #include "runtime/choose/small_costs.hpp"

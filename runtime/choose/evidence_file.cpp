@@ -13,8 +13,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "hocket/error.hpp"
-#include "hocket/plan/binary.hpp"
+#include "core/error.hpp"
+#include "core/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hocket/choose/evidence.hpp"
+#include "core/choose/evidence.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 

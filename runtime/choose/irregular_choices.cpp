@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "hocket/plan/binary.hpp"
+#include "core/plan/binary.hpp"
 #include "runtime/choose/evidence_file.hpp"
 #include "runtime/plan/settings.hpp"
 

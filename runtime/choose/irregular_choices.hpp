@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/demand/demand.hpp"
+#include "core/demand/demand.hpp"
 #include "runtime/choose/keeper.hpp"
 #include "runtime/choose/selection.hpp"
 

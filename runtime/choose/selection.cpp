@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hocket/choose/exact.hpp"
+#include "core/choose/exact.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hocket/choose/chooser.hpp"
-#include "hocket/choose/evidence.hpp"
+#include "core/choose/chooser.hpp"
+#include "core/choose/evidence.hpp"
 #include "runtime/choose/agreed_cost.hpp"
 
 namespace hocket::runtime {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "hocket/error.hpp"
+#include "core/error.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/plan/written_file.hpp"

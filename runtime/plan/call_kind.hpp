@@ -3,8 +3,8 @@
 #include <compare>
 #include <cstdint>
 
-#include "hocket/demand/collective.hpp"
-#include "hocket/limits.hpp"
+#include "core/demand/collective.hpp"
+#include "core/limits.hpp"
 
 namespace hocket::runtime {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "hocket/error.hpp"
-#include "hocket/network/match_host.hpp"
-#include "hocket/plan/binary.hpp"
+#include "core/error.hpp"
+#include "core/network/match_host.hpp"
+#include "core/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
 

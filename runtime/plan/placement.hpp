@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 #include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {

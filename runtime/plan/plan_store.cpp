@@ -6,14 +6,14 @@
 #include <new>
 #include <utility>
 
-#include "hocket/error.hpp"
-#include "hocket/limits.hpp"
-#include "hocket/schedule/bounds.hpp"
-#include "hocket/schedule/lockstep.hpp"
-#include "hocket/schedule/waits.hpp"
-#include "hocket/schedulers/closed_forms.hpp"
-#include "hocket/schedulers/plan_exchange.hpp"
-#include "hocket/schedulers/ring_rows.hpp"
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "core/schedule/bounds.hpp"
+#include "core/schedule/lockstep.hpp"
+#include "core/schedule/waits.hpp"
+#include "core/schedulers/closed_forms.hpp"
+#include "core/schedulers/plan_exchange.hpp"
+#include "core/schedulers/ring_rows.hpp"
 #include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {

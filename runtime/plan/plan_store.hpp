@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hocket/plan/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/placement.hpp"
 #include "runtime/plan/planned.hpp"

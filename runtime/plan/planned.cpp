@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "hocket/error.hpp"
-#include "hocket/schedule/ranges.hpp"
-#include "hocket/schedule/turned.hpp"
+#include "core/error.hpp"
+#include "core/schedule/ranges.hpp"
+#include "core/schedule/turned.hpp"
 
 namespace hocket::runtime {
 namespace {

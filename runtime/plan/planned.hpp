@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "hocket/demand/demand.hpp"
-#include "hocket/plan/program.hpp"
+#include "core/demand/demand.hpp"
+#include "core/plan/program.hpp"
 
 namespace hocket::runtime {
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "hocket/plan/binary.hpp"
+#include "core/plan/binary.hpp"
 #include "runtime/environment/variables.hpp"
 
 namespace hocket::runtime {

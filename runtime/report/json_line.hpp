@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hocket/plan/binary.hpp"
+#include "core/plan/binary.hpp"
 
 namespace hocket::runtime {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "hocket/error.hpp"
+#include "core/error.hpp"
 #include "runtime/plan/planned.hpp"
 #include "runtime/progress/agree.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hocket/error.hpp"
+#include "core/error.hpp"
 #include "runtime/mpi/bytes_type.hpp"
 #include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"

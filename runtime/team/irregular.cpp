@@ -4,12 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "hocket/error.hpp"
-#include "hocket/limits.hpp"
-#include "hocket/schedule/lockstep.hpp"
-#include "hocket/schedule/token_time.hpp"
-#include "hocket/schedulers/irregular/worth.hpp"
-#include "hocket/schedulers/plan_exchange.hpp"
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "core/schedule/lockstep.hpp"
+#include "core/schedule/token_time.hpp"
+#include "core/schedulers/irregular/worth.hpp"
+#include "core/schedulers/plan_exchange.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/plan/planned.hpp"

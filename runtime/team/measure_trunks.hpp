@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/network/trunks.hpp"
+#include "core/network/trunks.hpp"
 #include "runtime/plan/numbering.hpp"
 
 namespace hocket::runtime {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "hocket/error.hpp"
+#include "core/error.hpp"
 #include "runtime/buffers/gpu.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/progress/agree.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 
 namespace hocket::runtime {
 

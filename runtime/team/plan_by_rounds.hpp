@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/choose/irregular_choices.hpp"
 #include "runtime/plan/numbering.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/limits.hpp"
+#include "core/limits.hpp"
 #include "runtime/choose/evidence_file.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/entry.hpp"

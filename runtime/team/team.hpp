@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hocket/choose/candidate.hpp"
+#include "core/choose/candidate.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "hocket/error.hpp"
+#include "core/error.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/plan/written_file.hpp"
 #include "runtime/report/json_line.hpp"

@@ -2,7 +2,7 @@
 /// The file in which measured widths are kept, so that the next run plans with them from the start.
 #include <string>
 
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 #include "runtime/team/measure_trunks.hpp"
 
 namespace hocket::runtime {

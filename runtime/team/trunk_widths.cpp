@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/network/trunks.hpp"
+#include "core/network/trunks.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/team/agreement.hpp"

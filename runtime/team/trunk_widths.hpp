@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "hocket/network/network.hpp"
+#include "core/network/network.hpp"
 #include "runtime/plan/numbering.hpp"
 
 namespace hocket::runtime {

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "hocket/error.hpp"
-#include "hocket/limits.hpp"
-#include "hocket/network/trunks.hpp"
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "core/network/trunks.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"

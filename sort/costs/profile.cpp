@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "hocket/error.hpp"
+#include "core/error.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/progress/wait_in_mpi.hpp"
 #include "runtime/team/agreement.hpp"

@@ -2,7 +2,7 @@
 /// The figures by which permuting and sorting choose their ways.
 #include <mpi.h>
 
-#include "hocket/model/memory_profile.hpp"
+#include "core/model/memory_profile.hpp"
 
 namespace hocket::sort {
 

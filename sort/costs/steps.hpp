@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/model/step_cost.hpp"
+#include "core/model/step_cost.hpp"
 #include "hocket_sort.h"
 #include "sort/place/host_shared_context.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hocket/elements/move.hpp"
+#include "core/elements/move.hpp"
 #include "runtime/team/agreement.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
 #include "sort/place/collective_try.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hocket/elements/partition.hpp"
+#include "core/elements/partition.hpp"
 #include "runtime/progress/requests.hpp"
 #include "sort/exchange/deliver.hpp"
 #include "sort/exchange/exchange_blocks.hpp"

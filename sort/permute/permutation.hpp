@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "hocket/elements/cuts.hpp"
+#include "core/elements/cuts.hpp"
 #include "sort/place/host_shared_context.hpp"
 #include "sort/place/layout.hpp"
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/elements/region_writer.hpp"
-#include "hocket/elements/scatter_once.hpp"
+#include "core/elements/region_writer.hpp"
+#include "core/elements/scatter_once.hpp"
 #include "sort/exchange/chunk_exchange.hpp"
 #include "sort/permute/permutation.hpp"
 #include "sort/permute/region_block.hpp"

@@ -2,7 +2,7 @@
 #include <limits>
 #include <vector>
 
-#include "hocket/elements/scatter_once.hpp"
+#include "core/elements/scatter_once.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
 #include "sort/permute/permutation.hpp"
 #include "sort/place/collective_try.hpp"

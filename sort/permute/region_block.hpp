@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/elements/region_writer.hpp"
+#include "core/elements/region_writer.hpp"
 #include "sort/place/host_shared_context.hpp"
 
 namespace hocket::sort {

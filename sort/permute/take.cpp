@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "hocket/elements/cuts.hpp"
-#include "hocket/elements/move.hpp"
+#include "core/elements/cuts.hpp"
+#include "core/elements/move.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
 #include "sort/place/collective_try.hpp"
 #include "sort/place/private_memory.hpp"

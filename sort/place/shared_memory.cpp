@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "hocket/elements/move.hpp"
+#include "core/elements/move.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/agreement.hpp"

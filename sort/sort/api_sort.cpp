@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "hocket/elements/key_bits.hpp"
-#include "hocket/model/sort_costs.hpp"
+#include "core/elements/key_bits.hpp"
+#include "core/model/sort_costs.hpp"
 #include "hocket_sort.h"
 #include "runtime/team/agreement.hpp"
 #include "sort/costs/profile.hpp"

@@ -1,6 +1,6 @@
 #include "sort/sort/buckets.hpp"
 
-#include "hocket/elements/partition.hpp"
+#include "core/elements/partition.hpp"
 
 namespace hocket::sort {
 

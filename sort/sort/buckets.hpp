@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hocket/elements/record.hpp"
+#include "core/elements/record.hpp"
 #include "sort/exchange/deliver.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "hocket/elements/record.hpp"
+#include "core/elements/record.hpp"
 #include "sort/place/collective_try.hpp"
 #include "sort/sort/sample_sort.hpp"
 

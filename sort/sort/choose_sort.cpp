@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "hocket/model/sort_costs.hpp"
+#include "core/model/sort_costs.hpp"
 #include "sort/costs/profile.hpp"
 #include "sort/sort/sample_sort.hpp"
 #include "sort/sort/splitters.hpp"

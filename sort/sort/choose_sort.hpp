@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hocket/model/step_cost.hpp"
+#include "core/model/step_cost.hpp"
 #include "hocket_sort.h"
 #include "sort/place/host_shared_context.hpp"
 #include "sort/sort/radix_sort.hpp"

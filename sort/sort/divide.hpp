@@ -2,7 +2,7 @@
 /// Dividing a rank's elements by splitters.
 #include <span>
 
-#include "hocket/elements/partition.hpp"
+#include "core/elements/partition.hpp"
 #include "sort/exchange/exchange_blocks.hpp"
 #include "sort/place/private_memory.hpp"
 #include "sort/sort/sort_task.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/elements/partition.hpp"
+#include "core/elements/partition.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/requests.hpp"
 #include "sort/exchange/rebalance.hpp"

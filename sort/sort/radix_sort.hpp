@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "hocket/elements/digits.hpp"
+#include "core/elements/digits.hpp"
 #include "sort/costs/steps.hpp"
 #include "sort/place/host_shared_context.hpp"
 #include "sort/sort/sort_task.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/elements/move.hpp"
+#include "core/elements/move.hpp"
 #include "sort/exchange/deliver.hpp"
 #include "sort/exchange/rebalance.hpp"
 #include "sort/place/collective_try.hpp"

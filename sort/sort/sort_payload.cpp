@@ -3,7 +3,7 @@
 #include <numeric>
 #include <span>
 
-#include "hocket/elements/pack.hpp"
+#include "core/elements/pack.hpp"
 #include "sort/permute/take.hpp"
 #include "sort/place/collective_try.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Payload on its way through a sort: narrow ones travel with their keys; of wide ones the places travel, and they are
 /// fetched once at the end.
-#include "hocket/elements/record.hpp"
+#include "core/elements/record.hpp"
 #include "sort/place/layout.hpp"
 #include "sort/place/private_memory.hpp"
 #include "sort/sort/check_sort.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "hocket/elements/local_sort.hpp"
-#include "hocket/elements/move.hpp"
+#include "core/elements/local_sort.hpp"
+#include "core/elements/move.hpp"
 
 namespace hocket::sort {
 

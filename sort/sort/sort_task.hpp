@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "hocket/elements/record.hpp"
+#include "core/elements/record.hpp"
 #include "hocket_sort.h"
 #include "sort/place/layout.hpp"
 #include "sort/place/private_memory.hpp"

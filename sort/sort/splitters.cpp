@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "hocket/schedulers/random.hpp"
+#include "core/schedulers/random.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/requests.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hocket/elements/partition.hpp"
+#include "core/elements/partition.hpp"
 #include "sort/place/host_shared_context.hpp"
 #include "sort/sort/sort_task.hpp"
 

@@ -10,7 +10,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TREES = ("core", "runtime", "sort")  # each uses only those before it
 SUFFIXES = {".c", ".cpp", ".h", ".hpp"}
-_INCLUDED_AS = {"core": "core/include", "runtime": ".", "sort": "."}
 
 
 def files(tree: str) -> Iterator[Path]:
@@ -25,15 +24,13 @@ def rooms(tree: str) -> list[str]:
 def place(path: Path) -> tuple[str, str]:
     """Tree and room; the room is empty for files that belong to none."""
     tree, *inner = path.relative_to(ROOT).parts
-    if tree == "core":
-        inner = [part for part in inner if part not in ("include", "src", "hocket")]
     return tree, inner[0] if len(inner) > 1 else ""
 
 
 def included(path: Path) -> Iterator[Path]:
     """The project's files that ``path`` includes."""
     for name in re.findall(r'^\s*#\s*include "([^"]+)"', path.read_text(), re.MULTILINE):
-        bases = (path.parent, ROOT, ROOT / "core/include", ROOT / "runtime/include")
+        bases = (path.parent, ROOT, ROOT / "runtime/include")
         found = [base / name for base in bases if (base / name).is_file()]
         assert found, f"{path.relative_to(ROOT)} includes {name}, which is nowhere"
         yield found[0].resolve()
@@ -41,8 +38,7 @@ def included(path: Path) -> Iterator[Path]:
 
 def unit(path: Path) -> str:
     """A source with its header."""
-    tree, *inner = path.with_suffix("").relative_to(ROOT).parts
-    return "/".join([tree, *(part for part in inner if part not in ("include", "src", "hocket"))])
+    return path.with_suffix("").relative_to(ROOT).as_posix()
 
 
 def order_of(path: Path) -> tuple[int, int]:

@@ -125,7 +125,7 @@ def _own_order(
     own: list[int], transfers: list[Transfer], window: int, over: list[list[int]], started: list[int]
 ) -> None:
     """A send waits for its sender's sends `window` or more places earlier; those of one phase go together
-    (core/src/schedule/waits.cpp)."""
+    (core/schedule/waits.cpp)."""
     done = 0  # so many of them are over when the send before starts
     first = 0  # of the phase
     for place, number in enumerate(own):

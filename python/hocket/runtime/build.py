@@ -139,7 +139,7 @@ def _write_units(work: Path) -> list[Path]:
 
 
 def _compile_library(wrapper: Wrapper, library: Path, work: Path) -> None:
-    folders = [native_dir(), native_dir() / "include", include_dir()]
+    folders = [native_dir(), include_dir()]
     flags = _library_flags()
     compiling = [wrapper.path, *flags, *(argument for folder in folders for argument in ("-I", str(folder)))]
     units = _write_units(work)

@@ -18,8 +18,8 @@
 #include <sstream>
 #include <string>
 
-#include "hocket/error.hpp"
-#include "hocket/plan/row.hpp"
+#include "core/error.hpp"
+#include "core/plan/row.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;

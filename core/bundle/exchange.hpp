@@ -1,0 +1,71 @@
+#pragma once
+/// Exchanges in two levels: the ranks of a host put what they have into its memory, the leaders carry it between hosts
+/// by a schedule, and every rank takes what is its own.
+///
+/// This is what the runtime's bundles do (runtime/bundle/), copy by copy: what the verifier proves of it is what runs.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/bundle/host_groups.hpp"
+#include "core/demand/demand.hpp"
+#include "core/schedule/schedule.hpp"
+
+namespace hocket {
+
+/// A rank's copy between its buffers and the memory of its host. `piece` names the bytes: of a message, of a
+/// contribution (target: everyone), or of a rank's vector in a reduction (origin: whose, target: everyone).
+struct LocalCopy {
+  Rank rank = 0;
+  std::uint64_t at = 0;  ///< in the memory of the rank's host
+  Piece piece;
+  bool operator==(const LocalCopy&) const = default;
+};
+
+/// A part of the vector that a rank adds up for its host: `length` bytes each from `from`, into `to`.
+struct LocalSum {
+  Rank rank = 0;
+  std::uint64_t to = 0, length = 0;
+  std::vector<std::uint64_t> from;
+  bool operator==(const LocalSum&) const = default;
+};
+
+/// What a message moves from the memory of one host into that of another.
+struct Carry {
+  std::uint64_t from = 0, to = 0, length = 0;
+  bool operator==(const Carry&) const = default;
+};
+
+struct BundledExchange {
+  Demand demand;                      ///< of the ranks
+  HostGroups groups;                  ///< of these ranks
+  std::vector<std::uint64_t> memory;  ///< bytes of each host
+  std::vector<LocalCopy> puts;
+  std::vector<LocalSum> sums;                 ///< reductions
+  Demand between;                             ///< of the hosts, one rank each
+  Schedule schedule{0, 0};                    ///< of that
+  std::vector<std::uint64_t> carry_begin{0};  ///< transfer i moves [carry_begin[i], carry_begin[i + 1]) of `carries`
+  std::vector<Carry> carries;
+  std::vector<LocalCopy> takes;
+
+  [[nodiscard]] std::span<const Carry> of_transfer(std::uint64_t transfer) const {
+    return {carries.data() + carry_begin[transfer], carries.data() + carry_begin[transfer + 1]};
+  }
+};
+
+/// Empty if exchanges of this demand can be bundled, else the reason why not.
+[[nodiscard]] std::string_view why_not_bundled(const HostGroups& groups, const Demand& demand);
+
+/// What the hosts exchange for their ranks: irregular where bundles differ in size. An all-reduce's vector is cut into
+/// a block for each host. Throws InputError if the demand cannot be bundled.
+[[nodiscard]] Demand demand_between(const HostGroups& groups, const Demand& demand);
+
+/// What is scheduled for it: equal all-to-alls stay such where hosts differ, as the order of their messages does not
+/// depend on sizes.
+[[nodiscard]] Demand scheduled_between(const HostGroups& groups, const Demand& demand);
+
+/// `schedule`: of demand_between() or scheduled_between(); of direct messages each takes the bytes of its bundle. What
+/// a host passes on lies behind its own bundles. Throws InputError for what does not fit.
+[[nodiscard]] BundledExchange bundle(HostGroups groups, Demand demand, const Schedule& schedule);
+
+}  // namespace hocket

@@ -1,0 +1,145 @@
+#include "core/choose/chooser.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/choose/exact.hpp"
+#include "core/error.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr double noise_calls = 8;  // calls that spread::call stands for
+constexpr double outlier = 2;      // standard deviations: what is further off counts as this
+
+/// The mean of what of X is above 0, X distributed like a triangle about `centre`.
+double positive_part(double centre, double deviation) {
+  const double half = deviation * std::sqrt(6.0);
+  if (centre <= -half) return 0;
+  if (centre >= half) return centre;
+  const double rest = half - std::abs(centre);
+  return std::max(centre, 0.0) + rest * rest * rest / (6 * half * half);
+}
+
+}  // namespace
+
+Chooser::Chooser(std::span<const double> predicted, double agree_seconds, double setup_seconds)
+    : beliefs_(predicted.size()),
+      outliers_(predicted.size()),
+      agree_seconds_(agree_seconds),
+      setup_seconds_(setup_seconds) {
+  if (predicted.empty()) throw InputError("there is no candidate to choose");
+  const std::size_t n = predicted.size();
+  const auto known = std::ranges::find_if(predicted, is_cost);
+  const double usual = known != predicted.end() ? exact_log(*known) : 0;
+  covariance_.assign(n * n, 0);
+  for (std::size_t a = 0; a < n; ++a) {
+    const bool is_known = is_cost(predicted[a]);
+    mean_.push_back(is_known ? exact_log(predicted[a]) : usual);
+    for (std::size_t b = 1; b < n && a > 0; ++b) covariance(a, b) = spread::prediction * spread::prediction;
+    const double own = a > 0 && is_known ? spread::candidate : spread::unknown;
+    covariance(a, a) += own * own;
+  }
+  for (std::size_t a = 0; a < n; ++a) beliefs_[a].seconds = exact_exp(mean_[a]);
+}
+
+void Chooser::recall(std::size_t candidate, double seconds) {
+  if (!is_cost(seconds)) return;
+  update(candidate, exact_log(seconds), spread::kept * spread::kept);
+  beliefs_[candidate].timed = std::max<std::uint64_t>(beliefs_[candidate].timed, 1);
+}
+
+void Chooser::seen(std::size_t candidate, std::uint64_t calls, double seconds) {
+  calls_ += calls;
+  beliefs_[candidate].calls += calls;
+  timed_ = candidate;
+  learn(seconds);
+  spent_ += static_cast<double>(calls) * beliefs_[candidate].seconds;
+}
+
+double Chooser::noise() const { return std::sqrt(noise_); }
+
+double Chooser::noise_of(std::size_t candidate) const {
+  return beliefs_[candidate].timed > 0 ? noise_ : spread::first_call * spread::first_call;
+}
+
+/// What a measured call of `candidate` lets expect to gain over the better of itself and `other`, as a part of that.
+double Chooser::gain(std::size_t candidate, std::size_t other) const {
+  const double variance = covariance(candidate, candidate);
+  const double learned = std::abs(variance - covariance(candidate, other)) / std::sqrt(variance + noise_of(candidate));
+  return positive_part(-std::abs(mean_[candidate] - mean_[other]), learned);
+}
+
+std::size_t Chooser::best() const { return static_cast<std::size_t>(std::ranges::min_element(mean_) - mean_.begin()); }
+
+Decision Chooser::next() {
+  const std::size_t n = beliefs_.size(), least = best();
+  const auto horizon = static_cast<double>(std::max<std::uint64_t>(calls_, 1));
+  const double cost = beliefs_[least].seconds, native = beliefs_[0].seconds;
+  std::size_t second = least;
+  for (std::size_t c = 0; c < n; ++c)
+    if (c != least && (second == least || mean_[c] < mean_[second])) second = c;
+  Decision decision{.candidate = least};
+  double most = n > 1 ? horizon * gain(least, second) : 0;
+  const bool worth_timing = most > agree_seconds_ / cost;
+  for (std::size_t c = 0; c < n; ++c) {
+    if (c == least) continue;
+    double loss = beliefs_[c].seconds / cost - 1;
+    if (c > 0 && beliefs_[c].timed < calls_cut) loss = std::min(loss, patience * native / cost - 1);
+    if (c > 0 && beliefs_[c].calls == 0) loss = std::max(loss, 0.0) + setup_seconds_ / cost;
+    const double worth = horizon * gain(c, least) - std::max(loss, 0.0) - agree_seconds_ / cost;
+    if (worth > most) {
+      most = worth;
+      decision.candidate = c;
+    }
+  }
+  const Belief& chosen = beliefs_[decision.candidate];
+  const bool is_trial = decision.candidate != least;
+  const bool affordable = agreeing_ + agree_seconds_ <= timing_share * (spent_ + cost);
+  decision.timed = n > 1 && (is_trial || worth_timing || affordable);
+  if (decision.candidate > 0 && chosen.timed < calls_cut && beliefs_[0].timed > 0) decision.limit = patience * native;
+  timed_ = decision.candidate;
+  trials_ += is_trial ? 1 : 0;
+  ++calls_;
+  ++beliefs_[decision.candidate].calls;
+  spent_ += chosen.seconds;
+  if (decision.timed) agreeing_ += agree_seconds_;
+  for (std::size_t c = 0; c < n; ++c) covariance(c, c) += spread::drift * spread::drift;
+  return decision;
+}
+
+void Chooser::learn(double seconds) {
+  if (!is_cost(seconds)) return;
+  Belief& belief = beliefs_[timed_];
+  const double noise = noise_of(timed_);
+  const double variance = covariance(timed_, timed_) + noise, off = exact_log(seconds) - mean_[timed_];
+  const double most = outlier * std::sqrt(variance), seen = std::clamp(off, -most, most);
+  const bool is_outlier = seen != off && belief.timed > 1;
+  if (belief.timed > 0) {
+    noise_ += (seen * seen * noise / variance - noise_) / (noise_calls + static_cast<double>(belief.timed));
+    noise_ = std::max(noise_, spread::least * spread::least);
+  }
+  // One call may be held up; two in turn show that this candidate has changed.
+  if (is_outlier && outliers_[timed_]) covariance(timed_, timed_) += off * off;
+  update(timed_, mean_[timed_] + (is_outlier && !outliers_[timed_] ? seen : off), noise);
+  outliers_[timed_] = is_outlier && !outliers_[timed_];
+  ++belief.timed;
+}
+
+void Chooser::update(std::size_t candidate, double log_cost, double variance) {
+  const std::size_t n = beliefs_.size();
+  const double all = covariance(candidate, candidate) + variance, off = log_cost - mean_[candidate];
+  std::vector<double> share(n), row(n);
+  for (std::size_t c = 0; c < n; ++c) {
+    row[c] = covariance(candidate, c);
+    share[c] = row[c] / all;
+  }
+  for (std::size_t a = 0; a < n; ++a) {
+    mean_[a] += share[a] * off;
+    for (std::size_t b = 0; b < n; ++b) covariance(a, b) -= share[a] * row[b];
+    beliefs_[a].seconds = exact_exp(mean_[a]);
+  }
+  for (std::size_t a = 0; a < n; ++a) beliefs_[a].spread = std::sqrt(covariance(a, a));
+}
+
+}  // namespace hocket

@@ -1,0 +1,77 @@
+#pragma once
+/// Who must send how many bytes to whom.
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/demand/traffic_matrix.hpp"
+#include "core/network/routing.hpp"
+
+namespace hocket {
+
+enum class Pattern : std::uint8_t { all_to_all, all_gather, irregular, reduce_scatter, all_reduce };
+inline constexpr std::uint8_t pattern_kinds = 5;
+
+/// Ranks add what they get to what they have.
+[[nodiscard]] constexpr bool reduces(Pattern pattern) {
+  return pattern == Pattern::reduce_scatter || pattern == Pattern::all_reduce;
+}
+/// There is a block for every rank, which others pass on: what a rank contributes to an all-gather, or gets of a sum.
+[[nodiscard]] constexpr bool by_blocks(Pattern pattern) { return pattern == Pattern::all_gather || reduces(pattern); }
+
+[[nodiscard]] std::string_view to_string(Pattern pattern);
+/// "all-to-all" and so on; throws InputError.
+[[nodiscard]] Pattern parse_pattern(std::string_view text);
+
+/// The target of a piece of a block: in an all-gather what a rank contributes is one message to everyone. In a
+/// reduction everyone has something for the block.
+inline constexpr Rank everyone = ~Rank{0};
+
+/// A traffic matrix over `ranks` ranks.
+/// - All-to-all: every rank has a different message of `bytes` bytes for every other rank
+///   (MPI_Alltoall without the part a rank keeps).
+/// - All-gather: every rank contributes one message, which every other rank must get; of `bytes`
+///   bytes, or of `contributions[rank]` where they are not equal (MPI_Allgatherv).
+/// - Reduce-scatter: every rank has a vector of one block for every rank, of `bytes` or `contributions[rank]` bytes;
+///   each must get the sum of all ranks' blocks for it (MPI_Reduce_scatter). The origin of a piece is the rank whose
+///   block it is; a transfer carries what its sender has added up so far.
+/// - All-reduce: the same, and then everyone must get all sums (MPI_Allreduce).
+/// - Irregular: what `matrix` says (MPI_Alltoallv); `bytes` is its largest message.
+struct Demand {
+  Pattern pattern = Pattern::all_to_all;
+  std::uint32_t ranks = 0;
+  std::uint64_t bytes = 1;
+  std::vector<std::uint64_t> contributions = {};  ///< of each rank's block; empty: `bytes` each
+  TrafficMatrix matrix = {};                      ///< irregular
+
+  [[nodiscard]] bool by_blocks() const { return hocket::by_blocks(pattern); }
+  [[nodiscard]] bool reduces() const { return hocket::reduces(pattern); }
+  /// Messages differ in size, or are missing.
+  [[nodiscard]] bool by_matrix() const { return pattern == Pattern::irregular; }
+  [[nodiscard]] std::uint64_t contribution(Rank origin) const {
+    return contributions.empty() ? bytes : contributions[origin];
+  }
+  /// The root of a broadcast or reduce: the one rank that has a block. Nothing where others have one, too.
+  [[nodiscard]] std::optional<Rank> only_block() const;
+  /// Bytes that `target` must get from `origin`; what a rank contributes to everyone is no message
+  /// to itself. Of blocks `target` is `everyone`, and only there.
+  [[nodiscard]] std::uint64_t size(Rank origin, Rank target) const {
+    if (by_matrix()) return matrix.size(origin, target);
+    if (origin == target || (target == everyone) != by_blocks()) return 0;
+    return contribution(origin);
+  }
+  /// Messages, or what every block must take: from rank to rank until all have had their part.
+  [[nodiscard]] std::uint64_t messages() const {
+    if (by_matrix()) return matrix.messages();
+    return std::uint64_t{ranks} * (ranks > 0 ? ranks - 1 : 0) * (pattern == Pattern::all_reduce ? 2 : 1);
+  }
+  bool operator==(const Demand&) const = default;
+};
+
+[[nodiscard]] Demand irregular(TrafficMatrix matrix);
+
+/// The all-gather of the same blocks: a reduction is scheduled as one, turned round.
+[[nodiscard]] Demand gather_of(const Demand& reduction);
+
+}  // namespace hocket

@@ -1,0 +1,235 @@
+#include "core/model/fair_share.hpp"
+
+#include <algorithm>
+
+namespace hocket {
+
+FairShare::FairShare(const Network& network, const Contention& contention)
+    : contention_(contention), lines_(network.channels()), bytes_(network.channels(), 0), busy_(network.channels(), 0) {
+  for (Channel channel = 0; channel < network.channels(); ++channel) lines_[channel].rate = network.rate(channel);
+  if (contention == Contention{}) return;
+  const auto& links = network.spec().links;  // none where routes are explicit
+  for (Channel channel = 0; channel < network.channels(); ++channel) {
+    const bool host =
+        channel / 2 >= links.size() || network.is_host(links[channel / 2].a) || network.is_host(links[channel / 2].b);
+    lines_[channel].shared = host ? &contention_.host : &contention_.trunk;
+  }
+}
+
+void FairShare::start(double now, const FlowSpec& spec, std::span<const Channel> route) {
+  if (idle_.empty()) {
+    idle_.push_back(static_cast<std::uint32_t>(flows_.size()));
+    flows_.emplace_back();
+    rate_.push_back(0);
+  }
+  const std::uint32_t id = idle_.back();
+  idle_.pop_back();
+  Flow& flow = flows_[id];
+  flow.route.assign(route.begin(), route.end());
+  flow.place.clear();
+  flow.left = spec.bytes;
+  flow.moved = 0;
+  flow.mark = spec.mark;
+  flow.weight = spec.weight;
+  flow.limit = spec.limit;
+  for (const Channel channel : route) flow.limit = std::min(flow.limit, lines_[channel].rate);
+  flow.rate = 0;
+  flow.since = now;
+  flow.tag = spec.tag;
+  flow.active = true;
+  for (std::uint32_t hop = 0; hop < route.size(); ++hop) {
+    Line& line = lines_[route[hop]];
+    if (line.flows.empty()) line.busy_since = now;
+    flow.place.push_back(static_cast<std::uint32_t>(line.flows.size()));
+    line.flows.push_back({id, hop});
+    line.wanted += flow.limit;
+  }
+  started_.push_back(id);
+  ++active_;
+}
+
+void FairShare::end(double now, std::uint32_t id) {
+  Flow& flow = flows_[id];
+  flow.moved += flow.rate < infinity ? flow.rate * (now - flow.since) : flow.left;
+  for (std::uint32_t hop = 0; hop < flow.route.size(); ++hop) {
+    const Channel channel = flow.route[hop];
+    Line& line = lines_[channel];
+    if (can_fill(line) && !line.changed) {
+      line.changed = true;
+      changed_.push_back(channel);
+    }
+    const Use last = line.flows.back();
+    line.flows[flow.place[hop]] = last;
+    flows_[last.flow].place[last.hop] = flow.place[hop];
+    line.flows.pop_back();
+    line.wanted -= flow.limit;
+    bytes_[channel] += flow.moved;
+    if (line.flows.empty()) {
+      line.wanted = 0;  // no rounding error survives an idle channel
+      busy_[channel] += now - line.busy_since;
+    }
+  }
+  flow.active = false;
+  ++flow.generation;
+  idle_.push_back(id);
+  --active_;
+}
+
+bool FairShare::take(double now, double horizon, Event& event) {
+  while (!due_.empty() && due_.front().time <= horizon) {
+    const Due due = due_.front();
+    std::pop_heap(due_.begin(), due_.end());
+    due_.pop_back();
+    Flow& flow = flows_[due.flow];
+    if (!flow.active || flow.generation != due.generation) continue;
+    event = {flow.tag, flow.mark <= 0};
+    if (event.end) {
+      end(now, due.flow);
+    } else {
+      flow.moved += flow.rate * (now - flow.since);
+      flow.left = flow.mark;
+      flow.mark = 0;
+      flow.since = now;
+      schedule(due.flow);
+    }
+    return true;
+  }
+  return false;
+}
+
+double FairShare::next(double now) {
+  settle(now);
+  while (!due_.empty()) {
+    const Due& due = due_.front();
+    if (flows_[due.flow].active && flows_[due.flow].generation == due.generation) return due.time;
+    std::pop_heap(due_.begin(), due_.end());
+    due_.pop_back();
+  }
+  return infinity;
+}
+
+/// Puts the flow's next event on the heap and voids the one before.
+void FairShare::schedule(std::uint32_t id) {
+  Flow& flow = flows_[id];
+  ++flow.generation;
+  const double ahead = std::max(0.0, flow.left - flow.mark);
+  due_.push_back({flow.since + (flow.rate < infinity ? ahead / flow.rate : 0.0), id, flow.generation});
+  std::push_heap(due_.begin(), due_.end());
+  if (due_.size() > 4 * active_ + 1024) {
+    std::erase_if(due_, [this](const Due& due) {
+      return !flows_[due.flow].active || flows_[due.flow].generation != due.generation;
+    });
+    std::make_heap(due_.begin(), due_.end());
+  }
+}
+
+void FairShare::set_rate(double now, std::uint32_t id, double rate) {
+  Flow& flow = flows_[id];
+  if (flow.rate == rate) return;
+  const double moved = flow.rate > 0 ? flow.rate * (now - flow.since) : 0.0;
+  flow.moved += moved;
+  flow.left = std::max(0.0, flow.left - moved);
+  flow.since = now;
+  flow.rate = rate;
+  schedule(id);
+}
+
+void FairShare::touch(std::uint32_t id) {
+  Flow& flow = flows_[id];
+  if (flow.seen == round_) return;
+  flow.seen = round_;
+  flow.fixed = false;
+  component_.push_back(id);
+}
+
+/// The flows whose rates may change: those that came, those that share a channel with one that
+/// left, and whatever is linked to them through channels that can be full.
+void FairShare::collect() {
+  ++round_;
+  component_.clear();
+  full_.clear();
+  for (const std::uint32_t id : started_)
+    if (flows_[id].active) touch(id);
+  for (const Channel channel : changed_) {
+    lines_[channel].changed = false;
+    for (const Use& use : lines_[channel].flows) touch(use.flow);
+  }
+  started_.clear();
+  changed_.clear();
+  for (std::size_t i = 0; i < component_.size(); ++i) {
+    steps_ += flows_[component_[i]].route.size() + 1;
+    for (const Channel channel : flows_[component_[i]].route) {
+      Line& line = lines_[channel];
+      if (line.seen == round_ || !can_fill(line)) continue;
+      line.seen = round_;
+      full_.push_back(channel);
+      for (const Use& use : line.flows) touch(use.flow);
+    }
+  }
+}
+
+void FairShare::settle(double now) {
+  if (started_.empty() && changed_.empty()) return;
+  collect();
+  if (full_.empty()) {
+    for (const std::uint32_t id : component_) rate_[id] = flows_[id].limit;
+  } else {
+    fill();
+  }
+  for (const std::uint32_t id : component_) set_rate(now, id, rate_[id]);
+}
+
+void FairShare::fix(std::uint32_t id, double rate) {
+  Flow& flow = flows_[id];
+  flow.fixed = true;
+  rate_[id] = rate;
+  for (const Channel channel : flow.route) {
+    Line& line = lines_[channel];
+    if (line.seen != round_) continue;
+    line.free -= rate;
+    line.weight -= flow.weight;
+  }
+}
+
+/// Progressive filling: raise the level (bytes/s per unit of weight) of all flows alike; a flow
+/// stops where its own limit or the first of its channels is reached.
+void FairShare::fill() {
+  levels_.clear();
+  for (const Channel channel : full_) {
+    Line& line = lines_[channel];
+    line.free = capacity(line);
+    line.weight = 0;
+    for (const Use& use : line.flows) line.weight += flows_[use.flow].weight;
+    levels_.push_back({line.free / line.weight, channel, true});
+  }
+  for (const std::uint32_t id : component_) levels_.push_back({flows_[id].limit / flows_[id].weight, id, false});
+  std::make_heap(levels_.begin(), levels_.end());
+  std::size_t open = component_.size();
+  while (open > 0) {
+    const Level top = levels_.front();
+    std::pop_heap(levels_.begin(), levels_.end());
+    levels_.pop_back();
+    if (!top.channel) {
+      if (flows_[top.id].fixed) continue;
+      fix(top.id, flows_[top.id].limit);
+      --open;
+      continue;
+    }
+    Line& line = lines_[top.id];
+    const auto is_open = [this](const Use& use) { return !flows_[use.flow].fixed; };
+    if (std::none_of(line.flows.begin(), line.flows.end(), is_open)) continue;
+    const double level = std::max(line.free, 0.0) / line.weight;
+    if (level > top.level * (1 + 1e-12)) {  // flows that stopped elsewhere left more for the others
+      levels_.push_back({level, top.id, true});
+      std::push_heap(levels_.begin(), levels_.end());
+      continue;
+    }
+    for (const Use& use : line.flows)
+      if (is_open(use)) {
+        fix(use.flow, flows_[use.flow].weight * top.level);
+        --open;
+      }
+  }
+}
+
+}  // namespace hocket

@@ -1,0 +1,120 @@
+#include "core/model/predict.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/limits.hpp"
+#include "core/model/simulate.hpp"
+#include "core/model/token_simulation.hpp"
+#include "core/progress/progress.hpp"
+#include "core/schedule/lockstep.hpp"
+#include "core/schedule/token_time.hpp"
+
+namespace hocket {
+namespace {
+
+/// What phases cost besides their bytes. The two ends of the network stand for the longest route.
+double pauses(const Network& network, std::uint64_t phases, double startups, bool tokens) {
+  if (phases == 0) return 0;
+  double latency = 0;
+  for (const Channel channel : network.route(0, network.ranks() - 1)) latency += network.latency(channel);
+  const double back = tokens ? static_cast<double>(phases - 1) * latency : 0;
+  return startups + static_cast<double>(phases) * latency + back;
+}
+
+std::uint64_t longest(const Schedule& schedule, std::uint64_t phase) {
+  std::uint64_t most = 0;
+  for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
+    most = std::max(most, schedule.length(i));
+  return most;
+}
+
+/// Of all phases together, by the rank that sends most in each.
+std::uint64_t sends_in_turn(const Schedule& schedule) {
+  check_ranks(schedule);
+  std::vector<std::uint32_t> sends(schedule.ranks(), 0);
+  std::uint64_t all = 0;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    std::uint32_t most = 0;
+    for (const Hop hop : schedule.phase(phase)) most = std::max(most, ++sends[hop.src]);
+    for (const Hop hop : schedule.phase(phase)) sends[hop.src] = 0;
+    all += most;
+  }
+  return all;
+}
+
+/// By what a phase's messages are, and window 1. None: too many messages, or messages of a phase meet.
+template <class FindMessages>
+std::optional<Prediction> simulated_by_phase(const Network& network, const Demand& demand, std::uint64_t phases,
+                                             double startup, FindMessages find) {
+  if (demand.pattern != Pattern::all_to_all || demand.messages() > limits::most_messages_simulated_by_phase) return {};
+  TokenSimulation times(network, {.bytes = static_cast<double>(demand.bytes), .startup = startup}, {Away()});
+  PhaseMessages messages;
+  Steps steps("simulating", phases);
+  for (std::uint64_t phase = 0; phase < phases; ++phase) {
+    find(messages, phase);
+    if (!times.add(messages)) return {};
+    steps.tick();
+  }
+  return Prediction{times.seconds()};
+}
+
+}  // namespace
+
+std::string_view to_string(Prediction::Kind kind) {
+  switch (kind) {
+    case Prediction::Kind::simulated:
+      return "simulated";
+    case Prediction::Kind::by_phases:
+      return "by phases";
+    case Prediction::Kind::by_load:
+      return "by load";
+  }
+  throw InputError("no such kind of prediction");
+}
+
+double seconds_by_phases(const Network& network, std::uint64_t phases, double bytes, double startups, bool tokens) {
+  if (phases == 0) return 0;
+  double slowest = network.channels() == 0 ? network.host_rate() : std::numeric_limits<double>::infinity();
+  for (Channel channel = 0; channel < network.channels(); ++channel) slowest = std::min(slowest, network.rate(channel));
+  return (slowest > 0 ? bytes / slowest : 0) + pauses(network, phases, startups, tokens);
+}
+
+Prediction predict(const Network& network, const Demand& demand, const Schedule& schedule, const Waits& waits,
+                   bool contention_free, double startup, std::optional<std::uint64_t> most_steps) {
+  const double startups = static_cast<double>(sends_in_turn(schedule)) * startup;
+  const bool tokens = waits.size() > 0;
+  const std::uint64_t messages = std::max(demand.messages(), schedule.size());
+  if (messages > limits::most_messages_simulated && contention_free && network.equal_rates()) {
+    if (most_steps && waits.window == 1 && schedule.direct()) {
+      const auto find = [&](PhaseMessages& messages, std::uint64_t phase) {
+        messages.find(network, schedule.phase(phase));
+      };
+      if (const auto found = simulated_by_phase(network, demand, schedule.phases(), startup, find)) return *found;
+    }
+    std::uint64_t bytes = 0;
+    for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) bytes += longest(schedule, phase);
+    return {seconds_by_phases(network, schedule.phases(), static_cast<double>(bytes), startups, tokens),
+            Prediction::Kind::by_phases};
+  }
+  const FlowControl flow{FlowControl::Kind::window, waits.window};
+  const ModelParameters parameters{.startup = startup};
+  if (!most_steps) return {simulate(network, schedule, &waits, flow, parameters).seconds};
+  if (const auto simulated = simulate_within(*most_steps, network, schedule, &waits, flow, parameters))
+    return {simulated->seconds};
+  const double lockstep = lockstep_seconds(network, schedule);
+  const double between = pauses(network, schedule.phases(), startups, tokens);
+  if (schedule.phases() == 1) return {lockstep + between, Prediction::Kind::by_load};
+  // Both are too much: phases overlap, and messages share a channel rather than follow each other.
+  return {std::min(lockstep, token_seconds(network, schedule)) + between, Prediction::Kind::by_phases};
+}
+
+Prediction predict(const Network& network, const Demand& demand, const ClosedForm& form, double startup) {
+  const auto find = [&](PhaseMessages& messages, std::uint64_t phase) { messages.find(network, form, phase); };
+  if (const auto found = simulated_by_phase(network, demand, form.phases(), startup, find)) return *found;
+  const auto phases = static_cast<double>(form.phases());
+  return {seconds_by_phases(network, form.phases(), phases * static_cast<double>(demand.bytes), phases * startup),
+          Prediction::Kind::by_phases};
+}
+
+}  // namespace hocket

@@ -1,0 +1,302 @@
+#include "core/model/simulate.hpp"
+
+#include <algorithm>
+#include <queue>
+
+#include "core/model/fair_share.hpp"
+#include "core/progress/progress.hpp"
+#include "dependencies.hpp"
+#include "sends.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+void check(const Network& network, const Schedule& schedule, const ModelParameters& p) {
+  const auto cost = [](double value, const char* what) {
+    if (!(value >= 0 && value < infinity)) throw InputError(std::string(what) + " must be 0 or more seconds");
+  };
+  cost(p.startup, "the startup time");
+  cost(p.receive, "the time of a receive");
+  cost(p.token, "the token time");
+  cost(p.token_work, "the work on a token");
+  cost(p.barrier, "the barrier time");
+  if (!(p.overhead >= 0.01 && p.overhead <= 100)) throw InputError("the overhead must be between 0.01 and 100");
+  if (!(p.memory_rate > 0)) throw InputError("the memory rate must be positive");
+  for (const double latency : p.latencies) cost(latency, "a latency");
+  check_contention(p.contention);
+  model::check_fits(network, schedule);
+}
+
+/// Where a rank stands in its list of sends.
+struct Sender {
+  std::span<const std::uint32_t> left;  ///< transfers to be posted
+  std::uint32_t flying = 0;             ///< posted and not over
+  std::uint32_t flying_in_phase = 0;    ///< of those, in `phase`
+  std::uint32_t phase = 0;              ///< of the last one posted
+  double free_at = 0;                   ///< its processor is done with its work so far
+};
+
+struct Event {
+  enum Kind : std::uint8_t {
+    departure,  ///< bytes of the transfer begin to flow
+    received,   ///< the receiver's processor is done with it
+    token,      ///< that it waits for has reached its sender
+    release,    ///< and the processor there is done with the token
+  };
+  double time;
+  std::uint32_t transfer;
+  Kind kind;
+  bool operator>(const Event& other) const {
+    if (time != other.time) return time > other.time;
+    return transfer != other.transfer ? transfer > other.transfer : kind > other.kind;
+  }
+};
+
+class Simulator {
+ public:
+  Simulator(const Network& network, const Schedule& schedule, FlowControl flow, const ModelParameters& parameters)
+      : network_(network),
+        schedule_(schedule),
+        flow_(flow),
+        p_(parameters),
+        share_(network, parameters.contention),
+        pending_(schedule.size(), 0),
+        sends_(schedule),
+        senders_(network.ranks()),
+        result_(model::unsent(schedule)) {
+    for (Rank rank = 0; rank < network.ranks(); ++rank) senders_[rank].left = sends_.of(rank);
+  }
+
+  void hold_back(Grouped tokens, Grouped data) {
+    for (const auto* successors : {&tokens, &data})
+      for (const std::uint32_t transfer : successors->items) ++pending_[transfer];
+    tokens_ = std::move(tokens);
+    data_ = std::move(data);
+  }
+
+  /// None if it takes more than so many steps.
+  std::optional<Simulation> run(std::uint64_t most_steps) {
+    if (barrier()) {
+      open_phase(0);
+    } else {
+      for (Rank rank = 0; rank < network_.ranks(); ++rank) post_next(rank);
+    }
+    while (true) {
+      double time = share_.next(now_);
+      if (!events_.empty()) time = std::min(time, events_.top().time);
+      if (time == infinity) break;
+      if (share_.steps() > most_steps) return {};
+      now_ = std::max(now_, time);
+      // Transfers that end together, but for rounding, are handled together.
+      const double horizon = now_ * (1 + 1e-11) + 1e-15;
+      while (happen(horizon) || arrive(horizon)) {
+      }
+    }
+    if (over_ != schedule_.size()) throw InputError("transfers of the schedule wait for each other for ever");
+    model::sum_up(schedule_, result_);
+    result_.channel_bytes = share_.bytes();
+    result_.channel_busy = share_.busy();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool barrier() const { return flow_.kind == FlowControl::Kind::barrier; }
+
+  [[nodiscard]] bool in_steps() const { return flow_.kind == FlowControl::Kind::steps; }
+
+  double latency(Rank src, Rank dst) {
+    route_.clear();
+    network_.append_route(src, dst, route_);
+    if (!p_.latencies.empty()) return latency_of(route_.size());
+    double sum = 0;
+    for (const Channel channel : route_) sum += network_.latency(channel);
+    return sum;
+  }
+
+  [[nodiscard]] double latency_of(std::size_t channels) const {
+    const std::vector<double>& known = p_.latencies;
+    if (channels < known.size()) return known[channels];
+    const double step = known.size() < 2 ? 0 : std::max(known.back() - known[known.size() - 2], 0.0);
+    return known.back() + step * static_cast<double>(channels - known.size() + 1);
+  }
+
+  /// The rank's processor does something from `time` on; returns when it is done.
+  double work(Rank rank, double time, double seconds) {
+    double& free_at = senders_[rank].free_at;
+    return free_at = std::max(time, free_at) + seconds;
+  }
+
+  void post(std::uint32_t transfer, double time) {
+    const Hop hop = schedule_.hops()[transfer];
+    result_.posted[transfer] = std::max(time, senders_[hop.src].free_at);
+    events_.push({work(hop.src, time, p_.startup) + latency(hop.src, hop.dst), transfer, Event::departure});
+  }
+
+  void open_phase(std::uint64_t phase) {
+    while (phase < schedule_.phases() && schedule_.phase(phase).empty()) ++phase;
+    if (phase == schedule_.phases()) return;
+    open_phase_ = phase;
+    left_in_phase_ = schedule_.phase(phase).size();
+    const double time = over_ == 0 ? 0 : now_ + p_.barrier;
+    for (std::uint64_t i = schedule_.phase_begin()[phase]; i < schedule_.phase_begin()[phase + 1]; ++i)
+      post(static_cast<std::uint32_t>(i), time);
+  }
+
+  /// Posts the rank's next sends, as far as flow control lets it.
+  void post_next(Rank rank) {
+    Sender& sender = senders_[rank];
+    while (!sender.left.empty()) {
+      const std::uint32_t transfer = sender.left.front(), phase = result_.phase[transfer];
+      const std::uint32_t companions = phase == sender.phase ? sender.flying_in_phase : 0;
+      if (pending_[transfer] > 0 || sender.flying - companions >= flow_.window) return;
+      sender.left = sender.left.subspan(1);
+      ++sender.flying;
+      sender.flying_in_phase = companions + 1;
+      sender.phase = phase;
+      post(transfer, now_);
+      if (in_steps() && is_eager(transfer)) over_for_sender(transfer);
+    }
+  }
+
+  [[nodiscard]] bool is_eager(std::uint32_t transfer) const { return schedule_.length(transfer) <= p_.eager; }
+
+  void over_for_sender(std::uint32_t transfer) {
+    Sender& sender = senders_[schedule_.hops()[transfer].src];
+    --sender.flying;
+    if (result_.phase[transfer] == sender.phase) --sender.flying_in_phase;
+  }
+
+  bool happen(double horizon) {
+    if (events_.empty() || events_.top().time > horizon) return false;
+    const Event event = events_.top();
+    events_.pop();
+    switch (event.kind) {
+      case Event::departure:
+        depart(event.transfer);
+        break;
+      case Event::received:
+        take(event.transfer);
+        break;
+      case Event::token:
+        token_came(event.transfer);
+        break;
+      case Event::release:
+        set_free(event.transfer);
+    }
+    return true;
+  }
+
+  void depart(std::uint32_t transfer) {
+    result_.start[transfer] = std::max(now_, result_.posted[transfer]);
+    const Hop hop = schedule_.hops()[transfer];
+    const double delay = latency(hop.src, hop.dst);
+    FlowSpec flow;
+    flow.tag = transfer;
+    flow.bytes = static_cast<double>(schedule_.length(transfer)) * p_.overhead;
+    flow.mark = std::min(flow.bytes, static_cast<double>(p_.early_release) * p_.overhead);
+    if (p_.latency_weighted) flow.weight = 1 / std::max(delay, 1e-9);
+    if (route_.empty()) flow.limit = p_.memory_rate;
+    share_.start(now_, flow, route_);
+  }
+
+  bool arrive(double horizon) {
+    FairShare::Event event{};
+    if (!share_.take(now_, horizon, event)) return false;
+    if (!event.end) {
+      release(event.tag);
+      return true;
+    }
+    const std::uint32_t transfer = event.tag;
+    result_.end[transfer] = std::max(now_, result_.start[transfer]);
+    if (p_.receive > 0)
+      events_.push({work(schedule_.hops()[transfer].dst, now_, p_.receive), transfer, Event::received});
+    else
+      take(transfer);
+    return true;
+  }
+
+  /// The receiver has it.
+  void take(std::uint32_t transfer) {
+    result_.end[transfer] = std::max(now_, result_.end[transfer]);
+    ++over_;
+    steps_.tick();
+    if (p_.early_release == 0 || schedule_.length(transfer) == 0) release(transfer);
+    for (const std::uint32_t next : data_.of(transfer)) set_free(next);
+    if (barrier()) {
+      if (--left_in_phase_ == 0) open_phase(open_phase_ + 1);
+      return;
+    }
+    if (!in_steps() || !is_eager(transfer)) over_for_sender(transfer);
+    post_next(schedule_.hops()[transfer].src);
+  }
+
+  /// The receiver sends a token to every sender that waits for this transfer.
+  void release(std::uint32_t transfer) {
+    const Rank releaser = schedule_.hops()[transfer].dst;
+    for (const std::uint32_t next : tokens_.of(transfer)) {
+      const Rank waiting = schedule_.hops()[next].src;
+      if (waiting == releaser) {
+        set_free(next);
+        continue;
+      }
+      ++result_.tokens;
+      const double sent = p_.token_work > 0 ? work(releaser, now_, p_.token_work) : now_;
+      events_.push({sent + p_.token + latency(releaser, waiting), next, Event::token});
+    }
+  }
+
+  void token_came(std::uint32_t transfer) {
+    if (p_.token_work == 0)
+      set_free(transfer);
+    else
+      events_.push({work(schedule_.hops()[transfer].src, now_, p_.token_work), transfer, Event::release});
+  }
+
+  void set_free(std::uint32_t transfer) {
+    if (--pending_[transfer] == 0 && !barrier()) post_next(schedule_.hops()[transfer].src);
+  }
+
+  const Network& network_;
+  const Schedule& schedule_;
+  const FlowControl flow_;
+  const ModelParameters p_;
+  FairShare share_;
+  Grouped tokens_, data_;
+  std::vector<std::uint32_t> pending_;  ///< per transfer: tokens and pieces still missing
+  const model::Sends sends_;
+  std::vector<Sender> senders_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Channel> route_;
+  std::uint64_t open_phase_ = 0, left_in_phase_ = 0, over_ = 0;
+  double now_ = 0;
+  Simulation result_;
+  Steps steps_{"simulating", schedule_.size()};
+};
+
+}  // namespace
+
+Simulation simulate(const Network& network, const Schedule& schedule, const Waits* waits, FlowControl flow,
+                    const ModelParameters& parameters) {
+  return *simulate_within(~std::uint64_t{0}, network, schedule, waits, flow, parameters);
+}
+
+std::optional<Simulation> simulate_within(std::uint64_t steps, const Network& network, const Schedule& schedule,
+                                          const Waits* waits, FlowControl flow, const ModelParameters& parameters) {
+  check(network, schedule, parameters);
+  if (flow.window == 0) throw InputError("the window must be at least 1");
+  Simulator simulator(network, schedule, flow, parameters);
+  Grouped tokens;
+  if (flow.kind == FlowControl::Kind::window)
+    tokens = model::released_by(schedule, waits != nullptr ? *waits : derive_waits(network, schedule, flow.window));
+  Grouped data;
+  if (flow.kind == FlowControl::Kind::steps)
+    data = model::sent_after(schedule);
+  else if (flow.kind != FlowControl::Kind::barrier)
+    data = model::forwarded_after(schedule);
+  simulator.hold_back(std::move(tokens), std::move(data));
+  return simulator.run(steps);
+}
+
+}  // namespace hocket

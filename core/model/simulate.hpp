@@ -1,0 +1,74 @@
+#pragma once
+/// The time of a schedule on a network: flows under flow control, with startup, latency and tokens.
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/contention.hpp"
+#include "core/model/simulation.hpp"
+#include "core/network/network.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/schedule/waits.hpp"
+
+namespace hocket {
+
+/// What holds a transfer back.
+struct FlowControl {
+  enum class Kind : std::uint8_t {
+    barrier,  ///< a phase starts when all of the one before is over
+    window,   ///< a transfer starts when the transfers it waits for are over and their tokens have come
+    free,     ///< a transfer follows its sender's earlier phases; nothing else
+    steps,    ///< a rank begins a phase when it has sent and received its messages of the one before (MPI_Sendrecv)
+  };
+  Kind kind = Kind::free;
+  std::uint32_t window = 1;  ///< sends that a rank has in flight at once; also that of its waits
+};
+
+/// "barrier", "token" (= "window:1"), "window:K", "free" or "steps"; throws InputError.
+[[nodiscard]] FlowControl parse_flow_control(std::string_view text);
+[[nodiscard]] std::string to_string(FlowControl flow);
+
+/// SchedulerOptions. The defaults are an ideal machine: nothing but the wires takes time.
+struct ModelParameters {
+  double startup = 0;  ///< s the sender's processor spends on each message, one after the other (α)
+  double receive = 0;  ///< s the receiver's processor spends on each message
+  std::uint64_t eager = ~std::uint64_t{0};  ///< bytes: sends of up to this are over at once, under `steps`
+  double token = 0;                         ///< s for a token, on top of the latency of its route
+  double token_work = 0;                    ///< s that the processors at both of its ends spend on a token
+  double barrier = 0;                       ///< s between two phases under `barrier`
+  double overhead = 1;              ///< bytes on the wire per byte of payload (Ethernet + IP + TCP at MTU 1500: 1.062);
+                                    ///< below 1 on wires that are faster than described
+  std::uint64_t early_release = 0;  ///< a token leaves when at most this much of its message is missing (payload bytes)
+  double memory_rate = std::numeric_limits<double>::infinity();  ///< bytes/s between two ranks of one host
+  /// Flows share a full channel in inverse proportion to the latency of their routes, as TCP's
+  /// round-trip unfairness and SimGrid's CM02 have it, instead of equally.
+  bool latency_weighted = false;
+  /// s by the channels of a route: none, one, …; each further one adds as much as the last. Empty: the network's.
+  std::vector<double> latencies;
+  Contention contention;
+};
+
+/// Simulates the schedule. `waits` is used under `window` only; null: derived for the flow's window.
+///
+/// - A message costs its sender `startup`, then the latency of its route, then flows; flows share
+///   channels max-min fairly (SimGrid's CM02: the latency is paid up front).
+/// - A rank's processor does one thing at a time: startups, receives and the work on tokens, as they come.
+/// - A rank sends in schedule order. It starts a transfer when fewer than `window` (free: 1) of its
+///   transfers of other phases are in flight; those of one phase go together.
+/// - The receiver of an awaited transfer releases the waiting sender by a token.
+/// - A rank forwards a piece when it has arrived.
+/// - Ranks on one host copy through memory and use no channel.
+///
+/// Throws InputError for schedules, waits or parameters that do not fit.
+[[nodiscard]] Simulation simulate(const Network& network, const Schedule& schedule, const Waits* waits,
+                                  FlowControl flow, const ModelParameters& parameters);
+
+/// The same if it takes at most so many FairShare::steps(), otherwise none. That is the same on every machine.
+[[nodiscard]] std::optional<Simulation> simulate_within(std::uint64_t steps, const Network& network,
+                                                        const Schedule& schedule, const Waits* waits, FlowControl flow,
+                                                        const ModelParameters& parameters);
+
+}  // namespace hocket

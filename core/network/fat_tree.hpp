@@ -1,0 +1,68 @@
+#pragma once
+/// Graphs that are fat trees, and their routes.
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/network/routing.hpp"
+
+namespace hocket {
+
+/// An extended generalised fat tree: a node of level i has the same number of parents as all of its level, one link to
+/// each; the nodes of a level that have the same hosts below them are told apart by the parents chosen on the way up to
+/// them. Hosts are level 0. Source: Öhring et al., "On generalized fat trees" (1995). Children may be missing, hosts of
+/// a leaf or leaves of a pod: their numbers are left out.
+class FatTree {
+ public:
+  /// Null unless the graph is one, with two levels of switches or more.
+  [[nodiscard]] static std::shared_ptr<FatTree> find(const NetworkSpec& spec);
+  /// Takes the ways of given routes; false unless all that go to a host come down to it by one way, and up to that the
+  /// shortest. So do OpenSM's ftree tables, and whatever else sends by the destination alone.
+  [[nodiscard]] bool follow(const NetworkSpec& spec, const Routing& routes);
+
+  /// Levels of switches.
+  [[nodiscard]] std::uint32_t levels() const { return static_cast<std::uint32_t>(down_.size()); }
+  [[nodiscard]] std::uint32_t level(Node node) const { return level_[node]; }
+  /// Hosts below a node of the level, where none are missing.
+  [[nodiscard]] std::uint32_t hosts_below(std::uint32_t level) const { return below_[level]; }
+  /// Nodes of the level that have the same hosts below them.
+  [[nodiscard]] std::uint32_t twins(std::uint32_t level) const { return twins_[level]; }
+  /// The first host below the node, as a number in the order of the tree, from 0.
+  [[nodiscard]] std::uint32_t first_host(Node node) const { return first_host_[node]; }
+  /// Which of its twins the node is: digit i of the number, from the least, is the parent chosen on level i.
+  [[nodiscard]] std::uint32_t twin(Node node) const { return twin_[node]; }
+
+  /// Of a host by its number: the digits, from the least, are the parents that messages to it take.
+  [[nodiscard]] std::uint32_t way(std::uint32_t host) const { return way_.empty() ? host : way_[host]; }
+  /// Whether each host's way is its own number: D-mod-k.
+  [[nodiscard]] bool by_own_number() const { return way_.empty(); }
+
+  /// Where a channel leads.
+  [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
+
+  /// Up to the first switch above both, then down. Which parent is taken follows from the destination alone: without
+  /// given routes from its number, the digits from the least (D-mod-k): shifts of a full tree share no channel.
+  /// Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic for MPI global collectives"
+  /// (2012).
+  void append_route(Node src, Node dst, std::vector<Channel>& route) const;
+
+ private:
+  FatTree() = default;
+  [[nodiscard]] bool read_levels(const NetworkSpec& spec);
+  [[nodiscard]] bool read_shape();
+  [[nodiscard]] bool number_hosts();
+  [[nodiscard]] bool number_twins();
+  void sort_channels();
+
+  std::vector<std::uint32_t> down_, up_;      ///< most children of a node of level i + 1, parents of one of level i
+  std::vector<std::uint32_t> below_, twins_;  ///< per level
+  std::vector<std::uint8_t> level_;           ///< per node
+  std::vector<std::uint32_t> first_host_, twin_;
+  std::vector<std::uint32_t> way_;     ///< per host, by its number; empty: the number
+  std::vector<Node> head_;             ///< per channel
+  std::vector<std::uint32_t> begin_;   ///< per node: where its channels begin,
+  std::vector<Channel> leaving_;       ///< to its children in their order, then to its parents
+  std::vector<std::vector<Node>> on_;  ///< per level; while the tree is read
+};
+
+}  // namespace hocket

@@ -1,0 +1,165 @@
+/// Tori, meshes and hypercubes: hosts wired to each other, dimension-order routes.
+#include <algorithm>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/network/routing.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint64_t max_grid_nodes = 1u << 20;
+
+/// Row-major coordinates, and which of them have a link to the next one.
+class Grid {
+ public:
+  Grid(Shape shape, const std::vector<std::uint32_t>& given) : wraps(shape == Shape::torus), sides(given) {
+    if (shape == Shape::hypercube) {
+      if (given.size() != 1 || given[0] > 20) throw NetworkProblem("a hypercube has one number of 0 to 20 dimensions");
+      sides.assign(given[0], 2);
+    }
+    if (sides.empty() && shape != Shape::hypercube) throw NetworkProblem("a torus or mesh needs at least one side");
+    std::uint64_t stride = 1;
+    strides_.resize(sides.size());
+    for (std::size_t d = sides.size(); d-- > 0;) {
+      if (sides[d] == 0) throw NetworkProblem("a side of 0");
+      strides_[d] = static_cast<std::uint32_t>(stride);
+      stride *= sides[d];
+      if (stride > max_grid_nodes) throw NetworkProblem("more than 2^20 nodes");
+    }
+    nodes = static_cast<Node>(stride);
+  }
+
+  [[nodiscard]] std::uint32_t coordinate(Node node, std::size_t d) const { return node / strides_[d] % sides[d]; }
+
+  [[nodiscard]] std::uint32_t stride(std::size_t d) const { return strides_[d]; }
+
+  [[nodiscard]] Node neighbour(Node node, std::size_t d, bool up) const {
+    const std::uint32_t from = coordinate(node, d);
+    const std::uint32_t to = (from + (up ? 1 : sides[d] - 1)) % sides[d];
+    return node - from * strides_[d] + to * strides_[d];
+  }
+
+  /// One link per node and dimension; none where a mesh ends, and one, not two, on a side of 2.
+  [[nodiscard]] bool has_link_up(Node node, std::size_t d) const {
+    return coordinate(node, d) + 1 < sides[d] || (wraps && sides[d] > 2);
+  }
+
+  bool wraps;
+  Node nodes;
+  std::vector<std::uint32_t> sides;
+
+ private:
+  std::vector<std::uint32_t> strides_;
+};
+
+class GridRouting final : public Routing {
+ public:
+  explicit GridRouting(const NetworkSpec& spec)
+      : grid_(spec.shape, spec.sides),
+        ties_(grid_.wraps ? spec.ties : std::vector<std::string>(grid_.sides.size())),
+        up_(std::size_t{grid_.nodes} * grid_.sides.size()),
+        down_(up_) {
+    Channel channel = 0;
+    for (Node node = 0; node < grid_.nodes; ++node)
+      for (std::size_t d = 0; d < grid_.sides.size(); ++d)
+        if (grid_.has_link_up(node, d)) {
+          up_[index(node, d)] = channel++;
+          down_[index(grid_.neighbour(node, d, true), d)] = channel++;
+          // On a side of 2 the one link serves both senses.
+          if (grid_.wraps && grid_.sides[d] == 2) up_[index(grid_.neighbour(node, d, true), d)] = channel - 1;
+        }
+  }
+
+  void append(Node src, Node dst, std::vector<Channel>& route) const override {
+    // Long routes are walked often: few divisions.
+    Node rest_of_src = src, rest_of_dst = dst;
+    for (std::size_t d = 0; d < grid_.sides.size(); ++d) {
+      const std::uint32_t side = grid_.sides[d], stride = grid_.stride(d);
+      std::uint32_t at = rest_of_src / stride;
+      const std::uint32_t to = rest_of_dst / stride;
+      rest_of_src -= at * stride;
+      rest_of_dst -= to * stride;
+      const bool up = goes_up(side, grid_.wraps, ties_[d], at, to);
+      const Node line = src - at * stride;  // where the coordinate is 0
+      const std::vector<Channel>& channels = up ? up_ : down_;
+      while (at != to) {
+        route.push_back(channels[index(line + at * stride, d)]);
+        if (up)
+          at = at + 1 == side ? 0 : at + 1;
+        else
+          at = at == 0 ? side - 1 : at - 1;
+      }
+      src = line + to * stride;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(Node node, std::size_t d) const { return node * grid_.sides.size() + d; }
+
+  Grid grid_;
+  std::vector<std::string> ties_;  ///< one row per side
+  std::vector<Channel> up_, down_;
+};
+
+[[nodiscard]] bool has_ties(std::uint32_t side) { return side > 2 && side % 2 == 0; }
+
+void check_ties(const NetworkSpec& spec) {
+  if (spec.shape != Shape::torus) {
+    if (!spec.ties.empty()) throw NetworkProblem("only a torus has ties");
+    return;
+  }
+  if (spec.ties.size() != spec.sides.size()) throw NetworkProblem("a torus needs one row of ties per side");
+  for (std::size_t d = 0; d < spec.sides.size(); ++d) {
+    const std::string& row = spec.ties[d];
+    const std::uint32_t length = has_ties(spec.sides[d]) ? spec.sides[d] : 0;
+    if (row.size() != length || row.find_first_not_of("+-") != std::string::npos)
+      throw NetworkProblem("the ties of side " + std::to_string(d + 1) + " are not " + std::to_string(length) +
+                           " signs '+' or '-'");
+  }
+}
+
+}  // namespace
+
+NetworkSpec grid_spec(Shape shape, const std::vector<std::uint32_t>& sides, double rate, double latency) {
+  const Grid grid(shape, sides);
+  NetworkSpec spec;
+  spec.shape = shape;
+  spec.sides = sides;
+  spec.ranks.assign(grid.nodes, 1);
+  spec.names.reserve(grid.nodes);
+  for (Node node = 0; node < grid.nodes; ++node) {
+    std::string name = "h";
+    for (std::size_t d = 0; d < grid.sides.size(); ++d)
+      name += (d ? "-" : "") + std::to_string(grid.coordinate(node, d));
+    spec.names.push_back(grid.sides.empty() ? "h0" : std::move(name));
+    for (std::size_t d = 0; d < grid.sides.size(); ++d)
+      if (grid.has_link_up(node, d)) spec.links.push_back({node, grid.neighbour(node, d, true), rate, latency});
+  }
+  if (shape == Shape::torus) spec.ties = ties_by_rule("parity", sides);
+  return spec;
+}
+
+std::vector<std::string> ties_by_rule(const std::string& rule, const std::vector<std::uint32_t>& sides) {
+  if (rule != "up" && rule != "parity")
+    throw InputError("there is no rule '" + rule + "' for ties; there are up, parity");
+  std::vector<std::string> ties(sides.size());
+  for (std::size_t d = 0; d < sides.size(); ++d) {
+    if (!has_ties(sides[d])) continue;
+    ties[d].assign(sides[d], '+');
+    for (std::uint32_t from = 1; from < sides[d]; from += 2)
+      if (rule == "parity") ties[d][from] = '-';
+  }
+  return ties;
+}
+
+std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec) {
+  const NetworkSpec whole = grid_spec(spec.shape, spec.sides, 0, 0);
+  const auto same_ends = [](const LinkSpec& x, const LinkSpec& y) { return x.a == y.a && x.b == y.b; };
+  if (spec.names.size() != whole.names.size() || !std::ranges::equal(spec.links, whole.links, same_ends))
+    throw NetworkProblem("the nodes and links are not those of a grid with these sides");
+  check_ties(spec);
+  return std::make_unique<GridRouting>(spec);
+}
+
+}  // namespace hocket

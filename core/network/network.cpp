@@ -1,0 +1,218 @@
+#include "core/network/network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+namespace hocket {
+namespace {
+
+constexpr double min_rate = 1e3, max_rate = 1e13;  // bytes/s; outside this a unit was mistaken
+constexpr double max_latency = 10;                 // seconds
+constexpr std::uint32_t max_ranks = 1u << 22;
+
+// Names go into lines that ranks print and into sources that are generated.
+bool has_control_character(std::string_view name) {
+  return std::ranges::any_of(name, [](unsigned char byte) { return byte < ' ' || byte == 0x7f; });
+}
+
+bool is_grid(Shape shape) { return shape == Shape::torus || shape == Shape::mesh || shape == Shape::hypercube; }
+
+std::string number(double value) {
+  std::string text = std::to_string(value);
+  if (const auto dot = text.find('.'); dot != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+  }
+  return text;
+}
+
+void check_rate(double rate, double latency, std::int64_t link) {
+  if (!(rate >= min_rate && rate <= max_rate))
+    throw NetworkProblem("rate of " + number(rate) + " bytes/s is not between 1 kB/s and 10 TB/s", -1, link);
+  if (!(latency >= 0 && latency <= max_latency))
+    throw NetworkProblem("latency of " + number(latency) + " s is not between 0 and 10 s", -1, link);
+}
+
+}  // namespace
+
+Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
+  check_nodes();
+  check_links();
+  if (!spec_.next_hops.empty() && spec_.shape != Shape::graph)
+    throw NetworkProblem("only a graph has forwarding tables");
+
+  find_kinds();
+  if (spec_.shape == Shape::routed) {
+    routing_ = table_routing(spec_);
+  } else if (spec_.shape == Shape::tree) {
+    tree_ = std::make_shared<const Tree>(root_tree(spec_));
+    routing_ = tree_routing(tree_);
+  } else if (spec_.shape == Shape::graph) {
+    route_graph();
+  } else {
+    routing_ = grid_routing(spec_);
+  }
+  number_ranks();
+  measure_hosts();
+}
+
+void Network::route_graph() {
+  const bool tables = !spec_.next_hops.empty();
+  if (tables) routing_ = forwarding_routing(spec_);
+  const std::shared_ptr<FatTree> found = FatTree::find(spec_);
+  wired_as_ = found;
+  if (found != nullptr && (!tables || found->follow(spec_, *routing_))) {
+    fat_tree_ = found;
+    routing_ = fat_tree_routing(fat_tree_);  // of tables the same routes in less memory
+  } else if (!tables) {
+    dragonfly_ = found == nullptr ? Dragonfly::find(spec_) : nullptr;
+    routing_ = dragonfly_ != nullptr ? dragonfly_routing(dragonfly_) : shortest_path_routing(spec_);
+  }
+}
+
+void Network::find_kinds() {
+  std::map<std::pair<double, double>, std::uint32_t> places;
+  const auto add = [&](double rate, double latency) {
+    // Neighbours are mostly alike.
+    if (!kind_.empty() && kinds_[kind_.back()].rate == rate && kinds_[kind_.back()].latency == latency) {
+      kind_.push_back(kind_.back());
+      return;
+    }
+    const auto [it, added] = places.emplace(std::pair(rate, latency), static_cast<std::uint32_t>(kinds_.size()));
+    if (added) kinds_.push_back({rate, latency});
+    kind_.push_back(it->second);
+  };
+  per_kind_ = spec_.shape == Shape::routed ? 0 : 1;
+  kind_.reserve(spec_.links.size() + spec_.channels.size());
+  for (const LinkSpec& link : spec_.links) add(link.rate, link.latency);
+  for (const ChannelSpec& channel : spec_.channels) add(channel.rate, channel.latency);
+  equal_rates_ = std::ranges::all_of(kinds_, [&](const Kind& kind) { return kind.rate == kinds_.front().rate; });
+}
+
+void Network::number_ranks() {
+  hosts_.clear();
+  host_of_.clear();
+  first_rank_.assign(nodes(), 0);
+  hosts_.reserve(nodes() - static_cast<std::size_t>(std::ranges::count(spec_.ranks, 0u)));
+  host_of_.reserve(std::reduce(spec_.ranks.begin(), spec_.ranks.end(), std::size_t{0}));
+  for (Node node = 0; node < nodes(); ++node) {
+    if (!is_host(node)) continue;
+    first_rank_[node] = ranks();
+    hosts_.push_back(node);
+    host_of_.insert(host_of_.end(), spec_.ranks[node], node);
+  }
+}
+
+void Network::measure_hosts() {
+  host_rate_ = 0;
+  for (const LinkSpec& link : spec_.links)
+    if (is_host(link.a) || is_host(link.b)) host_rate_ = std::max(host_rate_, link.rate);
+  // Of explicit routes the first channel is the host's own.
+  for (const RouteSpec& route : spec_.routes)
+    if (!route.channels.empty()) host_rate_ = std::max(host_rate_, rate(route.channels.front()));
+  if (spec_.shape == Shape::routed && spec_.routes.empty() && !kinds_.empty())
+    host_rate_ = std::ranges::max(kinds_, {}, &Kind::rate).rate;
+
+  for (Kind& kind : kinds_) {
+    const double units = std::floor(kind.rate / host_rate_ * (1 + 1e-9));
+    kind.capacity = static_cast<std::uint32_t>(std::clamp(units, 1.0, 1e6));
+  }
+}
+
+void Network::check_nodes() const {
+  if (spec_.names.size() != spec_.ranks.size()) throw InputError("a network needs one rank count per node");
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(spec_.names.size());
+  std::uint64_t total = 0;
+  for (std::size_t node = 0; node < spec_.names.size(); ++node) {
+    const auto at = static_cast<std::int64_t>(node);
+    if (spec_.names[node].empty()) throw NetworkProblem("a node has an empty name", at);
+    if (has_control_character(spec_.names[node]))
+      throw NetworkProblem("the name of a node has a control character", at);
+    if (!seen.insert(spec_.names[node]).second)
+      throw NetworkProblem("the name '" + spec_.names[node] + "' is used twice", at);
+    total += spec_.ranks[node];
+    if (total > max_ranks) throw NetworkProblem("more than " + std::to_string(max_ranks) + " ranks", at);
+  }
+  if (total == 0) throw NetworkProblem("the network has no hosts");
+}
+
+void Network::check_links() const {
+  if (spec_.shape == Shape::routed) {
+    for (std::size_t i = 0; i < spec_.channels.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      if (has_control_character(spec_.channels[i].name))
+        throw NetworkProblem("the name of a channel has a control character", -1, at);
+      check_rate(spec_.channels[i].rate, spec_.channels[i].latency, at);
+    }
+    return;
+  }
+  const bool direct = is_grid(spec_.shape);
+  std::vector<std::int64_t> link_of(spec_.names.size(), -1);
+  for (std::size_t i = 0; i < spec_.links.size(); ++i) {
+    const LinkSpec& link = spec_.links[i];
+    const auto at = static_cast<std::int64_t>(i);
+    if (link.a >= nodes() || link.b >= nodes()) throw NetworkProblem("a link joins an unknown node", -1, at);
+    if (link.a == link.b) throw NetworkProblem("'" + name(link.a) + "' is linked to itself", -1, at);
+    check_rate(link.rate, link.latency, at);
+    for (const Node end : {link.a, link.b}) {
+      if (spec_.shape == Shape::tree && is_host(end) && link_of[end] >= 0)
+        throw NetworkProblem("host '" + name(end) + "' is wired twice", end, at);
+      link_of[end] = at;
+    }
+  }
+  if (nodes() == 1) return;
+  for (Node node = 0; node < nodes(); ++node)
+    if (!direct && link_of[node] < 0) throw NetworkProblem("'" + name(node) + "' is not connected to anything", node);
+}
+
+std::optional<Node> Network::find(const std::string& name) const {
+  const auto it = std::find(spec_.names.begin(), spec_.names.end(), name);
+  if (it == spec_.names.end()) return std::nullopt;
+  return static_cast<Node>(it - spec_.names.begin());
+}
+
+std::uint32_t Network::ranks_per_host() const {
+  const std::uint32_t first = spec_.ranks.front();
+  return std::ranges::all_of(spec_.ranks, [&](std::uint32_t count) { return count == first; }) ? first : 0;
+}
+
+std::string Network::channel_name(Channel channel) const {
+  if (spec_.shape == Shape::routed) return spec_.channels[channel].name;
+  const LinkSpec& link = spec_.links[channel / 2];
+  const bool forward = channel % 2 == 0;
+  return name(forward ? link.a : link.b) + "->" + name(forward ? link.b : link.a);
+}
+
+Network Network::turned_round() const {
+  Network turned = *this;
+  const bool links = spec_.shape != Shape::routed;
+  turned.routing_ = ways_back(routing_, links);
+  turned.fat_tree_ = nullptr;
+  for (RouteSpec& route : turned.spec_.routes) {
+    std::swap(route.src, route.dst);
+    std::ranges::reverse(route.channels);
+  }
+  return turned;
+}
+
+Network Network::restricted_to(std::span<const std::uint32_t> ranks_per_node) const {
+  Network part = *this;
+  part.spec_.ranks.assign(ranks_per_node.begin(), ranks_per_node.end());
+  part.check_nodes();
+  for (Node node = 0; node < nodes(); ++node)
+    if (part.is_host(node) && !is_host(node))
+      throw NetworkProblem("'" + name(node) + "' has no ranks in the whole network", node);
+  std::erase_if(part.spec_.routes,
+                [&](const RouteSpec& route) { return !part.is_host(route.src) || !part.is_host(route.dst); });
+  part.number_ranks();
+  part.measure_hosts();
+  return part;
+}
+
+}  // namespace hocket

@@ -1,0 +1,109 @@
+#pragma once
+/// Hosts, switches and directed channels, and the route between any two ranks.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/network/dragonfly.hpp"
+#include "core/network/fat_tree.hpp"
+#include "core/network/routing.hpp"
+#include "core/network/spec.hpp"
+
+namespace hocket {
+
+/// An immutable, checked network. Ranks are numbered in host order: the ranks of the first host
+/// come first. Ranks on one host reach each other through memory: their route is empty.
+class Network {
+ public:
+  /// Throws NetworkProblem with the offending node or link.
+  explicit Network(NetworkSpec spec);
+
+  [[nodiscard]] const NetworkSpec& spec() const { return spec_; }
+  [[nodiscard]] Shape shape() const { return spec_.shape; }
+  [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(spec_.names.size()); }
+  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(host_of_.size()); }
+  [[nodiscard]] std::span<const Node> hosts() const { return hosts_; }
+  [[nodiscard]] bool is_host(Node node) const { return spec_.ranks[node] > 0; }
+  /// The ranks of every node, if all have the same number; else 0.
+  [[nodiscard]] std::uint32_t ranks_per_host() const;
+  [[nodiscard]] Node host_of(Rank rank) const { return host_of_[rank]; }
+  [[nodiscard]] Rank first_rank(Node host) const { return first_rank_[host]; }
+  [[nodiscard]] const std::string& name(Node node) const { return spec_.names[node]; }
+  [[nodiscard]] std::optional<Node> find(const std::string& name) const;
+
+  [[nodiscard]] std::uint32_t channels() const { return static_cast<std::uint32_t>(kind_.size()) << per_kind_; }
+  [[nodiscard]] double rate(Channel channel) const { return kind(channel).rate; }        ///< bytes/s
+  [[nodiscard]] double latency(Channel channel) const { return kind(channel).latency; }  ///< s
+  [[nodiscard]] std::string channel_name(Channel channel) const;
+  /// Full host speed: the highest rate of a channel that leaves or enters a host (bytes/s).
+  [[nodiscard]] double host_rate() const { return host_rate_; }
+  /// Messages at full host speed that a channel carries at once, at least 1.
+  [[nodiscard]] std::uint32_t capacity(Channel channel) const { return kind(channel).capacity; }
+  /// True when every channel has the same rate.
+  [[nodiscard]] bool equal_rates() const { return equal_rates_; }
+
+  /// Appends the channels of the route between two ranks to `route`.
+  void append_route(Rank src, Rank dst, std::vector<Channel>& route) const {
+    if (host_of_[src] != host_of_[dst]) routing_->append(host_of_[src], host_of_[dst], route);
+  }
+  [[nodiscard]] std::vector<Channel> route(Rank src, Rank dst) const {
+    std::vector<Channel> channels;
+    append_route(src, dst, channels);
+    return channels;
+  }
+  /// The rooted tree, for networks of shape tree; null otherwise.
+  [[nodiscard]] const Tree* tree() const { return tree_.get(); }
+  /// The fat tree whose routes messages follow; null for other networks, and where forwarding tables send messages to
+  /// one host down several ways.
+  [[nodiscard]] const std::shared_ptr<const FatTree>& fat_tree() const { return fat_tree_; }
+  /// The fat tree that the links make, whatever ways messages take; null: they make none.
+  [[nodiscard]] const FatTree* wired_as() const { return wired_as_.get(); }
+
+  /// The dragonfly whose minimal routes messages follow; null for other networks, and with forwarding tables. They are
+  /// the same in both directions.
+  [[nodiscard]] const std::shared_ptr<const Dragonfly>& dragonfly() const { return dragonfly_; }
+
+  /// The same network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become
+  /// switches. Messages follow the routes of the whole, which a network made from the part's spec() need not
+  /// do: shortest paths depend on where ranks are. Throws NetworkProblem for ranks on a switch.
+  [[nodiscard]] Network restricted_to(std::span<const std::uint32_t> ranks_per_node) const;
+
+  /// The same network with every message on the way back of the one in the other direction: what shares no channel
+  /// there shares none here when all transfers are turned round.
+  [[nodiscard]] Network turned_round() const;
+
+ private:
+  /// Millions of channels are of a few kinds.
+  struct Kind {
+    double rate = 0, latency = 0;
+    std::uint32_t capacity = 1;
+  };
+
+  [[nodiscard]] const Kind& kind(Channel channel) const { return kinds_[kind_[channel >> per_kind_]]; }
+  void find_kinds();
+  void route_graph();
+  void check_nodes() const;
+  void check_links() const;
+  void number_ranks();
+  void measure_hosts();
+
+  NetworkSpec spec_;
+  std::vector<Node> hosts_;
+  std::vector<Node> host_of_;
+  std::vector<Rank> first_rank_;
+  std::vector<Kind> kinds_;
+  std::vector<std::uint32_t> kind_;  ///< per link, of explicit routes per channel
+  std::uint32_t per_kind_ = 1;       ///< channels are numbered by link and direction: 2^1 per link
+  double host_rate_ = 0;
+  bool equal_rates_ = true;
+  std::shared_ptr<const Tree> tree_;
+  std::shared_ptr<const FatTree> fat_tree_, wired_as_;
+  std::shared_ptr<const Dragonfly> dragonfly_;
+  std::shared_ptr<const Routing> routing_;
+};
+
+}  // namespace hocket

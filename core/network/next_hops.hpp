@@ -1,0 +1,55 @@
+#pragma once
+/// Next hops by destination: what routes of graphs are made of.
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/network/routing.hpp"
+
+namespace hocket {
+
+/// Per destination host, the channel by which each node sends on.
+class NextHops {
+ public:
+  static constexpr Channel none = ~Channel{0};
+
+  /// Throws NetworkProblem where hosts × nodes are too many to tabulate.
+  explicit NextHops(const NetworkSpec& spec) : nodes_(spec.names.size()), column_(nodes_, 0) {
+    constexpr std::uint64_t most = 1u << 28;
+    for (Node node = 0; node < nodes_; ++node) {
+      if (spec.ranks[node] == 0) continue;
+      column_[node] = static_cast<std::uint32_t>(hosts_.size());
+      hosts_.push_back(node);
+    }
+    if (std::uint64_t{hosts_.size()} * nodes_ > most)
+      throw NetworkProblem("a general graph of this size has too many routes to tabulate");
+    next_.assign(hosts_.size() * nodes_, none);
+    for (const LinkSpec& link : spec.links) {
+      head_.push_back(link.b);
+      head_.push_back(link.a);
+    }
+  }
+
+  [[nodiscard]] const std::vector<Node>& hosts() const { return hosts_; }
+  /// Where a channel leads.
+  [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
+  [[nodiscard]] Channel get(Node at, Node dst) const { return next_[column_[dst] * nodes_ + at]; }
+  void set(Node at, Node dst, Channel channel) { next_[column_[dst] * nodes_ + at] = channel; }
+
+  void append(Node src, Node dst, std::vector<Channel>& route) const {
+    while (src != dst) {
+      const Channel channel = get(src, dst);
+      route.push_back(channel);
+      src = head(channel);
+    }
+  }
+
+ private:
+  std::size_t nodes_;
+  std::vector<Node> hosts_;
+  std::vector<std::size_t> column_;  ///< per host: its row in next_
+  std::vector<Node> head_;
+  std::vector<Channel> next_;
+};
+
+}  // namespace hocket

@@ -1,0 +1,67 @@
+#pragma once
+/// The plan: network, demand and every rank's program, in one file that checks itself.
+///
+/// Layout (docs/plan-format.md): a header with a table of sections, each with its checksum; the
+/// rows of the ranks can be read one at a time, so that a rank reads the header, the network and
+/// its own row only. The matrix of an irregular demand has a section of its own: it says which calls the plan serves.
+#include <cstdint>
+#include <string>
+
+#include "core/demand/demand.hpp"
+#include "core/network/network.hpp"
+#include "core/plan/binary.hpp"
+#include "core/plan/program.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/schedule/waits.hpp"
+
+namespace hocket {
+
+struct PlanHeader {
+  std::string scheduler;
+  Demand demand;
+  std::uint64_t phases = 0, transfers = 0;
+  std::uint32_t window = 1;         ///< of the waits
+  std::uint64_t waits_derived = 0;  ///< before redundant ones were removed
+  std::uint64_t bound_phases = 0;
+  double bound_seconds = 0;
+  double predicted_seconds = 0;
+};
+
+struct Plan {
+  PlanHeader header;
+  NetworkSpec network;
+  Schedule schedule{0, 0};
+  Waits waits;
+};
+
+[[nodiscard]] Bytes encode_plan(const Plan& plan);
+
+/// A view on an encoded plan; reads and checks only what is asked for. The bytes must outlive it.
+class PlanFile {
+ public:
+  /// Checks magic, version, size and the section table. Throws PlanProblem.
+  explicit PlanFile(ByteView bytes);
+
+  /// Equal for equal plans: covers the header, the network and the checksums of all rows.
+  [[nodiscard]] std::uint64_t digest() const;
+  /// Of the network alone, with its names, rates and routes.
+  [[nodiscard]] std::uint64_t network_digest() const;
+  /// Without the matrix of an irregular demand.
+  [[nodiscard]] PlanHeader header() const;
+  /// With the matrix.
+  [[nodiscard]] Demand demand() const;
+  [[nodiscard]] NetworkSpec network() const;
+  [[nodiscard]] RankProgram program(Rank rank) const;
+  /// Everything, rows checked against each other.
+  [[nodiscard]] Plan plan() const;
+
+ private:
+  [[nodiscard]] ByteView section(std::uint32_t id) const;
+  [[nodiscard]] ByteView row(ByteView index, std::uint32_t ranks, Rank rank) const;
+
+  ByteView bytes_;
+  std::vector<ByteView> sections_;
+  std::vector<std::uint64_t> checksums_;
+};
+
+}  // namespace hocket

@@ -1,0 +1,14 @@
+#pragma once
+/// Routes that load the channels of a network more evenly.
+#include "core/demand/demand.hpp"
+#include "core/network/network.hpp"
+
+namespace hocket {
+
+/// The network with other routes, where those lower the bound of the demand, or leave it and even the other
+/// loads; otherwise as it is. A torus gets other ties on the sides where that helps, a graph forwarding tables along
+/// shortest paths (local search; the same answer everywhere). Throws InputError for networks whose routes cannot be
+/// chosen, for demands other than all-to-all, and for graphs of more than 2^25 pairs of a host and a node.
+[[nodiscard]] Network balance_routes(const Network& network, const Demand& demand);
+
+}  // namespace hocket

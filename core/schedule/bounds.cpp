@@ -1,0 +1,263 @@
+#include "core/schedule/bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/schedule/gather_bounds.hpp"
+#include "core/schedule/ring_loads.hpp"
+
+namespace hocket {
+namespace {
+
+/// All-to-all on a tree: a channel carries (ranks behind it) × (ranks before it) messages.
+std::vector<std::uint64_t> tree_loads(const Network& network, const Tree& tree) {
+  std::vector<std::uint64_t> load(network.channels(), 0), below(network.nodes(), 0);
+  for (const Node host : network.hosts()) below[host] = network.spec().ranks[host];
+  for (std::size_t i = tree.order.size(); i-- > 1;) {
+    const Node node = tree.order[i];
+    const std::uint64_t crossing = below[node] * (network.ranks() - below[node]);
+    load[tree.up[node]] = load[tree.up[node] ^ 1] = crossing;
+    below[tree.parent[node]] += below[node];
+  }
+  return load;
+}
+
+/// Grids of equally many ranks on every host, dimension by dimension: what crosses a channel comes from any
+/// node that differs in the dimensions before, and goes to any that differs in those behind.
+std::vector<std::uint64_t> grid_loads(const Network& network) {
+  const NetworkSpec& spec = network.spec();
+  const bool cube = spec.shape == Shape::hypercube;
+  const std::vector<std::uint32_t> sides = cube ? std::vector<std::uint32_t>(spec.sides[0], 2) : spec.sides;
+  const std::uint64_t per_host = network.ranks_per_host(), pairs = per_host * per_host;
+  std::vector<RingLoads> loads;
+  std::vector<std::uint32_t> strides(sides.size(), 1);
+  for (std::size_t d = 0; d < sides.size(); ++d) {
+    loads.push_back(spec.shape == Shape::torus ? ring_loads(sides[d], spec.ties[d]) : line_loads(sides[d]));
+    for (std::size_t e = 0; e < d; ++e) strides[e] *= sides[d];
+  }
+  std::vector<std::uint64_t> load(network.channels());
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    const LinkSpec& link = spec.links[i];
+    const auto coordinate = [&](Node node, std::size_t d) { return node / strides[d] % sides[d]; };
+    std::size_t d = 0;
+    while (coordinate(link.a, d) == coordinate(link.b, d)) ++d;
+    const std::uint64_t rows = network.nodes() / sides[d] * pairs;
+    load[2 * i] = loads[d].up[coordinate(link.a, d)] * rows;  // links of grids go up
+    load[2 * i + 1] = loads[d].down[coordinate(link.b, d)] * rows;
+  }
+  return load;
+}
+
+/// Fat trees: of what leaves the hosts below a link, or goes to them, that takes it whose way leads over it.
+std::vector<std::uint64_t> fat_tree_loads(const Network& network, const FatTree& tree) {
+  const NetworkSpec& spec = network.spec();
+  const std::uint32_t hosts = tree.hosts_below(tree.levels());
+  std::vector<std::uint64_t> ranks(hosts, 0), before(hosts + 1, 0);
+  for (const Node host : network.hosts()) ranks[tree.first_host(host)] = spec.ranks[host];
+  std::partial_sum(ranks.begin(), ranks.end(), before.begin() + 1);
+  // Per level, ranks to which digits lead: in each subtree, and in all.
+  std::vector<std::vector<std::uint32_t>> inside, everywhere;
+  for (std::uint32_t level = 0; level < tree.levels(); ++level) {
+    const std::uint32_t size = tree.hosts_below(level), twins = tree.twins(level + 1);
+    inside.emplace_back(std::size_t{hosts / size} * twins, 0);
+    everywhere.emplace_back(twins, 0);
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      const auto count = static_cast<std::uint32_t>(ranks[host]);
+      inside[level][std::size_t{host / size} * twins + tree.way(host) % twins] += count;
+      everywhere[level][tree.way(host) % twins] += count;
+    }
+  }
+  std::vector<std::uint64_t> load(network.channels());
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    const bool a_is_lower = tree.level(spec.links[i].a) < tree.level(spec.links[i].b);
+    const Node lower = a_is_lower ? spec.links[i].a : spec.links[i].b;
+    const Node upper = a_is_lower ? spec.links[i].b : spec.links[i].a;
+    const std::uint32_t level = tree.level(lower), first = tree.first_host(lower), size = tree.hosts_below(level);
+    const std::uint32_t digits = tree.twin(upper), twins = tree.twins(level + 1);
+    const std::uint64_t in = inside[level][std::size_t{first / size} * twins + digits];
+    const std::uint64_t below = before[first + size] - before[first];
+    load[2 * i + (a_is_lower ? 0 : 1)] = below * (everywhere[level][digits] - in);
+    load[2 * i + (a_is_lower ? 1 : 0)] = in * (network.ranks() - below);
+  }
+  return load;
+}
+
+/// Dragonflies: a link between groups carries what one group sends the other, one between routers all that these send
+/// over each other's links besides their own.
+std::vector<std::uint64_t> dragonfly_loads(const Network& network, const Dragonfly& dragonfly) {
+  const std::uint32_t groups = dragonfly.groups(), routers = dragonfly.routers();
+  std::vector<std::uint64_t> at(std::size_t{groups} * routers, 0), in(groups, 0), out(at.size(), 0);
+  for (const Node host : network.hosts()) {
+    at[dragonfly.router(host)] += network.spec().ranks[host];
+    in[dragonfly.router(host) / routers] += network.spec().ranks[host];
+  }
+  for (std::uint32_t from = 0; from < groups; ++from)  // per router: ranks that its own links lead to
+    for (std::uint32_t to = 0; to < groups; ++to)
+      if (to != from) out[dragonfly.router(dragonfly.tail(dragonfly.between(from, to)))] += in[to];
+  std::vector<std::uint64_t> load(network.channels());
+  for (Channel channel = 0; channel < load.size(); ++channel) {
+    const Node tail = dragonfly.tail(channel), head = dragonfly.head(channel);
+    const std::uint32_t a = dragonfly.router(tail), b = dragonfly.router(head);
+    if (dragonfly.is_leaf(tail) || dragonfly.is_leaf(head)) {
+      const std::uint64_t ranks = network.spec().ranks[dragonfly.is_leaf(tail) ? tail : head];
+      load[channel] = ranks * (network.ranks() - ranks);
+    } else {
+      load[channel] = a / routers == b / routers ? at[a] * at[b] + at[a] * out[b] + out[a] * at[b]
+                                                 : in[a / routers] * in[b / routers];
+    }
+  }
+  return load;
+}
+
+std::vector<std::uint64_t> route_loads(const Network& network) {
+  std::vector<std::uint64_t> load(network.channels(), 0);
+  std::vector<Channel> route;
+  for (Rank src = 0; src < network.ranks(); ++src)
+    for (Rank dst = 0; dst < network.ranks(); ++dst) {
+      if (src == dst) continue;
+      route.clear();
+      network.append_route(src, dst, route);
+      for (const Channel channel : route) ++load[channel];
+    }
+  return load;
+}
+
+std::vector<std::uint64_t> all_to_all_loads(const Network& network) {
+  if (network.tree() != nullptr) return tree_loads(network, *network.tree());
+  if (network.fat_tree() != nullptr) return fat_tree_loads(network, *network.fat_tree());
+  if (network.dragonfly() != nullptr) return dragonfly_loads(network, *network.dragonfly());
+  const bool grid = network.shape() != Shape::graph && network.shape() != Shape::routed;
+  return grid && network.ranks_per_host() > 0 ? grid_loads(network) : route_loads(network);
+}
+
+Bounds all_to_all_bounds(const Network& network, const Demand& demand) {
+  Bounds bounds;
+  bounds.load = all_to_all_loads(network);
+  bounds.phases = demand.ranks > 0 ? demand.ranks - 1 : 0;  // one-port: one send per rank and phase
+  for (Channel channel = 0; channel < network.channels(); ++channel) {
+    const std::uint64_t load = bounds.load[channel], capacity = network.capacity(channel);
+    bounds.phases = std::max(bounds.phases, (load + capacity - 1) / capacity);
+    const double seconds = static_cast<double>(load) * static_cast<double>(demand.bytes) / network.rate(channel);
+    if (seconds > bounds.seconds) {
+      bounds.seconds = seconds;
+      bounds.bottleneck = channel;
+    }
+  }
+  return bounds;
+}
+
+/// What crosses a wire counts: ranks of one host share memory.
+Bounds irregular_bounds(const Network& network, const Demand& demand) {
+  Bounds bounds;
+  bounds.load.assign(network.channels(), 0);
+  std::vector<std::uint64_t> sends(demand.ranks, 0), receives(demand.ranks, 0);
+  std::vector<double> bytes(network.channels(), 0), out(demand.ranks, 0), in(demand.ranks, 0);
+  std::vector<Channel> route;
+  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t length) {
+    bounds.phases = std::max({bounds.phases, ++sends[src], ++receives[dst]});
+    route.clear();
+    network.append_route(src, dst, route);
+    for (const Channel channel : route) {
+      ++bounds.load[channel];
+      bytes[channel] += static_cast<double>(length);
+    }
+    if (route.empty()) return;
+    out[src] += static_cast<double>(length);
+    in[dst] += static_cast<double>(length);
+  });
+  for (Channel channel = 0; channel < network.channels(); ++channel) {
+    const std::uint64_t load = bounds.load[channel], capacity = network.capacity(channel);
+    bounds.phases = std::max(bounds.phases, (load + capacity - 1) / capacity);
+    if (const double seconds = bytes[channel] / network.rate(channel); seconds > bounds.seconds) {
+      bounds.seconds = seconds;
+      bounds.bottleneck = channel;
+    }
+  }
+  for (Rank rank = 0; rank < demand.ranks; ++rank)
+    bounds.port_seconds = std::max(bounds.port_seconds, std::max(out[rank], in[rank]) / network.host_rate());
+  return bounds;
+}
+
+/// Bytes a second into all hosts together; infinite where only routes are known.
+double rate_into_hosts(const Network& network) {
+  if (network.shape() == Shape::routed) return std::numeric_limits<double>::infinity();
+  double rate = 0;
+  std::vector<bool> is_host(network.nodes(), false);
+  for (const Node host : network.hosts()) is_host[host] = true;
+  for (Channel channel = 0; channel < network.channels(); ++channel) {
+    const LinkSpec& link = network.spec().links[channel / 2];
+    if (is_host[channel % 2 == 0 ? link.b : link.a]) rate += network.rate(channel);
+  }
+  return rate;
+}
+
+/// What an all-gather must bring over a channel, a reduce-scatter must bring back.
+Bounds reduce_scatter_bounds(const Network& network, const Demand& demand) {
+  Bounds bounds = all_gather_bounds(network, demand);
+  for (Channel up = 0; up + 1 < network.channels(); up += 2) std::swap(bounds.load[up], bounds.load[up + 1]);
+  bounds.bottleneck ^= 1;
+  return bounds;
+}
+
+/// Every side of a cut must hear of the other's sum: the whole vector crosses it. No switch adds, so the vector goes
+/// into hosts 2 (N - 1) times in all (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+/// workstations", JPDC 2009).
+Bounds all_reduce_bounds(const Network& network, const Demand& demand) {
+  std::uint64_t vector = 0;
+  for (Rank rank = 0; rank < demand.ranks; ++rank) vector += demand.contribution(rank);
+  Demand from_first{Pattern::all_gather, demand.ranks, vector, std::vector<std::uint64_t>(demand.ranks, 0)};
+  if (demand.ranks > 0) from_first.contributions[0] = vector;
+  Bounds bounds = all_gather_bounds(network, gather_of(demand));
+  const Bounds across = all_gather_bounds(network, from_first);
+  for (Channel up = 0; up + 1 < network.channels(); up += 2)
+    bounds.load[up] = bounds.load[up + 1] = bounds.load[up] + bounds.load[up + 1];
+  if (network.hosts().size() < 2) return bounds;
+  const double rounds = 2 * static_cast<double>(network.hosts().size() - 1);
+  const double hosts = rounds * static_cast<double>(vector) / rate_into_hosts(network);
+  bounds.seconds = std::max(across.seconds, hosts);
+  if (across.seconds >= hosts) bounds.bottleneck = across.bottleneck;
+  return bounds;
+}
+
+/// Whether there is a byte to send.
+bool sends_anything(const Demand& demand) {
+  if (demand.contributions.empty()) return demand.bytes > 0;
+  return std::ranges::any_of(demand.contributions, [](std::uint64_t bytes) { return bytes > 0; });
+}
+
+}  // namespace
+
+Bounds lower_bounds(const Network& network, const Demand& demand) {
+  switch (demand.pattern) {
+    case Pattern::all_to_all:
+      return all_to_all_bounds(network, demand);
+    case Pattern::all_gather:
+      return all_gather_bounds(network, demand);
+    case Pattern::irregular:
+      return irregular_bounds(network, demand);
+    case Pattern::reduce_scatter:
+      return reduce_scatter_bounds(network, demand);
+    case Pattern::all_reduce:
+      return all_reduce_bounds(network, demand);
+  }
+  throw InputError("no such pattern");
+}
+
+std::uint64_t least_phases(const Network& network, const Demand& demand, const Bounds& bounds, PortModel ports) {
+  if (!demand.by_blocks()) return bounds.phases;
+  return sends_anything(demand) ? fewest_phases(network, ports) : 0;
+}
+
+double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double startup) {
+  if (!demand.by_blocks() || startup == 0 || network.ranks() < 2 || !sends_anything(demand)) return bounds.seconds;
+  // What one rank has must come to all of them, but for sums that some do not get: ranks send to these at once.
+  const bool to_all = demand.pattern != Pattern::reduce_scatter ||
+                      std::ranges::find(demand.contributions, 0U) == demand.contributions.end();
+  const auto phases = to_all ? static_cast<double>(fewest_phases(network, PortModel::all_port)) : 1;
+  return std::max(startup * phases, startup + bounds.seconds);
+}
+
+}  // namespace hocket

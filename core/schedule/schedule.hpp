@@ -1,0 +1,97 @@
+#pragma once
+/// Phases of transfers.
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/network/routing.hpp"
+
+namespace hocket {
+
+/// One send of one phase.
+struct Hop {
+  Rank src = 0, dst = 0;
+  bool operator==(const Hop&) const = default;
+};
+
+/// The part of the message origin -> target that a hop carries: bytes [offset, offset + length).
+/// In an all-gather the target is `everyone`.
+struct Piece {
+  Rank origin = 0, target = 0;
+  std::uint64_t offset = 0, length = 0;
+  auto operator<=>(const Piece&) const = default;
+};
+
+/// The pieces of all transfers, one list after the other: list k is [begin[k], begin[k + 1]) of `pieces`, and what a
+/// transfer carries as one message. Blocks pass through many hands: transfers of the same pieces can share a list.
+struct PieceLists {
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Piece> pieces;
+  std::vector<std::uint32_t> list;  ///< that each transfer carries; empty: every transfer has its own, in order
+
+  void end_list() { begin.push_back(pieces.size()); }
+  [[nodiscard]] std::uint32_t lists() const { return static_cast<std::uint32_t>(begin.size() - 1); }
+  [[nodiscard]] std::uint32_t list_of(std::uint64_t transfer) const {
+    return list.empty() ? static_cast<std::uint32_t>(transfer) : list[transfer];
+  }
+  [[nodiscard]] std::span<const Piece> in(std::uint32_t k) const {
+    return {pieces.data() + begin[k], pieces.data() + begin[k + 1]};
+  }
+};
+
+/// Transfers grouped by phase. Most schedules send whole messages straight from origin to target;
+/// these store eight bytes per transfer. Only schedules that forward, split or bundle carry pieces.
+class Schedule {
+ public:
+  Schedule(std::uint32_t ranks, std::uint64_t message_bytes) : ranks_(ranks), bytes_(message_bytes) {}
+
+  /// Takes transfers already sorted by phase; phase p is [begin[p], begin[p+1]).
+  Schedule(std::uint32_t ranks, std::uint64_t message_bytes, std::vector<std::uint64_t> begin, std::vector<Hop> hops,
+           PieceLists pieces = {});
+
+  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
+  [[nodiscard]] std::uint64_t message_bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t phases() const { return begin_.size() - 1; }
+  [[nodiscard]] std::uint64_t size() const { return hops_.size(); }
+  [[nodiscard]] std::span<const Hop> hops() const { return hops_; }
+  [[nodiscard]] std::span<const Hop> phase(std::uint64_t p) const {
+    return {hops_.data() + begin_[p], hops_.data() + begin_[p + 1]};
+  }
+  [[nodiscard]] std::span<const std::uint64_t> phase_begin() const { return begin_; }
+  /// True when every transfer is a whole message on its way from origin to target.
+  [[nodiscard]] bool direct() const { return pieces_.lists() == 0; }
+  /// Calls `visit(piece)` for each piece of a transfer.
+  template <class Visit>
+  void each_piece(std::uint64_t transfer, Visit visit) const {
+    if (direct()) {
+      visit(Piece{hops_[transfer].src, hops_[transfer].dst, 0, bytes_});
+      return;
+    }
+    for (const Piece& piece : pieces(transfer)) visit(piece);
+  }
+  /// The pieces of a transfer of a schedule that is not direct.
+  [[nodiscard]] std::span<const Piece> pieces(std::uint64_t transfer) const {
+    return pieces_.in(pieces_.list_of(transfer));
+  }
+  [[nodiscard]] const PieceLists& piece_lists() const { return pieces_; }
+  /// Bytes of a transfer.
+  [[nodiscard]] std::uint64_t length(std::uint64_t transfer) const;
+
+ private:
+  std::uint32_t ranks_;
+  std::uint64_t bytes_;
+  std::vector<std::uint64_t> begin_{0};
+  std::vector<Hop> hops_;
+  PieceLists pieces_;
+};
+
+/// Throws InputError if a transfer names a rank that the schedule does not have.
+void check_ranks(const Schedule& schedule);
+
+/// Sorts (phase, hop) pairs into a schedule: stable counting sort, linear time.
+/// `phase_of[i]` belongs to `hops[i]`.
+[[nodiscard]] Schedule group_by_phase(std::uint32_t ranks, std::uint64_t message_bytes, std::uint64_t phases,
+                                      std::span<const std::uint32_t> phase_of, std::span<const Hop> hops);
+
+}  // namespace hocket

@@ -1,0 +1,159 @@
+#include "core/schedule/shared_channels.hpp"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "core/limits.hpp"
+
+namespace hocket {
+namespace {
+
+/// Times the busiest channel's work: rather all than few are filled. What is claimed is more than what it takes, as
+/// messages go faster wherever there is room.
+constexpr double almost = 1.12;
+constexpr double a_little = 1 + 1e-9;             ///< times: more than by rounding
+constexpr int most_tried = 24, most_in_vain = 4;  ///< channels; the latter one after the other
+constexpr std::size_t most_tabulated = 1024;      ///< rates
+
+double longest(const std::vector<double>& seconds) { return seconds.empty() ? 0 : *std::ranges::max_element(seconds); }
+
+}  // namespace
+
+SharedChannels::SharedChannels(const Network& network, Claiming claiming, const EachMessage& each_message)
+    : network_(network), claiming_(claiming), filled_(network.channels(), 0) {
+  tabulate();
+  std::vector<double> bytes_over(network.channels(), 0);
+  each_message([&](std::span<const Channel> route, std::uint64_t bytes) {
+    for (const Channel channel : route) bytes_over[channel] += static_cast<double>(bytes);
+  });
+  for (Channel channel = 0; channel < network.channels(); ++channel)
+    bound_ = std::max(bound_, bytes_over[channel] / network.rate(channel));
+  const std::vector<double> apart = work(each_message);
+  for (Channel channel = 0; channel < network.channels(); ++channel)
+    filled_[channel] = apart[channel] > bound_ * a_little;
+  const std::vector<char> all = filled_;
+  const double with_all = longest(work(each_message));
+  filled_.assign(network.channels(), 0);
+  if (with_all <= almost * fill_while_it_helps(each_message, apart)) filled_ = all;
+}
+
+/// What claims are made of depends on two rates only.
+void SharedChannels::tabulate() {
+  speeds_.reserve(network_.channels());
+  for (Channel channel = 0; channel < network_.channels(); ++channel) speeds_.push_back(network_.rate(channel));
+  std::ranges::sort(speeds_);
+  speeds_.erase(std::ranges::unique(speeds_).begin(), speeds_.end());
+  std::vector<Channel> of_speed(speeds_.size());
+  for (Channel channel = 0; channel < network_.channels(); ++channel) {
+    const auto at = std::ranges::lower_bound(speeds_, network_.rate(channel));
+    speed_of_.push_back(static_cast<std::uint32_t>(at - speeds_.begin()));
+    of_speed[speed_of_.back()] = channel;
+  }
+  if (speeds_.size() > most_tabulated) return;
+  filling_.assign(speeds_.size() * speeds_.size(), 1);
+  unfilled_.assign(filling_.size(), whole_channel);
+  for (const Channel channel : of_speed)
+    for (std::uint32_t own = 0; own <= speed_of_[channel]; ++own) {
+      filling_[entry(channel, own)] = filling(network_, channel, speeds_[own]);
+      unfilled_[entry(channel, own)] = unfilled(channel, own, speeds_[own]);
+    }
+}
+
+void SharedChannels::add_work(std::span<const Channel> route, double bytes, std::vector<double>& seconds) const {
+  const std::uint32_t own = slowest(route);
+  const double speed = left_speed(route, own), per_part = bytes / (speed * whole_channel);
+  for (const Channel channel : route) seconds[channel] += per_part * part(channel, own, speed);
+}
+
+/// Per channel: seconds that its messages claim it.
+std::vector<double> SharedChannels::work(const EachMessage& each_message) const {
+  std::vector<double> seconds(network_.channels(), 0);
+  each_message([&](std::span<const Channel> route, std::uint64_t bytes) {
+    add_work(route, static_cast<double>(bytes), seconds);
+  });
+  return seconds;
+}
+
+/// Returns the seconds of the busiest channel. A channel more changes the claims of its own messages only.
+double SharedChannels::fill_while_it_helps(const EachMessage& each_message, std::vector<double> seconds) {
+  std::vector<char> tried = filled_;
+  double least = longest(seconds);
+  int in_vain = 0;
+  for (int i = 0; i < most_tried && in_vain < most_in_vain && least > bound_ * a_little; ++i) {
+    double most = bound_;
+    Channel worst = network_.channels();
+    for (Channel channel = 0; channel < network_.channels(); ++channel)
+      if (!tried[channel] && seconds[channel] > most) most = seconds[channel], worst = channel;
+    if (worst == network_.channels()) break;
+    tried[worst] = 1;
+    std::vector<double> then = seconds;
+    each_message([&](std::span<const Channel> route, std::uint64_t bytes) {
+      if (std::ranges::find(route, worst) == route.end()) return;
+      filled_[worst] = 0;
+      add_work(route, -static_cast<double>(bytes), then);
+      filled_[worst] = 1;
+      add_work(route, static_cast<double>(bytes), then);
+    });
+    const double time = longest(then);
+    filled_[worst] = time * a_little < least;
+    in_vain = filled_[worst] ? 0 : in_vain + 1;
+    if (in_vain > 0) continue;
+    least = time;
+    seconds = std::move(then);
+  }
+  return least;
+}
+
+/// The part of a channel that is not filled, at the speed that filled ones leave the message.
+std::uint32_t SharedChannels::unfilled(Channel channel, std::uint32_t own, double speed) const {
+  const std::uint32_t least = whole_channel / filling_of(channel, own);
+  const double like_it = network_.rate(channel) / speed * a_little;  // go beside each other
+  if (claiming_ == Claiming::exactly && like_it > 1)
+    return std::max(least, static_cast<std::uint32_t>(std::ceil(whole_channel / like_it)));
+  return std::max(least, whole_channel / static_cast<std::uint32_t>(std::clamp(std::floor(like_it), 1.0, 7e5)));
+}
+
+EachMessage each_pair(const Network& network, std::uint64_t bytes) {
+  struct Routes {
+    std::vector<Channel> channels;
+    std::vector<std::uint64_t> end;
+  };
+  const auto kept = std::make_shared<Routes>();  // from the first time on
+  return [&network, bytes, kept](const auto& visit) {
+    auto& [channels, end] = *kept;
+    const std::uint64_t messages = std::uint64_t{network.ranks()} * (network.ranks() - 1);
+    std::uint64_t begin = 0;
+    if (end.size() == messages) {
+      for (const std::uint64_t next : end) {
+        visit(std::span(channels).subspan(begin, next - begin), bytes);
+        begin = next;
+      }
+      return;
+    }
+    const bool keep = messages <= limits::most_messages_listed;
+    for (Rank src = 0; src < network.ranks(); ++src)
+      for (Rank dst = 0; dst < network.ranks(); ++dst) {
+        if (src == dst) continue;
+        network.append_route(src, dst, channels);
+        visit(std::span(channels).subspan(begin), bytes);
+        if (keep)
+          end.push_back(begin = channels.size());
+        else
+          channels.clear();
+      }
+  };
+}
+
+EachMessage each_transfer(const Network& network, const Schedule& schedule) {
+  return [&network, &schedule](const auto& visit) {
+    std::vector<Channel> route;
+    for (std::uint64_t i = 0; i < schedule.size(); ++i) {
+      route.clear();
+      network.append_route(schedule.hops()[i].src, schedule.hops()[i].dst, route);
+      visit(route, schedule.length(i));
+    }
+  };
+}
+
+}  // namespace hocket

@@ -1,0 +1,114 @@
+#include "core/schedule/token_time.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "channel_shares.hpp"
+#include "sending_order.hpp"
+
+namespace hocket {
+namespace {
+
+/// When the places of every channel are free again, taken in turn.
+class Places {
+ public:
+  explicit Places(const Network& network) : next_(network.channels(), 0) {
+    first_.push_back(0);
+    for (Channel channel = 0; channel < network.channels(); ++channel)
+      first_.push_back(first_.back() + network.capacity(channel));
+    free_.assign(first_.back(), 0);
+  }
+  double& next(Channel channel) { return free_[first_[channel] + next_[channel]]; }
+  void take(Channel channel, double until) {
+    next(channel) = until;
+    if (first_[channel] + ++next_[channel] == first_[channel + 1]) next_[channel] = 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> first_;
+  std::vector<std::uint32_t> next_;
+  std::vector<double> free_;
+};
+
+double seconds_by_places(const Network& network, const Schedule& schedule) {
+  Places places(network);
+  std::vector<double> free(schedule.ranks(), 0), until(schedule.ranks(), 0);  // before, and with, this phase's sends
+  std::vector<Channel> route;
+  std::vector<std::uint32_t> order;
+  double seconds = 0;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    order_by_sender(schedule, phase, order);
+    for (const std::uint32_t i : order) {
+      const auto [src, dst] = schedule.hops()[i];
+      route.clear();
+      network.append_route(src, dst, route);
+      double start = free[src], rate = std::numeric_limits<double>::infinity();
+      for (const Channel channel : route) {
+        start = std::max(start, places.next(channel));
+        rate = std::min(rate, network.rate(channel));
+      }
+      const double end = start + static_cast<double>(schedule.length(i)) / rate;
+      for (const Channel channel : route) places.take(channel, end);
+      until[src] = std::max(until[src], end);
+      seconds = std::max(seconds, end);
+    }
+    for (const auto& [src, dst] : schedule.phase(phase)) free[src] = until[src];
+  }
+  return seconds;
+}
+
+double seconds_by_shares(const Network& network, const Schedule& schedule, const SharedChannels& shared) {
+  ChannelShares shares(network, schedule, shared, 1);
+  OwnOrder own(schedule, 1);
+  std::vector<Channel> route;
+  std::vector<std::uint32_t> order;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
+    order_by_sender(schedule, phase, order);
+    for (const std::uint32_t i : order) {
+      const auto [src, dst] = schedule.hops()[i];
+      route.clear();
+      network.append_route(src, dst, route);
+      own.push(src, i, first);
+      shares.take(i, first, route, own.over(i), schedule.length(i), [](std::uint32_t) {});
+    }
+  }
+  return shares.seconds();
+}
+
+/// The shortest of all, and the claiming that takes it; none: places.
+struct Fastest {
+  double seconds;
+  std::optional<Claiming> claiming;
+};
+
+Fastest fastest(const Network& network, const Schedule& schedule, const ChannelSharing& sharing) {
+  Fastest found{seconds_by_places(network, schedule), std::nullopt};
+  for (const Claiming claiming : {Claiming::alike, Claiming::exactly})
+    if (const double seconds = seconds_by_shares(network, schedule, sharing.by(claiming)); seconds < found.seconds)
+      found = {seconds, claiming};
+  return found;
+}
+
+}  // namespace
+
+double token_seconds(const Network& network, const Schedule& schedule) {
+  if (network.equal_rates()) {
+    check_ranks(schedule);
+    return seconds_by_places(network, schedule);
+  }
+  return token_seconds(network, schedule, ChannelSharing(network, each_transfer(network, schedule)));
+}
+
+double token_seconds(const Network& network, const Schedule& schedule, const ChannelSharing& sharing) {
+  check_ranks(schedule);
+  return fastest(network, schedule, sharing).seconds;
+}
+
+std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule,
+                                        const ChannelSharing& sharing) {
+  return fastest(network, schedule, sharing).claiming;
+}
+
+}  // namespace hocket

@@ -1,0 +1,24 @@
+#pragma once
+/// The time of a schedule whose messages wait for tokens instead of phases.
+#include <optional>
+
+#include "core/network/network.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/schedule/shared_channels.hpp"
+
+namespace hocket {
+
+/// Seconds until the last transfer is over if each begins as soon as its sender's earlier phases are, and on
+/// every channel of its route those are that make room for it (derive_waits with window 1); without startups and
+/// latencies, at the rate of the slowest channel, or of its share. A quick estimate: simulate() shares channels.
+/// Linear in transfers × route length.
+[[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule);
+/// With what is known of the schedule's messages; links differ.
+[[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule, const ChannelSharing& sharing);
+
+/// How messages take shares of channels that differ in rate, if by that estimate the schedule is over earlier then than
+/// with places as wide as the fastest host is fast. `sharing`: for the schedule's messages.
+[[nodiscard]] std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule,
+                                                      const ChannelSharing& sharing);
+
+}  // namespace hocket

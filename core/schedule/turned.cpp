@@ -1,0 +1,130 @@
+#include "core/schedule/turned.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace hocket {
+namespace {
+
+/// Phases under construction, as a schedule keeps them. They carry what those of all-gathers do.
+struct Phases {
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  PieceLists pieces;
+
+  void add(Hop hop, std::uint32_t list) {
+    hops.push_back(hop);
+    pieces.list.push_back(list);
+  }
+  void end_phase() { begin.push_back(hops.size()); }
+};
+
+/// Which transfers of a phase may go together: the first place in which every channel of the route is free.
+class SubPhases {
+ public:
+  explicit SubPhases(const Network& network) : network_(network) {}
+
+  std::size_t of(Hop hop) {
+    route_.clear();
+    network_.append_route(hop.src, hop.dst, route_);
+    std::size_t place = 0;
+    while (place < used_.size() && !fits(place)) ++place;
+    if (place == used_.size()) used_.emplace_back(network_.channels(), 0);
+    for (const Channel channel : route_) ++used_[place][channel];
+    return place;
+  }
+  void end_phase() {
+    for (auto& used : used_) std::ranges::fill(used, 0);
+  }
+
+ private:
+  [[nodiscard]] bool fits(std::size_t place) const {
+    return std::ranges::all_of(route_,
+                               [&](Channel channel) { return used_[place][channel] < network_.capacity(channel); });
+  }
+
+  const Network& network_;
+  std::vector<std::vector<std::uint32_t>> used_;  ///< per place and channel
+  std::vector<Channel> route_;
+};
+
+/// Without a network phases stay whole.
+Phases reduce_scatter_of(const Network* network, const Schedule& gather) {
+  Phases turned;
+  turned.pieces = {gather.piece_lists().begin, gather.piece_lists().pieces, {}};
+  std::optional<SubPhases> sub_phases;
+  if (network != nullptr && network->tree() == nullptr)
+    sub_phases.emplace(*network);  // in a tree ways back are the same
+  std::vector<std::vector<std::uint64_t>> together;
+  for (std::uint64_t phase = gather.phases(); phase-- > 0;) {
+    together.assign(1, {});
+    for (std::uint64_t i = gather.phase_begin()[phase]; i < gather.phase_begin()[phase + 1]; ++i) {
+      const Hop hop = gather.hops()[i];
+      const std::size_t place = sub_phases ? sub_phases->of({hop.dst, hop.src}) : 0;
+      if (place >= together.size()) together.resize(place + 1);
+      together[place].push_back(i);
+    }
+    if (sub_phases) sub_phases->end_phase();
+    for (const auto& transfers : together) {
+      for (const std::uint64_t i : transfers) {
+        const Hop hop = gather.hops()[i];
+        turned.add({hop.dst, hop.src}, gather.piece_lists().list_of(i));
+      }
+      turned.end_phase();
+    }
+  }
+  return turned;
+}
+
+/// Once more, backwards.
+void mirror(Phases& phases) {
+  const std::vector<std::uint64_t> begin = phases.begin;
+  for (std::size_t phase = begin.size() - 1; phase-- > 0;) {
+    for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i) {
+      const Hop hop = phases.hops[i];
+      phases.add({hop.dst, hop.src}, phases.pieces.list[i]);
+    }
+    phases.end_phase();
+  }
+}
+
+Schedule finish(Pattern reduction, const Schedule& gather, Phases phases) {
+  if (reduction == Pattern::all_reduce) mirror(phases);
+  return {gather.ranks(), gather.message_bytes(), std::move(phases.begin), std::move(phases.hops),
+          std::move(phases.pieces)};
+}
+
+}  // namespace
+
+Schedule turned(const Network& network, Pattern reduction, const Schedule& gather) {
+  return finish(reduction, gather, reduce_scatter_of(&network, gather));
+}
+
+Schedule joined(const Schedule& reduce_scatter, const Schedule& gather) {
+  const std::uint64_t phases = std::max(reduce_scatter.phases(), gather.phases());
+  Phases both;
+  both.begin.clear();
+  for (const Schedule* half : {&reduce_scatter, &gather}) {
+    both.begin.insert(both.begin.end(), phases - half->phases(), both.hops.size());
+    const std::uint64_t before = both.hops.size();
+    const PieceLists& lists = half->piece_lists();
+    const std::uint32_t first_list = both.pieces.lists();
+    for (std::uint32_t k = 0; k < lists.lists(); ++k) {
+      both.pieces.pieces.insert(both.pieces.pieces.end(), lists.in(k).begin(), lists.in(k).end());
+      both.pieces.end_list();
+    }
+    for (std::uint64_t i = 0; i < half->size(); ++i) both.add(half->hops()[i], first_list + lists.list_of(i));
+    for (std::uint64_t phase = 0; phase < half->phases(); ++phase)
+      both.begin.push_back(before + half->phase_begin()[phase]);
+  }
+  both.begin.push_back(both.hops.size());
+  return {gather.ranks(), gather.message_bytes(), std::move(both.begin), std::move(both.hops), std::move(both.pieces)};
+}
+
+Schedule turned_in_steps(Pattern reduction, const Schedule& gather) {
+  return finish(reduction, gather, reduce_scatter_of(nullptr, gather));
+}
+
+}  // namespace hocket

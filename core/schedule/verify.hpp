@@ -1,0 +1,28 @@
+#pragma once
+/// The verifier. It knows networks, demands and schedules, and trusts no scheduler.
+#include <cstdint>
+
+#include "core/demand/demand.hpp"
+#include "core/network/network.hpp"
+#include "core/schedule/certificate.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/schedule/waits.hpp"
+
+namespace hocket {
+
+/// one_port: a rank sends at most one and receives at most one message in a phase.
+/// all_port: one per channel that leaves or enters its host.
+enum class PortModel : std::uint8_t { one_port, all_port };
+
+/// Checks every phase and every byte. Linear in transfers × route length for direct schedules.
+[[nodiscard]] Certificate verify(const Network& network, const Demand& demand, const Schedule& schedule,
+                                 PortModel ports = PortModel::one_port);
+
+/// Checks that the waits (with each sender's own order) order every two transfers of different phases
+/// that are capacity · `waits.window` places apart on a channel, places taken by phase and sender, and
+/// that no wait points forward. So no channel ever carries more than that many at once.
+/// Where links differ in rate: that transfers which may be under way together never take more than `waits.window` times
+/// a channel, each its share (network/share.hpp). Adds to the certificate.
+void verify_waits(const Network& network, const Schedule& schedule, const Waits& waits, Certificate& certificate);
+
+}  // namespace hocket

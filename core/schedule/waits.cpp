@@ -1,0 +1,171 @@
+#include "core/schedule/waits.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "channel_shares.hpp"
+#include "core/limits.hpp"
+#include "core/progress/progress.hpp"
+#include "core/schedule/token_time.hpp"
+#include "sending_order.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint32_t none = OwnOrder::none;
+
+/// The latest transfers on every channel: slot t mod (capacity · window) of a channel holds its
+/// t-th transfer, so the slot about to be overwritten is the one to wait for.
+class ChannelHistory {
+ public:
+  ChannelHistory(const Network& network, std::uint32_t window) : first_(network.channels() + 1, 0) {
+    for (Channel channel = 0; channel < network.channels(); ++channel)
+      first_[channel + 1] = first_[channel] + std::uint64_t{network.capacity(channel)} * window;
+    slots_.assign(first_.back(), none);
+    next_.assign(network.channels(), 0);
+  }
+
+  /// Returns the transfer that must be over before `transfer` may use the channel, or none.
+  std::uint32_t push(Channel channel, std::uint32_t transfer) {
+    const auto width = static_cast<std::uint32_t>(first_[channel + 1] - first_[channel]);
+    std::uint32_t& slot = slots_[first_[channel] + next_[channel]];
+    if (++next_[channel] == width) next_[channel] = 0;
+    return std::exchange(slot, transfer);
+  }
+
+ private:
+  std::vector<std::uint64_t> first_;
+  std::vector<std::uint32_t> slots_, next_;
+};
+
+/// Removes waits that follow from later ones. What has started or is over before a transfer starts
+/// is searched backwards along the waits already kept and each sender's own order, latest transfer
+/// first, for a bounded number of steps: a redundant wait may survive (it costs a token), a needed
+/// one is never removed.
+class Reducer {
+ public:
+  Reducer(std::uint64_t transfers, const Waits& waits, const OwnOrder& own)
+      : waits_(waits), own_(own), started_(transfers, none), over_(transfers, none) {}
+
+  /// `before`: candidates of `transfer`, latest first. Keeps the needed ones.
+  void reduce(std::uint32_t transfer, std::vector<std::uint32_t>& before) {
+    frontier_.clear();
+    steps_ = 0;
+    const std::uint32_t oldest = before.back();
+    visit_own(transfer, transfer, oldest);
+    std::size_t kept = 0;
+    for (const std::uint32_t candidate : before) {
+      while (!frontier_.empty() && frontier_.front() > candidate && steps_ < max_steps) expand(transfer, oldest);
+      if (over_[candidate] == transfer) continue;
+      before[kept++] = candidate;
+      visit_over(transfer, candidate, oldest);
+    }
+    before.resize(kept);
+  }
+
+ private:
+  static constexpr int max_steps = 64;
+
+  void visit(std::uint32_t transfer, std::uint32_t node, std::uint32_t oldest) {
+    if (node == none || node < oldest || started_[node] == transfer) return;
+    started_[node] = transfer;
+    frontier_.push_back(node);
+    std::push_heap(frontier_.begin(), frontier_.end());
+  }
+
+  void visit_over(std::uint32_t transfer, std::uint32_t node, std::uint32_t oldest) {
+    if (node != none) over_[node] = transfer;
+    visit(transfer, node, oldest);
+  }
+
+  void visit_own(std::uint32_t transfer, std::uint32_t node, std::uint32_t oldest) {
+    visit_over(transfer, own_.over(node), oldest);
+    visit(transfer, own_.started(node), oldest);
+  }
+
+  void expand(std::uint32_t transfer, std::uint32_t oldest) {
+    std::pop_heap(frontier_.begin(), frontier_.end());
+    const std::uint32_t node = frontier_.back();
+    frontier_.pop_back();
+    ++steps_;
+    for (const std::uint32_t earlier : waits_.of(node)) visit_over(transfer, earlier, oldest);
+    visit_own(transfer, node, oldest);
+  }
+
+  const Waits& waits_;
+  const OwnOrder& own_;
+  std::vector<std::uint32_t> started_, over_;  ///< last transfer whose search found that
+  std::vector<std::uint32_t> frontier_;
+  int steps_ = 0;
+};
+
+}  // namespace
+
+Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32_t window,
+                   const ChannelSharing* sharing) {
+  check_ranks(schedule);
+  if (schedule.ranks() != network.ranks()) throw InputError("schedule and network differ in the number of ranks");
+  if (window <= 1 && schedule.ranks() > limits::most_ranks_searched_for_waits)
+    if (std::optional<Waits> local = local_waits(network, schedule)) return *std::move(local);
+  Waits waits;
+  waits.window = std::max(window, 1u);
+  waits.begin.assign(schedule.size() + 1, 0);
+  ChannelHistory history(network, waits.window);
+  std::optional<ChannelSharing> of_schedule;
+  std::optional<ChannelShares> shares;
+  if (!network.equal_rates()) {
+    if (sharing == nullptr) sharing = &of_schedule.emplace(network, each_transfer(network, schedule));
+    if (const std::optional<Claiming> claiming = faster_claiming(network, schedule, *sharing))
+      shares.emplace(network, schedule, sharing->by(*claiming), waits.window);
+  }
+  OwnOrder own(schedule, waits.window);
+  Reducer reducer(schedule.size(), waits, own);
+  std::vector<Channel> route;
+  std::vector<std::uint32_t> order;
+  std::vector<std::vector<std::uint32_t>> before;  // per transfer of the phase
+  Steps steps("deriving waits", schedule.size());
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    const auto first = static_cast<std::uint32_t>(schedule.phase_begin()[phase]);
+    const auto end = static_cast<std::uint32_t>(schedule.phase_begin()[phase + 1]);
+    order_by_sender(schedule, phase, order);
+    if (before.size() < order.size()) before.resize(order.size());
+    for (const std::uint32_t transfer : order) {
+      steps.tick();
+      const Hop hop = schedule.hops()[transfer];
+      auto& mine = before[transfer - first];
+      mine.clear();
+      route.clear();
+      network.append_route(hop.src, hop.dst, route);
+      own.push(hop.src, transfer, first);
+      const std::uint32_t own_over = own.over(transfer);
+      const auto wait = [&](std::uint32_t earlier) {
+        const bool by_own_order = schedule.hops()[earlier].src == hop.src && own_over != none && earlier <= own_over;
+        if (!by_own_order) mine.push_back(earlier);
+      };
+      if (shares) {
+        shares->take(transfer, first, route, own_over, schedule.length(transfer), wait);
+        continue;
+      }
+      for (const Channel channel : route) {
+        const std::uint32_t earlier = history.push(channel, transfer);
+        if (earlier != none && earlier < first) wait(earlier);
+      }
+    }
+    for (std::uint32_t transfer = first; transfer < end; ++transfer) {
+      auto& mine = before[transfer - first];
+      if (!mine.empty()) {
+        std::sort(mine.begin(), mine.end(), std::greater<>());
+        mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+        waits.derived += mine.size();
+        reducer.reduce(transfer, mine);
+        waits.before.insert(waits.before.end(), mine.begin(), mine.end());
+      }
+      waits.begin[transfer + 1] = waits.before.size();
+    }
+  }
+  return waits;
+}
+
+}  // namespace hocket

@@ -1,0 +1,38 @@
+#pragma once
+/// What messages compete for: send ports, receive ports and channels.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/network/network.hpp"
+#include "core/schedule/schedule.hpp"
+
+namespace hocket::algorithms {
+
+/// The ports and channels of a one-port network that can ever be full, numbered from 0. A channel as
+/// wide as the number of ranks that send over it, or that receive over it, never is: the ports see to
+/// that. Without the hosts' own links and generous trunks, routes are two to three times shorter.
+class Resources {
+ public:
+  /// `hops`: the messages to be scheduled. Linear in messages × route length.
+  Resources(const Network& network, std::span<const Hop> hops);
+
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(capacity_.size()); }
+  /// Messages that the resource carries in one phase.
+  [[nodiscard]] std::uint32_t capacity(std::uint32_t resource) const { return capacity_[resource]; }
+  /// Messages that need it.
+  [[nodiscard]] std::uint64_t load(std::uint32_t resource) const { return load_[resource]; }
+  /// Appends what a message needs, in the order of its route from port to port.
+  void append(Hop hop, std::vector<std::uint32_t>& needs) const;
+
+ private:
+  static constexpr std::uint32_t never_full = ~std::uint32_t{0};
+
+  const Network& network_;
+  std::vector<std::uint32_t> number_;  ///< of send ports, receive ports, channels; or never_full
+  std::vector<std::uint32_t> capacity_;
+  std::vector<std::uint64_t> load_;
+  mutable std::vector<Channel> route_;
+};
+
+}  // namespace hocket::algorithms
