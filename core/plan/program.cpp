@@ -1,8 +1,8 @@
 #include "core/plan/program.hpp"
 
-#include <cstddef>
+#include <algorithm>
+#include <compare>
 
-#include "core/elements/local_sort.hpp"
 #include "core/error.hpp"
 
 namespace hocket {
@@ -15,10 +15,11 @@ void check_waits(const Schedule& schedule, const Waits& waits) {
     if (earlier >= schedule.size()) throw InputError("a wait for a transfer that does not exist");
 }
 
-/// A message of a rank, as sort_records() takes it.
+/// A message of a rank, in the order in which it makes them.
 struct Peer {
   std::uint64_t phase;
   Rank rank;
+  auto operator<=>(const Peer&) const = default;
 };
 
 }  // namespace
@@ -91,14 +92,13 @@ RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank
 RankProgram rank_program(const Network& network, const ClosedForm& form, Rank rank) {
   const std::uint32_t ranks = network.ranks();
   if (rank >= ranks) throw InputError("there is no rank " + std::to_string(rank));
-  std::vector<Peer> peers, scratch(ranks - 1);
+  std::vector<Peer> peers;
   peers.reserve(ranks - 1);
   const auto by_phase = [&](auto phase) {
     peers.clear();
     for (Rank other = 0; other < ranks; ++other)
       if (other != rank) peers.push_back({phase(other), other});
-    sort_records({KeyType::u64, sizeof(Peer)}, reinterpret_cast<std::byte*>(peers.data()), peers.size(),
-                 reinterpret_cast<std::byte*>(scratch.data()));
+    std::ranges::sort(peers);
   };
   RankProgram program;
   std::vector<PhasedMessage> others;
