@@ -2,8 +2,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "core/elements/move.hpp"
 #include "elements.hpp"
+#include "sort/core/elements/move.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "bindings.hpp"
-#include "core/elements/cuts.hpp"
-#include "core/elements/region_writer.hpp"
-#include "core/elements/scatter_once.hpp"
 #include "elements.hpp"
+#include "sort/core/elements/cuts.hpp"
+#include "sort/core/elements/region_writer.hpp"
+#include "sort/core/elements/scatter_once.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "core/elements/digits.hpp"
-#include "core/elements/local_sort.hpp"
-#include "core/elements/partition.hpp"
-#include "core/elements/record.hpp"
-#include "core/elements/run_ends.hpp"
+#include "sort/core/elements/digits.hpp"
+#include "sort/core/elements/local_sort.hpp"
+#include "sort/core/elements/partition.hpp"
+#include "sort/core/elements/record.hpp"
+#include "sort/core/elements/run_ends.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -12,14 +12,14 @@
 #include <tuple>
 
 #include "bindings.hpp"
-#include "core/elements/move.hpp"
-#include "core/elements/pack.hpp"
 #include "core/error.hpp"
-#include "core/model/copy_transfer.hpp"
 #include "core/model/memory_profile.hpp"
-#include "core/model/permute_costs.hpp"
-#include "core/model/sort_costs.hpp"
 #include "elements.hpp"
+#include "sort/core/costs/copy_transfer.hpp"
+#include "sort/core/costs/permute_costs.hpp"
+#include "sort/core/costs/sort_costs.hpp"
+#include "sort/core/elements/move.hpp"
+#include "sort/core/elements/pack.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

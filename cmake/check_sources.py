@@ -1,7 +1,7 @@
 """Checks the sources that have changed since they last passed: check_sources.py (tidy BUILD | syntax COMPILER) CACHE.
 
 ``tidy``: clang-tidy on the folders of core, runtime and sort, by BUILD/compile_commands.json. ``syntax``: whether each
-source of runtime and sort compiles by itself, and all of a tree together (names without linkage differ), with an MPI's
+source of runtime and sort/mpi compiles by itself, and all of a tree together (names without linkage differ), with an MPI's
 wrapper. What has passed is kept in CACHE by a digest of all that can change the answer: the source, what it includes,
 the MPI's headers, the command, the tool and its settings.
 """
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (ROOT, ROOT / "runtime/include")
-TIDIED = re.compile(r"hocket_(core|runtime_(mpich|openmpi))")
+TIDIED = re.compile(r"hocket_(core|sort_core|runtime_(mpich|openmpi))")
 
 
 class Check(NamedTuple):
@@ -59,9 +59,9 @@ def syntax(compiler: str) -> Iterator[Check]:
     uses = version(compiler) + mpi_headers(shlex.split(shown))
     uses += " ".join(command[1:]).encode()
     (ROOT / "build").mkdir(exist_ok=True)
-    for tree in ("runtime", "sort"):
+    for tree in ("runtime", "sort/mpi"):
         sources = sorted((ROOT / tree).rglob("*.cpp"))
-        together = ROOT / "build" / f"{tree}_together.cpp"
+        together = ROOT / "build" / f"{tree.replace('/', '_')}_together.cpp"
         together.write_text("".join(f'#include "{source}"\n' for source in sources))
         for source in [*sources, together]:
             yield Check([*command, str(source)], source, uses + (b" together" if source is together else b""))

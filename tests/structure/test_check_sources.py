@@ -16,15 +16,15 @@ echo "$source" >> calls
 """
 
 
-RUNTIME, SORT = ["good.cpp", "runtime_together.cpp"], ["other.cpp", "sort_together.cpp"]
+RUNTIME, SORT = ["good.cpp", "runtime_together.cpp"], ["other.cpp", "sort_mpi_together.cpp"]
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for name in ("core/part.hpp", "runtime/good.cpp", "sort/other.cpp", "cmake/check_sources.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in ("core/part.hpp", "runtime/good.cpp", "sort/mpi/other.cpp", "cmake/check_sources.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
-    (tmp_path / "sort/other.cpp").write_text('#include "core/part.hpp"')
+    (tmp_path / "sort/mpi/other.cpp").write_text('#include "core/part.hpp"')
     shutil.copy(ROOT / "cmake/check_sources.py", tmp_path / "cmake")
     (tmp_path / "compiler").write_text(COMPILER)
     (tmp_path / "compiler").chmod(0o755)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hocket.runtime import RuntimeOptions
 
 METHODS: Final = ("auto", "radix", "sample")
-FIRST_TOUCH: Final = "first touch"  # sort/costs/steps.hpp
+FIRST_TOUCH: Final = "first touch"  # sort/mpi/costs/steps.hpp
 
 
 @click.command()

@@ -312,7 +312,7 @@ def _begins(counts: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint64
 
 
 def _private(size: int) -> Bytes:
-    """Fresh memory, as the runtime gets it (sort/place/private_memory.cpp)."""
+    """Fresh memory, as the runtime gets it (sort/mpi/place/private_memory.cpp)."""
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # a wish
         memory.madvise(mmap.MADV_HUGEPAGE)

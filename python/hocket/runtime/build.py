@@ -76,7 +76,7 @@ def build_runtime(mpicc: str) -> Runtime:
         _shim_source(),
         native_dir() / _LINK_FLAGS,
         native_dir() / _SHIM_FLAGS,
-        _core_library(),
+        *_core_libraries(),
     ]
     name = f"runtime-{digest_of([*_library_flags(), wrapper.identity], sources)}"
     home = build_once(name, (SHIM, LIBRARY), build)
@@ -97,8 +97,8 @@ def _shim_source() -> Path:
     return native_dir() / "runtime" / "shim" / "shim.c"
 
 
-def _core_library() -> Path:
-    return native_dir() / "libhocket_core.a"
+def _core_libraries() -> list[Path]:
+    return [native_dir() / "libhocket_sort_core.a", native_dir() / "libhocket_core.a"]
 
 
 def _read_flags(file: str) -> list[str]:
@@ -152,7 +152,7 @@ def _compile_library(wrapper: Wrapper, library: Path, work: Path) -> None:
         ]
         compile_all(commands, wrapper.environment, work, done)
     linking = [wrapper.path, *flags, *_read_flags(_LINK_FLAGS), "-shared", *objects]
-    linking += [str(_core_library()), "-o", str(library)]
+    linking += [*map(str, _core_libraries()), "-o", str(library)]
     compile_native(linking, wrapper.environment, work)
 
 

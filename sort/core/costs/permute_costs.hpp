@@ -1,0 +1,32 @@
+#pragma once
+/// What moving the elements of a distributed array is expected to take, step by step.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/model/memory_profile.hpp"
+#include "sort/core/costs/step_cost.hpp"
+
+namespace hocket {
+
+/// A permutation as the model sees it: of elements that lie evenly on all ranks and go anywhere.
+struct PermuteShape {
+  std::uint32_t width = 8;     ///< bytes
+  std::uint64_t elements = 0;  ///< of all ranks
+  int ranks = 1, ranks_per_host = 1;
+};
+
+enum class PermuteMethod : std::uint8_t { packed, chained };
+
+[[nodiscard]] std::vector<StepCost> predict_permute(const MemoryProfile& profile, const PermuteShape& shape,
+                                                    PermuteMethod method);
+[[nodiscard]] std::vector<StepCost> predict_take(const MemoryProfile& profile, const PermuteShape& shape,
+                                                 PermuteMethod method);
+/// Of a matrix whose rows are spread over the ranks.
+[[nodiscard]] std::vector<StepCost> predict_transpose(const MemoryProfile& profile, const PermuteShape& shape,
+                                                      PermuteMethod method);
+/// `runs` of each rank.
+[[nodiscard]] std::vector<StepCost> predict_grouped_permute(const MemoryProfile& profile, const PermuteShape& shape,
+                                                            std::uint64_t runs);
+
+}  // namespace hocket

@@ -1,0 +1,194 @@
+#include "sort/core/costs/sort_costs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "core/error.hpp"
+#include "sort/core/costs/memory_costs.hpp"
+#include "sort/core/costs/permute_costs.hpp"
+
+namespace hocket {
+namespace {
+
+using model::MemoryCosts, model::position_bytes;
+
+constexpr double count_bytes = sizeof(std::uint64_t), sample_bytes = 3 * sizeof(std::uint64_t);
+constexpr double large = 1 << 23;  ///< sort/mpi/sort/highest_digit.cpp
+constexpr double part_bytes = sizeof(std::uint16_t);
+
+/// What each rank has to do with.
+struct Sort {
+  MemoryCosts costs;
+  double n, width;
+  bool payload, library;
+  double bits;   ///< in which keys differ
+  double fetch;  ///< of rows whose positions were sorted
+
+  Sort(const MemoryProfile& profile, const SortShape& shape)
+      : costs(profile, shape.ranks, shape.ranks_per_host),
+        n(static_cast<double>(shape.elements) / costs.ranks()),
+        width(static_cast<double>(shape.type.width)),
+        payload(shape.type.width > key_bytes(shape.type.key)),
+        library(shape.library_sort && !payload),
+        bits(shape.order_bits),
+        fetch(fetching(profile, shape)) {
+    if (shape.type.width < key_bytes(shape.type.key)) throw InputError("records that are narrower than their key");
+    if (shape.ranks < 1 || shape.ranks_per_host < 1) throw InputError("a sort on no ranks");
+  }
+
+  /// As a take of the whole payload in any order, into fresh memory.
+  [[nodiscard]] double fetching(const MemoryProfile& profile, const SortShape& shape) const {
+    if (shape.fetched == 0) return 0;
+    const PermuteShape rows{static_cast<std::uint32_t>(shape.fetched), shape.elements, shape.ranks,
+                            shape.ranks_per_host};
+    const bool one_host = shape.ranks_per_host >= shape.ranks;
+    return seconds(predict_take(profile, rows, one_host ? PermuteMethod::chained : PermuteMethod::packed)) +
+           costs.touch(n * static_cast<double>(shape.fetched));
+  }
+
+  /// Of `elements` of one rank that differ in some bits. Keys alone are sorted otherwise than records, of which those
+  /// of 16 bytes have been measured; narrower ones take about as long.
+  [[nodiscard]] double local(double elements, double different_bits) const {
+    constexpr double records = 16;
+    return library ? costs.work(Work::library_sort, elements, width)
+                   : costs.work(Work::sort, elements, payload ? std::max(width, records) : width, different_bits);
+  }
+
+  /// Of one rank, in place, with scratch space.
+  [[nodiscard]] double alone() const {
+    return local(n, bits) + (payload ? 1 : 2) * costs.touch(n * width) + (payload ? 0 : costs.copy(n * width));
+  }
+
+  /// With what happens before and after, where there is payload.
+  [[nodiscard]] std::vector<StepCost> named(std::span<const char* const> names, std::span<const double> seconds) const {
+    std::vector<StepCost> steps;
+    for (std::size_t i = 0; i < names.size(); ++i) steps.push_back({names[i], seconds[i]});
+    if (payload) {
+      const double pack = costs.work(Work::pack, n, width) + costs.touch(n * width);
+      const double positions = fetch > 0 ? costs.touch(n * position_bytes) + costs.copy(n * position_bytes) : 0;
+      steps.push_back({"pack", pack + positions});
+      steps.push_back({"unpack", pack + costs.collective() + fetch});
+    }
+    return steps;
+  }
+};
+
+using RadixSeconds = std::array<double, std::size(radix_steps)>;
+
+void require(Digit digit) {
+  if (digit.bits < 1 || digit.bits > most_digit_bits) throw InputError("a digit of no bits, or of too many");
+}
+
+/// The six steps for one digit. `in_place`: elements of each rank that are put where they belong without being sent.
+void pass(const Sort& sort, Digit digit, RadixSeconds& step, double rounds = 1, double in_place = 0) {
+  const auto& [costs, n, width, payload, library, bits, fetch] = sort;
+  const double buckets = std::ldexp(1, static_cast<int>(digit.bits));
+  const double counting = costs.work(Work::count, n, width, buckets);
+  const double partition = costs.work(Work::partition, n, width, buckets);
+  step[0] += counting;
+  step[1] += costs.uneven(counting) + costs.all_to_all(buckets * count_bytes);
+  step[2] += costs.collective() + costs.work(Work::scan, buckets, count_bytes);
+  step[3] += costs.all_to_all(buckets * count_bytes);
+  step[4] += costs.collective() + partition;
+  step[5] += costs.uneven(partition) + costs.deliver(n, width, buckets * rounds, in_place) +
+             (rounds - 1) * costs.deliver(0, width, 0);
+}
+
+}  // namespace
+
+std::vector<StepCost> predict_radix(const MemoryProfile& profile, const SortShape& shape,
+                                    std::span<const Digit> digits) {
+  const Sort sort(profile, shape);
+  for (const Digit& digit : digits) require(digit);
+  RadixSeconds step{};
+  if (shape.ranks == 1) {
+    step[6] = sort.alone();
+    return sort.named(radix_steps, step);
+  }
+  for (const Digit& digit : digits) pass(sort, digit, step);
+  if (!sort.payload && !digits.empty()) step[5] += sort.costs.touch(sort.n * sort.width);  // else packed there before
+  return sort.named(radix_steps, step);
+}
+
+std::vector<StepCost> predict_highest_first(const MemoryProfile& profile, const SortShape& shape, Digit highest) {
+  const Sort sort(profile, shape);
+  require(highest);
+  const auto& [costs, n, width, payload, library, bits, fetch] = sort;
+  RadixSeconds step{};
+  if (shape.ranks == 1) {
+    step[6] = sort.alone();
+    return sort.named(radix_steps, step);
+  }
+  const double in_place = n / costs.ranks(), rounds = n * width > large ? 2 : 1;
+  pass(sort, highest, step, rounds, in_place);
+  step[4] += 2 * costs.collective() + costs.touch(in_place * width);  // where buckets begin, and room for them
+  step[5] += costs.touch((n - in_place) * width);
+  // Buckets of all ranks, of which each sorts its share.
+  const double buckets = std::ldexp(1, static_cast<int>(highest.bits));
+  const double each = std::max(1.0, n * costs.ranks() / buckets);
+  step[6] = n / each * sort.local(each, std::max(1.0, bits - highest.bits));
+  step[7] = costs.collective() + costs.uneven(step[6]) +
+            costs.deliver(each / 2, width, 1);  // ranks begin half a bucket from where they should
+  return sort.named(radix_steps, step);
+}
+
+RadixPlan by_all_digits(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying, unsigned bits) {
+  RadixPlan plan{{digits_over(varying, bits), std::nullopt}, {}};
+  plan.cost = predict_radix(profile, shape, plan.digits.all);
+  return plan;
+}
+
+RadixPlan fastest_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying) {
+  RadixPlan best = by_all_digits(profile, shape, varying, most_digit_bits);
+  const auto consider = [&](RadixPlan plan) {
+    if (seconds(plan.cost) < seconds(best.cost)) best = std::move(plan);
+  };
+  for (unsigned bits = most_digit_bits - 1; bits >= 4; --bits) consider(by_all_digits(profile, shape, varying, bits));
+  if (varying == 0) return best;
+  const std::vector<Digit> all = best.digits.all;
+  constexpr unsigned least_highest_bits = 8;  // so that buckets can be cut close to where ranks should begin
+  for (unsigned bits = most_digit_bits; bits >= least_highest_bits; --bits) {
+    const Digit highest = highest_digit(varying, bits);
+    consider({{all, highest}, predict_highest_first(profile, shape, highest)});
+  }
+  return best;
+}
+
+std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortShape& shape, unsigned oversampling) {
+  const Sort sort(profile, shape);
+  const auto& [costs, n, width, payload, library, bits, fetch] = sort;
+  double step[6] = {};
+  if (shape.ranks == 1) {
+    step[4] = sort.alone();
+    return sort.named(sample_steps, step);
+  }
+  const double parts = costs.ranks();
+  const double samples = std::min(n, (parts - 1) * oversampling);  // of each rank
+  const double all = samples * parts;
+  step[0] = costs.work(Work::gather, samples, width, 1, n * width) + 2 * costs.collective() +
+            costs.all_to_all(samples * sample_bytes);
+  step[1] = costs.collective() + costs.work(Work::classify, all * std::log2(all + 1), count_bytes);  // comparisons
+  step[2] = costs.work(Work::classify, n, width, parts - 1) + costs.touch(n * part_bytes) +
+            costs.work(Work::divide, n, width, parts);
+  step[3] = 4 * costs.collective() + costs.uneven(step[2]) + costs.touch(n * width) + costs.deliver(n, width, parts);
+  step[4] = sort.local(n, bits);
+  const double unevenness = parts > 1 ? 1 / std::sqrt(std::max(1.0, all / parts)) : 0;  // samples of a part
+  step[5] = costs.collective() + costs.uneven(step[4]) + costs.deliver(n * unevenness, width, 1);
+  return sort.named(sample_steps, step);
+}
+
+double predict_first_touch(const MemoryProfile& profile, std::uint64_t bytes, int ranks_per_host) {
+  const MemoryCosts costs(profile, ranks_per_host, ranks_per_host);
+  return costs.work(Work::shared_touch, static_cast<double>(bytes), 1);
+}
+
+double seconds(std::span<const StepCost> steps) {
+  return std::accumulate(steps.begin(), steps.end(), 0.0,
+                         [](double sum, const StepCost& step) { return sum + step.seconds; });
+}
+
+}  // namespace hocket

@@ -1,0 +1,85 @@
+#include "sort/mpi/costs/profile.hpp"
+
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "core/error.hpp"
+#include "runtime/mpi/attached.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/team/agreement.hpp"
+
+namespace hocket::sort {
+
+using namespace hocket::runtime;
+
+namespace {
+
+constexpr std::size_t most_profile_bytes = std::size_t{1} << 20;
+
+/// Where python/hocket/memory/files.py puts it; empty if there is no such place.
+std::string cached_file() {
+  std::string base;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
+    base = cache;
+  else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+    base = std::string(home) + "/.cache";
+  utsname machine{};
+  if (base.empty() || uname(&machine) != 0) return "";
+  return base + "/hocket/memory-" + machine.nodename + ".txt";
+}
+
+struct Found {
+  std::string text;     ///< of a profile that parses; empty: none
+  std::string problem;  ///< of a file that cannot be used
+};
+
+Found read_profile() {
+  const char* named = std::getenv("HOCKET_MEMORY");
+  const bool asked = named != nullptr && *named != '\0';
+  const std::string path = asked ? named : cached_file();
+  struct stat status{};
+  if (path.empty() || (!asked && stat(path.c_str(), &status) != 0)) return {};
+  const auto problem = [&](const std::string& what) { return Found{"", "memory profile " + path + ": " + what}; };
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return problem("there is no such file");
+  std::ifstream file(path, std::ios::binary);
+  std::string text(most_profile_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty()) return problem("it cannot be read, or is empty");
+  try {
+    (void)MemoryProfile::parse(text);
+  } catch (const InputError& error) {
+    return problem(error.what());
+  }
+  return {std::move(text), ""};
+}
+
+/// Rank 0 has read, all others hear of it.
+std::string same_on_all(MPI_Comm comm, std::string text) {
+  std::uint64_t length = text.size();
+  check(wait_in_mpi(PMPI_Bcast, &length, 1, MPI_UINT64_T, 0, comm));
+  text.resize(length);
+  check(wait_in_mpi(PMPI_Bcast, text.data(), static_cast<int>(length), MPI_CHAR, 0, comm));
+  return text;
+}
+
+}  // namespace
+
+const MemoryProfile& memory_profile(MPI_Comm comm) {
+  if (const MemoryProfile* const kept = Attached<MemoryProfile>::find(comm)) return *kept;
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  Found own;
+  if (rank == 0) own = read_profile();
+  (void)all_ok(comm, own.problem, "using figures of another machine");
+  const std::string text = same_on_all(comm, std::move(own.text));
+  return Attached<MemoryProfile>::attach(
+      comm, std::make_unique<MemoryProfile>(text.empty() ? MemoryProfile::built_in() : MemoryProfile::parse(text)));
+}
+
+}  // namespace hocket::sort

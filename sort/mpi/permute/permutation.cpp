@@ -1,0 +1,72 @@
+#include "sort/mpi/permute/permutation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "runtime/progress/requests.hpp"
+#include "runtime/team/agreement.hpp"
+#include "sort/mpi/exchange/exchange_blocks.hpp"
+#include "sort/mpi/place/collective_try.hpp"
+
+namespace hocket::sort {
+namespace {
+
+constexpr std::uint64_t no_position = UINT64_MAX;
+
+/// Of all positions that this rank's elements and those of others go to, the first of this rank's part that
+/// is given twice.
+std::uint64_t first_repeated(HostSharedContext& place, const Permutation& permutation) {
+  const Cuts cuts(permutation.target.begins());
+  BlockCounts sends(cuts.size(), 0);
+  count_positions(cuts, permutation.destinations, sends);
+  const BlockCounts receives = exchange_counts(place, sends);
+  std::vector<std::uint64_t> out, in;
+  collective_try(place, [&] {
+    out.resize(permutation.destinations.size());
+    in.resize(total_of(receives));
+    std::vector<std::uint64_t*> at = block_begins(out.data(), sends, 1);
+    divide(cuts, permutation.destinations, at);
+  });
+  exchange_blocks(place, sizeof(std::uint64_t), reinterpret_cast<const std::byte*>(out.data()), sends,
+                  reinterpret_cast<std::byte*>(in.data()), receives);
+  std::ranges::sort(in);
+  const auto twice = std::ranges::adjacent_find(in);
+  return twice == in.end() ? no_position : permutation.target.begin(place.rank()) + *twice;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> count_destinations(HostSharedContext& place, const Permutation& permutation,
+                                              const Cuts& cuts) {
+  std::vector<std::uint64_t> counts(cuts.size(), 0);
+  collective_try(place, [&] {
+    const std::size_t good = count_positions(cuts, permutation.destinations, counts);
+    if (good < permutation.destinations.size())
+      refuse_position("destination", permutation.destinations[good], good, "target", cuts.total());
+  });
+  return counts;
+}
+
+void refuse_repeated(HostSharedContext& place, const Permutation& permutation) {
+  const std::uint64_t own = first_repeated(place, permutation);
+  std::uint64_t position = no_position;
+  reduce(&own, &position, 1, MPI_UINT64_T, MPI_MIN, place.comm());
+
+  std::array<std::uint64_t, 2> mine{no_position, no_position};  // this rank's first elements that go there
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < permutation.destinations.size() && found < mine.size(); ++i)
+    if (static_cast<std::uint64_t>(permutation.destinations[i]) == position) mine[found++] = i;
+  std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(place.size()));
+  run_collective(PMPI_Iallgather, mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, place.comm());
+
+  std::vector<std::string> culprits;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] != no_position)
+      culprits.push_back("element " + std::to_string(all[i]) + " of rank " + std::to_string(i / 2));
+  throw ApiError{HOCKET_ERR_ARGUMENT, "destination " + std::to_string(position) + " is repeated: " + culprits.at(0) +
+                                          " and " + culprits.at(1) + " go there"};
+}
+
+}  // namespace hocket::sort

@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sort/core/elements/region_writer.hpp"
+#include "sort/core/elements/scatter_once.hpp"
+#include "sort/mpi/exchange/chunk_exchange.hpp"
+#include "sort/mpi/permute/permutation.hpp"
+#include "sort/mpi/permute/region_block.hpp"
+#include "sort/mpi/place/collective_try.hpp"
+
+namespace hocket::sort {
+namespace {
+
+// Measured: docs/decisions/0009-elements-within-a-host-go-by-regions.md.
+constexpr std::size_t region_bytes = std::size_t{1} << 19;  ///< a quarter of a second-level cache
+constexpr std::uint64_t most_regions = 2048;                ///< so that one line of each stays there, too
+constexpr std::size_t wide = 64;                            ///< whole cache lines gain nothing by regions
+constexpr std::size_t slice = std::size_t{1} << 15;         ///< elements between two looks at what has arrived
+
+Cuts regions_of(const Permutation& permutation) {
+  const std::uint64_t most = permutation.width < wide ? region_bytes / permutation.width : std::uint64_t{1} << 31;
+  return Cuts::regions(permutation.target.begins(), most, most_regions);
+}
+
+bool all_taken(std::span<const std::uint8_t> takes) {
+  return takes.empty() || std::memchr(takes.data(), 0, takes.size()) == nullptr;
+}
+
+class Chained {
+ public:
+  Chained(HostSharedContext& place, const Permutation& permutation)
+      : place_(place), permutation_(permutation), regions_(regions_of(permutation)) {}
+
+  bool run() {
+    std::vector<std::uint64_t> counts = count_destinations(place_, permutation_, regions_);
+    find_owners();
+    const BlockCounts sends = split_off_remote(counts);
+    RegionBlock block(place_, permutation_.width, counts);
+    const BlockCounts receives = place_.one_host() ? BlockCounts{} : exchange_counts(place_, sends);
+    std::optional<RegionWriter> writer;
+    std::optional<ChunkExchange> chunks;
+    collective_try(place_, [&] {
+      takes_.resize(largest_take(), 0);
+      writer.emplace(regions_, permutation_.width, streams_of(block));
+      if (place_.one_host()) return;
+      chunks.emplace(place_, permutation_.width, sends, receives,
+                     [this](const std::byte* data, std::span<const std::uint64_t> offsets) { take_in(data, offsets); });
+    });
+    if (chunks) chunks->start();
+    send(*writer, chunks);
+    writer.reset();
+    place_.meet_host();
+    bool whole = receive(block, chunks);
+    if (chunks) {
+      chunks->finish();
+      whole = all_taken(takes_);
+    }
+    place_.meet_host();  // nobody reads this rank's part any more
+    return whole;
+  }
+
+ private:
+  void find_owners() {
+    for (std::size_t region = 0; region < regions_.size(); ++region)
+      owners_.push_back(regions_.total() == 0 ? 0 : permutation_.target.rank_of(regions_.begin(region)));
+  }
+  [[nodiscard]] bool is_remote(std::size_t region) const { return place_.host_rank_of(owners_[region]) < 0; }
+
+  /// Elements for each rank of other hosts; those for their regions are taken out of `counts`.
+  [[nodiscard]] BlockCounts split_off_remote(std::vector<std::uint64_t>& counts) const {
+    BlockCounts sends(static_cast<std::size_t>(place_.size()), 0);
+    for (std::size_t region = 0; region < counts.size(); ++region)
+      if (is_remote(region)) sends[static_cast<std::size_t>(owners_[region])] += std::exchange(counts[region], 0);
+    return sends;
+  }
+
+  /// Within one host regions are completed one after the other; else elements come for all of them at once.
+  [[nodiscard]] std::uint64_t largest_take() const {
+    if (!place_.one_host()) return permutation_.target.count(place_.rank());
+    std::uint64_t largest = 0;
+    for (std::size_t region = 0; region < regions_.size(); ++region)
+      largest = std::max(largest, regions_.count(region));
+    return largest;
+  }
+
+  /// Elements for other hosts are left out.
+  [[nodiscard]] std::vector<RegionStream> streams_of(const RegionBlock& block) const {
+    std::vector<RegionStream> streams = block.streams();
+    for (std::size_t region = 0; region < streams.size(); ++region)
+      if (is_remote(region)) streams[region] = {};
+    return streams;
+  }
+
+  void send(RegionWriter& writer, std::optional<ChunkExchange>& chunks) {
+    const std::size_t n = permutation_.destinations.size();
+    for (std::size_t begin = 0; begin < n; begin += slice) {
+      const auto destinations = permutation_.destinations.subspan(begin, std::min(slice, n - begin));
+      const std::byte* const elements = permutation_.source + begin * permutation_.width;
+      writer.add(elements, destinations);
+      if (!chunks) continue;
+      for (std::size_t i = 0; i < destinations.size(); ++i) {
+        const auto position = static_cast<std::uint64_t>(destinations[i]);
+        const std::size_t region = regions_.of(position);
+        if (!is_remote(region)) continue;
+        const int owner = owners_[region];
+        chunks->put(owner, position - permutation_.target.begin(owner), elements + i * permutation_.width);
+      }
+      chunks->advance();
+    }
+    writer.finish();
+  }
+
+  /// Puts the elements of this host's ranks in place. False if a region has not been filled.
+  bool receive(const RegionBlock& block, std::optional<ChunkExchange>& chunks) {
+    const std::uint64_t own_begin = permutation_.target.begin(place_.rank());
+    bool whole = true;
+    for (std::size_t region = 0; region < regions_.size(); ++region) {
+      if (owners_[region] != place_.rank()) continue;
+      const std::uint64_t begin = regions_.begin(region) - own_begin;
+      const std::span<std::uint8_t> takes =
+          chunks ? std::span(takes_).subspan(begin) : std::span(takes_).first(regions_.count(region));
+      for (int i = 0; i < place_.host_size(); ++i) {
+        const Piece piece = block.piece(place_.in_turn(i), region);
+        scatter_marking(permutation_.width, piece.data, piece.offsets, permutation_.own + begin * permutation_.width,
+                        takes);
+      }
+      if (chunks) {
+        chunks->advance();
+        continue;
+      }
+      whole = all_taken(takes) && whole;
+      std::ranges::fill(takes, 0);
+    }
+    return whole;
+  }
+
+  void take_in(const std::byte* data, std::span<const std::uint64_t> offsets) {
+    scatter_marking(permutation_.width, data, offsets, permutation_.own, takes_);
+  }
+
+  HostSharedContext& place_;
+  const Permutation& permutation_;
+  Cuts regions_;
+  std::vector<int> owners_;  ///< of regions
+  std::vector<std::uint8_t> takes_;
+};
+
+}  // namespace
+
+bool permute_chained(HostSharedContext& place, const Permutation& permutation) {
+  return Chained(place, permutation).run();
+}
+
+}  // namespace hocket::sort

@@ -1,0 +1,164 @@
+#include "sort/mpi/place/host_shared_context.hpp"
+
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "runtime/c_api/api.hpp"
+#include "runtime/mpi/attached.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/team/agreement.hpp"
+
+namespace hocket::sort {
+namespace {
+
+constexpr std::size_t cache_line = 64;
+
+/// The ranks of `comm` that share memory with this one: those of its host, cut into groups of settings().shared_ranks.
+PrivateComm sharing(const PrivateComm& comm) {
+  int rank = 0;
+  MPI_Comm host = MPI_COMM_NULL;
+  check(wait_in_mpi(PMPI_Comm_split_type, comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host));
+  check(PMPI_Comm_rank(host, &rank));
+  const int most = settings().shared_ranks;
+  PrivateComm group(host, most > 0 ? rank / most : 0);
+  check(PMPI_Comm_free(&host));
+  return group;
+}
+
+/// What tmpfs has left, in bytes; what lies beyond ends a program with SIGBUS when it is touched. MPICH and Open MPI
+/// have their shared windows there.
+std::uint64_t shared_memory_left() {
+  struct statvfs status{};
+  if (statvfs("/dev/shm", &status) != 0) return UINT64_MAX;
+  return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
+}
+
+}  // namespace
+
+SharedBlock::SharedBlock(MPI_Comm host, std::size_t bytes)
+    : bytes_((bytes + cache_line - 1) / cache_line * cache_line) {
+  int size = 0;
+  void* own = nullptr;
+  check(PMPI_Comm_size(host, &size));
+  check(wait_in_mpi(PMPI_Win_allocate_shared, static_cast<MPI_Aint>(bytes_), 1, MPI_INFO_NULL, host, &own, &window_));
+  check(wait_in_mpi(PMPI_Win_lock_all, MPI_MODE_NOCHECK, window_));
+  for (int rank = 0; rank < size; ++rank) {
+    MPI_Aint length = 0;
+    int unit = 0;
+    void* part = nullptr;
+    check(PMPI_Win_shared_query(window_, rank, &length, &unit, static_cast<void*>(&part)));
+    parts_.push_back(static_cast<std::byte*>(part));
+  }
+}
+
+SharedBlock::~SharedBlock() {
+  int finalized = 0;
+  PMPI_Finalized(&finalized);
+  if (finalized || window_ == MPI_WIN_NULL) return;
+  PMPI_Win_unlock_all(window_);
+  PMPI_Win_free(&window_);
+}
+
+void SharedBlock::touch(MPI_Comm host) const {
+#if defined(MADV_POPULATE_WRITE) && defined(MADV_POPULATE_READ)
+  int own = 0;
+  check(PMPI_Comm_rank(host, &own));
+  const auto populate = [&](std::size_t rank, int how) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(parts_[rank]);
+    const std::uintptr_t begin = at / page * page;
+    if (bytes_ > 0) madvise(reinterpret_cast<void*>(begin), at - begin + bytes_, how);  // a wish: touching will do
+  };
+  populate(static_cast<std::size_t>(own), MADV_POPULATE_WRITE);
+  run_collective(PMPI_Ibarrier, host);
+  for (std::size_t rank = 0; rank < parts_.size(); ++rank)
+    if (rank != static_cast<std::size_t>(own)) populate(rank, MADV_POPULATE_READ);
+#else
+  (void)host;
+#endif
+}
+
+void SharedBlock::sync() const { check(PMPI_Win_sync(window_)); }
+
+HostSharedContext& HostSharedContext::of(MPI_Comm comm) {
+  need_intracommunicator(comm);
+  if (HostSharedContext* const place = Attached<HostSharedContext>::find(comm)) return *place;
+  return Attached<HostSharedContext>::attach(comm, std::unique_ptr<HostSharedContext>(new HostSharedContext(comm)));
+}
+
+HostSharedContext::HostSharedContext(MPI_Comm comm) : comm_(comm), host_(sharing(comm_)) {
+  const int host_size = host_.size(), rank = comm_.rank();
+  check(wait_in_mpi(PMPI_Allreduce, &host_size, &largest_host_size_, 1, MPI_INT, MPI_MAX, comm_.get()));
+  members_.resize(static_cast<std::size_t>(host_size));
+  check(wait_in_mpi(PMPI_Allgather, &rank, 1, MPI_INT, members_.data(), 1, MPI_INT, host_.get()));
+  host_rank_of_.assign(static_cast<std::size_t>(size()), -1);
+  for (int member = 0; member < host_size; ++member)
+    host_rank_of_[static_cast<std::size_t>(members_[static_cast<std::size_t>(member)])] = member;
+  int plans = settings().plan_paths.empty() ? 0 : 1;
+  check(wait_in_mpi(PMPI_Allreduce, MPI_IN_PLACE, &plans, 1, MPI_INT, MPI_MIN, comm_.get()));
+  has_plans_ = plans != 0;
+}
+
+SharedBlock& HostSharedContext::block(std::size_t slot, std::size_t bytes) {
+  if (blocks_.size() <= slot) blocks_.resize(slot + 1);
+  std::unique_ptr<SharedBlock>& place = blocks_[slot];
+  const int grow = place == nullptr || place->bytes() < bytes ? 1 : 0;
+  int any_grows = 0;
+  reduce(&grow, &any_grows, 1, MPI_INT, MPI_MAX, comm());
+  if (any_grows) {
+    if (!fresh_) fresh_.emplace();
+    const auto begin = std::chrono::steady_clock::now();
+    collective_try(comm(), HOCKET_ERR_MEMORY, [&] { make_anew(place, bytes); });
+    fresh_->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return *place;
+}
+
+void HostSharedContext::make_anew(std::unique_ptr<SharedBlock>& place, std::size_t bytes) {
+  int grows = place == nullptr || place->bytes() < bytes ? 1 : 0;
+  check(wait_in_mpi(PMPI_Allreduce, MPI_IN_PLACE, &grows, 1, MPI_INT, MPI_MAX, host_.get()));
+  if (!grows) return;
+  if (place != nullptr) bytes = std::max(bytes, place->bytes());
+  place.reset();
+  place = share(bytes);
+  place->touch(host_.get());
+  fresh_->bytes += place->bytes();
+}
+
+std::unique_ptr<SharedBlock> HostSharedContext::share(std::size_t bytes) const {
+  std::uint64_t together_bytes = bytes;
+  check(wait_in_mpi(PMPI_Allreduce, MPI_IN_PLACE, &together_bytes, 1, MPI_UINT64_T, MPI_SUM, host_.get()));
+  std::uint64_t left = shared_memory_left();
+  check(wait_in_mpi(PMPI_Allreduce, MPI_IN_PLACE, &left, 1, MPI_UINT64_T, MPI_MIN, host_.get()));
+  if (together_bytes > left)
+    throw ApiError{HOCKET_ERR_MEMORY, "the ranks of a host need " + std::to_string(together_bytes >> 20) +
+                                          " MiB of shared memory, but /dev/shm has " + std::to_string(left >> 20) +
+                                          " MiB left"};
+  return std::make_unique<SharedBlock>(host(), bytes);
+}
+
+void HostSharedContext::meet_host() { meet(host()); }
+void HostSharedContext::meet() { meet(comm()); }
+
+void HostSharedContext::meet(MPI_Comm comm) {
+  const auto sync = [&] {
+    for (const auto& block : blocks_)
+      if (block) block->sync();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  };
+  sync();
+  run_collective(PMPI_Ibarrier, comm);
+  sync();
+}
+
+}  // namespace hocket::sort

@@ -1,0 +1,30 @@
+#pragma once
+/// Dividing a rank's elements by splitters.
+#include <span>
+
+#include "sort/core/elements/partition.hpp"
+#include "sort/mpi/exchange/exchange_blocks.hpp"
+#include "sort/mpi/place/private_memory.hpp"
+#include "sort/mpi/sort/sort_task.hpp"
+
+namespace hocket::sort {
+
+/// Which part each element belongs to, and how many belong to each.
+struct Parts {
+  PrivateMemory of_element;  ///< std::uint16_t
+  BlockCounts counts;
+
+  [[nodiscard]] std::span<const std::uint16_t> parts(std::uint64_t count) const {
+    return {reinterpret_cast<const std::uint16_t*>(of_element.data()), count};
+  }
+};
+
+/// Of records in any order.
+[[nodiscard]] Parts divide(RecordType type, const std::byte* records, std::uint64_t count, int rank,
+                           std::span<const Splitter> splitters);
+
+/// Of records that this rank has sorted; the index of a splitter counts in that order. Parts lie one behind the other.
+[[nodiscard]] BlockCounts divide_sorted(RecordType type, const std::byte* sorted, std::uint64_t count, int rank,
+                                        std::span<const Splitter> splitters);
+
+}  // namespace hocket::sort

@@ -1,0 +1,53 @@
+#pragma once
+/// A sort as all ranks have agreed on it.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hocket_sort.h"
+#include "sort/core/elements/record.hpp"
+#include "sort/mpi/place/layout.hpp"
+#include "sort/mpi/place/private_memory.hpp"
+
+namespace hocket::sort {
+
+/// How a rank sorts elements of its own.
+class LocalSort {
+ public:
+  /// By the program's function, if it has one and there are only keys.
+  LocalSort(RecordType type, const hocket_sort_options& options) : type_(type), options_(options) {}
+
+  [[nodiscard]] bool by_library() const { return options_.sort_keys != nullptr && type_.width == key_bytes(type_.key); }
+  /// `scratch` has room for as many.
+  void operator()(std::byte* records, std::size_t n, std::byte* scratch) const;
+
+ private:
+  RecordType type_;
+  hocket_sort_options options_;
+};
+
+struct SortTask {
+  RecordType type;  ///< of what moves
+  LocalSort sort_locally;
+  Layout source;
+  std::optional<Layout> target;  ///< empty: as it falls
+  const std::byte* records;      ///< of this rank
+  PrivateMemory packed;          ///< where they are, if they are not the program's own; the sort may use it up
+
+  [[nodiscard]] std::uint64_t count(int rank) const { return source.count(rank); }
+};
+
+struct SortedRecords {
+  PrivateMemory records;
+  Layout layout;
+  double imbalance;  ///< most elements on a rank over the mean, before a last exchange
+};
+
+/// Most elements on a rank over the mean; 1 where there are none.
+[[nodiscard]] double imbalance_of(const Layout& layout);
+
+/// The sort of a rank that is alone.
+[[nodiscard]] SortedRecords sort_alone(SortTask task);
+
+}  // namespace hocket::sort
