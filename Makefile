@@ -27,11 +27,11 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
 # What the extension is compiled from: a change of any of these installs again.
-NATIVE := $(shell find core bindings runtime sort cmake -type f 2>/dev/null) $(wildcard docs/*.md) CMakeLists.txt pyproject.toml
-CXX_FILES := $(shell find core bindings runtime sort examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
-PY_DIRS := $(wildcard python tests bench examples cmake)
+NATIVE := $(shell find core bindings runtime sort cmake -type f 2>/dev/null; find papers -name '*.[ch]pp') $(wildcard docs/*.md) CMakeLists.txt pyproject.toml
+CXX_FILES := $(shell find core bindings runtime sort papers examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
+PY_DIRS := $(wildcard python tests bench papers examples cmake)
 
-.PHONY: help setup demo test test-slow wheel test-wheel lint clang-tidy format sanitize sanitize-runtime tsan clean clients $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
+.PHONY: help setup demo test test-slow wheel test-wheel papers lint clang-tidy format sanitize sanitize-runtime tsan clean clients $(shell sed -n 's/^\(bench-[a-z-]*\):.*/\1/p' Makefile)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -140,12 +140,12 @@ sanitize: setup ## tests of the core under ASan and UBSan
 	  -DPython_EXECUTABLE="$(abspath $(PYTHON_OF_VENV))" >/dev/null
 	PATH="$(abspath $(BIN)):$$PATH" cmake --build $(SANITIZE)
 	rm -rf $(SANITIZE)/site && mkdir -p $(SANITIZE)/site
-	cp -r python/hocket $(SANITIZE)/site/ && cp $(SANITIZE)/_core*.so $(SANITIZE)/site/hocket/
+	cp -r python/hocket $(SANITIZE)/site/ && cp $(SANITIZE)/_*.so $(SANITIZE)/site/hocket/
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  PYTHONPATH="$(SANITIZE)/site:$$($(PYTHON_OF_VENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
 	  $(PYTHON_OF_VENV) -S -m pytest -p no:cacheprovider -o timeout=1200 --ignore-glob='*smpi*' --ignore-glob='*formula_grid*' \
-	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/gossip tests/sort/elements tests/sort/costs/test_sort_costs.py tests/sort/costs/test_copy_transfer.py tests/choose) $(PYTEST_ARGS)
+	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/papers tests/gossip tests/sort/elements tests/sort/costs/test_sort_costs.py tests/sort/costs/test_copy_transfer.py tests/choose) $(PYTEST_ARGS)
 
 tsan: setup ## the MPI runtime under ThreadSanitizer, several threads at once
 	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=tests $(PYTHON_OF_VENV) tests/runtime/sanitize.py thread
@@ -202,12 +202,11 @@ bench-grids: setup ## every torus and mesh of a size, phases over the bound, int
 bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py
 	$(PYTHON_OF_VENV) bench/smpi/allgather.py --quick
-	$(PYTHON_OF_VENV) bench/smpi/wormhole.py
 
-bench-torus: setup ## the T3D by the wormhole model: bench/results/t3d-*.{csv,md}, docs/pictures/torus-*.png (10 min)
-	$(PYTHON_OF_VENV) bench/torus/table.py
-	$(PYTHON_OF_VENV) bench/torus/stages.py
-	$(PYTHON_OF_VENV) bench/torus/pictures.py
+PAPERS := $(addprefix stricker-hardwick/,tables table stages pictures)
+PAPER ?= %
+papers: setup ## the tables and figures of papers, into papers/*/results; of one: PAPER=stricker-hardwick (10 min)
+	@set -e; for script in $(filter $(PAPER)/%,$(PAPERS)); do echo $$script; $(PYTHON_OF_VENV) papers/$$script.py; done
 
 bench-smpi-reductions: setup ## reductions and broadcasts under SimGrid SMPI, and what papers propose (an hour)
 	$(PYTHON_OF_VENV) bench/smpi/reductions.py --resume

@@ -136,8 +136,10 @@ class Results:
 
 def begin(parser: argparse.ArgumentParser, name: str, summary: Summary) -> tuple[argparse.Namespace, Results]:
     """Adds --output and --summary to the options and parses them; --summary needs no others, and ends the
-    program."""
-    default, alone = RESULTS / f"{name}.csv", argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    program. The files lie in results/ beside the script where that is, else in bench/results."""
+    beside = Path(sys.argv[0]).resolve().parent / "results"
+    default = (beside if beside.is_dir() else RESULTS) / f"{name}.csv"
+    alone = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for one in (alone, parser):
         one.add_argument("--output", type=Path, default=default, help=f"CSV file (default {name}.csv)")
         one.add_argument("--summary", action="store_true", help="only the .md file of the CSV file, anew")

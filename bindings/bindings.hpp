@@ -13,7 +13,6 @@ void bind_families(nanobind::module_& m);
 void bind_trunks(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
-void bind_wormhole(nanobind::module_& m);
 void bind_plan(nanobind::module_& m);
 void bind_planning(nanobind::module_& m);
 void bind_token_simulation(nanobind::module_& m);

@@ -52,7 +52,6 @@ NB_MODULE(_core, m) {
   bind_trunks(m);
   bind_schedule(m);
   bind_model(m);
-  bind_wormhole(m);
   bind_plan(m);
   bind_planning(m);
   bind_token_simulation(m);

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (ROOT, ROOT / "runtime/include")
-TIDIED = re.compile(r"hocket_(core|sort_core|runtime_(mpich|openmpi))")
+TIDIED = re.compile(r"_papers|hocket_(core|sort_core|runtime_(mpich|openmpi))")
 
 
 class Check(NamedTuple):

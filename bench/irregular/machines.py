@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from hocket import _core
+from hocket import _core, _papers
 
 SCHEMES: Final = ("AC", "LP", "RS_N", "RS_NL", "RS_NH", "RS_NLH")
 PACKETS: Final = 32  # of a message of mean size, where circuits are simulated: few enough to be fast
@@ -124,14 +124,14 @@ class Machine:
         it is blocked. Nodes send and receive at once. No tokens: a sender goes on when its message has
         arrived."""
         lengths = schedule.lengths()
-        costs = _core.WormholeParameters(
+        costs = _papers.WormholeParameters(
             payload=max(1, sum(lengths) // len(lengths) // PACKETS),
             buffer=1,
             switching="wormhole",
             startup=self.startup,
             blocking=scheme != "AC",
         )
-        return _core.simulate_wormhole(self.planned, schedule, "free", costs)
+        return _papers.simulate_wormhole(self.planned, schedule, "free", costs)
 
 
 def cm5(ranks: int = 32) -> Machine:

@@ -1,5 +1,5 @@
 #pragma once
-/// What both simulators keep alike: who sends what in which order, and what they report.
+/// What simulators keep alike: who sends what in which order, and what they report.
 #include <span>
 #include <vector>
 

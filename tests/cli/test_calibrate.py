@@ -49,14 +49,6 @@ def test_shows_a_profile(hocket: Call, built_in: Path) -> None:
     assert "permutation, chained" in answer.out and answer.out.rstrip().endswith("MB/s")
 
 
-def test_shows_the_t3d(hocket: Call) -> None:
-    answer = hocket("calibrate", "memory", "--t3d", "--evaluate", "1C1 o 1C1")
-    assert answer.code == 0
-    assert "whole sort" in answer.out and "7.88" in answer.out and "46.5 MB/s" in answer.out
-    report = hocket("calibrate", "memory", "--t3d", "--json").object()
-    assert [round(row["model"]) for row in report["element permutation"]] == [69, 38, 32, 14]
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -65,7 +57,7 @@ def test_shows_the_t3d(hocket: Call) -> None:
         (["--memory", "1KiB"], "cannot be measured on"),
         (["--memory", "900GiB"], "cannot be measured on"),
         (["--evaluate", "wC1 o"], "at character 6"),
-        (["--t3d", "--evaluate", "7C7"], "no figure for 7C7"),
+        (["--show", "--evaluate", "7C7"], "no figure for 7C7"),
         (["--show", "/no/such/file"], "cannot read the memory profile /no/such/file"),
         (["--mpi", "no-such-mpiexec"], "not a launcher"),
         (["-o", "/no/such/place/file"], "cannot write"),

@@ -89,23 +89,6 @@ def test_simulate_from_a_root(hocket) -> None:
     assert refused.code == 2 and "--root does not belong to --pattern all-to-all" in refused.err
 
 
-def test_simulate_by_packets(hocket, plan: Path) -> None:
-    simulate = ("simulate", plan, "--network", "chain:3,2,2", "--model", "wormhole", "--train", "8", "--json")
-    plain = hocket(*simulate).object()
-    assert plain["model"] == "wormhole" and plain["flow"] == "barrier" and plain["tokens"] == 0
-    assert plain["predicted_seconds"] >= plain["bound_seconds"]
-    # A header of a tenth of the payload, and a startup in each of the 12 phases.
-    headers = hocket(*simulate, "--header", "3.2").object()
-    assert headers["predicted_seconds"] == pytest.approx(1.1 * plain["predicted_seconds"], rel=0.05)
-    startups = hocket(*simulate, "--startup", "1ms").object()
-    assert startups["predicted_seconds"] == pytest.approx(plain["predicted_seconds"] + 12e-3, rel=1e-3)
-    slow = hocket(
-        *simulate, "--injection-rate", "100Mbit", "--hop", "1us", "--arbitration", "oldest-first"
-    ).object()
-    assert slow["predicted_seconds"] > 5 * plain["predicted_seconds"]
-    assert "by packets" in hocket(*simulate[:-1]).out
-
-
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_picture(hocket, tmp_path: Path, ending: str) -> None:
     picture = tmp_path / f"p.{ending}"
@@ -115,10 +98,9 @@ def test_picture(hocket, tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("option", ["--throughput", "--heat"])
-@pytest.mark.parametrize("model", ["flow", "wormhole"])
-def test_other_pictures(hocket, tmp_path: Path, option: str, model: str) -> None:
+def test_other_pictures(hocket, tmp_path: Path, option: str) -> None:
     picture = tmp_path / "p.png"
-    simulate = ("simulate", "--network", "torus:4x4", "--bytes", "4KiB", "--model", model, option)
+    simulate = ("simulate", "--network", "torus:4x4", "--bytes", "4KiB", option)
     answer = hocket(*simulate, picture)
     assert answer.code == 0 and f"wrote {picture}" in answer.out
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -30,7 +30,7 @@ STAR = ("--network", "star:4")
         (("plan", "all-to-all", *STAR, "-o", ""), "--output is empty; give what it should be, or leave it out"),
         (("plan", "all-gather", *STAR, "--startup", "nan"), "--startup: 'nan' is not a time; write it like"),
         (("simulate", *STAR, "--token-cost", "x"), "--token-cost: 'x' is not a time; write it like"),
-        (("simulate", *STAR, "--model", "wormhole", "--hop", "x"), "--hop: 'x' is not a time; write it like"),
+        (("simulate", *STAR, "--barrier-cost", "x"), "--barrier-cost: 'x' is not a time; write it like"),
         (("calibrate", "memory", "--memory", "0"), "--memory 0 is too little; give a size between 1 and 1 PiB"),
         (("run", *STAR, "-n", "2", "--min-bytes", "x", "true"), "--min-bytes: 'x' is not a size; write it like"),
         (("bench", "all-to-all", "-n", "2", "--csv", ""), "--csv is empty; give what"),

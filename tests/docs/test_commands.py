@@ -16,7 +16,7 @@ from hocket import _core
 from hocket.cli import cli
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/*/README.md")])
 SOURCES = sorted(
     [*ROOT.glob("runtime/**/*.h"), *ROOT.glob("python/**/*.py"), *ROOT.glob("examples/**/*.[ch]")]
 )

@@ -13,7 +13,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path
-    for pattern in ("README.md", "*/README.md", "docs/**/*.md", "bench/**/*.md", "examples/**/*.md")
+    for pattern in (
+        "README.md",
+        "*/README.md",
+        "docs/**/*.md",
+        "bench/**/*.md",
+        "papers/**/*.md",
+        "examples/**/*.md",
+    )
     for path in ROOT.glob(pattern)
 )
 

@@ -1,4 +1,4 @@
-"""bench/results: what benches write is read back as it was, and summaries say what the CSV files say."""
+"""bench/results and papers/*/results: what is written is read back as it was; summaries say what the CSV files say."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.csv")), ids=lambda path: path.stem)
+WRITTEN = sorted([*RESULTS.glob("*.csv"), *ROOT.glob("papers/*/results/*.csv")])
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
 def test_a_summary_is_made_from_its_file(path: Path, tmp_path: Path) -> None:
     script = ROOT / read(path)[0]["command"].split()[1]
     shutil.copy(path, tmp_path)

@@ -95,17 +95,6 @@ def test_predictions_agree(form: str, tmp_path: Path) -> None:
 
 
 @needs_simgrid
-def test_packets_agree_where_nothing_contends(tmp_path: Path) -> None:
-    network = read_network("torus:4x4@1Gbit,1us")
-    referee = Referee(network, tmp_path)
-    schedule = _core.find_scheduler("packing").make(network, _core.Demand(network.ranks, 65536))
-    seconds = referee.program(program_text(schedule, None, 1, barrier=True))
-    parameters = _core.WormholeParameters(payload=1024, barrier=referee.barrier())
-    predicted = _core.simulate_wormhole(network, schedule, "barrier", parameters).seconds
-    assert predicted == pytest.approx(seconds, rel=0.03)
-
-
-@needs_simgrid
 def test_tokens_that_go_out_early_hide_latency(tmp_path: Path) -> None:
     """A torus whose wires are busy in every phase, few receives posted: every byte is still checked."""
     network = read_network("torus:4x4@1Gbit,10us")

@@ -67,19 +67,10 @@ def test_the_slowest_message_decides_a_phase_and_empty_phases_do_not_count() -> 
     assert found.per_node == 150 / 3 / 10 and found.limit == 50
 
 
-@pytest.mark.parametrize("model", ["flow", "wormhole"])
-def test_a_message_takes_its_startup_too_and_memory_is_no_route(model: str) -> None:
+def test_a_message_takes_its_startup_too_and_memory_is_no_route() -> None:
     network = _core.build_grid("torus", [4], RATE, 0.0, ranks=2)
     schedule = _core.find_scheduler("product").make(network, _core.Demand(8, 7500))
-    if model == "flow":
-        found = _core.simulate(network, schedule, None, "barrier", _core.ModelParameters(startup=1e-4))
-    else:
-        found = _core.simulate_wormhole(
-            network,
-            schedule,
-            "barrier",
-            _core.WormholeParameters(startup=1e-4, payload=7500, port_per_rank=True),
-        )
+    found = _core.simulate(network, schedule, None, "barrier", _core.ModelParameters(startup=1e-4))
     drawn = stage("a", found, schedule, network)
     assert len(drawn.routes) == 8 * 6  # one partner is on the same host
     assert drawn.phases == pytest.approx([7500 / 2e-4] * len(drawn.phases), rel=1e-3)

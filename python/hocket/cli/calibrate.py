@@ -46,7 +46,6 @@ calibrate.add_command(network)
     flag_value="",
     help="Measure nothing; show this profile. [that in use]",
 )
-@click.option("--t3d", is_flag=True, help="Measure nothing; show the Cray T3D and the talk's tables.")
 @click.option("--evaluate", metavar="COMPOSITION", help="Also say what this reaches, such as 'wC1 o 1S0'.")
 @click.option(
     "--width",
@@ -64,7 +63,6 @@ def memory(
     size: str | None,
     mpi_name: str | None,
     show: str | None,
-    t3d: bool,
     evaluate: str | None,
     width: int,
     as_json: bool,
@@ -75,11 +73,6 @@ def memory(
     """  # fmt: skip
     from hocket.memory.basic import composed, transfers
 
-    if t3d:
-        from hocket import _core
-
-        _print_t3d(_core.memory.t3d_transfers(), evaluate, as_json)
-        return
     if evaluate is not None:
         composed(evaluate)  # say what is wrong with it before the long work
     if show is not None:
@@ -144,27 +137,3 @@ def _print_transfers(profile: _core.memory.Profile, figures: dict[str, float], w
     click.echo()
     rows = [[what, way, f"{composed(way, figures):,.0f}"] for what, way in WAYS.items()]
     click.echo(as_columns(["operation", "composition", "MB/s"], rows))
-
-
-def _print_t3d(figures: dict[str, float], evaluate: str | None, as_json: bool) -> None:
-    from hocket.memory.basic import composed
-    from hocket.memory.talk import permutations, sort
-
-    tables = {"element permutation": permutations(), "radix sort": sort()}
-    rate = None if evaluate is None else composed(evaluate, figures)
-    if as_json:
-        listed = {name: [row.as_dict() for row in rows] for name, rows in tables.items()}
-        click.echo(
-            json.dumps(
-                {"transfers": figures, **listed} | ({} if rate is None else {"evaluated": rate}), indent=2
-            )
-        )
-        return
-    click.echo("Cray T3D, MB/s per processor")
-    click.echo(as_columns(["transfer", "MB/s"], [[name, rate] for name, rate in figures.items()]))
-    for name, rows in tables.items():
-        click.echo()
-        header = [name, "composition", "model", "talk's model", "talk's measurement", "model/measured"]
-        click.echo(as_columns(header, [row.cells() for row in rows]))
-    if rate is not None:
-        click.echo(f"\n{evaluate} = {rate:.4g} MB/s")

@@ -38,7 +38,6 @@ from hocket.cli.options import (
     scheduler_option,
     startup_option,
 )
-from hocket.cli.packets import packet_options, packet_parameters, refuse_packet_options
 from hocket.cli.sizes import size_text
 from hocket.cli.usage import Number, named
 from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
@@ -84,7 +83,6 @@ PICTURES = (".svg", ".png", ".pdf")
 @click.option("--barrier-cost", default="0", metavar="TIME", help="What a barrier costs. [0]")
 @click.option("--overhead", type=Number(min=1, max=100), default=1.0, show_default=True, metavar="X",
               help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
-@packet_options
 @calibration_option
 @bundles_options
 @click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")
@@ -108,7 +106,6 @@ def simulate(
     token_cost: str,
     barrier_cost: str,
     overhead: float,
-    model: str,
     calibration: str | None,
     bundles: str | None,
     radix: int | None,
@@ -117,7 +114,6 @@ def simulate(
     heat: str | None,
     defaults: Defaults,
     as_json: bool,
-    **packets: Any,
 ) -> None:
     """Predict the time of PLAN, or of a new exchange, on NETWORK.
 
@@ -159,20 +155,14 @@ def simulate(
         planned = _planned(network, pattern, size, traffic, scheduler, startup, seed, root, as_json)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
         seconds = planned.startup if startup is None else seconds
-    if model == "wormhole":
-        flow = flow or "barrier"
-        parameters = packet_parameters(packets, seconds, barrier_cost, token_cost, overhead)
-        work = partial(_core.simulate_wormhole, network, schedule, flow, parameters)
-    else:
-        flow = flow or flow_of(waits)
-        refuse_packet_options(packets)
-        costs = _core.ModelParameters(
-            startup=seconds,
-            token=named("--token-cost", parse_time, token_cost),
-            barrier=named("--barrier-cost", parse_time, barrier_cost),
-            overhead=overhead,
-        )
-        work = partial(simulation, network, schedule, waits, flow, costs)
+    flow = flow or flow_of(waits)
+    costs = _core.ModelParameters(
+        startup=seconds,
+        token=named("--token-cost", parse_time, token_cost),
+        barrier=named("--barrier-cost", parse_time, barrier_cost),
+        overhead=overhead,
+    )
+    work = partial(simulation, network, schedule, waits, flow, costs)
     result = with_spinner(f"simulating {len(schedule)} messages", work, as_json)
     bounds = _core.lower_bounds(network, demand)
     bound_seconds = _core.least_seconds(network, demand, bounds, seconds)
@@ -184,8 +174,7 @@ def simulate(
     title = f"{demand.pattern} by {name}, {sizes}"
     # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
     least = bound_seconds if demand.pattern != ALL_TO_ALL else None
-    how = f"{flow} by packets" if model == "wormhole" else flow
-    drawings = _drawings(result, schedule, network, title, how, least)
+    drawings = _drawings(result, schedule, network, title, flow, least)
     asked = (("picture", picture), ("throughput", throughput), ("heat", heat))
     written = [(file, drawings[kind]) for kind, file in asked if file is not None]
     for file, draw in written:
@@ -204,7 +193,6 @@ def simulate(
         report = {
             **figures.as_json(),
             "flow": flow,
-            "model": model,
             "tokens": result.tokens,
             "channels": channels,
             "peak_rss_bytes": peak_rss_bytes(),
@@ -219,7 +207,7 @@ def simulate(
             }  # fmt: skip
         click.echo(json.dumps(report))
         return
-    _tell(figures, how, _size_text(demand), result.tokens, known)
+    _tell(figures, flow, _size_text(demand), result.tokens, known)
     if bundled is not None and in_memory is not None:
         whole = in_memory.put + result.seconds + in_memory.take
         click.echo(f"{memory_line(in_memory, bundled)}, in all {format_time(whole, 4)}")
@@ -274,10 +262,10 @@ def _planned(
     return plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=quiet)
 
 
-def _tell(figures: Figures, how: str, sizes: str, tokens: int, known: KnownNetwork) -> None:
+def _tell(figures: Figures, flow: str, sizes: str, tokens: int, known: KnownNetwork) -> None:
     of = "of" if figures.pattern == ALL_TO_ALL else "for"
     click.echo(
-        f"'{figures.scheduler}' under {how}: {figures.transfers} messages {of} {sizes} in "
+        f"'{figures.scheduler}' under {flow}: {figures.transfers} messages {of} {sizes} in "
         f"{figures.phases} phases, {tokens} tokens"
     )
     click.echo(
@@ -336,15 +324,15 @@ def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
 
 
 def _drawings(
-    result: Simulation, schedule: Schedule, network: Network, title: str, how: str, bound: float | None
+    result: Simulation, schedule: Schedule, network: Network, title: str, flow: str, bound: float | None
 ) -> dict[str, Callable[[Any, Path], object]]:
     """What each kind of picture is drawn by, given the module of pictures and a file."""
 
     def gantt(plots: Any, path: Path) -> object:
-        return plots.gantt(result, schedule, network, path, title=f"{title}, {how}", bound=bound)
+        return plots.gantt(result, schedule, network, path, title=f"{title}, {flow}", bound=bound)
 
     def throughput(plots: Any, path: Path) -> object:
-        stage = plots.stage(how, result, schedule, network)
+        stage = plots.stage(flow, result, schedule, network)
         return plots.draw_throughput([stage], path, title=title)
 
     def heat(plots: Any, path: Path) -> object:

@@ -1,4 +1,4 @@
-#include "wormhole_wiring.hpp"
+#include "wiring.hpp"
 
 namespace hocket::model {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/model/wormhole_parameters.hpp"
 #include "core/network/network.hpp"
+#include "parameters.hpp"
 
 namespace hocket::model {
 

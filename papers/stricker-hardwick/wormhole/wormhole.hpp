@@ -3,9 +3,9 @@
 /// blocking, arbitration. Independent of the flow simulator (simulate.hpp), which shares channels
 /// as fluids do.
 #include "core/model/simulate.hpp"
-#include "core/model/wormhole_parameters.hpp"
 #include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"
+#include "parameters.hpp"
 
 namespace hocket {
 

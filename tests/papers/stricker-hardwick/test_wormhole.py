@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import math
 import random
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hocket import _core
+from hocket import _core, _papers
 from hocket.network import read_network
+from hocket.plots import stage
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "bench" / "smpi"))
+from program import program_text
+from referee import Referee, missing_tools
+
+needs_simgrid = pytest.mark.skipif(
+    bool(missing_tools()), reason="SimGrid is not installed (Debian: libsimgrid-dev)"
+)
 RATE = 125e6
 BYTES = 32 * 4000
 
@@ -34,7 +44,7 @@ def shift(net: _core.Network, by: int) -> list[tuple[int, int]]:
 def simulate(
     net: _core.Network, sched: _core.Schedule, flow: str = "barrier", **parameters: object
 ) -> _core.Simulation:
-    return _core.simulate_wormhole(net, sched, flow, _core.WormholeParameters(**parameters))
+    return _papers.simulate_wormhole(net, sched, flow, _papers.WormholeParameters(**parameters))
 
 
 def flows(
@@ -257,6 +267,39 @@ def test_startups_never_help_between_barriers(less: int, more: int) -> None:
     assert second.seconds == pytest.approx(first.seconds + sched.phases * more * 1e-7, rel=1e-4)
 
 
+def test_costs_of_a_plan_add_up() -> None:
+    net = read_network("chain:3,2,2@1Gbit")
+    sched = make("tree", net, 65536)
+    plain = simulate(net, sched, train=8).seconds
+    assert plain >= _core.lower_bounds(net, _core.Demand(net.ranks, 65536)).seconds
+    assert sched.phases == 12
+    # A header of a tenth of the payload, and a startup in each phase.
+    assert simulate(net, sched, train=8, header=3.2).seconds == pytest.approx(1.1 * plain, rel=0.05)
+    assert simulate(net, sched, train=8, startup=1e-3).seconds == pytest.approx(plain + 12e-3, rel=1e-3)
+    slow = simulate(net, sched, train=8, injection_rate=RATE / 10, hop=1e-6, arbitration="oldest-first")
+    assert slow.seconds > 5 * plain
+
+
+def test_pictures_know_its_simulations() -> None:
+    """A message takes its startup, too, and memory is no route."""
+    net = torus(4, ranks=2)
+    sched = make("product", net, 7500)
+    found = simulate(net, sched, startup=1e-4, payload=7500, port_per_rank=True)
+    drawn = stage("a", found, sched, net)
+    assert len(drawn.routes) == 8 * 6  # one partner is on the same host
+    assert drawn.phases == pytest.approx([7500 / (1e-4 + 7500 / RATE)] * len(drawn.phases), rel=1e-3)
+
+
+@needs_simgrid
+def test_packets_agree_with_smpi_where_nothing_contends(tmp_path: Path) -> None:
+    net = read_network("torus:4x4@1Gbit,1us")
+    referee = Referee(net, tmp_path)
+    sched = make("packing", net, 65536)
+    seconds = referee.program(program_text(sched, None, 1, barrier=True))
+    predicted = simulate(net, sched, payload=1024, barrier=referee.barrier()).seconds
+    assert predicted == pytest.approx(seconds, rel=0.03)
+
+
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [
@@ -265,6 +308,7 @@ def test_startups_never_help_between_barriers(less: int, more: int) -> None:
         ({"hop": math.inf}, "hop"),
         ({"payload": 0}, "packet"),
         ({"header": -1.0}, "header"),
+        ({"header": math.nan}, "header"),
         ({"train": 0}, "train"),
         ({"buffer": 0}, "buffer"),
         ({"lanes": 0}, "lanes"),

@@ -1,4 +1,7 @@
-"""The tables of the talk of Stricker and Hardwick (SPAA 1996), composed anew of the Cray T3D's figures."""
+"""The talk's tables of permutations and sorts, composed anew of the Cray T3D's figures.
+
+python papers/stricker-hardwick/tables.py
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hocket import _core
+from hocket.cli.work import as_columns
 
 #: Bytes of bucket work for each byte of key work. The talk does not say; its primitives and its whole agree
 #: with this.
@@ -38,9 +42,6 @@ class Row:
             measured,
             ratio,
         ]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("what", "composition", "model", "talk", "measured")}
 
 
 def permutations() -> list[Row]:
@@ -77,3 +78,16 @@ def _row(what: str, composition: str, talk: float, measured: float | None) -> Ro
 def _whole(keys: list[Row], buckets: list[Row]) -> float:
     """One after the other: 1/T = Σ 1/Ti, bucket work weighted by its share of the bytes."""
     return 1 / (sum(1 / row.model for row in keys) + BUCKET_SHARE * sum(1 / row.model for row in buckets))
+
+
+def main() -> None:
+    figures = _core.memory.t3d_transfers()
+    print("Cray T3D, MB/s per processor")
+    print(as_columns(["transfer", "MB/s"], [[name, rate] for name, rate in figures.items()]))
+    for name, rows in (("element permutation", permutations()), ("radix sort", sort())):
+        header = [name, "composition", "model", "talk's model", "talk's measurement", "model/measured"]
+        print("\n" + as_columns(header, [row.cells() for row in rows]))
+
+
+if __name__ == "__main__":
+    main()

@@ -10,7 +10,7 @@ import pytest
 
 from hocket import _core
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "torus"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "papers" / "stricker-hardwick"))
 from t3d import (
     PATTERNS,
     STAGES,

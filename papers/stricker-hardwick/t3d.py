@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hocket import _core
+from hocket import _core, _papers
 
 LIMIT = 75e6  # bytes/s per processor
 Ring = list[list[int]]  # permutations: destination coordinate per source coordinate
@@ -58,8 +58,8 @@ class Machine:
                 for side in self.sides]  # fmt: skip
         return _core.build_grid("torus", list(self.sides), self.link_rate, self.link_latency, [], 2, ties)
 
-    def parameters(self, startup: float | None = None) -> _core.WormholeParameters:
-        return _core.WormholeParameters(
+    def parameters(self, startup: float | None = None) -> _papers.WormholeParameters:
+        return _papers.WormholeParameters(
             payload=self.payload, header=self.header, train=self.train, buffer=self.buffer, lanes=self.lanes,
             virtual_channels=self.virtual_channels, arbitration=self.arbitration,
             injection_rate=self.injection_rate, ejection_rate=self.injection_rate,
@@ -209,7 +209,7 @@ def simulate_stage(stage: Stage, machine: Machine | None = None) -> tuple[_core.
     machine = machine or Machine()
     schedule = schedule_of(machine, stage.pattern)
     parameters = machine.parameters(machine.final_startup if stage.final else None)
-    return schedule, _core.simulate_wormhole(
+    return schedule, _papers.simulate_wormhole(
         machine.network(stage.balanced), schedule, stage.flow, parameters
     )
 

@@ -1,4 +1,4 @@
-#include "wormhole_routers.hpp"
+#include "routers.hpp"
 
 #include <algorithm>
 #include <cmath>

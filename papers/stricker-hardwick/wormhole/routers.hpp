@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "wormhole_wiring.hpp"
+#include "wiring.hpp"
 
 namespace hocket::model {
 

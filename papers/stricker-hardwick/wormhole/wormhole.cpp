@@ -1,11 +1,11 @@
 /// The senders: what each rank sends when, on top of the routers.
-#include "core/model/wormhole.hpp"
+#include "wormhole.hpp"
 
 #include <string>
 
-#include "dependencies.hpp"
-#include "sends.hpp"
-#include "wormhole_routers.hpp"
+#include "core/model/dependencies.hpp"
+#include "core/model/sends.hpp"
+#include "routers.hpp"
 
 namespace hocket {
 namespace {

@@ -1,10 +1,10 @@
 """The registry's schedulers on both readings of the Cray T3D's 8x4x8x2, with the parameters of t3d.py.
 
-    python bench/torus/stages.py
+    python papers/stricker-hardwick/stages.py
 
 Flat: a torus of four sides, every processor with links of 75 MB/s and a port of its own. Switches: 8 × 4 × 8
 of them with two processors each, links of 150 MB/s and a port for both, as in table.py. Writes
-bench/results/t3d-stages.{csv,md}. A few minutes.
+results/t3d-stages.{csv,md}. A few minutes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pathlib import Path
 
 from t3d import LIMIT, Machine
 
-from hocket import _core
+from hocket import _core, _papers
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from results_file import Row, begin, grouped, provenance, table
 
 SIDES = [8, 4, 8, 2]
@@ -63,7 +63,7 @@ def run_case(case: Case, machine: Machine) -> Row:
     parameters = machine.parameters()
     if case.port is not None:
         parameters.injection_rate = parameters.ejection_rate = case.port
-    result = _core.simulate_wormhole(network, schedule, case.flow, parameters)
+    result = _papers.simulate_wormhole(network, schedule, case.flow, parameters)
     rate = (network.ranks - 1) * machine.block / float(result.seconds)
     worst = _core.channel_use(network, schedule).max(axis=1)
     row = {

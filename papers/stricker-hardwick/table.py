@@ -1,8 +1,8 @@
 """The table of Stricker and Hardwick's talk from the wormhole model: all-to-all on a Cray T3D, five rows.
 
-    python bench/torus/table.py [--block BYTES] [--train PACKETS]
+    python papers/stricker-hardwick/table.py [--block BYTES] [--train PACKETS]
 
-Writes bench/results/t3d-table.{csv,md}. Exit code 1 if a row is more than five points off the talk or out of order.
+Writes results/t3d-table.{csv,md}. Exit code 1 if a row is more than five points off the talk or out of order.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from t3d import (
     tied_ring,
 )
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from results_file import Row, begin, cells, grouped, provenance, table
 
 POINTS = 5

@@ -1,9 +1,9 @@
-"""Pictures of all-to-all on the talk's torus: docs/pictures/torus-throughput.png and torus-heat.png.
+"""Pictures of all-to-all on the talk's torus: results/torus-throughput.png and results/torus-heat.png.
 
-    python bench/torus/pictures.py [--model wormhole|flow] [--out docs/pictures]
+    python papers/stricker-hardwick/pictures.py [--model wormhole|flow] [--out FOLDER]
 
 Throughput. `--model wormhole`: the rows "no phases" (hell), "phased" (purgatory) and "final" (heaven) of
-bench/torus/t3d.py, on 8 × 4 × 8 switches with two processors each. `--model flow`: `ring`, `shift` and
+t3d.py, on 8 × 4 × 8 switches with two processors each. `--model flow`: `ring`, `shift` and
 `product` on a torus of four sides; links are shared fairly, and nothing but wires takes time.
 Heat: the channels of a torus of four sides, by patterns and ties before and after the talk's changes.
 """
@@ -11,18 +11,16 @@ Heat: the channels of a torus of four sides, by patterns and ties before and aft
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+
+import t3d
 
 from hocket import _core
 from hocket.plots import draw_throughput, heats, stage
 from hocket.plots.heat import Panel
 from hocket.plots.throughput import Stage
 
-sys.path.insert(0, str(Path(__file__).parent))
-import t3d
-
-PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+PICTURES = Path(__file__).parent / "results"
 SIDES = [8, 4, 8, 2]
 BYTES = 16384
 STEPS = {"phase": "step", "note": "no barriers"}  # step k: everyone's k-th message

@@ -1,8 +1,8 @@
 """The wormhole model against SimGrid SMPI on an 8×8 torus, where nothing contends and where much does.
 
-    python bench/smpi/wormhole.py
+    python papers/stricker-hardwick/against_smpi.py
 
-Writes bench/results/smpi-wormhole.{csv,md}. Exit code 1 if a contention-free schedule is off by more than 3 %, 2 if
+Writes results/against-smpi.{csv,md}. Exit code 1 if a contention-free schedule is off by more than 3 %, 2 if
 SimGrid is not installed.
 """
 
@@ -15,13 +15,13 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from t3d import even_ring
+
+from hocket import _core, _papers
+
+sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/smpi"))
 from program import program_text
 from referee import SETTINGS, Referee, need_tools, simgrid_version, tell_missed
-
-from hocket import _core
-
-sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "torus")])
-from t3d import even_ring
 
 from results_file import Row, begin, provenance, table
 
@@ -67,9 +67,9 @@ def compare(network: _core.Network, referee: Referee, name: str, flow: str, barr
     fluid = _core.simulate(network, schedule, None, flow, costs).seconds
     by_routers = {
         # An MPI_Send of SMPI ends when its message has arrived.
-        kind: _core.simulate_wormhole(
+        kind: _papers.simulate_wormhole(
             network, schedule, flow,
-            _core.WormholeParameters(payload=PAYLOAD, barrier=barrier, blocking=True, **parameters),
+            _papers.WormholeParameters(payload=PAYLOAD, barrier=barrier, blocking=True, **parameters),
         ).seconds
         for kind, parameters in ROUTERS.items()
     }  # fmt: skip
@@ -118,7 +118,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
 
 
 def main() -> int:
-    _, kept = begin(argparse.ArgumentParser(description=__doc__), "smpi-wormhole", summary)
+    _, kept = begin(argparse.ArgumentParser(description=__doc__), "against-smpi", summary)
     need_tools()
     network = _core.build_grid("torus", [SIDE, SIDE], RATE, LATENCY, [], 1, ["++--++--"] * 2)
     results = []

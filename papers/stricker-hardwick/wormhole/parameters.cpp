@@ -1,4 +1,4 @@
-#include "core/model/wormhole_parameters.hpp"
+#include "parameters.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
-#include "core/model/wormhole.hpp"
+#include "papers/bindings.hpp"
 
 #include <nanobind/stl/string.h>
 
-#include "bindings.hpp"
+#include "wormhole.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

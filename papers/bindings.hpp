@@ -1,0 +1,5 @@
+#pragma once
+/// One function per part; each lies beside what it binds.
+#include <nanobind/nanobind.h>
+
+void bind_wormhole(nanobind::module_& m);
