@@ -12,6 +12,7 @@
 #include "core/choose/exact.hpp"
 #include "core/choose/first_calls.hpp"
 #include "core/choose/forecast.hpp"
+#include "core/choose/simulated.hpp"
 #include "core/error.hpp"
 
 namespace nb = nanobind;
@@ -132,6 +133,9 @@ void bind_choose(nb::module_& parent) {
       "bytes"_a, "ranks"_a, "usual_window"_a, "segment"_a,
       "The candidates of a call whose messages have segments as usual, in the table's order; bundles need hosts with "
       "several ranks.");
+  m.def("costs_of_steps", &costs_of_steps, "network"_a, "step_seconds"_a, "overhead"_a);
+  m.def("simulated_seconds", &simulated_seconds, "network"_a, "schedule"_a, "candidate"_a, "costs"_a,
+        "None: the library carries the messages, or there are too many.", nb::call_guard<nb::gil_scoped_release>());
   m.def(
       "forecast",
       [](std::uint64_t phases, double wire, std::uint32_t window, double step, double native, std::uint64_t segments,

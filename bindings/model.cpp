@@ -15,6 +15,7 @@
 #include "bindings.hpp"
 #include "core/error.hpp"
 #include "core/model/channel_use.hpp"
+#include "core/model/cost_profile.hpp"
 #include "core/model/simulate.hpp"
 #include "core/schedulers/library_calls.hpp"
 
@@ -35,6 +36,19 @@ auto view(nb::handle_t<Simulation> self) {
 }  // namespace
 
 void bind_model(nb::module_& m) {
+  nb::class_<CostProfile>(m, "CostProfile", "Costs of messages by rule of thumb: seconds, bytes and bytes per second.")
+      .def_prop_ro("name", [](const CostProfile& one) { return std::string(one.name); })
+      .def_ro("rate", &CostProfile::rate, "of a host's link")
+      .def_ro("latency", &CostProfile::latency, "between two hosts")
+      .def_ro("send", &CostProfile::send, "of the sender's processor, for each message")
+      .def_ro("receive", &CostProfile::receive, "of the receiver's")
+      .def_ro("token", &CostProfile::token, "on top of the latency")
+      .def_ro("eager", &CostProfile::eager, "longer messages wait for their receiver")
+      .def_ro("wire", &CostProfile::wire, "bytes on the wire for each of a message")
+      .def_prop_ro("hosts", [](const CostProfile& one) { return one.contention.host; })
+      .def_prop_ro("trunks", [](const CostProfile& one) { return one.contention.trunk; });
+  m.def("cost_profiles", [] { return std::vector<CostProfile>(cost_profiles().begin(), cost_profiles().end()); });
+  m.def("profile_of", &profile_of, "network"_a, "The profile nearest to the rate and latency of hosts.");
   nb::class_<ModelParameters>(m, "ModelParameters", "Fitting; the defaults are an ideal machine.")
       .def(
           "__init__",

@@ -17,7 +17,6 @@ from typing import Final
 import numpy as np
 
 from hocket import _core
-from hocket.calibration.costs import Profile, profiles
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, cells, grouped, provenance
@@ -45,7 +44,7 @@ def busiest(demand: _core.Demand) -> int:
     return int(max(np.bincount(src).max(), np.bincount(dst).max()))
 
 
-def seconds(found: _core.Proposals, ranks: int, profile: Profile) -> float:
+def seconds(found: _core.Proposals, ranks: int, profile: _core.CostProfile) -> float:
     """As if the busiest rank took part in every proposal one after the other, and each round summed up over a tree and
     back. For each proposal a rank sends one message and receives one."""
     message = profile.send + profile.receive
@@ -55,7 +54,7 @@ def seconds(found: _core.Proposals, ranks: int, profile: Profile) -> float:
 
 
 def measure() -> Iterator[Row]:
-    known = {profile.name: profile for profile in profiles()}
+    known = {profile.name: profile for profile in _core.cost_profiles()}
     for ranks in RANKS:
         for degree in DEGREES:
             for seed in range(SEEDS):

@@ -1,13 +1,19 @@
 #pragma once
 /// What decides, before anything is planned, whether the library's calls are worth finding out about.
+#include <cstdint>
+
+#include "core/choose/simulated.hpp"
 #include "core/limits.hpp"
 
 namespace hocket {
 
-/// Seconds, on the slow side: to draw up a schedule, its waits and a private communicator.
+/// Seconds, on the slow side: to draw up a schedule, its waits and a private communicator, and to simulate it with
+/// every window.
 [[nodiscard]] constexpr double planning_seconds(int ranks) {
   const bool by_row = ranks > static_cast<int>(limits::most_ranks_planned_for_run);  // in closed form, or not at all
-  return 2e-3 + (by_row ? 1e-5 : 4e-7 * ranks) * ranks;
+  const bool simulated =
+      static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks) <= most_simulated_messages;
+  return 2e-3 + (by_row ? 1e-5 : (simulated ? 1e-5 : 4e-7) * ranks) * ranks;
 }
 
 /// Calls as short as an agreement that planning takes. Where ranks outnumber cores that is most of it.

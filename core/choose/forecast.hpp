@@ -11,8 +11,6 @@ struct ScheduleCost {
   std::uint32_t window = 1;    ///< messages of a rank in flight, at least 1
   std::uint64_t segments = 1;  ///< of a message, at least 1
   bool rendezvous = false;     ///< the MPI library sends them when the receiver has answered
-  /// Of messages that the ranks of a host bundle: bytes of memory that they go through there; 0: they are not.
-  std::uint64_t copied_bytes = 0;
 };
 
 /// What was found out about the place.

@@ -22,7 +22,7 @@ void check(const Network& network, const Schedule& schedule, const ModelParamete
   cost(p.token, "the token time");
   cost(p.token_work, "the work on a token");
   cost(p.barrier, "the barrier time");
-  if (!(p.overhead >= 0.01 && p.overhead <= 100)) throw InputError("the overhead must be between 0.01 and 100");
+  if (!(p.overhead > 0 && std::isfinite(p.overhead))) throw InputError("the overhead must be above 0");
   if (!(p.memory_rate > 0)) throw InputError("the memory rate must be positive");
   for (const double latency : p.latencies) cost(latency, "a latency");
   check_contention(p.contention);

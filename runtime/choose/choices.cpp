@@ -297,6 +297,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
                         .is_usual_segment = settings().segment == usual_segment,
                         .waits_for_turns = settings().flow_control == Flow::token,
                         .goes_rank_by_rank = rank_by_rank};
+  std::vector<const Exchange*> exchanges;
   for (std::size_t i = 0; i < all_candidates.size(); ++i) {
     const Candidate& candidate = all_candidates[i];
     if (!is_offered(candidate, facts)) continue;
@@ -305,14 +306,11 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
       between_leaders_ =
           measure_small_costs(own, members_.exchange(comm, choice.kind, candidate)->host_team()->between_leaders);
     choice.offered.push_back(i);
-    if (i == 0)
-      choice.predicted.push_back(choice.native_seconds > 0 ? choice.native_seconds
-                                                           : std::numeric_limits<double>::quiet_NaN());
-    else
-      choice.predicted.push_back(
-          predicted(*members_.exchange(comm, choice.kind, candidate.bundled ? candidate : usual), choice, candidate));
+    const Exchange* const bundled = candidate.bundled ? members_.exchange(comm, choice.kind, candidate) : nullptr;
+    exchanges.push_back(i == 0 ? nullptr : candidate.bundled ? bundled : exchange);
   }
   if (choice.offered.size() == 1) return;
+  choice.predicted = predictions(own, choice, exchanges);
   if (members_.rank == 0 && settings().log > 1) say_predictions(choice);
   if (settings().choose == Choose::predict) {
     choice.candidate = choice.offered[best_predicted(choice)];

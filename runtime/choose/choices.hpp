@@ -11,8 +11,10 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/choose/choice.hpp"
 #include "runtime/choose/keeper.hpp"
@@ -103,7 +105,14 @@ class Choices final : public Keeper {
   void open(MPI_Comm comm, Choice& choice);
   /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.
   [[nodiscard]] bool offers_bundles(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const;
-  [[nodiscard]] double predicted(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
+  /// Seconds of the offered candidates; `exchanges`: theirs, null of the library's own. Collective over `own`.
+  [[nodiscard]] std::vector<double> predictions(MPI_Comm own, const Choice& choice,
+                                                std::span<const Exchange* const> exchanges) const;
+  [[nodiscard]] double simulated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
+  [[nodiscard]] double estimated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
+  [[nodiscard]] double within_host_seconds(const Exchange& exchange, const Choice& choice) const;
+  /// What one message of the exchange carries.
+  [[nodiscard]] static std::size_t carried_bytes(const Exchange& exchange, const Choice& choice);
   [[nodiscard]] bool is_tried_elsewhere(const Choice& choice) const;
   [[nodiscard]] double prediction_error(const Choice& choice) const;
   void recall(Choice& choice) const;

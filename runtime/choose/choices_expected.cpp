@@ -10,10 +10,13 @@
 
 #include "core/choose/exact.hpp"
 #include "core/choose/forecast.hpp"
+#include "core/choose/simulated.hpp"
+#include "core/model/cost_profile.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/agree.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -64,15 +67,62 @@ void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
     if (one.selection) open(comm, one);
 }
 
-double Choices::predicted(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const {
+std::vector<double> Choices::predictions(MPI_Comm own, const Choice& choice,
+                                         std::span<const Exchange* const> exchanges) const {
+  std::vector<double> here(exchanges.size()), found(exchanges.size());
+  for (std::size_t i = 0; i < exchanges.size(); ++i)
+    if (exchanges[i] != nullptr) here[i] = simulated(*exchanges[i], choice, all_candidates[choice.offered[i]]);
+  reduce(here.data(), found.data(), static_cast<int>(here.size()), MPI_DOUBLE, MPI_MAX, own);
+  for (std::size_t i = 0; i < exchanges.size(); ++i) {
+    if (exchanges[i] == nullptr)
+      found[i] = choice.native_seconds > 0 ? choice.native_seconds : std::numeric_limits<double>::quiet_NaN();
+    else if (found[i] == 0)
+      found[i] = estimated(*exchanges[i], choice, all_candidates[choice.offered[i]]);
+  }
+  return found;
+}
+
+/// Seconds on the rank that keeps the whole plan; 0 on the others, and of what is not simulated. Wires are taken to be
+/// at least as fast as the library's call shows: networks are often described as slower than they are.
+double Choices::simulated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const {
+  const Planned& planned = exchange.planned();
+  if (!planned.whole || candidate.all_lead) return 0;
+  const HostTeam* const together = exchange.host_team();
+  const std::size_t bytes = carried_bytes(exchange, choice);
+  const auto& [network, schedule] = *planned.whole;
+  double overhead = profile_of(network).wire / faster_;
+  const double bound = bound_seconds(planned, bytes);
+  if (bound > 0 && choice.native_seconds > 0) overhead = std::min(overhead, choice.native_seconds / bound);
+  const double times = static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
+  const double step = (together != nullptr ? between_leaders_ : small_)->step_seconds;
+  const std::optional<double> seconds =
+      simulated_seconds(network, schedule, candidate, costs_of_steps(network, step, times * overhead));
+  return seconds ? *seconds + within_host_seconds(exchange, choice) : 0;
+}
+
+/// What the ranks of a host do before and after one of them carries for all: they wait for each other twice and copy at
+/// the same time, at a rate that is assumed.
+double Choices::within_host_seconds(const Exchange& exchange, const Choice& choice) const {
+  constexpr double copy_rate = 2e9;  // bytes a second
+  const HostTeam* const together = exchange.host_team();
+  if (together == nullptr) return 0;
+  const auto copied = static_cast<double>(together->needed(*choice.kind.collective, choice.bytes));
+  return 2 * between_leaders_->step_seconds + copied / copy_rate;
+}
+
+std::size_t Choices::carried_bytes(const Exchange& exchange, const Choice& choice) {
+  const HostTeam* const together = exchange.host_team();
+  return together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
+}
+
+/// By closed form, where nothing is simulated.
+double Choices::estimated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const {
   const Planned& planned = exchange.planned();
   const HostTeam* const together = exchange.host_team();
-  const std::size_t bytes =
-      together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
+  const std::size_t bytes = carried_bytes(exchange, choice);
   const std::size_t segment = candidate.large ? large_segment : settings().segment;
   const double wire = bound_seconds(planned, bytes) / faster_;
   ScheduleCost cost{planned.phases, wire, candidate.window, (bytes + segment - 1) / segment, candidate.large};
-  if (together != nullptr) cost.copied_bytes = together->needed(*choice.kind.collective, choice.bytes);
   if (together != nullptr && candidate.window == 0) {
     cost.window = 1;
     const Hosts& hosts = together->hosts;
@@ -81,7 +131,8 @@ double Choices::predicted(const Exchange& exchange, const Choice& choice, const 
     // Between leaders the library's order is as good or bad as between all.
     cost.wire_seconds = std::sqrt(wire * std::max(wire, choice.native_seconds));
   }
-  return forecast(cost, {(together != nullptr ? between_leaders_ : small_)->step_seconds, choice.native_seconds});
+  return within_host_seconds(exchange, choice) +
+         forecast(cost, {(together != nullptr ? between_leaders_ : small_)->step_seconds, choice.native_seconds});
 }
 
 /// By what factor schedules of the nearest size that was measured have taken longer than predicted.

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "core/choose/simulated.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/bounds.hpp"
@@ -40,6 +41,12 @@ bool serves_alike(const Demand& one, const Demand& other) {
 
 /// One rank of a communicator computes what the report says of a plan: it takes the whole of it.
 bool tells_figures(Rank rank) { return reporting && rank == 0; }
+
+/// One rank of a communicator keeps the whole of a plan, to simulate it.
+std::shared_ptr<const WholePlan> kept_whole(const Network& network, Schedule schedule, Rank rank) {
+  if (rank != 0 || settings().choose == Choose::off || schedule.size() > most_simulated_messages) return nullptr;
+  return std::make_shared<const WholePlan>(network, std::move(schedule));
+}
 
 /// Throws InputError if there is no such file. A pipe or a device might never end.
 Bytes contents(const std::string& path) {
@@ -111,10 +118,11 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
     planned.figures.bound = header.bound_seconds;
     const bool as_filed = window == header.window;
     if (as_filed) planned.program = file.program(rank);
-    if (!as_filed || tells_figures(rank)) {
-      const Schedule schedule = file.plan().schedule;
+    if (!as_filed || rank == 0) {
+      Schedule schedule = file.plan().schedule;
       if (!as_filed) planned.program = rank_program(schedule, derive_waits(*network_, schedule, window), rank);
       planned.figures.predicted = lockstep_seconds(*network_, schedule);
+      planned.whole = kept_whole(*network_, std::move(schedule), rank);
     }
   } else {
     planned =
@@ -147,13 +155,14 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   ScheduleOptions options;
   options.for_scheduler.startup = kind.collective->usual_startup();
   options.window = window;
-  const auto [chosen, waits] = plan_exchange(part, demand, options);
+  auto [chosen, waits] = plan_exchange(part, demand, options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
                   std::string(chosen.scheduler->name)};
   // Figures are scaled to other sizes, with which startups do not grow.
   const bool counts_startups = options.for_scheduler.startup > 0;
   planned.figures.bound = counts_startups ? lower_bounds(part, demand).seconds : chosen.bound_seconds;
   if (tells_figures(rank)) planned.figures.predicted = lockstep_seconds(part, chosen.schedule);
+  planned.whole = kept_whole(part, std::move(chosen.schedule), rank);
   return planned;
 }
 

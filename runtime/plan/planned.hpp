@@ -1,10 +1,13 @@
 #pragma once
 /// What a rank needs of a plan to take part in a collective call.
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "core/demand/demand.hpp"
+#include "core/network/network.hpp"
 #include "core/plan/program.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket::runtime {
 
@@ -14,13 +17,20 @@ struct Figures {
   double bound = 0;      ///< no schedule is faster
 };
 
+/// What all ranks do, and where.
+struct WholePlan {
+  Network network;
+  Schedule schedule;
+};
+
 struct Planned {
   RankProgram program;
   Demand demand;  ///< what was planned for; actual sizes may differ
   std::uint64_t phases = 0;
   std::uint32_t window = 1;  ///< messages of a rank that may be unacknowledged; 0: the MPI library carries them
   std::string scheduler = {};
-  Figures figures = {};  ///< for the report
+  Figures figures = {};                         ///< for the report
+  std::shared_ptr<const WholePlan> whole = {};  ///< on the first rank of the network, if it is to be simulated
 };
 
 /// Throws InputError unless `rank` by this program sends only what it holds and gets everything

@@ -7,7 +7,7 @@ import pytest
 from calibration.conftest import made
 from hocket import _core
 from hocket.calibration.candidates import Exchange, Forecast, forecast
-from hocket.calibration.costs import costs_for, profile_for, profiles
+from hocket.calibration.costs import costs_for
 from hocket.calibration.figures import Calibration, Figure
 from hocket.network import read_network
 from hocket.planning import plan_collective
@@ -31,22 +31,22 @@ def exchange(form: str, bytes: int, pattern: str = "all-to-all") -> Exchange:
 )
 def test_profiles_by_rate(form: str, name: str) -> None:
     network = read_network(form)
-    assert profile_for(network).name == name
+    assert _core.profile_of(network).name == name
     assert costs_for(network, None, "").origin == f"assumed: {name}"
 
 
 def test_profiles_make_sense() -> None:
-    assert [one.name for one in profiles()] == [
+    assert [one.name for one in _core.cost_profiles()] == [
         "ethernet-1g", "ethernet-10g", "ethernet-25g", "ib-hdr", "ib-ndr", "shared-memory",
     ]  # fmt: skip
-    for one in profiles():
+    for one in _core.cost_profiles():
         assert one.hosts[0] == 1 and list(one.hosts) == sorted(one.hosts, reverse=True)
         assert 0 < one.send < one.latency * 10 and one.wire >= 1
 
 
 def test_one_host_is_shared_memory() -> None:
     network = _core.build_network(["a"], [4], [], [], [], [])
-    assert profile_for(network).name == "shared-memory"
+    assert _core.profile_of(network).name == "shared-memory"
 
 
 def test_measured_costs(calibration: Calibration) -> None:

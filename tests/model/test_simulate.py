@@ -268,7 +268,7 @@ def test_unknown_flow_control(flow: str) -> None:
         ({"startup": -1e-6}, "startup"),
         ({"token": math.nan}, "token"),
         ({"barrier": math.inf}, "barrier"),
-        ({"overhead": 0.001}, "overhead"),
+        ({"overhead": 0.0}, "overhead"),
         ({"memory_rate": 0.0}, "memory"),
     ],
 )

@@ -152,10 +152,7 @@ def _all_lead(network: _core.Network, demand: _core.Demand) -> bool:
 def _seconds_of(planned: Exchange, costs: Costs, one: _core.choose.Candidate) -> float | None:
     segment = _core.choose.large_segment if one.large else SEGMENT
     parameters = costs.parameters(planned.network, planned.demand.bytes, segmented=True, segment=segment)
-    known = one.window == planned.waits.window
-    waits = planned.waits if known else _core.derive_waits(planned.network, planned.schedule, one.window)
-    flow = "free" if one.free else f"window:{one.window}"
-    return _simulated(planned.network, planned.schedule, waits, flow, parameters)
+    return _core.choose.simulated_seconds(planned.network, planned.schedule, one, parameters)
 
 
 def _library(planned: Exchange, costs: Costs) -> Iterator[Candidate]:

@@ -2,63 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import tomllib
 from dataclasses import dataclass
-from importlib import resources
 from typing import Final
 
 from hocket import _core
 from hocket.calibration.figures import Calibration
 
-_LATENCY_COUNTS: Final = 0.25  # beside the rate, when a profile is chosen
-_LEAST_WIRE, _MOST_WIRE = 0.01, 100.0  # the core's limits
 _FALLBACKS: Final = {variable.name: variable.fallback for variable in _core.variables()}
 SEGMENT: Final = _FALLBACKS["HOCKET_SEGMENT"]  # bytes of an MPI message of a schedule
 OUTSTANDING: Final = _FALLBACKS["HOCKET_MAX_OUTSTANDING_SEGMENTS"]
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """Costs by rule of thumb (profiles.toml)."""
-
-    name: str
-    rate: float
-    latency: float
-    send: float
-    receive: float
-    token: float
-    eager: int
-    wire: float
-    hosts: tuple[float, float, float, float]
-    trunks: tuple[float, float, float, float]
-
-
-@functools.cache
-def profiles() -> tuple[Profile, ...]:
-    """All built-in ones."""
-    text = resources.files("hocket.calibration").joinpath("profiles.toml").read_text("utf-8")
-    return tuple(
-        Profile(
-            **(values | {"name": name, "hosts": tuple(values["hosts"]), "trunks": tuple(values["trunks"])})
-        )
-        for name, values in tomllib.loads(text).items()
-    )
-
-
-def profile_for(network: _core.Network) -> Profile:
-    """By the rate of a host's link first of all, then by its latency; of a single host that of shared memory."""
-    if len(network.hosts) < 2:
-        return next(one for one in profiles() if one.name == "shared-memory")
-    far = network.route(0, network.ranks - 1)
-    latency = max(sum(network.latency(channel) for channel in far), 1e-9)
-
-    def strangeness(one: Profile) -> float:
-        rate = abs(math.log(network.host_rate / one.rate))
-        return rate + _LATENCY_COUNTS * abs(math.log(latency / one.latency))
-
-    return min((one for one in profiles() if one.name != "shared-memory"), key=strangeness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +19,7 @@ class Costs:
     """What predictions rest on: a calibration, or an assumed profile."""
 
     calibration: Calibration | None
-    profile: Profile | None
+    profile: _core.CostProfile | None
     source: str  # file of the calibration
 
     @property
@@ -100,10 +53,10 @@ class Costs:
 
 def costs_for(network: _core.Network, calibration: Calibration | None, source: str) -> Costs:
     """Measured if there is a calibration, else assumed."""
-    return Costs(calibration, None if calibration is not None else profile_for(network), source)
+    return Costs(calibration, None if calibration is not None else _core.profile_of(network), source)
 
 
-def _assumed(one: Profile, early_release: int) -> _core.ModelParameters:
+def _assumed(one: _core.CostProfile, early_release: int) -> _core.ModelParameters:
     return _core.ModelParameters(
         startup=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
         overhead=one.wire, host_shared=one.hosts, trunk_shared=one.trunks, early_release=early_release,
@@ -137,7 +90,7 @@ def _measured(
         eager=one.eager,
         token=max(token - near.latency - beyond - 2 * token_work, 0.0),
         token_work=token_work,
-        overhead=min(max(wire, _LEAST_WIRE), _MOST_WIRE),
+        overhead=wire,
         early_release=early_release,
         memory_rate=math.inf if same_host is None else 1 / same_host.per_byte,
         latencies=[latency + beyond for latency in latencies],

@@ -1,4 +1,4 @@
-"""What ``hocket plan`` lists is what a run chooses from."""
+"""What ``hocket plan`` lists is what a run chooses from, and expects by the same simulation."""
 
 from __future__ import annotations
 
@@ -60,6 +60,34 @@ def test_a_run_chooses_from_what_a_plan_lists(
     names, seconds = said[1].split()[::2], [float(one) for one in said[1].split()[1::2]]
     assert seconds == sorted(seconds)
     assert {*names} - {"native"} == {*listed(network, pattern, size)}
+    expected = expected_of(network, pattern, size, dict(zip(names, seconds, strict=True)))
+    assert seconds == pytest.approx(
+        [expected[name] for name in names], abs=2e-3
+    )  # milliseconds with three digits
+
+
+def expected_of(network: str, pattern: str, size: int, told: dict[str, float]) -> dict[str, float]:
+    """Milliseconds by the simulation that ``hocket plan`` uses, with the cost of a step that the run has found out:
+    the one by which ``window-1`` takes what the run says."""
+    planned = plan_collective(pattern, read_network(network), size)
+    offered = _core.choose.offered(size, 4, _core.run_window(planned.demand), SEGMENT)
+    wire = _core.profile_of(planned.network).wire
+    overhead = min(wire, told["native"] / 1e3 / planned.bound_seconds)
+
+    def simulated(one: _core.choose.Candidate, step: float) -> float:
+        costs = _core.choose.costs_of_steps(planned.network, step, overhead)
+        found = _core.choose.simulated_seconds(planned.network, planned.schedule, one, costs)
+        assert found is not None
+        return found * 1e3
+
+    by_name = {one.name: one for one in offered}
+    least, most = 0.0, 10.0
+    for _ in range(60):
+        step = (least + most) / 2
+        least, most = (
+            (least, step) if simulated(by_name["window-1"], step) > told["window-1"] else (step, most)
+        )
+    return {name: told[name] if name == "native" else simulated(by_name[name], step) for name in told}
 
 
 def test_every_network_and_size_lists_what_the_runtimes_list_offers() -> None:
