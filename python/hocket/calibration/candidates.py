@@ -152,7 +152,8 @@ def _all_lead(network: _core.Network, demand: _core.Demand) -> bool:
 def _seconds_of(planned: Exchange, costs: Costs, one: _core.choose.Candidate) -> float | None:
     segment = _core.choose.large_segment if one.large else SEGMENT
     parameters = costs.parameters(planned.network, planned.demand.bytes, segmented=True, segment=segment)
-    return _core.choose.simulated_seconds(planned.network, planned.schedule, one, parameters)
+    seconds: float | None = _core.choose.simulated_seconds(planned.network, planned.schedule, one, parameters)
+    return seconds
 
 
 def _library(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
