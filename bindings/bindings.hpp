@@ -17,8 +17,6 @@ void bind_plan(nanobind::module_& m);
 void bind_planning(nanobind::module_& m);
 void bind_token_simulation(nanobind::module_& m);
 void bind_bundle(nanobind::module_& m);
-void bind_gossip(nanobind::module_& m);
-void bind_gossip_search(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
 void bind_element_cuts(nanobind::module_& m);
 void bind_element_routes(nanobind::module_& m);

@@ -2,4 +2,6 @@
 /// One function per part; each lies beside what it binds.
 #include <nanobind/nanobind.h>
 
+void bind_gossip(nanobind::module_& m);
+void bind_gossip_search(nanobind::module_& m);
 void bind_wormhole(nanobind::module_& m);

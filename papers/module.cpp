@@ -7,4 +7,6 @@ NB_MODULE(_papers, m) {
   nb::module_::import_("hocket._core");
   nb::set_leak_warnings(false);
   bind_wormhole(m);
+  bind_gossip(m);
+  bind_gossip_search(m);
 }

@@ -68,7 +68,6 @@ VALID: Final = {
     "simulate": "{plan} --network star:4 --flow token --startup 1us --token-cost 1us --overhead 1.06",
     "report": "{plan} {net} {table} -o {new}.html --title title",
     "export": "{plan} --to goal -o {new}",
-    "gossip": "--network torus:3x3 --bytes 1KiB --startup 1us",
     "run": "-n 2 --network star:4 --plan {plan} --placement order --flow token {program}",
     "env": "--network star:4 --plan {plan} --program {program}",
     "record": "-o {new}.json mpiexec -n 2 {program}",

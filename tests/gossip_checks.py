@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hocket._core import gossip
+from hocket._papers import gossip
 
 APPROACH_1 = gossip.RingPlan(gossip.RingPlan.Kind.approach1)
 APPROACH_2 = gossip.RingPlan(gossip.RingPlan.Kind.approach2)

@@ -43,15 +43,6 @@ struct GossipModel {
 /// The best of approach 1, approach 2 and CircGos.
 [[nodiscard]] RingPlan best_ring_plan(std::uint32_t n, double message, double r, Model model = {});
 
-/// CircGos(n, a, b) as the paper has it: a divides n, every round inserts a − 1 bridgeheads per gap in b
-/// steps.
-struct LiteralPlan {
-  std::uint32_t a = 1, b = 0;
-  double time = 0;
-};
-[[nodiscard]] double literal_circgos(std::uint32_t n, std::uint32_t a, std::uint32_t b, double r);
-[[nodiscard]] LiteralPlan best_literal_circgos(std::uint32_t n, double r);
-
 /// Every algorithm that serves the grid, with its best parameters, the fastest first. StrideGos is
 /// among them in the shared model, on rings and tori.
 [[nodiscard]] std::vector<GossipPlan> gossip_candidates(const Grid& grid, double r, GossipModel model = {},

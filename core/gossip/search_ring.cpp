@@ -59,17 +59,6 @@ void check(std::uint32_t n, double message, double r) {
     throw InputError("r and the message must be numbers of at least 0");
 }
 
-/// S(g) of the paper's concentration: items that the head of g receives one after the other.
-std::uint64_t concentrated(std::uint64_t g) {
-  std::uint64_t sum = 0;
-  while (g > 2) {
-    const std::uint64_t outer = (g + 1) / 3;
-    sum += outer;
-    g -= 2 * outer;
-  }
-  return sum + (g == 2 ? 1 : 0);
-}
-
 }  // namespace
 
 Round best_round(std::uint32_t factor, double message, double r, Ports ports) {
@@ -135,29 +124,6 @@ RingPlan best_ring_plan(std::uint32_t n, double message, double r, Model model) 
   for (const RingPlan& plan : {RingPlan{RingPlan::approach2, 1, {}}, best_circgos(n, message, r, model)}) {
     const double now = ring_cost(n, message, plan, model).time(r);
     if (now < time) best = plan, time = now;
-  }
-  return best;
-}
-
-double literal_circgos(std::uint32_t n, std::uint32_t a, std::uint32_t b, double r) {
-  check(n, 1, r);
-  if (a == 0 || n % a != 0 || (a == 1 && n > 1)) throw InputError("the bridgeheads must divide the ring");
-  const std::uint32_t segment = n / a;
-  const std::uint32_t rounds = segment > 1 ? ceil_log(a, segment) : 0;
-  if (rounds > 0 && (b < a / 2 || b == 0)) throw InputError("a round needs at least half as many steps as its factor");
-  double time = ceil_log(3, segment) * r + static_cast<double>(concentrated(segment)) + a / 2 * (r + segment);
-  if (rounds > 0) time += rounds * (b * (r + static_cast<double>(n) / (2.0 * b - a + 2)));
-  return time;
-}
-
-LiteralPlan best_literal_circgos(std::uint32_t n, double r) {
-  check(n, 1, r);
-  LiteralPlan best{n, 0, literal_circgos(n, n, 0, r)};
-  for (std::uint32_t a = 2; a < n; ++a) {
-    if (n % a != 0) continue;
-    const std::uint32_t b = best_round(a, n, r).steps;
-    const double time = literal_circgos(n, a, b, r);
-    if (time < best.time) best = {a, b, time};
   }
   return best;
 }

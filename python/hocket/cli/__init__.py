@@ -36,7 +36,6 @@ COMMANDS: Final[dict[str, Entry]] = {
     "generate": Entry("hocket.cli.generate:generate", "Write a scheduled routine as C source."),
     "report": Entry("hocket.cli.report:report", "Write a page about plans, networks, runs, measurements."),
     "export": Entry("hocket.cli.export:export", "Write a plan for simulators and runtimes of GPUs."),
-    "gossip": Entry("hocket.cli.gossip:gossip", "Compare the gossip algorithms of a ring, torus or mesh."),
     "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
     "env": Entry("hocket.cli.env:env", "Print the variables with which any launcher schedules."),
     "bench": Entry("hocket.cli.bench:bench", "Measure native and scheduled collectives side by side."),

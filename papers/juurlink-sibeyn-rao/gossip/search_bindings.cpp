@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "bindings.hpp"
 #include "core/error.hpp"
 #include "core/gossip/bounds.hpp"
-#include "core/gossip/diagonal.hpp"
 #include "core/gossip/search.hpp"
 #include "core/gossip/stride.hpp"
+#include "diagonal.hpp"
+#include "literal.hpp"
+#include "papers/bindings.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -87,8 +88,8 @@ nb::dict proof_of(const Sides& sides, const GossipPlan& plan, bool wraparound, b
 
 }  // namespace
 
-void bind_gossip_search(nb::module_& core) {
-  auto m = nb::cast<nb::module_>(core.attr("gossip"));  // bind_gossip made it
+void bind_gossip_search(nb::module_& papers) {
+  auto m = nb::cast<nb::module_>(papers.attr("gossip"));  // bind_gossip made it
   m.def("diagonal", &diagonal, "side"_a, "dimensions"_a,
         "Points whose coordinates sum to 0 modulo the side: one on each axis-parallel line");
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hocket._core import gossip
+from hocket._papers import gossip
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from hocket.errors import UsageError
 from hocket.plots import style
-from hocket.plots.gossip import (
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "papers" / "juurlink-sibeyn-rao"))
+from gossip_pictures import (
     Regions,
     TimePerByte,
     draw_regions,

@@ -1,8 +1,9 @@
+#include "papers/bindings.hpp"
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings.hpp"
 #include "core/error.hpp"
 #include "core/gossip/cost.hpp"
 #include "core/gossip/grids.hpp"
@@ -147,8 +148,8 @@ void bind_costs(nb::module_& m) {
 
 }  // namespace
 
-void bind_gossip(nb::module_& core) {
-  nb::module_ m = core.def_submodule("gossip", "Gossip (all-gather) on rings, arrays, tori and meshes.");
+void bind_gossip(nb::module_& papers) {
+  nb::module_ m = papers.def_submodule("gossip", "Gossip (all-gather) on rings, arrays, tori and meshes.");
   bind_steps(m);
   bind_costs(m);
   m.def("high_dim_gossip", &high_dim_gossip, "grid"_a, "plans"_a, "coloured"_a = true, "ports"_a = Ports::all,

@@ -1,4 +1,4 @@
-#include "core/gossip/diagonal.hpp"
+#include "diagonal.hpp"
 
 #include "core/error.hpp"
 

@@ -1,4 +1,9 @@
-"""Gossip algorithms compared: time per byte against message length, and which algorithm wins where."""
+"""Gossip algorithms compared: time per byte against message length, and which algorithm wins where.
+
+    python papers/juurlink-sibeyn-rao/gossip_pictures.py
+
+Writes results/gossip-times-ring.png and results/gossip-regions-tori.png.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from compare import network_name
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.ticker import LogLocator
 
-from hocket import _core
+from hocket import _papers
 from hocket.errors import UsageError
 from hocket.plots import style
 
@@ -59,14 +65,8 @@ class Regions:
     note: str = ""
 
 
-def network_name(sides: Sequence[int], wraparound: bool = True) -> str:
-    if len(sides) == 1:
-        return f"{'ring' if wraparound else 'linear array'} of {sides[0]}"
-    return "×".join(map(str, sides)) + (" torus" if wraparound else " mesh")
-
-
 def time_per_byte(
-    sides: Sequence[int],
+    sides: list[int],
     lengths: Sequence[int],
     startup: float,
     per_byte: float,
@@ -83,8 +83,8 @@ def time_per_byte(
         )
     curves: dict[str, list[float]] = {}
     for length in lengths:
-        plans = _core.gossip.candidates(
-            list(sides),
+        plans = _papers.gossip.candidates(
+            sides,
             startup / (length * per_byte),
             wraparound=wraparound,
             shared=shared,
@@ -112,7 +112,7 @@ def regions(
     """The winner by formula on cubes of these sides; a tie goes to the algorithm that is tried first."""
     winners = [
         [
-            _core.gossip.best(
+            _papers.gossip.best(
                 [side] * dimensions,
                 r,
                 wraparound=wraparound,
@@ -284,3 +284,16 @@ def _bytes(length: float) -> str:
         if length >= factor:
             return f"{length / factor:g}{unit}"
     return f"{length:g}"
+
+
+def main() -> None:
+    results = Path(__file__).parent / "results"
+    curves = time_per_byte([64], [1 << i for i in range(4, 21)], startup=10e-6, per_byte=8e-9)
+    draw_time_per_byte(curves, results / "gossip-times-ring.png")
+    ratios = [2.0**i for i in range(-2, 13)]
+    winners = regions([3, 4, 6, 8, 9, 12, 16, 24, 27, 32], ratios, dimensions=2)
+    draw_regions(winners, results / "gossip-regions-tori.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,8 @@ from math import ceil, log2
 from random import Random
 
 import pytest
-from hocket._core import InputError, gossip
+from hocket._core import InputError
+from hocket._papers import gossip
 
 from gossip_checks import (
     APPROACH_1,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hocket._core import gossip
+from hocket._papers import gossip
 
 # Side up to which a cube of so many dimensions has at most 1,024 processors.
 MOST = {2: 32, 3: 10, 4: 5, 5: 4}

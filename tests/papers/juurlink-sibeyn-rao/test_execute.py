@@ -7,7 +7,8 @@ from itertools import product
 from random import Random
 
 import pytest
-from hocket._core import InputError, gossip
+from hocket._core import InputError
+from hocket._papers import gossip
 
 from gossip_checks import random_circgos
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hocket._core import InputError, gossip
+from hocket._core import InputError
+from hocket._papers import gossip
 
 from gossip_checks import APPROACH_1, APPROACH_2, check_line, circgos, random_circgos
 

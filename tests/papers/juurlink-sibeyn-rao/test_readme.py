@@ -1,17 +1,18 @@
-"""docs/gossip.md says what the library computes and prints."""
+"""The README says what the library computes and prints."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from hocket._core import gossip
+from hocket._papers import gossip
 
-from hocket.cli import cli
-from hocket.cli.gossip import parameters
+sys.path.insert(0, str(Path(__file__).parents[3] / "papers" / "juurlink-sibeyn-rao"))
+import compare
+from compare import parameters
 
-PAGE = Path(__file__).parents[2] / "docs" / "gossip.md"
+PAGE = Path(compare.__file__).with_name("README.md")
 RINGS = [(9, 16), (27, 16), (81, 16), (81, 64), (243, 64), (64, 16), (256, 16)]
 TORI = [([8, 8], 16), ([9, 9], 64), ([16, 16], 64), ([27, 27], 64), ([9, 9, 9], 64)]
 
@@ -51,15 +52,15 @@ def test_tori() -> None:
     assert table("torus, r") == expected
 
 
-def test_the_example_is_what_the_command_prints() -> None:
+def test_the_example_is_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     block = PAGE.read_text().split("```\n")[1]
     command, _, printed = block.partition("\n")
-    assert command == "$ hocket gossip --network torus:64 --ratio 16"
-    result = CliRunner().invoke(cli, command.split()[2:], prog_name="hocket")
-    assert result.exit_code == 0 and result.stdout == printed
+    assert command == "$ python papers/juurlink-sibeyn-rao/compare.py torus:64 --ratio 16"
+    compare.main(command.split()[3:])
+    assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize("name", ["gossip-regions-tori.png", "gossip-times-ring.png"])
 def test_pictures_are_there(name: str) -> None:
-    assert f"(pictures/{name})" in PAGE.read_text()
-    assert (PAGE.parent / "pictures" / name).read_bytes().startswith(b"\x89PNG")
+    assert f"(results/{name})" in PAGE.read_text()
+    assert (PAGE.parent / "results" / name).read_bytes().startswith(b"\x89PNG")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hocket._core import gossip
+from hocket._papers import gossip
 
 from hocket import _core
 

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import product
 
 import pytest
-from hocket._core import gossip
+from hocket._papers import gossip
 
 from hocket import _core
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hocket._core import gossip
+from hocket._papers import gossip
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

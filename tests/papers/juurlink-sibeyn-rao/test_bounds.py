@@ -6,7 +6,7 @@ import math
 from itertools import permutations
 
 import pytest
-from hocket._core import gossip
+from hocket._papers import gossip
 from hypothesis import given
 from hypothesis import strategies as st
 
