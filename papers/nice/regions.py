@@ -1,8 +1,8 @@
 """Figures 16 and 17 of the NICE paper: which of the six schemes wins, by density and message size.
 
-    python bench/irregular/regions.py [--flows 10] [--circuits 2] [--processes 2]
+    python papers/nice/regions.py [--flows 10] [--circuits 2] [--processes 2]
 
-Writes bench/results/irregular-regions.{csv,md} and docs/pictures/irregular-regions{,-reuse}.png: maps
+Writes results/regions.{csv,md} and results/regions{,-reuse}.png: maps
 without scheduling cost, and by flows where the cost of a schedule is shared by the times it is used.
 """
 
@@ -23,11 +23,12 @@ from typing import Final
 from curves import MACHINES, machine, numbers
 from machines import SCHEMES
 from nice_pictures import PICTURES, Map, bytes_text, draw_regions
-from testsets import SIZES, demand, random_matrix
 
 from hocket import _core
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/irregular"))
+from testsets import SIZES, demand, random_matrix
+
 from results_file import Row, begin, cells, grouped, provenance, read
 
 UNITS: Final = tuple(1 << k for k in range(4, 18))  # bytes
@@ -164,7 +165,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# Which scheme wins where",
         "",
         f"{provenance(heading)}. Simulated, not measured: the machines and models of",
-        f"`bench/irregular/machines.py`; means over {heading['flows']} matrices of test set 1 per",
+        f"`papers/nice/machines.py`; means over {heading['flows']} matrices of test set 1 per",
         f"cell by flows, {heading['circuits']} by circuits (figures 16 and 17 of the NICE paper).",
         "Non-uniform: sizes of 1 to 8 msg_unit. Of schemes within",
         "1 % of the best the one that is cheapest to schedule wins.",
@@ -203,9 +204,9 @@ def draw(rows: list[Row]) -> None:
     """Also of rows that are read from the file."""
     title, found = "The fastest of NICE's six schemes", cells_of(rows)
     subtitle = "scheduling cost neglected; simulated"
-    draw_regions(free_maps(found), 2, PICTURES / "irregular-regions.png", title, subtitle)
+    draw_regions(free_maps(found), 2, PICTURES / "regions.png", title, subtitle)
     subtitle = "communication plus 1/R of the scheduling cost; simulated by flows"
-    path = PICTURES / "irregular-regions-reuse.png"
+    path = PICTURES / "regions-reuse.png"
     draw_regions(shared_maps(found), len(USES), path, title, subtitle)
 
 
@@ -216,7 +217,7 @@ def main() -> None:
         "--circuits", type=int, default=2, help="and by circuits, which are slower (default 2)"
     )
     parser.add_argument("--processes", type=int, default=2)
-    options, results = begin(parser, "irregular-regions", summary)
+    options, results = begin(parser, "regions", summary)
     matrices = {"flows": options.flows, "circuits": options.circuits}
     results.heading |= matrices
     with ProcessPoolExecutor(options.processes) as pool:

@@ -1,8 +1,8 @@
 """Figures 12 to 15 of the NICE paper: what an exchange costs, by message size and scheme.
 
-    python bench/irregular/curves.py [--matrices 10] [--processes 2]
+    python papers/nice/curves.py [--matrices 10] [--processes 2]
 
-Writes bench/results/irregular-curves.{csv,md} and docs/pictures/irregular-curves.png. The
+Writes results/curves.{csv,md} and results/curves.png. The
 airfoil grids need `pip install 'hocket[meshes]'`.
 """
 
@@ -21,11 +21,12 @@ from statistics import fmean
 from typing import Final
 
 from machines import SCHEMES, Machine, cm5, in_order, ipsc
-from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
 from nice_pictures import PICTURES, Curves, bytes_text, draw_curves
+
+sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/irregular"))
+from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
 from testsets import Matrix, demand, random_matrix
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, cells, grouped, provenance, read
 
 OURS: Final = ("colouring", "open-shop", "critical", "list")
@@ -144,7 +145,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# What an exchange costs, by message size and scheme",
         "",
         f"{provenance(heading)}. Simulated, not measured: the machines and models of",
-        "`bench/irregular/machines.py`. Milliseconds; test set 1: means over "
+        "`papers/nice/machines.py`. Milliseconds; test set 1: means over "
         f"{heading['matrices']} matrices with sizes of 1",
         "to 8 msg_unit; test set 2: one matrix, means over as many seeds of the random schemes.",
     ]
@@ -189,14 +190,14 @@ def draw(rows: list[Row]) -> None:
             times = {name: [row[name] for row in of_model] for name in SCHEMES + OURS}
             panels.append(Curves(f"{title}: {model}", [row["msg_unit"] for row in of_model], times))
     subtitle = "time over that of the best of the paper's six schemes; simulated"
-    draw_curves(panels, PICTURES / "irregular-curves.png", "Irregular exchange by message size", subtitle)
+    draw_curves(panels, PICTURES / "curves.png", "Irregular exchange by message size", subtitle)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matrices", type=int, default=10, help="of test set 1 (default 10)")
     parser.add_argument("--processes", type=int, default=2)
-    options, results = begin(parser, "irregular-curves", summary)
+    options, results = begin(parser, "curves", summary)
     results.heading["matrices"] = options.matrices
     for rows in measured(options.matrices, options.processes):
         results.add(*rows)

@@ -1,8 +1,8 @@
 """Figures 2 and 3 of the NICE paper: what 5,000 random permutations of 1 KB cost on 32 nodes.
 
-    python bench/irregular/permutations.py [--samples 5000]
+    python papers/nice/permutations.py [--samples 5000]
 
-Writes bench/results/irregular-permutations.{csv,md} and docs/pictures/irregular-permutations.png.
+Writes results/permutations.{csv,md} and results/permutations.png.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hocket import _core
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from results_file import Row, begin, provenance, table
 
 BYTES: Final = 1024
@@ -62,7 +62,7 @@ def text(heading: Row, rows: list[Row]) -> list[str]:
         "# What random permutations cost",
         "",
         f"{provenance(heading)}. Simulated, not measured: the machines and models of",
-        f"`bench/irregular/machines.py`. {heading['samples']:,} random permutations without fixed points of",
+        f"`papers/nice/machines.py`. {heading['samples']:,} random permutations without fixed points of",
         "32 nodes, 1 KB each (figures 2 and 3 of the NICE paper); cost: until the last message has arrived.",
         "",
         *table(
@@ -76,7 +76,7 @@ def text(heading: Row, rows: list[Row]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=5000)
-    options, results = begin(parser, "irregular-permutations", text)
+    options, results = begin(parser, "permutations", text)
     results.heading["samples"] = options.samples
     panels = []
     for machine in (cm5(32), ipsc(32)):
@@ -85,7 +85,7 @@ def main() -> None:
             *({"machine": machine.name, "model": model} | summary(times) for model, times in found.items())
         )
         panels.append((machine.name, found))
-    draw_histograms(panels, PICTURES / "irregular-permutations.png", options.samples)
+    draw_histograms(panels, PICTURES / "permutations.png", options.samples)
 
 
 if __name__ == "__main__":

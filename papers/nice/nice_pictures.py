@@ -1,4 +1,4 @@
-"""The pictures of the irregular benches, in the look of hocket.plots."""
+"""The pictures, in the look of hocket.plots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hocket.plots import style
 
-PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
+PICTURES: Final = Path(__file__).parent / "results"
 COLOURS: Final = {
     "AC": "#6b7785",
     "LP": "#e69f00",

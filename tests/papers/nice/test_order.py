@@ -18,7 +18,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "irregular"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "papers" / "nice"))
 from curves import MACHINES, machine
 from machines import SCHEMES, Machine, cm5, in_order, ipsc, loosely_synchronous
 from permutations import costs, summary
