@@ -1,6 +1,6 @@
 """Checks the sources that have changed since they last passed: check_sources.py (tidy BUILD | syntax COMPILER) CACHE.
 
-``tidy``: clang-tidy on the folders of core, runtime and sort, by BUILD/compile_commands.json. ``syntax``: whether each
+``tidy``: clang-tidy on the folders of core, papers, runtime and sort, by BUILD/compile_commands.json. ``syntax``: whether each
 source of runtime and sort/mpi compiles by itself, and all of a tree together (names without linkage differ), with an MPI's
 wrapper. What has passed is kept in CACHE by a digest of all that can change the answer: the source, what it includes,
 the MPI's headers, the command, the tool and its settings.
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (ROOT, ROOT / "runtime/include")
-TIDIED = re.compile(r"_papers|hocket_(core|sort_core|runtime_(mpich|openmpi))")
+TIDIED = re.compile(r"hocket_(core|papers|sort_core|runtime_(mpich|openmpi))")
 
 
 class Check(NamedTuple):

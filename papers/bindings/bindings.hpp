@@ -1,5 +1,5 @@
 #pragma once
-/// One function per part; each lies beside what it binds.
+/// One function per file of that name.
 #include <nanobind/nanobind.h>
 
 void bind_gossip(nanobind::module_& m);

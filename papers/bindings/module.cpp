@@ -1,4 +1,4 @@
-#include "papers/bindings.hpp"
+#include "bindings.hpp"
 
 namespace nb = nanobind;
 

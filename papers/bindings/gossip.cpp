@@ -1,9 +1,8 @@
-#include "papers/bindings.hpp"
-
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings.hpp"
 #include "core/error.hpp"
 #include "core/gossip/cost.hpp"
 #include "core/gossip/grids.hpp"

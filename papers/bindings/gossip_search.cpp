@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "bindings.hpp"
 #include "core/error.hpp"
 #include "core/gossip/bounds.hpp"
 #include "core/gossip/search.hpp"
 #include "core/gossip/stride.hpp"
-#include "diagonal.hpp"
-#include "literal.hpp"
-#include "papers/bindings.hpp"
+#include "papers/juurlink-sibeyn-rao/gossip/diagonal.hpp"
+#include "papers/juurlink-sibeyn-rao/gossip/literal.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

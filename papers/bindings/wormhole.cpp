@@ -1,8 +1,8 @@
-#include "papers/bindings.hpp"
+#include "papers/stricker-hardwick/wormhole/wormhole.hpp"
 
 #include <nanobind/stl/string.h>
 
-#include "wormhole.hpp"
+#include "bindings.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
