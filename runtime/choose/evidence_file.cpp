@@ -82,9 +82,9 @@ class Lock {
 std::string eight_digits(const ByteWriter& out) { return digits_of(checksum(out.bytes())).substr(8); }
 
 /// What a rank knows of a place without asking others.
-std::string known_alone(std::uint64_t network_digest, std::size_t ranks) {
+std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
   ByteWriter out;
-  out.fixed(network_digest);
+  out.fixed(wiring_digest);
   out.text(mpi_version());
   out.fixed(static_cast<std::uint64_t>(ranks));
   const Settings& s = settings();
@@ -112,16 +112,16 @@ std::string digits_of(std::uint64_t digest) {
   return std::string(digits.size() - text.size(), '0') + text;
 }
 
-std::string place_digest(std::uint64_t network_digest, const Numbering& numbering) {
+std::string place_digest(std::uint64_t wiring_digest, const Numbering& numbering) {
   ByteWriter out;
   for (const std::uint32_t ranks : numbering.ranks_per_node) out.fixed(ranks);
   for (const Rank rank : numbering.network_rank) out.fixed(rank);
-  return known_alone(network_digest, numbering.network_rank.size()) + eight_digits(out);
+  return known_alone(wiring_digest, numbering.network_rank.size()) + eight_digits(out);
 }
 
 bool is_anything_kept(int ranks) {
   if (settings().choices.empty()) return false;
-  const std::string begin = known_alone(PlanStore::instance().network_digest(), static_cast<std::size_t>(ranks));
+  const std::string begin = known_alone(PlanStore::instance().wiring_digest(), static_cast<std::size_t>(ranks));
   std::error_code error;
   for (const auto& file : std::filesystem::directory_iterator(settings().choices, error))
     if (file.path().filename().string().starts_with(begin)) return true;

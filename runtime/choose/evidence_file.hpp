@@ -25,7 +25,7 @@ inline constexpr std::string_view irregular_call = "irregular";
 
 /// Sixteen digits that differ wherever evidence might: eight for network, number of ranks, MPI library and settings of
 /// exchanges, which a rank knows alone; eight for hosts and the order of ranks.
-[[nodiscard]] std::string place_digest(std::uint64_t network_digest, const Numbering& numbering);
+[[nodiscard]] std::string place_digest(std::uint64_t wiring_digest, const Numbering& numbering);
 
 /// Whether something is kept of places that are like this one as far as a rank knows alone. Local.
 [[nodiscard]] bool is_anything_kept(int ranks);

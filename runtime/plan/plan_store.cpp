@@ -9,6 +9,7 @@
 #include "core/choose/simulated.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
+#include "core/plan/network_section.hpp"
 #include "core/schedule/bounds.hpp"
 #include "core/schedule/lockstep.hpp"
 #include "core/schedule/waits.hpp"
@@ -31,6 +32,12 @@ std::uint64_t digest_of(const Settings& s) {
   ByteWriter out;
   for (const std::uint64_t value : s.must_match) out.fixed(value);
   return checksum(out.bytes());
+}
+
+NetworkSpec without_costs(NetworkSpec spec) {
+  for (LinkSpec& link : spec.links) link.rate = link.latency = 0;
+  for (ChannelSpec& channel : spec.channels) channel.rate = channel.latency = 0;
+  return spec;
 }
 
 /// Whether one of two plans is in vain. Sizes count only where they decide on the schedule.
@@ -90,7 +97,10 @@ void PlanStore::read_file(const std::string& path) {
     if (network_ && network_->spec() != network) throw PlanProblem("made for another network than the plan before it");
     digest_ = combined(digest_, plan.digest());
     network_digest_ = plan.network_digest();
-    if (!network_) network_ = std::make_unique<Network>(std::move(network));
+    if (!network_) {
+      network_ = std::make_unique<Network>(std::move(network));
+      wiring_digest_ = checksum(encode_network(without_costs(network_->spec())));
+    }
     stored_.push_back({bytes, std::move(header)});
   } catch (const InputError& error) {
     throw PlanProblem(shown(path) + ": " + error.what() + "; make it again with 'hocket plan'");

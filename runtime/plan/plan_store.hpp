@@ -27,6 +27,8 @@ class PlanStore {
   [[nodiscard]] bool has_network() const { return network_ != nullptr; }
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] std::uint64_t network_digest() const { return network_digest_; }
+  /// The same for all networks that differ in rates and latencies alone: these may be measured between two jobs.
+  [[nodiscard]] std::uint64_t wiring_digest() const { return wiring_digest_; }
 
   /// What a network rank does among the given ranks: from a file if there is one that was planned for such calls and
   /// exactly these ranks, else planned here for messages of CallKind::bytes. The root of `kind` is a network rank,
@@ -54,7 +56,7 @@ class PlanStore {
   std::vector<Stored> stored_;  ///< one of a pattern; of irregular ones, of a demand
   std::unique_ptr<Network> network_;
   Placement placement_;
-  std::uint64_t digest_ = 0, network_digest_ = 0;
+  std::uint64_t digest_ = 0, network_digest_ = 0, wiring_digest_ = 0;
 };
 
 }  // namespace hocket::runtime

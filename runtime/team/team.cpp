@@ -229,7 +229,7 @@ std::uint64_t Team::host_rate(MPI_Comm comm) try {
   return 0;
 }
 
-std::string Team::place() const { return place_digest(PlanStore::instance().network_digest(), numbering_); }
+std::string Team::place() const { return place_digest(PlanStore::instance().wiring_digest(), numbering_); }
 
 bool Team::bundles(CallKind kind, std::size_t bytes) const {
   return host_team_ != nullptr && host_team_->fits(*kind.collective, bytes);

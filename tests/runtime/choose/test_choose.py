@@ -149,6 +149,8 @@ def test_what_is_known_serves_from_the_first_call_on(calls: Callable[..., Told],
 
     other = calls(SLOW, FAST, network="chain:3,1", number=12)
     assert other.first == 1, "evidence of another network counts for nothing"
+    faster = calls(SLOW, FAST, number=12, network="chain:2,2@10Gbit")
+    assert faster.first == 0, "rates may be measured between two jobs"
     assert calls(SLOW, FAST, size=16384, number=12).first == 1, "nor that of another size"
 
 
