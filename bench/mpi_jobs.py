@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hocket.mpi import Mpi, find_mpi, launch_command
+from hocket.launch.mpi import Mpi, find_mpi, launch_command
 
 
 def add_mpi(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ Usage: prepare_mpi.py REQUIREMENT LIBRARY COMPILER SOURCES OUT
 
 ``OUT/mpi``: include and lib of the MPI. ``OUT/shown.h``: the calls that its library has, for the shim.
 ``OUT/functions.json``: for each call that the shim knows whether the library has it; the MPI of a user must
-agree in all (python/hocket/runtime/ready.py). Both MPIs' wheels write ``include/mpi.h``, so that they cannot
+agree in all (python/hocket/launch/runtime/ready.py). Both MPIs' wheels write ``include/mpi.h``, so that they cannot
 be build requirements: each is unpacked into a folder of its own.
 """
 
@@ -60,7 +60,7 @@ def main() -> None:
     requirement, library, compiler, sources, out = sys.argv[1:]
     folder = Path(out)
     home = fetch(requirement, folder)
-    probe = Path(__file__).parent.parent / "python/hocket/runtime/probe.py"
+    probe = Path(__file__).parent.parent / "python/hocket/launch/runtime/probe.py"
     look = runpy.run_path(str(probe))["look"]
     functions = look(str(home / "lib" / library), names_of_calls(compiler, Path(sources)))["functions"]
     (folder / "functions.json").write_text(json.dumps(functions, indent=0) + "\n")

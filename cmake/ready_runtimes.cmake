@@ -1,5 +1,5 @@
 # Runtimes that users need not compile: for the ABIs of MPICH 5, of Open MPI 5 and of the MPI standard.
-# With the flags that python/hocket/runtime/build.py compiles with on a user's machine.
+# With the flags that python/hocket/launch/runtime/build.py compiles with on a user's machine.
 enable_language(C)
 file(STRINGS runtime/library_flags.txt library_flags REGEX "^-")
 file(STRINGS runtime/link_flags.txt link_flags REGEX "^-")

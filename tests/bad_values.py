@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from calibration.conftest import made
 from hocket import _core
+from measure.calibration.conftest import made
 from mutations import DUMPI_META, DUMPI_RANK, NETWORKS
 from plans import small
 from report_files import tuned

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import mpi_programs
-from hocket.mpi import Mpi, find_mpi
+from hocket.launch.mpi import Mpi, find_mpi
 
 PROGRAMS = Path(__file__).parent / "clients" / "programs"
 # So slow that planning an irregular exchange always pays; every message is worth scheduling.
@@ -65,7 +65,7 @@ def with_hocket(
     """`hocket run` with limits so low that all calls that can be scheduled are; traces tell which were."""
     _build(mpi)
     traces.mkdir(parents=True)
-    command = [sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, "--network", NETWORK]
+    command = [sys.executable, "-m", "hocket", "run", "--mpi", mpi.mpiexec, "--network", NETWORK]
     command += ["--placement", "order", "-n", str(ranks), "--", *argv]
     variables = {**os.environ, **_flags(mpi), **LOW, "HOCKET_TRACE": str(traces / "rank"), **(env or {})}
     done = subprocess.run(

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import builds
-from hocket.mpi import GIVE_WAY
+from hocket.launch.mpi import GIVE_WAY
 
 settings.register_profile(
     "seeded",

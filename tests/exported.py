@@ -12,7 +12,7 @@ from hocket import _core
 from hocket.export.registry import FORMATS
 from hocket.export.transfers import transfers_of
 from hocket.network import read_network
-from hocket.planning import plan_collective, plan_irregular
+from hocket.planning.plan import plan_collective, plan_irregular
 
 # Collective, network, bytes, window; trees, tori, all-port schedules, messages passed on and added up.
 CASES = (

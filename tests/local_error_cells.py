@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 
 #: Right calls before a cell's error, in cells of "after", and after it; ints of a message. Calls that are timed are
 #: timed at the 2nd and the 16th of a kind, and the ranks agree on their times at the 4th and the 18th.

@@ -15,7 +15,7 @@ import pytest
 from builds import compile_once
 from hocket.errors import HocketError
 from hocket.launch import end
-from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
+from hocket.launch.mpi import Mpi, MpiFamily, find_mpi, launch_command
 
 
 def installation(family: str) -> Mpi:
@@ -84,7 +84,7 @@ def python_env(mpi: Mpi) -> dict[str, str]:
 def hocket(*arguments: str, env: Mapping[str, str] | None = None) -> str:
     """What the command prints, with more variables. It may compile a runtime."""
     done = subprocess.run(
-        [sys.executable, "-m", "hocket.cli", *arguments],
+        [sys.executable, "-m", "hocket", *arguments],
         capture_output=True,
         text=True,
         timeout=1800,

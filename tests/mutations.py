@@ -17,19 +17,19 @@ from typing import Final
 
 import numpy as np
 
-from calibration.conftest import made
 from hocket import _core
-from hocket.calibration.files import read_file_of
+from hocket.costs.kept import read_file_of
+from hocket.costs.memory import read_profile
 from hocket.demand import read_traffic
 from hocket.demand.recorded import RecordedCall, write
 from hocket.errors import HocketError, PlanError
-from hocket.memory.files import read_profile
+from hocket.measure.tuning.kept import read as read_choices
 from hocket.network import Defaults, read_network_description
-from hocket.network.lldp import read_record
 from hocket.network.neighbours import Choice, merge
+from hocket.network.readers.lldp import read_record
 from hocket.network.source import load
-from hocket.report import measured_part
-from hocket.tuning.kept import read as read_choices
+from hocket.report.page import measured_part
+from measure.calibration.conftest import made
 from plans import forwarding, gathering, small
 from report_files import tuned
 
@@ -159,7 +159,7 @@ def plan(path: Path) -> object:
 
 def measured(path: Path) -> object:
     from hocket.errors import Where
-    from hocket.text import decode
+    from hocket.system.files import decode
 
     where = Where(str(path))
     text = decode(path.read_bytes(), where, HocketError)

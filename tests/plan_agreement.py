@@ -19,11 +19,16 @@ from click.testing import CliRunner
 
 from hocket import _core
 from hocket.cli import cli
-from hocket.collectives import COLLECTIVES, PLANNED_FOR_JOBS, scheduled_as, takes_contributions
+from hocket.demand.collectives import (
+    COLLECTIVES,
+    PLANNED_FOR_JOBS,
+    scheduled_as,
+    takes_contributions,
+)
+from hocket.launch.environment import plan_for_run
 from hocket.network import read_network
 from hocket.network.writer import network_files
-from hocket.planning import plan_collective
-from hocket.runtime.environment import plan_for_run
+from hocket.planning.plan import plan_collective
 from plan_file import INDEX, split
 from rank_programs import Machine
 from strategies import few_ranks, random_graph, random_tree, unequal

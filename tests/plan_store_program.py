@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hocket.runtime.build import native_dir
+from hocket.launch.runtime.build import native_dir
 
 _PARTS = (
     "plan/plan_store",

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from hocket.launch import end
-from hocket.mpi import Mpi, launch_command
+from hocket.launch.mpi import Mpi, launch_command
 
 SOURCES: Final = Path(__file__).parent / "random_programs" / "program"
 LONGEST: Final = 120.0  # seconds of a launch
@@ -147,7 +147,7 @@ def hocket_command(mpi: Mpi, launch: Launch, report: Path) -> list[str]:
     where = ["--network", launch.network, "-n", str(launch.ranks), "--placement", "order"]
     asks = [f"--report={report}"] if launch.reports else []
     how = ["--mpi", mpi.mpiexec, *where, "--flow", launch.flow, *asks, "--"]
-    return [sys.executable, "-m", "hocket.cli", "run", *how]
+    return [sys.executable, "-m", "hocket", "run", *how]
 
 
 def _reported(report: Path) -> Counter[str]:

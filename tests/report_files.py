@@ -9,7 +9,7 @@ from typing import Any
 from hocket._core.choose import CandidateEvidence, Evidence, evidence_text
 
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 
 def plan_file(path: Path, collective: str, network: str, bytes: int = 4096) -> Path:

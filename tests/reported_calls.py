@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from hocket.run_report import Line, merge, read_ranks
+from hocket.report.run import Line, merge, read_ranks
 
 #: Why the library may serve calls of a program that tries all kinds of communicators and sizes.
 NOTHING_TO_SCHEDULE = frozenset({"few_ranks", "small", "intercommunicator"})

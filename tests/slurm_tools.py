@@ -12,7 +12,7 @@ import pytest
 from hocket.errors import HocketError
 from hocket.lab import find_mpi
 from hocket.lab.slurm import PMI, TOOLS, tool
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 
 PROGRAM = r"""
 #include <mpi.h>

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hocket.mpi import Mpi, launch_command
+from hocket.launch.mpi import Mpi, launch_command
 from hocket.network import read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -21,7 +21,7 @@ from results_file import Results, Row, read
 
 CELL = ("place", "mpi", "collective", "bytes")
 PROGRAM = Path(__file__).with_name("total_time.c")
-HOCKET = [sys.executable, "-m", "hocket.cli"]
+HOCKET = [sys.executable, "-m", "hocket"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL
-from hocket.mpi import MpiFamily
+from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
+from hocket.launch.mpi import MpiFamily
 
 # --cfg=smpi/alltoall:NAME. Its all-gather called "ring" sends everything from everybody to everybody.
 SMPI_NAMES: Final[Mapping[tuple[str, str], str]] = {

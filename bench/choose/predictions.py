@@ -19,15 +19,15 @@ from statistics import median
 from typing import Final
 
 from hocket import _core
-from hocket.calibration import read_file_of
-from hocket.calibration.candidates import Exchange, forecast
-from hocket.calibration.costs import costs_for
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL
+from hocket.costs.kept import read_file_of
+from hocket.costs.model import costs_for
+from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.lab import Lab, LabOptions
-from hocket.mpi import Mpi
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network, read_network_description
-from hocket.planning import plan_collective
-from hocket.runtime import RuntimeOptions, scheduled_environment
+from hocket.planning.candidates import Exchange, forecast
+from hocket.planning.plan import plan_collective
 from hocket.units import format_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from jobs import HOCKET, PROGRAM, scheduling_variables

@@ -21,7 +21,7 @@ import simulated
 
 from hocket import _core
 from hocket.network import Defaults, read_known_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, grouped, provenance, table

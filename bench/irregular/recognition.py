@@ -18,9 +18,9 @@ from statistics import median
 from typing import Final
 
 from hocket import _core
-from hocket.mpi import Mpi
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network_description
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis, run_job

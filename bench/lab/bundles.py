@@ -19,9 +19,9 @@ from pathlib import Path
 from run import PROGRAM, bound, emulated, lab_options, lab_up, settings_of
 
 from hocket.lab import Lab
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.network import read_network_description
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import compiled, mpis

@@ -19,10 +19,10 @@ from typing import Final
 from run import emulated, environments_of, lab_options, lab_up, settings_of
 
 from hocket import _core
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
+from hocket.launch.runtime import build_runtime
+from hocket.launch.runtime.build import include_dir
 from hocket.network import read_network_description
-from hocket.runtime import build_runtime
-from hocket.runtime.build import include_dir
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import compiled, mpis

@@ -20,7 +20,7 @@ import psutil
 from run import PROGRAM, TOPOLOGIES, bound, emulated, environments_of, lab_options, settings_of
 
 from hocket.lab import Lab, LabOptions
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -19,11 +19,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from hocket import _core
-from hocket.collectives import COLLECTIVES, GATHER
+from hocket.demand.collectives import COLLECTIVES, GATHER
 from hocket.lab import Lab, LabOptions
-from hocket.mpi import Mpi
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi
 from hocket.network import NetworkDescription, read_network_description
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis

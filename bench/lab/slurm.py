@@ -23,9 +23,9 @@ from hocket.lab import Lab
 from hocket.lab.cluster import AGENT
 from hocket.lab.slurm import PMI, slurm
 from hocket.lab.wires import HOST_PORT
-from hocket.mpi import Mpi, lab_environment, launch_command
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi, lab_environment, launch_command
 from hocket.network import NetworkDescription, read_network_description
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import compiled, mpis

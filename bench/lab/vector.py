@@ -24,9 +24,9 @@ from demands import build
 from run import NETWORKS, emulated, lab_options, lab_up, over_bound, settings_of
 
 from hocket import _core
-from hocket.mpi import Mpi
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network_description
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import compiled, mpis

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hocket import _core
-from hocket.memory.calibrate import calibrate, processor, usable_memory
-from hocket.mpi import find_mpi
+from hocket.launch.mpi import find_mpi
+from hocket.measure.memory.calibrate import calibrate, processor, usable_memory
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import run_job

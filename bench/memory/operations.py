@@ -12,7 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 import hocket
-from hocket.sorting import sort_report
+from hocket.sorting.sort import sort_report
 
 COMM = MPI.COMM_WORLD
 KEYS = {"u2": "u16", "u4": "u32", "u8": "u64"}

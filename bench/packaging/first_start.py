@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from hocket.mpi import Abi, Mpi, MpiFamily, find_mpi, launch_command
+from hocket.launch.mpi import Abi, Mpi, MpiFamily, find_mpi, launch_command
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from results_file import ROOT, Row, begin, cells, grouped, provenance, spread
@@ -50,7 +50,7 @@ def measure(wheel: str, mpi: Mpi, run: int, folder: Path) -> Row:
     python = install_wheel(wheel, folder / "venv") / "python"
     environment = bare_environment(folder)
     where = ["--mpi", mpi.mpiexec, "--network", "chain:2,2", "-n", str(RANKS), "--placement", "order", "-v"]
-    hocket = [str(python), "-m", "hocket.cli", "run", *where, "--", str(program), "1"]
+    hocket = [str(python), "-m", "hocket", "run", *where, "--", str(program), "1"]
     native = launch_command(mpi, RANKS, [], {}, [str(program), "1"])
     first = seconds(hocket, environment, True)
     alone = seconds(native, environment, False)

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hocket import _core
-from hocket.collectives import library_calls
+from hocket.demand.collectives import library_calls
 from hocket.network import Defaults
 from hocket.network.description import Link, NetworkDescription
 from hocket.network.known import settle_uplinks
-from hocket.planning import PlannedExchange, plan_collective
+from hocket.planning.plan import PlannedExchange, plan_collective
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, grouped, provenance, table

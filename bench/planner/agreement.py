@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from hocket.mpi import find_mpi
+from hocket.launch.mpi import find_mpi
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from plan_agreement import check, draw, run_cases

@@ -86,7 +86,7 @@ def name(kind: str, sides: Sequence[int]) -> str:
 
 def timed(network: str) -> Row:
     report = answer_of(
-        "-m", "hocket.cli", "plan", "all-to-all", "--network", network, "--bytes", "64KiB", "--json"
+        "-m", "hocket", "plan", "all-to-all", "--network", network, "--bytes", "64KiB", "--json"
     )
     figures = {key: report[key] for key in ("plan_seconds", "verify_seconds", "peak_rss_bytes")}
     counts = {"phases": report["phases"], "bound": report["bound_phases"]}

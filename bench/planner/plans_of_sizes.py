@@ -12,7 +12,7 @@ from typing import Final
 
 from hocket import _core
 from hocket.network import read_network
-from hocket.planning import PlannedExchange, plan_collective
+from hocket.planning.plan import PlannedExchange, plan_collective
 
 sys.path.append(str(Path(__file__).parents[1]))
 from results_file import Row, begin, provenance, table

@@ -20,7 +20,7 @@ from statistics import median
 from general import build
 
 from hocket import _core
-from hocket.planning import check
+from hocket.planning.plan import check
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, grouped, provenance

@@ -16,9 +16,9 @@ from typing import Any, Final
 from processes import answer_of
 
 from hocket import _core
-from hocket.bundling import find_demand
-from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL
+from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL
 from hocket.network import read_network
+from hocket.planning.bundling import find_demand
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, provenance, table

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from results_file import Row, begin, provenance, table

@@ -18,8 +18,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from hocket.mpi import Mpi
-from hocket.runtime import build_runtime
+from hocket.launch.mpi import Mpi
+from hocket.launch.runtime import build_runtime
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from mpi_jobs import add_mpi, mpis

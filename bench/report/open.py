@@ -18,7 +18,7 @@ from typing import Final
 
 from hocket.cli import main as hocket
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from report_pages import CHROMIUM, Browser

@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from hocket.memory.calibrate import cores
-from hocket.mpi import GIVE_WAY, Mpi, find_mpi
-from hocket.runtime.wrapper import read_wrapper
+from hocket.launch.mpi import GIVE_WAY, Mpi, find_mpi
+from hocket.launch.runtime.wrapper import read_wrapper
+from hocket.measure.memory.calibrate import cores
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import compiled, run_job

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from hocket.mpi import Mpi, launch_command
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi, launch_command
 from hocket.network import read_network
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from local_error_cells import CALLS, FATAL, SENSELESS, cell_names, differences, outcomes, with_controls

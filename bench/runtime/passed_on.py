@@ -23,9 +23,9 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from hocket.mpi import Mpi, launch_command
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi, launch_command
 from hocket.network import read_network_description
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis

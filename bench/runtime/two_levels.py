@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from hocket.mpi import Mpi
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from mpi_jobs import add_mpi, compiled, mpis, run_job

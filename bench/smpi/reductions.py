@@ -24,7 +24,7 @@ from program import program_text
 from referee import SETTINGS, Referee, RefereeError, need_tools, simgrid_version, tell_missed
 
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 from hocket.units import format_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from hocket.mpi import find_mpi
-from hocket.runtime import build_runtime
+from hocket.launch.mpi import find_mpi
+from hocket.launch.runtime import build_runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import compiled, run_job

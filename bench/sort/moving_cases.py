@@ -10,7 +10,7 @@ from mpi4py import MPI
 from numpy.random import Generator
 from random_cases import Array, apart, difference, draw_counts, draw_size
 
-from hocket.elements import grouped_permute, permute, send_elements, take, transpose
+from hocket.sorting.elements import grouped_permute, permute, send_elements, take, transpose
 
 OPERATIONS: Final = ("permute", "take", "send", "grouped", "transpose")
 METHODS: Final = ("auto", "packed", "chained")

@@ -14,7 +14,7 @@ from mpi4py import MPI
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hocket.sorting import sort_report
+from hocket.sorting.sort import sort_report
 
 Array = NDArray[Any]
 

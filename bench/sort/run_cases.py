@@ -21,8 +21,8 @@ from typing import Final
 
 import numpy as np
 
-from hocket.mpi import Mpi, launch_command, mpi4py_environment
-from hocket.runtime import build_runtime
+from hocket.launch.mpi import Mpi, launch_command, mpi4py_environment
+from hocket.launch.runtime import build_runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, mpis

@@ -20,7 +20,7 @@ import numpy as np
 from mpi4py import MPI
 
 import hocket
-from hocket.sorting import Sorted
+from hocket.sorting.sort import Sorted
 
 COMM = MPI.COMM_WORLD
 RANK, RANKS = COMM.Get_rank(), COMM.Get_size()

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from hocket.mpi import Mpi, find_mpi
+from hocket.launch.mpi import Mpi, find_mpi
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import run_job

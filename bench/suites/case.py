@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 
 from hocket.launch import end
-from hocket.mpi import Mpi, launch_command
+from hocket.launch.mpi import Mpi, launch_command
 
 # Ranks outnumber cores: MPICH's give theirs up at once.
 _PATIENT = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from case import Case, Passes
 
-from hocket.mpi import Mpi, mpi4py_environment
+from hocket.launch.mpi import Mpi, mpi4py_environment
 
 NAME = "mpi4py"
 RANKS = (4, 5)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from case import Case, Passes
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 
 NAME = "mpich"
 ROOMS = (

@@ -22,9 +22,9 @@ import mpi4py_suite
 import mpich_suite
 from case import Case, Outcome, run_case
 
-from hocket.mpi import Mpi, find_mpi
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi, find_mpi
 from hocket.network import read_network
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, cells, pairs, provenance

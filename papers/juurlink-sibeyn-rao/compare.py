@@ -12,7 +12,7 @@ import sys
 from typing import Any, Final
 
 from hocket import _core, _papers
-from hocket.cli.work import as_columns
+from hocket.cli._shared.work import as_columns
 from hocket.network import read_network
 
 # A step list of more processors takes seconds to execute.

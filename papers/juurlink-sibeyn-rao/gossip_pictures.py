@@ -19,7 +19,7 @@ from matplotlib.ticker import LogLocator
 
 from hocket import _papers
 from hocket.errors import UsageError
-from hocket.plots import style
+from hocket.pictures import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

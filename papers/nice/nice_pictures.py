@@ -1,4 +1,4 @@
-"""The pictures, in the look of hocket.plots."""
+"""The pictures, in the look of hocket.pictures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from numpy.typing import NDArray
 
-from hocket.plots import style
+from hocket.pictures import style
 
 PICTURES: Final = Path(__file__).parent / "results"
 COLOURS: Final = {

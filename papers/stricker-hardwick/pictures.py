@@ -16,9 +16,9 @@ from pathlib import Path
 import t3d
 
 from hocket import _core
-from hocket.plots import draw_throughput, heats, stage
-from hocket.plots.heat import Panel
-from hocket.plots.throughput import Stage
+from hocket.pictures import draw_throughput, heats, stage
+from hocket.pictures.heat import Panel
+from hocket.pictures.throughput import Stage
 
 PICTURES = Path(__file__).parent / "results"
 SIDES = [8, 4, 8, 2]

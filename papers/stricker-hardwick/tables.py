@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hocket import _core
-from hocket.cli.work import as_columns
+from hocket.cli._shared.work import as_columns
 
 #: Bytes of bucket work for each byte of key work. The talk does not say; its primitives and its whole agree
 #: with this.

@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 __all__ = [
+    "EVERYONE",
     "DemandError",
     "Exchange",
     "HocketError",
@@ -38,22 +39,29 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from hocket.api import Network, Plan, plan, simulate, verify
-    from hocket.elements import empty, grouped_permute, permute, send_elements, take, transpose
     from hocket.errors import DemandError, HocketError, NetworkError, PlanError, UsageError
-    from hocket.exchange import Exchange
-    from hocket.sorting import sort, sort_report
+    from hocket.launch.runtime.exchange import Exchange
+    from hocket.planning.api import EVERYONE, Network, Plan, plan, simulate, verify
+    from hocket.sorting.elements import (
+        empty,
+        grouped_permute,
+        permute,
+        send_elements,
+        take,
+        transpose,
+    )
+    from hocket.sorting.sort import sort, sort_report
 
     __version__: str
 else:
-    _HOMES = {"Exchange": "exchange", "sort": "sorting", "sort_report": "sorting"}
-    _HOMES |= dict.fromkeys(["Network", "Plan", "plan", "simulate", "verify"], "api")
+    _HOMES = dict.fromkeys(["EVERYONE", "Network", "Plan", "plan", "simulate", "verify"], "planning.api")
     _HOMES |= dict.fromkeys(
         ["DemandError", "HocketError", "NetworkError", "PlanError", "UsageError"], "errors"
     )
     _HOMES |= dict.fromkeys(
-        ["empty", "grouped_permute", "permute", "send_elements", "take", "transpose"], "elements"
+        ["empty", "grouped_permute", "permute", "send_elements", "take", "transpose"], "sorting.elements"
     )
+    _HOMES |= {"sort": "sorting.sort", "sort_report": "sorting.sort", "Exchange": "launch.runtime.exchange"}
 
     def __getattr__(name: str) -> object:
         """Imports it when it is first used: it needs what the command line does not."""

@@ -6,7 +6,7 @@ from hocket._core import choose
 
 from hocket import _core
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 
 def windows(size: int) -> dict[str, choose.Candidate]:

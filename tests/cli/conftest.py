@@ -46,7 +46,7 @@ def hocket() -> Call:
 def program() -> Call:
     def call(*arguments: object, **options: Any) -> Answer:
         done = subprocess.run(
-            [sys.executable, "-m", "hocket.cli", *map(str, arguments)],
+            [sys.executable, "-m", "hocket", *map(str, arguments)],
             capture_output=True, text=True, check=False, timeout=120, **options,
         )  # fmt: skip
         return Answer(done.returncode, done.stdout, done.stderr)

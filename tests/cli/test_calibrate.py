@@ -8,9 +8,10 @@ import pytest
 from hocket._core.memory import WORKS, Profile
 
 from cli.conftest import Call
+from hocket.costs import memory as profiles
 from hocket.errors import HocketError
-from hocket.memory import calibrate, files
-from hocket.mpi import Mpi, MpiFamily, find_mpi
+from hocket.launch.mpi import Mpi, MpiFamily, find_mpi
+from hocket.measure.memory import calibrate
 
 TRANSFERS = ["1C1", "sC1", "1Cs", "wC1", "1Cw", "1S0", "Nd", "0R1", "wS0", "0Rw", "Nadp"]
 
@@ -80,14 +81,14 @@ def test_which_profile_is_in_use(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("HOCKET_MEMORY", raising=False)
-    assert files.read_profile().origin == Profile.built_in().origin
-    for name, path in (("kept", files.kept_path()), ("named", tmp_path / "named.txt")):
+    assert profiles.read_profile().origin == Profile.built_in().origin
+    for name, path in (("kept", profiles.kept_path()), ("named", tmp_path / "named.txt")):
         built = Profile.built_in()
         path.write_text(Profile(name, built.cores, built.wire, built.figures).text())
     assert hocket("calibrate", "memory", "--show").out.splitlines()[0] == "kept"
     monkeypatch.setenv("HOCKET_MEMORY", str(tmp_path / "named.txt"))
-    assert files.read_profile().origin == "named"
-    assert files.read_profile(built_in).origin == Profile.built_in().origin
+    assert profiles.read_profile().origin == "named"
+    assert profiles.read_profile(built_in).origin == Profile.built_in().origin
 
 
 def test_what_there_is_no_time_for_is_built_in(tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_a_busy_machine_and_a_profile_that_makes_sorting_slower_are_said(
         esac
     """)
     launcher.chmod(0o755)
-    monkeypatch.setattr("hocket.mpi.find_mpi", lambda name: Mpi(MpiFamily.MPICH, str(launcher)))
+    monkeypatch.setattr("hocket.launch.mpi.find_mpi", lambda name: Mpi(MpiFamily.MPICH, str(launcher)))
     path = tmp_path / "memory.txt"
     answer = hocket("calibrate", "memory", "-n", "2", "-o", path)
     assert answer.code == 0, answer.err

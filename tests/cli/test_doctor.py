@@ -23,7 +23,7 @@ from hocket.doctor.placement import check_placement
 from hocket.doctor.start import ranks_in, start
 from hocket.doctor.variables import check_variables
 from hocket.errors import HocketError
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.network import Defaults, read_network
 
 Check = Callable[[Case], Iterator[Finding]]
@@ -43,7 +43,7 @@ def problems(check: Check, case: Case) -> list[Finding]:
 
 def doctor(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, dict[str, list[dict[str, str]]]]:
     """Exit code, and findings by topic."""
-    done = subprocess.run([sys.executable, "-m", "hocket.cli", "doctor", "--json", *arguments],
+    done = subprocess.run([sys.executable, "-m", "hocket", "doctor", "--json", *arguments],
                           capture_output=True, text=True, timeout=280, env=env, check=False)  # fmt: skip
     document = json.loads(done.stdout)
     topics: dict[str, list[dict[str, str]]] = {}
@@ -84,7 +84,7 @@ def test_problems_do_not_hide_each_other(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_wrong_usage_is_no_finding() -> None:
-    done = subprocess.run([sys.executable, "-m", "hocket.cli", "doctor", "-n", "0"],
+    done = subprocess.run([sys.executable, "-m", "hocket", "doctor", "-n", "0"],
                           capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
     assert done.returncode == 2 and "Traceback" not in done.stderr
 
@@ -161,7 +161,7 @@ def test_networks_and_plans(tmp_path: Path) -> None:
     assert "4 hosts for 4 ranks" in said[0] and "all-to-all: scheduler " in said[3]
     assert said[1].startswith("host rates: assumed 1 Gbit/s")
     assert said[2] == "uplinks: 1 Gbit/s each, as stated"
-    subprocess.run([sys.executable, "-m", "hocket.cli", "plan", "all-to-all", "--network", "star:3", "-o",
+    subprocess.run([sys.executable, "-m", "hocket", "plan", "all-to-all", "--network", "star:3", "-o",
                     str(tmp_path / "plan")], check=True, timeout=60, capture_output=True)  # fmt: skip
     case.plans = (tmp_path / "plan",)
     (found,) = problems(check_plans, case)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from hocket.cli.work import write_atomically
+from hocket.cli._shared.work import write_atomically
 from hocket.errors import HocketError
 from refusals import refused
 
@@ -95,7 +95,7 @@ def test_full_standard_output() -> None:
         pytest.skip("no /dev/full here")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "hocket.cli", "schedulers"],
+            [sys.executable, "-m", "hocket", "schedulers"],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 2 and done.stderr.startswith("hocket: ") and "Traceback" not in done.stderr
@@ -120,7 +120,7 @@ def test_broken_pipe_is_quiet() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "hocket.cli", "network", "show", "star:2000", "--json"],
+        [sys.executable, "-m", "hocket", "network", "show", "star:2000", "--json"],
         stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
     os.close(writer)
@@ -130,7 +130,8 @@ def test_broken_pipe_is_quiet() -> None:
 # Planning 4,096 ranks takes many seconds.
 PLANNING_IS_TOLD = """
 import sys
-from hocket import cli, planning
+from hocket import cli
+from hocket.planning import plan as planning
 plan = planning.plan_collective
 planning.plan_collective = lambda *given, **more: (print("begun", flush=True), plan(*given, **more))[1]
 sys.exit(cli.main(sys.argv[1:]))
@@ -239,7 +240,7 @@ def test_a_fault_of_hocket_is_one_line(hocket, monkeypatch: pytest.MonkeyPatch, 
     def fault(*_: object, **__: object) -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr("hocket.cli.options.load_network", fault)
+    monkeypatch.setattr("hocket.cli._shared.options.load_network", fault)
     monkeypatch.setattr("hocket.cli.network.load_islands", fault)
     assert cli.main(["network", "show", "star:4"]) == 2
     told = capsys.readouterr().err

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from hocket import guide
 from hocket.cli import COMMANDS
+from hocket.cli._shared import guide
 from hocket.errors import HocketError
 from hocket.network import read_network
 from refusals import refused

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hocket.launch.environment import RuntimeOptions, plan_for_run
 from hocket.network import read_network
-from hocket.runtime import RuntimeOptions
-from hocket.runtime.environment import plan_for_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 

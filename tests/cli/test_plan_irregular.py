@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from contract import CONTRACT as EXCHANGE_CONTRACT
-from hocket import _core, planning
+from hocket import _core
 from hocket.demand.recorded import RecordedCall, write
 from hocket.network import read_network
+from hocket.planning import plan as planning_plan
 
 CONTRACT = [
     *("pattern", *EXCHANGE_CONTRACT, "startup", "window", "transfers", "seed", "splits"),
@@ -140,7 +141,7 @@ def test_a_long_simulation_is_given_up(
     simulated = hocket(*plan, "--json").object()
     assert simulated["prediction"] == "simulated"
     assert " predicted, bound" in hocket(*plan).out
-    monkeypatch.setattr(planning, "MOST_STEPS", 10)
+    monkeypatch.setattr(planning_plan, "MOST_STEPS", 10)
     estimated = hocket(*plan, "--json").object()
     assert estimated["prediction"] == kind
     assert {**estimated, **dict.fromkeys(CHANGING)} == {**simulated, **dict.fromkeys(CHANGING)}

@@ -18,7 +18,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*_: object, **__: object) -> None:
         raise AssertionError("something was started")
 
-    monkeypatch.setattr("hocket.runtime.scheduled_environment", started)
+    monkeypatch.setattr("hocket.launch.environment.scheduled_environment", started)
     monkeypatch.setattr("hocket.lab.Lab._build", started)
     monkeypatch.setattr("hocket.doctor.examine", started)
 
@@ -75,7 +75,7 @@ def test_other_hosts_may_have_the_program(hocket, launcher: str, tmp_path: Path,
     start = ("run", "-n", "2", "--network", "star:4", "--mpi", launcher, "--hostfile", hosts)
     with pytest.raises(AssertionError, match="something was started"):
         hocket(*start, "no-such-program")
-    from hocket.cli.launching import check_program, chosen_mpi
+    from hocket.cli._shared.launching import check_program, chosen_mpi
 
     check_program("no-such-program", chosen_mpi(launcher, "auto", "true"), elsewhere=True)
     assert "note: no-such-program: no such program on PATH on this host" in capsys.readouterr().err
@@ -154,11 +154,13 @@ def test_too_much_for_one_machine(
     for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     refused(hocket("doctor", "-n", "100000"), "-n 100000: more than the", "give at most", "--hostfile")
-    monkeypatch.setattr("hocket.memory.calibrate.calibrate", lambda *_: pytest.fail("ranks were started"))
+    monkeypatch.setattr(
+        "hocket.measure.memory.calibrate.calibrate", lambda *_: pytest.fail("ranks were started")
+    )
     measure = hocket("calibrate", "memory", "-n", "99999", "--mpi", launcher)
     refused(measure, "-n 99999: more than the", "give at most")
     assert "--hostfile" not in measure.err
-    monkeypatch.setattr("hocket.filesort.job.run_job", lambda *_, **__: pytest.fail("ranks were started"))
+    monkeypatch.setattr("hocket.sorting.job.run_job", lambda *_, **__: pytest.fail("ranks were started"))
     keys = tmp_path / "keys.npy"
     numpy.save(keys, numpy.arange(9))
     sort = hocket("sort", keys, tmp_path / "sorted.npy", "-n", "99999", "--mpi", launcher)

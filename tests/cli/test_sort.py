@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from hocket.cli.sort import _summary
-from hocket.filesort.job import Report, Step
-from hocket.mpi import Mpi
-from hocket.runtime import build_runtime
+from hocket.launch.mpi import Mpi
+from hocket.launch.runtime import build_runtime
+from hocket.sorting.job import Report, Step
 
 RECORD = np.dtype([("id", "<i8"), ("name", "S5"), ("weight", ">f4")])
 

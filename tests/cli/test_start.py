@@ -22,7 +22,7 @@ time.sleep(100)
 def test_an_interrupt_while_importing(tmp_path: Path, module: str) -> None:
     (tmp_path / f"{module}.py").write_text(SLOW)
     late = "from hocket import cli; cli.COMMANDS['schedulers'] = cli.Entry('hocket_late:x', '');"
-    start = "from hocket.start import main; sys.exit(main())"
+    start = "from hocket.__main__ import main; sys.exit(main())"
     process = subprocess.Popen(
         [
             sys.executable,
@@ -47,7 +47,7 @@ def test_the_command_begins_there() -> None:
     from importlib.metadata import entry_points
 
     (command,) = entry_points(group="console_scripts", name="hocket")
-    assert command.value == "hocket.start:main"
+    assert command.value == "hocket.__main__:main"
     done = subprocess.run(
         [sys.executable, "-m", "hocket", "--version"], capture_output=True, text=True, timeout=60
     )

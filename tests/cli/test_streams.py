@@ -17,7 +17,7 @@ CLOSED = ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"]
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    hocket = f"'{sys.executable}' -m hocket.cli"
+    hocket = f"'{sys.executable}' -m hocket"
     return subprocess.run(
         ["sh", "-c", line.replace("hocket", hocket, 1)],
         cwd=folder, capture_output=True, text=True, check=False, timeout=120,
@@ -122,8 +122,8 @@ def test_bars_of_progress_move_the_cursor_and_show_names_as_they_are(tmp_path: P
     """The bar appears at once, and its text holds what would be styles."""
     script = f"""if True:
         import sys, time
-        from hocket.cli import work
-        from hocket.cli.streams import prepare_streams
+        from hocket.cli._shared import work
+        from hocket.cli._shared.streams import prepare_streams
         prepare_streams()
         work.PATIENCE = 0
         work.with_spinner("reading " + {HOSTILE!r}, lambda: time.sleep(1))

@@ -141,7 +141,7 @@ def test_auto_is_as_if_nothing_was_said(hocket: Call) -> None:
 
 def piped(text: bytes, *arguments: object) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "hocket.cli", *map(str, arguments)],
+        [sys.executable, "-m", "hocket", *map(str, arguments)],
         input=text, capture_output=True, check=False, timeout=120,
     )  # fmt: skip
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())

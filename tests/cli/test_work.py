@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 from hocket import _core
-from hocket.cli import work
+from hocket.cli._shared import work
 from hocket.network import read_network
 from hocket.network.description import Defaults
-from hocket.signals import Terminated
+from hocket.system.signals import Terminated
 
 PATIENCE = 120.0  # seconds before a test gives up
 
@@ -108,7 +108,7 @@ def test_ctrl_c_at_a_terminal(tmp_path: Path) -> None:
     np.save(tmp_path / "sizes.npy", sizes)
     mine, its = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "hocket.cli", "simulate", "--pattern", "irregular", "--scheduler", "AC",
+        [sys.executable, "-m", "hocket", "simulate", "--pattern", "irregular", "--scheduler", "AC",
          "--demand", tmp_path / "sizes.npy", "--network", "torus:8x3x8"],
         stdout=subprocess.PIPE, stderr=its, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
     ) as process:  # fmt: skip

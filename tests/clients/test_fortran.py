@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from client_runs import PROGRAMS, installed_mpi, with_hocket
-from hocket.mpi import MpiFamily
+from hocket.launch.mpi import MpiFamily
 from mpi_programs import mpiexec
 
 RANKS = 6

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from client_runs import PROGRAMS, with_hocket
-from hocket.mpi import find_mpi
+from hocket.launch.mpi import find_mpi
 from mpi_programs import mpiexec
 
 RANKS = 6

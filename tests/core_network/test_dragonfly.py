@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dragonflies import dragonfly
 from hocket import _core
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 from strategies import RATE, NetworkPlan
 
 SIZES = [(4, 3, 2), (3, 4, 2), (5, 4, 2), (9, 4, 1), (6, 5, 2)]

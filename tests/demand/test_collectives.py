@@ -3,10 +3,8 @@
 import pytest
 
 from hocket import _core
-from hocket.bench.measure import EXCHANGES
-from hocket.bench.request import EQUAL_CALLS
 from hocket.cli.plan import plan
-from hocket.collectives import (
+from hocket.demand.collectives import (
     ALL_GATHER,
     ALL_REDUCE,
     ALL_TO_ALL,
@@ -19,6 +17,8 @@ from hocket.collectives import (
     REDUCE_SCATTER,
     call_of,
 )
+from hocket.measure.bench.measure import EXCHANGES
+from hocket.measure.bench.request import EQUAL_CALLS
 
 PATTERNS = {ALL_TO_ALL, ALL_GATHER, IRREGULAR, REDUCE_SCATTER, ALL_REDUCE}
 

@@ -17,7 +17,7 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.c_source import RoutineOptions, routine_source
 from hocket.network import read_network
-from hocket.planning import PlannedExchange, check, plan_collective
+from hocket.planning.plan import PlannedExchange, check, plan_collective
 
 HERE = Path(__file__).parent
 ONE, ALL = _core.PortModel.one_port, _core.PortModel.all_port

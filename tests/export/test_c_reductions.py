@@ -13,7 +13,7 @@ from mpi_tools import MpiUnderTest, mpich, open_mpi
 from hocket.errors import UsageError
 from hocket.export.c_source import ROUTINES, RoutineOptions, routine_source
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 HERE = Path(__file__).parent
 COLLECTIVES = ("all-reduce", "reduce-scatter", "reduce", "broadcast")

@@ -15,7 +15,7 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.c_source import ROUTINES, RoutineOptions, routine_source
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 HERE = Path(__file__).parent
 COLLECTIVES = ("gather", "scatter")

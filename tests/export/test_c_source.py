@@ -15,7 +15,7 @@ from mpi_tools import MpiUnderTest, mpich, open_mpi
 from hocket.errors import UsageError
 from hocket.export.c_source import MOST_RANKS, RoutineOptions, routine_source
 from hocket.network import read_network
-from hocket.planning import PlannedExchange, plan_collective
+from hocket.planning.plan import PlannedExchange, plan_collective
 
 HERE = Path(__file__).parent
 FIGURE1 = str(HERE.parents[1] / "examples" / "networks" / "figure1.toml")

@@ -13,7 +13,7 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.transfers import transfers_of
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 
 @dataclass

@@ -13,7 +13,7 @@ from exported import CASES, IDS, SEEDS, irregular, plan_of, texts
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 SERVED = [(case, name) for case, name in zip(CASES, IDS, strict=True)
           if case[0] in ("all-to-all", "all-gather", "all-reduce", "reduce-scatter")]  # fmt: skip

@@ -15,7 +15,7 @@ from hocket import __version__
 from hocket.cli import cli
 from hocket.errors import HocketError
 from hocket.export.packages import cmake_file, cmake_version_file, compile_flags, link_flags, pkg_config_file
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from mpi_programs import compile_with_hocket, hocket, mpiexec
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "exchange" / "exchange.c"

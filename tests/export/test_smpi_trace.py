@@ -16,7 +16,7 @@ from exported import Watcher, on_every_plan, run_in_random_orders, texts
 from hocket import _core
 from hocket.cli import main
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "smpi"))
 from referee import SETTINGS, missing_tools

@@ -12,9 +12,9 @@ import pytest
 
 from builds import compile_once
 from hocket.lab import Lab
-from hocket.mpi import Mpi
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi
 from hocket.network import read_known_network, read_network_description
-from hocket.runtime import RuntimeOptions, scheduled_environment
 
 pytestmark = [
     pytest.mark.lab,

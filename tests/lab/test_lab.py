@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from hocket import mpi as launch
 from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError
 from hocket.lab import Lab, LabOptions, MpiFamily, all_labs, cluster, down_all, find_mpi, state
 from hocket.lab import launch_command as command_of
+from hocket.launch import mpi as launch
 from hocket.network.description import Link, NetworkDescription, Node
 
 needs_root = pytest.mark.skipif(
@@ -192,7 +192,7 @@ def test_a_launcher_that_has_not_reached_its_host_ends_with_the_lab() -> None:
 OWNER = """
 import sys
 from hocket.lab import Lab, find_mpi
-from hocket.signals import as_exceptions
+from hocket.system.signals import as_exceptions
 sys.path.insert(0, {here!r})
 from test_lab import two_switches
 with as_exceptions(), Lab.up(two_switches()) as lab:

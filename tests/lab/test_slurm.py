@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hocket.cli.lab import lab
 from hocket.errors import NetworkError, UsageError
 from hocket.lab.slurm import PMI, topology
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network_description
 from slurm_tools import compiled, slurm_or_skip
 

@@ -15,10 +15,10 @@ import pytest
 from builds import compile_once
 from hocket.errors import HocketError
 from hocket.lab import Lab
-from hocket.mpi import Mpi
+from hocket.launch.environment import RuntimeOptions, scheduled_environment
+from hocket.launch.mpi import Mpi
 from hocket.network import KnownNetwork, read_known_network
 from hocket.network.description import Link, NetworkDescription, Node
-from hocket.runtime import RuntimeOptions, scheduled_environment
 from mpi_programs import compile_with_hocket, installation
 from reported_calls import Said, all_scheduled
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from hocket.cli.lab import lab
-from hocket.runtime.build import build_runtime
+from hocket.launch.runtime.build import build_runtime
 from slurm_tools import compiled, mpich_or_skip
 
 GUIDE = Path(__file__).parents[2] / "docs" / "your-cluster.md"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from builds import compile_once
-from hocket.mpi import Mpi, MpiFamily, launch_command
+from hocket.launch.mpi import Mpi, MpiFamily, launch_command
 
 RANKS = 4
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hocket.memory.budget import Budget, Figure, measured, repeats
-from hocket.memory.sizes import MIB, Shape, in_turn, shapes
+from hocket.measure.memory.budget import Budget, Figure, measured, repeats
+from hocket.measure.memory.sizes import MIB, Shape, in_turn, shapes
 
 FIGURES = in_turn(shapes(32 * MIB, 2, quick=True))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hocket import _core
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 _spec = importlib.util.spec_from_file_location(
     "placements_run", Path(__file__).parents[2] / "bench" / "placements" / "run.py"

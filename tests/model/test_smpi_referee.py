@@ -11,7 +11,7 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.simgrid import hostfile, link_name, platform_xml
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "smpi"))
 from program import program_text

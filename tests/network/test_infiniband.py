@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hocket.errors import NetworkError
 from hocket.network import Defaults, read_known_network, read_network_description
-from hocket.network.ibnetdiscover import LANE_RATES, natural
+from hocket.network.readers.ibnetdiscover import LANE_RATES, natural
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 RECORDED = Path(__file__).parent / "recorded"

@@ -13,7 +13,7 @@ import pytest
 from hocket import _core
 from hocket.errors import NetworkError
 from hocket.network import Defaults, read_known_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "fabrics"))
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hocket.errors import NetworkError
 from hocket.network import Defaults, NetworkDescription
-from hocket.network.lldp import rate_of, read_record
 from hocket.network.neighbours import Choice, merge
+from hocket.network.readers.lldp import rate_of, read_record
 from hocket.network.source import Source
 
 RECORDED = Path(__file__).parent / "recorded"

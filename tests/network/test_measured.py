@@ -15,7 +15,7 @@ from hocket import _core
 from hocket.errors import PlanError
 from hocket.network import Defaults, KnownNetwork, read_known_network, read_network_description
 from hocket.network.measured import kept_path, settle, wiring_digest
-from hocket.same_network import check_same_network
+from hocket.planning.network_check import check_same_network
 
 TREE = "SwitchName=l0 Nodes=n[0-7]\nSwitchName=l1 Nodes=n[8-15]\nSwitchName=top Switches=l[0-1]\n"
 modest = settings(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import NetworkError
-from hocket.network.lldp import read_record
+from hocket.network.readers.lldp import read_record
 from hocket.network.source import Source
 
 Refused = Callable[[str], str]

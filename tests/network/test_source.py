@@ -6,7 +6,7 @@ import pytest
 
 from hocket.errors import NetworkError
 from hocket.network import read_network_description
-from hocket.network.registry import READERS
+from hocket.network.readers.registry import READERS
 from hocket.network.source import MAX_FILE_BYTES
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hocket import _core
 from hocket.errors import NetworkError
 from hocket.network import Defaults, read_known_network, read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 modest = settings(
     derandomize=True,

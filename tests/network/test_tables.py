@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import NetworkError
-from hocket.network import read_network, tables
+from hocket.network import read_network
+from hocket.network.readers import tables
 
 NETWORK = """shape = "graph"
 routes = "tables.csv"

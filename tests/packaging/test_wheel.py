@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import mpi_programs
-from hocket.mpi import Abi, Mpi, launch_command
+from hocket.launch.mpi import Abi, Mpi, launch_command
 from wheel_place import bare_environment, install_wheel
 
 pytestmark = pytest.mark.skipif(
@@ -56,7 +56,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def run(installed: Path, environment: Mapping[str, str]) -> Run:
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [str(installed / "python"), "-m", "hocket.cli", *arguments]
+        command = [str(installed / "python"), "-m", "hocket", *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, timeout=240, env=environment, check=False
         )
@@ -164,7 +164,7 @@ def test_an_mpi_that_none_serves_needs_a_compiler(run: Run, tmp_path: Path) -> N
 
 def test_templates_come_with_it(installed: Path) -> None:
     (package,) = installed.parent.glob("lib/python*/site-packages/hocket")
-    for folder in ("export", "report"):
+    for folder in ("export", "report/page"):
         ours = Path(__file__).parents[2] / "python/hocket" / folder / "templates"
         names = {path.name for path in ours.iterdir()}
         assert names and names == {path.name for path in (package / folder / "templates").iterdir()}

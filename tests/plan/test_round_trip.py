@@ -157,7 +157,7 @@ def test_a_plan_is_written_one_program_at_a_time() -> None:
     """All programs of 1,024 ranks together take 230 MB."""
     prepare = (
         "from hocket.network import read_network\n"
-        "from hocket.planning import plan_collective\n"
+        "from hocket.planning.plan import plan_collective\n"
         "plan = plan_collective('all-to-all', read_network('torus:8x8x16'), 1024).plan()\n"
     )
     assert growth(prepare, "plan.encode()") < 150_000  # KiB

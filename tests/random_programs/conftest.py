@@ -8,7 +8,7 @@ import pytest
 
 import mpi_programs
 from builds import compile_once
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from random_runs import compile_command
 
 mpi = mpi_programs.mpi

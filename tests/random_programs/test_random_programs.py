@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from random_runs import EVERYTHING, Launch, compare, differing, run_native, shrink
 
 LAUNCHES = [

@@ -14,7 +14,7 @@ import pytest
 
 import mpi_programs
 from builds import compile_once
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from mpi_programs import run_ranks
 from reported_calls import Said
 
@@ -90,7 +90,7 @@ def launch(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Launch:
             program = [str(wrapper), *program]
         placed = ["--placement", placement] if placement else []
         where = ["--mpi", mpi.mpiexec, "--network", network, "-n", str(ranks), *placed]
-        command = [sys.executable, "-m", "hocket.cli", "run", *where, *options, "-v", "--", *program]
+        command = [sys.executable, "-m", "hocket", "run", *where, *options, "-v", "--", *program]
         return run_ranks(command, {**SLEEPY.get(mpi.family, {}), **os.environ, **(env or {})}, timeout)
 
     return run

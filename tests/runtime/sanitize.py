@@ -117,9 +117,9 @@ def main() -> None:
     sanitizer = SANITIZERS[options.sanitizer]
     os.environ["HOCKET_CXXFLAGS"] = sanitizer.flags
 
-    from hocket.mpi import find_mpi, launch_command
+    from hocket.launch.environment import RuntimeOptions, scheduled_environment
+    from hocket.launch.mpi import find_mpi, launch_command
     from hocket.network import read_network
-    from hocket.runtime import RuntimeOptions, scheduled_environment
 
     mpi = find_mpi(options.mpi)
     library = subprocess.run(

@@ -115,7 +115,7 @@ def test_plan_and_proof_of_4096_ranks_take_little_memory(collective: str) -> Non
     """Transfers share what they carry: 50 million pieces in 86,016, which alone would be 1.6 GB."""
     words = ["plan", collective, "--network", "torus:16x16x16", "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "hocket.cli", *words], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-m", "hocket", *words], capture_output=True, text=True, check=True, timeout=120
     )
     told = json.loads(done.stdout)
     assert told["complete"] and told["contention_free"]

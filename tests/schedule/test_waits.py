@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hocket import _core
-from hocket.planning import check, plan_collective
+from hocket.planning.plan import check, plan_collective
 from strategies import (
     PAPER_A,
     PAPER_B,

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from hocket import _core
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 
 RATE = 1e9
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import hocket
 from hocket import _core
 from hocket.cli import cli
+from hocket.launch.environment import plan_for_run
 from hocket.network import read_network
-from hocket.planning import plan_collective
-from hocket.runtime.environment import plan_for_run
+from hocket.planning.plan import plan_collective
 from strategies import few_ranks, random_graph, random_tree, unequal
 
 Taken = tuple[str, int, bytes]  # scheduler, phases, rows

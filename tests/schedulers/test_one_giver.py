@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from hocket.network import read_network
-from hocket.planning import check, flow_of, plan_collective, simulation
+from hocket.planning.plan import check, flow_of, plan_collective, simulation
 from strategies import RATE, NetworkPlan, few_ranks, random_graph, star, tree_plans, unequal
 
 MIB = 1 << 20

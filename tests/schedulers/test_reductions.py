@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from hocket.network import Defaults, read_network
-from hocket.planning import check, plan_collective
+from hocket.planning.plan import check, plan_collective
 from strategies import NetworkPlan, few_ranks, random_graph, tree_plans, unequal
 
 EVERYONE = _core.EVERYONE

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dragonflies import dragonfly
 from fat_trees import Shape, next_hops, routed, shapes, with_gaps, with_ranks
 from hocket import _core
-from hocket.bundling import find_demand
 from hocket.network import read_network
+from hocket.planning.bundling import find_demand
 from peak_memory import growth
 from strategies import RATE, NetworkPlan, fat_tree, random_tree, star, tree_plans
 
@@ -227,7 +227,7 @@ def test_memory_of_a_row() -> None:
     """Of an all-reduce of 100,000 ranks: lists of a single piece take 13 MB more as vectors."""
     prepare = (
         "from hocket import _core\n"
-        "from hocket.bundling import find_demand\n"
+        "from hocket.planning.bundling import find_demand\n"
         "from hocket.network import read_network\n"
         "network = read_network('tree:50x50x40')\n"
         "ring = _core.Ring(network, find_demand('all-reduce', network.ranks, 64 * network.ranks))\n"

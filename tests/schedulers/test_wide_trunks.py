@@ -6,7 +6,7 @@ from math import floor
 
 import pytest
 
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 from strategies import RATE
 from wide_trees import SHAPES, closed_bound, tapered_tree
 

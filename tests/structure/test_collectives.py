@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.collectives import COLLECTIVES
+from hocket.demand.collectives import COLLECTIVES
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/adding-a-collective.md").read_text()
@@ -25,7 +25,9 @@ def test_python_says_the_names_once() -> None:
     names = "|".join(map(re.escape, COLLECTIVES))
     found = files_with(rf'[=(,\[] *"(?:{names})"(?!\))', "python/hocket")
     # Elements in memory are gathered and scattered, too.
-    assert {path for path in found if "/memory/" not in path} == {"python/hocket/collectives.py"}
+    assert {path for path in found if "/measure/memory/" not in path} == {
+        "python/hocket/demand/collectives.py"
+    }
 
 
 def test_switches_over_patterns_are_where_the_guide_says() -> None:

@@ -78,7 +78,7 @@ def test_the_readme_names_every_room(tree: str) -> None:
 
 @pytest.mark.parametrize("folder", ("runtime", "sort"))
 def test_tests_lie_in_the_rooms_of_what_they_test(folder: str) -> None:
-    """``compiling`` is of python/hocket/runtime."""
+    """``compiling`` is of python/hocket/launch/runtime."""
     found = {
         path.parent.relative_to(ROOT / "tests" / folder).as_posix()
         for path in (ROOT / "tests" / folder).rglob("test_*.py")

@@ -10,11 +10,11 @@ TOOLS = {
     "doctor/compiler.py",
     "lab/slurm.py",
     "lab/watchdog.py",
-    "mpi.py",
-    "run_report/sites.py",
-    "runtime/compiling.py",
-    "runtime/ready.py",
-    "runtime/wrapper.py",
+    "launch/mpi.py",
+    "report/run/sites.py",
+    "launch/runtime/compiling.py",
+    "launch/runtime/ready.py",
+    "launch/runtime/wrapper.py",
 }
 # Where the type of what has been started is named.
 LISTEN = {"lab/cluster.py", "launch/messages.py"}
@@ -31,6 +31,6 @@ def test_only_tools_are_started_elsewhere() -> None:
 
 
 def test_whoever_writes_a_launchers_command_line_leaves_starting_to_the_launcher() -> None:
-    writes = files_with(r"\b(?:launch_command|with_exports)\(") - {"mpi.py"}
+    writes = files_with(r"\b(?:launch_command|with_exports)\(") - {"launch/mpi.py"}
     assert writes and writes <= files_with(r"from hocket\.launch import")
     assert not writes & TOOLS

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import click
 
-from hocket.cli.complete import with_completion
-from hocket.cli.failure import Failure, NobodyReadsError, describe, failures, internal
-from hocket.cli.streams import prepare_streams
+from hocket.cli._shared.complete import with_completion
+from hocket.cli._shared.failure import Failure, NobodyReadsError, describe, failures, internal
+from hocket.cli._shared.streams import prepare_streams
 from hocket.errors import MissingToolError
-from hocket.signals import Terminated
+from hocket.system.signals import Terminated
 
 
 @dataclass(frozen=True, slots=True)

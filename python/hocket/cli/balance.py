@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.options import defaults_options, json_option, load_network, loud
-from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
-from hocket.collectives import ALL_TO_ALL
+from hocket.cli._shared.options import defaults_options, json_option, load_network, loud
+from hocket.cli._shared.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import UsageError
 from hocket.network.coordinates import dimension_of
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.bench.request import ALLTOALLV, EQUAL_CALLS
-from hocket.cli.launching import (
+from hocket.cli._shared.launching import (
     check_places,
     check_ranks_here,
     hostfile_option,
@@ -17,16 +16,17 @@ from hocket.cli.launching import (
     need_network,
     scheduling_options,
 )
-from hocket.cli.options import json_option
-from hocket.cli.usage import Number, Whole, options
-from hocket.cli.work import check_writable, write_atomically
-from hocket.collectives import COLLECTIVES
+from hocket.cli._shared.options import json_option
+from hocket.cli._shared.usage import Number, Whole, options
+from hocket.cli._shared.work import check_writable, write_atomically
+from hocket.demand.collectives import COLLECTIVES
 from hocket.errors import HocketError, UsageError
+from hocket.measure.bench.request import ALLTOALLV, EQUAL_CALLS
 
 if TYPE_CHECKING:
-    from hocket.bench.statistics import Row
-    from hocket.mpi import Mpi
-    from hocket.runtime import RuntimeOptions
+    from hocket.launch.environment import RuntimeOptions
+    from hocket.launch.mpi import Mpi
+    from hocket.measure.bench.statistics import Row
 
 DEFAULT_SIZES: Final = "8:1M"
 
@@ -105,16 +105,16 @@ def _bench(
     seed: int = 1,
     candidates: bool = False,
 ) -> None:
-    from hocket.bench.job import in_a_job, need_mpi4py
-    from hocket.bench.sizes import parse_sizes
-    from hocket.runtime import RuntimeOptions
+    from hocket.launch.environment import RuntimeOptions
+    from hocket.measure.bench.job import in_a_job, need_mpi4py
+    from hocket.measure.bench.sizes import parse_sizes
 
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
     what |= {"seed": seed, "network": source, "candidates": candidates}
     if candidates and plot is not None:
         raise UsageError("--candidates and --plot do not go together", remedy="write a table by --csv")
     if plot is not None:
-        from hocket.plots.style import check
+        from hocket.pictures.style import check
 
         check(plot)
     for path in (csv_file, plot):
@@ -141,14 +141,14 @@ class _Output:
         self._rows: list[Row] = []
 
     def begins(self, header: dict[str, Any]) -> None:
-        from hocket.bench.table import columns_of, comment_lines, title_line
+        from hocket.measure.bench.table import columns_of, comment_lines, title_line
 
         self._header = header
         if not self._as_json:
             click.echo("\n".join([*comment_lines(header), title_line(columns_of(header))]))
 
     def row(self, row: Row) -> None:
-        from hocket.bench.table import columns_of, row_line
+        from hocket.measure.bench.table import columns_of, row_line
 
         self._rows.append(row)
         if not self._as_json:
@@ -156,14 +156,14 @@ class _Output:
 
     def ends(self) -> int:
         """Writes what is left; returns the exit code."""
-        from hocket.bench.table import as_csv, as_json
+        from hocket.measure.bench.table import as_csv, as_json
 
         if self._as_json:
             click.echo(as_json(self._header, self._rows))
         if self._csv is not None:
             write_atomically(self._csv, [as_csv(self._header, self._rows)])
         if self._plot is not None:
-            from hocket.bench.plot import draw_bench
+            from hocket.pictures.bench import draw_bench
 
             subtitle = (
                 f"{self._header['MPI']}; ranks: {self._header['Ranks']}; network: {self._header['Network']}"
@@ -180,8 +180,8 @@ def _measure_here(what: dict[str, Any], ranks: int | None, output: _Output) -> N
     """This process is a rank; the first one talks."""
     from mpi4py import MPI
 
-    from hocket.bench.measure import measure
-    from hocket.bench.request import Request
+    from hocket.measure.bench.measure import measure
+    from hocket.measure.bench.request import Request
 
     comm = MPI.COMM_WORLD
     first = comm.Get_rank() == 0
@@ -215,9 +215,9 @@ def _start(
     verbose: bool,
     output: _Output,
 ) -> None:
-    from hocket.bench.job import run_job
-    from hocket.bench.request import Request
-    from hocket.mpi import find_mpi
+    from hocket.launch.mpi import find_mpi
+    from hocket.measure.bench.job import run_job
+    from hocket.measure.bench.request import Request
 
     mpi = find_mpi(mpi_name)
     environment = _environment(mpi, ranks, what["network"], options)
@@ -229,8 +229,8 @@ def _start(
 
 def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:
     """What makes the ranks follow schedules, if there is a network."""
+    from hocket.launch.environment import scheduled_environment
     from hocket.network import read_network
-    from hocket.runtime import scheduled_environment
 
     if source is None:
         return {}

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket.cli._shared.launching import check_ranks_here
+from hocket.cli._shared.options import json_option, parse_size
+from hocket.cli._shared.usage import Whole
+from hocket.cli._shared.work import as_columns, check_writable, progress_of, write_atomically
 from hocket.cli.calibrate_network import network
-from hocket.cli.launching import check_ranks_here
-from hocket.cli.options import json_option, parse_size
-from hocket.cli.usage import Whole
-from hocket.cli.work import as_columns, check_writable, progress_of, write_atomically
 
 if TYPE_CHECKING:
     from hocket import _core
@@ -71,12 +71,12 @@ def memory(
 
     All ranks of this host measure at the same time. Permuting and sorting choose their ways by the result.
     """  # fmt: skip
-    from hocket.memory.basic import composed, transfers
+    from hocket.measure.memory.basic import composed, transfers
 
     if evaluate is not None:
         composed(evaluate)  # say what is wrong with it before the long work
     if show is not None:
-        from hocket.memory.files import read_profile
+        from hocket.costs.memory import read_profile
 
         profile, where = read_profile(show or None), None
     else:
@@ -98,11 +98,11 @@ def memory(
 def _measure(
     ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None, quiet: bool
 ) -> tuple[_core.memory.Profile, str]:
+    from hocket.costs.memory import kept_path
     from hocket.errors import UsageError
-    from hocket.memory.calibrate import DIFFER, cores, made_slower, usable_memory
-    from hocket.memory.calibrate import calibrate as measure
-    from hocket.memory.files import kept_path
-    from hocket.mpi import find_mpi
+    from hocket.launch.mpi import find_mpi
+    from hocket.measure.memory.calibrate import DIFFER, cores, made_slower, usable_memory
+    from hocket.measure.memory.calibrate import calibrate as measure
 
     check_writable(output)
     check_ranks_here(ranks, None, instead="")
@@ -130,7 +130,7 @@ def _measure(
 
 
 def _print_transfers(profile: _core.memory.Profile, figures: dict[str, float], width: int) -> None:
-    from hocket.memory.basic import MEANINGS, WAYS, composed
+    from hocket.measure.memory.basic import MEANINGS, WAYS, composed
 
     rows: list[list[Any]] = [[name, MEANINGS[name], f"{rate:,.0f}"] for name, rate in figures.items()]
     click.echo(as_columns(["transfer", f"elements of {width} bytes, out of the caches", "MB/s"], rows))

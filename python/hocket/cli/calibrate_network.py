@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.launching import check_ranks_here, hostfile_option, mpi_option
-from hocket.cli.options import json_option
-from hocket.cli.usage import Whole
-from hocket.cli.work import as_columns, check_writable, progress_of, write_atomically
+from hocket.cli._shared.launching import check_ranks_here, hostfile_option, mpi_option
+from hocket.cli._shared.options import json_option
+from hocket.cli._shared.usage import Whole
+from hocket.cli._shared.work import as_columns, check_writable, progress_of, write_atomically
 from hocket.errors import UsageError
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
-    from hocket.calibration import Calibration
-    from hocket.calibration.figures import Figure, Flows
+    from hocket.costs.calibration import Calibration, Figure, Flows
 
 
 @click.command()
@@ -51,18 +50,18 @@ def network(
     Started as a rank (by 'hocket lab run', srun, mpiexec) it measures in that job; otherwise it starts -n ranks.
     Predictions of 'hocket plan' and 'hocket simulate' rest on the result.
     """
-    from hocket.bench.job import in_a_job, need_mpi4py
-    from hocket.calibration import kept_path, read_file_of
+    from hocket.costs.kept import kept_path, read_file_of
+    from hocket.measure.bench.job import in_a_job, need_mpi4py
 
     if picture is not None:
-        from hocket.plots.style import check
+        from hocket.pictures.style import check
 
         check(picture)
     for path in (output, picture):
         check_writable(path)
     description = None
     if source is not None:
-        from hocket.cli.options import load_network
+        from hocket.cli._shared.options import load_network
 
         description = load_network(source, quiet=True).description
     if show is not None:
@@ -72,7 +71,7 @@ def network(
     need_mpi4py()
     path = output or str(kept_path(description))
     if in_a_job():
-        from hocket.calibration.job import measured_here
+        from hocket.measure.calibration.job import measured_here
 
         here = measured_here(ranks, source, placement, quick, lambda at, of, work: None)
         if here is not None:
@@ -81,8 +80,8 @@ def network(
     if ranks is None:
         raise UsageError("-n is missing", remedy="say how many ranks, or start it as the program of a job")
     check_ranks_here(ranks, hostfile)
-    from hocket.calibration.job import measured_by
-    from hocket.mpi import find_mpi
+    from hocket.launch.mpi import find_mpi
+    from hocket.measure.calibration.job import measured_by
 
     with progress_of(as_json) as say:
         found = measured_by(find_mpi(mpi_name), ranks, hostfile, source, placement, quick, say)
@@ -96,7 +95,7 @@ def _keep(found: Calibration, path: str, picture: str | None, as_json: bool) -> 
 
 def _tell(found: Calibration, path: str, written: str | None, picture: str | None, as_json: bool) -> None:
     if picture is not None:
-        from hocket.plots.calibration import draw_calibration
+        from hocket.pictures.calibration import draw_calibration
 
         draw_calibration(found, picture)
     if as_json:

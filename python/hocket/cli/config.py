@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import click
 
-from hocket.cli.launching import mpi_option
-from hocket.terminal import for_programs
+from hocket.cli._shared.launching import mpi_option
+from hocket.system.terminal import for_programs
 
 
 @click.command()
@@ -53,9 +53,9 @@ def config(
         link_flags,
         pkg_config_file,
     )
-    from hocket.mpi import Abi, find_mpi
-    from hocket.runtime.build import include_dir
-    from hocket.runtime.ready import find_runtime
+    from hocket.launch.mpi import Abi, find_mpi
+    from hocket.launch.runtime.build import include_dir
+    from hocket.launch.runtime.ready import find_runtime
 
     if (cflags or libs) + pkg_config + cmake + cmake_version > 1:
         raise UsageError(

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.options import defaults_options, json_option, load_islands, load_network, loud
-from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.cli._shared.options import (
+    defaults_options,
+    json_option,
+    load_islands,
+    load_network,
+    loud,
+)
+from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hocket.cli.options import defaults_options, json_option, load_network, loud, tell_notes
-from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.cli._shared.options import defaults_options, json_option, load_network, loud, tell_notes
+from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
-from hocket.writing import make_folders
+from hocket.system.files import make_folders
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
@@ -151,8 +151,8 @@ def _merged(
     """The network that files of lldpctl tell together."""
     from hocket.network.hostlist import expand
     from hocket.network.known import known_network
-    from hocket.network.lldp import read_record
     from hocket.network.neighbours import Choice, merge
+    from hocket.network.readers.lldp import read_record
     from hocket.network.source import Source, load
 
     def listed(option: str, text: str | None) -> list[str]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.launching import check_ranks_here, hostfile_option, mpi_option
-from hocket.cli.options import defaults_options, json_option
-from hocket.cli.usage import Number, Whole
+from hocket.cli._shared.launching import check_ranks_here, hostfile_option, mpi_option
+from hocket.cli._shared.options import defaults_options, json_option
+from hocket.cli._shared.usage import Number, Whole
 
 if TYPE_CHECKING:
     from hocket.doctor import Finding
@@ -60,7 +60,7 @@ def doctor(
     their all-to-all. Exit code 1 if there are problems.
     """
     from hocket.doctor import Case, Level, examine
-    from hocket.mpi import Abi
+    from hocket.launch.mpi import Abi
 
     check_ranks_here(ranks, hostfile)
     case = Case(os.environ, network, mpi_name, Abi(abi), placement, ranks, hostfile, plans, seconds, defaults)

@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.launching import abi_option, program_options, runtime_options, scheduling_options
-from hocket.cli.options import defaults_options, load_network, loud
+from hocket.cli._shared.launching import (
+    abi_option,
+    program_options,
+    runtime_options,
+    scheduling_options,
+)
+from hocket.cli._shared.options import defaults_options, load_network, loud
 from hocket.errors import UsageError
-from hocket.terminal import for_programs
+from hocket.system.terminal import for_programs
 
 if TYPE_CHECKING:
     from hocket._core import Network
@@ -74,9 +79,9 @@ def env(
         return
     if network is None:
         raise UsageError("--network NETWORK is missing", remedy="see 'hocket env --help'")
-    from hocket.mpi import Abi, abi_of, compiler_wrapper
+    from hocket.launch.environment import scheduled_environment
+    from hocket.launch.mpi import Abi, abi_of, compiler_wrapper
     from hocket.network.chosen import job_hosts
-    from hocket.runtime import scheduled_environment
 
     if program is not None and shutil.which(program) is None:
         raise UsageError(f"--program {program}: no such program", remedy="check its path, or leave it out")
@@ -100,8 +105,8 @@ def _exports(variables: dict[str, str]) -> list[str]:
 
 
 def _taking_back() -> list[str]:
-    from hocket.runtime import preload
-    from hocket.runtime.environment import scheduled_variables
+    from hocket.launch.environment import scheduled_variables
+    from hocket.launch.runtime import preload
 
     rest = preload.others()
     restored = (
@@ -112,7 +117,7 @@ def _taking_back() -> list[str]:
 
 def _modulefile(variables: dict[str, str], network: str) -> str:
     """Unloading it takes back what loading it has set."""
-    from hocket.runtime import preload
+    from hocket.launch.runtime import preload
 
     shim = variables[preload.VARIABLE].rpartition(":")[2]
     what = f"Schedules the collectives of MPI programs on {network} (Hocket)"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.options import json_option, load_plan
-from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.cli._shared.options import json_option, load_plan
+from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.errors import HocketError, UsageError
 from hocket.export.registry import FORMATS
-from hocket.writing import make_folders
+from hocket.system.files import make_folders
 
 
 @click.command()

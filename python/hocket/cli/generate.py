@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.options import (
+from hocket.cli._shared.options import (
     DEFAULT_BYTES,
     defaults_options,
     flow_option,
@@ -22,9 +22,9 @@ from hocket.cli.options import (
     scheduler_option,
     size_option,
 )
-from hocket.cli.usage import Decorator
-from hocket.cli.work import check_writable, with_spinner, write_atomically
-from hocket.collectives import (
+from hocket.cli._shared.usage import Decorator
+from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
+from hocket.demand.collectives import (
     ALL_GATHER,
     ALL_REDUCE,
     ALL_TO_ALL,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hocket import _core
     from hocket.export.c_source import RoutineOptions
     from hocket.network import Defaults, KnownNetwork
-    from hocket.planning import PlannedExchange
+    from hocket.planning.plan import PlannedExchange
 
 
 @click.group()

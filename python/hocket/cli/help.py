@@ -16,7 +16,7 @@ _WIDEST = 100  # columns of running text
 def _topics(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
-    from hocket.guide import pages, title
+    from hocket.cli._shared.guide import pages, title
 
     return [
         CompletionItem(name, help=title(page))
@@ -31,7 +31,7 @@ def _topics(_context: click.Context, _parameter: click.Parameter, incomplete: st
 def help_command(context: click.Context, topic: str | None) -> None:
     """Show a page of the documentation, or the options of a command; without TOPIC, list the pages."""
     from hocket.cli import COMMANDS
-    from hocket.guide import page_of
+    from hocket.cli._shared.guide import page_of
 
     if topic is None:
         _list()
@@ -42,7 +42,7 @@ def help_command(context: click.Context, topic: str | None) -> None:
 
 
 def _list() -> None:
-    from hocket.guide import pages, title
+    from hocket.cli._shared.guide import pages, title
 
     known = pages()
     width = max(map(len, known))

@@ -11,9 +11,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from hocket.cli.launching import check_program, choose_option, mpi_option
-from hocket.cli.options import uplink_options
-from hocket.cli.usage import Number, Whole, named, options
+from hocket.cli._shared.launching import check_program, choose_option, mpi_option
+from hocket.cli._shared.options import uplink_options
+from hocket.cli._shared.usage import Number, Whole, named, options
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
 from hocket.lab.cluster import check_network
@@ -21,10 +21,10 @@ from hocket.lab.options import check_ranks
 from hocket.lab.slurm import slurm
 from hocket.lab.state import LabState
 from hocket.lab.wires import HOST_PORT
-from hocket.mpi import lab_environment
+from hocket.launch.mpi import lab_environment
 from hocket.network import NetworkDescription, read_network_description
 from hocket.network.source import STDIN
-from hocket.signals import as_exceptions
+from hocket.system.signals import as_exceptions
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
 
@@ -32,7 +32,7 @@ def schedule_environment(
     mpi: Mpi, description: NetworkDescription, flow: str, choose: str | None
 ) -> Mapping[str, str]:
     """The environment in which a program's collective calls follow Hocket's schedules."""
-    from hocket.runtime import RuntimeOptions, scheduled_environment
+    from hocket.launch.environment import RuntimeOptions, scheduled_environment
 
     return scheduled_environment(
         mpi.mpicc, description.build(), RuntimeOptions(flow_control=flow, choose=choose)

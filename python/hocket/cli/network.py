@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.balance import balance
-from hocket.cli.convert import convert
-from hocket.cli.discover import discover
-from hocket.cli.options import (
+from hocket.cli._shared.options import (
     bytes_option,
     defaults_options,
     island_line,
@@ -20,8 +17,11 @@ from hocket.cli.options import (
     loud,
     parse_size,
 )
-from hocket.cli.work import as_columns, with_spinner
-from hocket.collectives import ALL_GATHER
+from hocket.cli._shared.work import as_columns, with_spinner
+from hocket.cli.balance import balance
+from hocket.cli.convert import convert
+from hocket.cli.discover import discover
+from hocket.demand.collectives import ALL_GATHER
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.bundles import BUNDLED, bundles_options, check_bundles, finish_bundles, plan_bundles
-from hocket.cli.irregular import demand_option, plan_traffic, seed_option, traffic_of
-from hocket.cli.options import (
+from hocket.cli._shared.bundles import (
+    BUNDLED,
+    bundles_options,
+    check_bundles,
+    finish_bundles,
+    plan_bundles,
+)
+from hocket.cli._shared.irregular import demand_option, plan_traffic, seed_option, traffic_of
+from hocket.cli._shared.options import (
     calibration_option,
     defaults_options,
     equal_demand,
@@ -24,23 +30,17 @@ from hocket.cli.options import (
     startup_option,
     window_option,
 )
-from hocket.cli.plan_output import (
-    check_outputs,
-    check_rank,
-    finish,
-    show_row,
-    tell_islands,
-)
-from hocket.cli.plan_rows import BY_ROW, rows_of, show_row_alone
-from hocket.cli.usage import Decorator, Whole
-from hocket.cli.work import with_spinner
-from hocket.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, takes_contributions
+from hocket.cli._shared.plan_output import check_outputs, check_rank, finish, show_row, tell_islands
+from hocket.cli._shared.plan_rows import BY_ROW, rows_of, show_row_alone
+from hocket.cli._shared.usage import Decorator, Whole
+from hocket.cli._shared.work import with_spinner
+from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, takes_contributions
 
 if TYPE_CHECKING:
     from hocket import _core
-    from hocket.calibration.candidates import Forecast
     from hocket.network import Defaults, KnownNetwork
-    from hocket.planning import PlannedExchange
+    from hocket.planning.candidates import Forecast
+    from hocket.planning.plan import PlannedExchange
 
 
 @click.group()
@@ -205,7 +205,7 @@ def _forecast(
     planned: PlannedExchange, known: KnownNetwork, calibration: str | None, quiet: bool
 ) -> Forecast | None:
     """What the candidates of a run will take."""
-    from hocket.calibration.candidates import Exchange, forecast_of
+    from hocket.planning.candidates import Exchange, forecast_of
 
     exchange = Exchange(planned.network, planned.demand, planned.schedule, planned.waits)
     return with_spinner("predicting", lambda: forecast_of(exchange, calibration, known.description), quiet)

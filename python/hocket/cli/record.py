@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.work import as_columns, check_writable, write_atomically
+from hocket.cli._shared.work import as_columns, check_writable, write_atomically
 from hocket.errors import HocketError, UsageError
 from hocket.units import format_total
 
 if TYPE_CHECKING:
-    from hocket.mpi import Mpi
-    from hocket.recording import Recording
+    from hocket.launch.mpi import Mpi
+    from hocket.measure.recording import Recording
 
 MOST_LISTED = 40
 PREFIX = ".hocket-record-"
@@ -36,11 +36,11 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     """
     from hocket.demand.recorded import write
     from hocket.launch import exit_code
-    from hocket.mpi import find_mpi, with_exports
-    from hocket.recording import merge
-    from hocket.runtime import find_runtime
-    from hocket.runtime.environment import is_disabled
-    from hocket.signals import as_exceptions
+    from hocket.launch.environment import is_disabled
+    from hocket.launch.mpi import find_mpi, with_exports
+    from hocket.launch.runtime import find_runtime
+    from hocket.measure.recording import merge
+    from hocket.system.signals import as_exceptions
 
     check_writable(output)
     if is_disabled(os.environ):
@@ -74,7 +74,7 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
 
 def _launcher(name: str) -> Mpi | None:
     """The MPI of a launcher, as a shell would find it under this name."""
-    from hocket.mpi import find_mpi
+    from hocket.launch.mpi import find_mpi
 
     path = shutil.which(name)
     try:

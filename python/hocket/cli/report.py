@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.options import DEFAULT_BYTES, defaults_options, json_option, parse_size
-from hocket.cli.work import check_writable, with_spinner, write_atomically
+from hocket.cli._shared.options import DEFAULT_BYTES, defaults_options, json_option, parse_size
+from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def report(
     runs have learned (see 'hocket tune show'), or a CSV table of 'hocket bench' and of the benches. What it is is seen
     from its content. Needs plotly: pip install 'hocket[report]'.
     """  # fmt: skip
-    from hocket.report.page import library, page
-    from hocket.report.recognise import sections_of
+    from hocket.report.page.html import library, page
+    from hocket.report.page.recognise import sections_of
 
     if output == "-" and as_json:
         raise UsageError(

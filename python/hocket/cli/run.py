@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from hocket.cli.launching import (
+from hocket.cli._shared.launching import (
     abi_option,
     check_places,
     check_program,
@@ -23,9 +23,9 @@ from hocket.cli.launching import (
     runtime_options,
     scheduling_options,
 )
-from hocket.cli.options import defaults_options, load_network, loud
-from hocket.cli.usage import Whole
-from hocket.cli.work import check_writable
+from hocket.cli._shared.options import defaults_options, load_network, loud
+from hocket.cli._shared.usage import Whole
+from hocket.cli._shared.work import check_writable
 from hocket.errors import PlanError, UsageError
 
 if TYPE_CHECKING:
@@ -90,12 +90,12 @@ def run(
 ) -> None:
     """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
     from hocket.launch import exit_code
-    from hocket.mpi import launch_command
+    from hocket.launch.environment import scheduled_environment
+    from hocket.launch.mpi import launch_command
     from hocket.network.chosen import job_hosts
-    from hocket.run_report import tell
-    from hocket.runtime import scheduled_environment
-    from hocket.runtime.cache import cache_dir, clear_up, report_folder
-    from hocket.signals import as_exceptions
+    from hocket.report.run import tell
+    from hocket.system.cache import cache_dir, clear_up, report_folder
+    from hocket.system.signals import as_exceptions
 
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)

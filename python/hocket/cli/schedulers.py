@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hocket.cli.options import json_option
+from hocket.cli._shared.options import json_option
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from hocket import bundling
-from hocket.cli.bundles import (
+from hocket.cli._shared.bundles import (
     BUNDLED,
     bundles_options,
     check_bundles,
     memory_line,
     plan_bundles,
 )
-from hocket.cli.irregular import demand_option, plan_traffic, seed_option, traffic_of
-from hocket.cli.options import (
+from hocket.cli._shared.irregular import demand_option, plan_traffic, seed_option, traffic_of
+from hocket.cli._shared.options import (
     bytes_option,
     calibration_option,
     defaults_options,
@@ -38,18 +37,19 @@ from hocket.cli.options import (
     scheduler_option,
     startup_option,
 )
-from hocket.cli.sizes import size_text
-from hocket.cli.usage import Number, named
-from hocket.cli.work import as_columns, check_writable, with_spinner, write_atomically
-from hocket.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR
+from hocket.cli._shared.sizes import size_text
+from hocket.cli._shared.usage import Number, named
+from hocket.cli._shared.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR
 from hocket.errors import MissingToolError, UsageError
+from hocket.planning import bundling
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
     from hocket._core import BundledExchange, Demand, Network, Schedule, Simulation
-    from hocket.figures import Figures
     from hocket.network import Defaults, KnownNetwork
-    from hocket.planning import PlannedExchange
+    from hocket.planning.figures import Figures
+    from hocket.planning.plan import PlannedExchange
 
 MOST_LINES = 16
 # Parameter and option of what only an exchange without a plan can be told.
@@ -120,10 +120,10 @@ def simulate(
     Without PLAN, --pattern, --bytes or --demand, --root and --scheduler say what to plan.
     """
     from hocket import _core
-    from hocket.calibration.candidates import Exchange, forecast_of
-    from hocket.figures import Figures, peak_rss_bytes
-    from hocket.planning import flow_of, ports_of, simulation
-    from hocket.same_network import check_same_network
+    from hocket.planning.candidates import Exchange, forecast_of
+    from hocket.planning.figures import Figures, peak_rss_bytes
+    from hocket.planning.network_check import check_same_network
+    from hocket.planning.plan import flow_of, ports_of, simulation
 
     for option, file in (("--picture", picture), ("--throughput", throughput), ("--heat", heat)):
         if file is not None and Path(file).suffix.lower() not in PICTURES:
@@ -343,7 +343,7 @@ def _drawings(
 
 def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
     try:
-        plots = importlib.import_module("hocket.plots")
+        plots = importlib.import_module("hocket.pictures")
     except ImportError as error:
         raise MissingToolError(
             f"no pictures without a part of Python: {error}", remedy="pip install matplotlib"

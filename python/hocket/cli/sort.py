@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hocket.cli.launching import (
+from hocket.cli._shared.launching import (
     check_places,
     check_ranks_here,
     hostfile_option,
@@ -24,21 +24,20 @@ from hocket.cli.launching import (
     need_network,
     scheduling_options,
 )
-from hocket.cli.options import defaults_options, json_option, load_network, loud
-from hocket.cli.usage import Whole, named
-from hocket.cli.work import PATIENCE, as_columns, check_writable
+from hocket.cli._shared.options import defaults_options, json_option, load_network, loud
+from hocket.cli._shared.usage import Whole, named
+from hocket.cli._shared.work import PATIENCE, as_columns, check_writable
 from hocket.errors import HocketError, UsageError
-from hocket.terminal import console
-from hocket.text import real_path
+from hocket.system.files import real_path, replaced
+from hocket.system.terminal import console
 from hocket.units import format_time, format_total, parse_bytes
-from hocket.writing import replaced
 
 if TYPE_CHECKING:
-    from hocket.filesort.files import ArrayFile
-    from hocket.filesort.job import Report
-    from hocket.mpi import Mpi
+    from hocket.launch.environment import RuntimeOptions
+    from hocket.launch.mpi import Mpi
     from hocket.network import Defaults
-    from hocket.runtime import RuntimeOptions
+    from hocket.sorting.files import ArrayFile
+    from hocket.sorting.job import Report
 
 METHODS: Final = ("auto", "radix", "sample")
 FIRST_TOUCH: Final = "first touch"  # sort/mpi/costs/steps.hpp
@@ -90,11 +89,11 @@ def sort(
 
     Equal keys stay in their order, NaN come last. All hosts must see the files.
     """
-    from hocket.filesort.job import Job, run_job
-    from hocket.memory.calibrate import cores
-    from hocket.mpi import find_mpi
-    from hocket.runtime import RuntimeOptions
-    from hocket.signals import as_exceptions
+    from hocket.launch.environment import RuntimeOptions
+    from hocket.launch.mpi import find_mpi
+    from hocket.measure.memory.calibrate import cores
+    from hocket.sorting.job import Job, run_job
+    from hocket.system.signals import as_exceptions
 
     need_network(source, placement=placement, flow=flow_control, scheduler=scheduler)
     limit = named("--memory", parse_bytes, memory) if memory is not None else None
@@ -132,7 +131,7 @@ def _check(
     source: str, output: str, field: str | None, payload: tuple[str, str] | None
 ) -> list[tuple[ArrayFile, str]]:
     """What is written where: files like these, at those paths."""
-    from hocket.filesort.files import ArrayFile, check_keys
+    from hocket.sorting.files import ArrayFile, check_keys
 
     keys = ArrayFile.open(source)
     check_keys(keys, field)
@@ -163,8 +162,9 @@ def _environment(
     options: RuntimeOptions,
 ) -> dict[str, str]:
     """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
+    from hocket.launch.environment import scheduled_environment
+    from hocket.launch.runtime import find_runtime
     from hocket.network.chosen import job_hosts
-    from hocket.runtime import find_runtime, scheduled_environment
 
     if source is None:
         find_runtime(mpi.mpicc)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli.options import json_option
-from hocket.cli.work import as_columns, check_writable, write_atomically
+from hocket.cli._shared.options import json_option
+from hocket.cli._shared.work import as_columns, check_writable, write_atomically
 
 if TYPE_CHECKING:
-    from hocket.tuning.kept import Choice
+    from hocket.measure.tuning.kept import Choice
 
 FORMATS: Final = ("openmpi", "openmpi-6", "mpich")
 
@@ -51,8 +51,8 @@ def _object(choice: Choice) -> dict[str, Any]:
 @json_option
 def show(place: str | None, as_json: bool) -> None:
     """Show what is kept: the winner of each call and size, and what it saves of the library's own time."""
-    from hocket.runtime.cache import choices_dir
-    from hocket.tuning.kept import COLUMNS, choices
+    from hocket.measure.tuning.kept import COLUMNS, choices
+    from hocket.system.cache import choices_dir
 
     found = choices(place or "")
     if as_json:
@@ -72,7 +72,7 @@ def show(place: str | None, as_json: bool) -> None:
 def clear(place: str | None, every: bool) -> None:
     """Forget what is kept of a place, or all of it; the next runs find out anew."""
     from hocket.errors import UsageError
-    from hocket.tuning.kept import forget
+    from hocket.measure.tuning.kept import forget
 
     if every == (place is not None):
         raise UsageError("either --place or --all is wanted", remedy="hocket tune show lists all places")
@@ -103,8 +103,8 @@ def export(form: str, place: str | None, library: str | None, output: str | None
     from pathlib import Path
 
     from hocket.errors import UsageError
-    from hocket.tuning.kept import choices
-    from hocket.tuning.rules import Mpich, mpich_json, openmpi_classic, openmpi_json, rules
+    from hocket.measure.tuning.kept import choices
+    from hocket.measure.tuning.rules import Mpich, mpich_json, openmpi_classic, openmpi_json, rules
 
     check_writable(output)
     if form == "mpich" and library is None:

@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket import bundling
-from hocket.cli.bundles import check_bundled, exchange_of
-from hocket.cli.irregular import time_in_turn
-from hocket.cli.options import defaults_options, json_option, load_network, load_plan, loud, network_option
-from hocket.cli.sizes import size_text
-from hocket.cli.work import with_spinner
-from hocket.collectives import ALL_TO_ALL
+from hocket.cli._shared.bundles import check_bundled, exchange_of
+from hocket.cli._shared.irregular import time_in_turn
+from hocket.cli._shared.options import (
+    defaults_options,
+    json_option,
+    load_network,
+    load_plan,
+    loud,
+    network_option,
+)
+from hocket.cli._shared.sizes import size_text
+from hocket.cli._shared.work import with_spinner
+from hocket.demand.collectives import ALL_TO_ALL
+from hocket.planning import bundling
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from hocket._core import BundleCertificate, BundledExchange, Certificate, Plan
-    from hocket.figures import Figures
     from hocket.network import Defaults, KnownNetwork
+    from hocket.planning.figures import Figures
 
 
 @click.command()
@@ -47,9 +54,9 @@ def verify(
     Exit code 0: it holds. 1: it does not, and why. 2: the file is damaged or was made for another network.
     """
     from hocket import _core
-    from hocket.figures import Figures, peak_rss_bytes
-    from hocket.planning import ports_of, prove
-    from hocket.same_network import check_same_network
+    from hocket.planning.figures import Figures, peak_rss_bytes
+    from hocket.planning.network_check import check_same_network
+    from hocket.planning.plan import ports_of, prove
 
     known = load_network(source, defaults, as_json)
     plan = load_plan(path, as_json)

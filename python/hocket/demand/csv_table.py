@@ -9,7 +9,7 @@ from hocket.demand.numbers import whole_number
 from hocket.demand.source import Source
 from hocket.demand.traffic import Traffic
 from hocket.errors import HocketError
-from hocket.text import shown
+from hocket.system.text import shown
 from hocket.units import parse_bytes
 
 _REMEDY: Final = "write n lines of n sizes with commas between them: line = sender, column = receiver"

@@ -15,7 +15,8 @@ from typing import Final
 from hocket.demand.source import MAX_FILE_BYTES, Source
 from hocket.demand.traffic import MOST_RANKS, Traffic
 from hocket.errors import DemandError
-from hocket.text import read_limited, shown
+from hocket.system.files import read_limited
+from hocket.system.text import shown
 
 _SENDS: Final = frozenset(
     f"MPI_{kind}" for kind in ("Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend")

@@ -12,7 +12,7 @@ from typing import Final
 from hocket.demand.numbers import whole_number
 from hocket.demand.source import Source
 from hocket.demand.traffic import Traffic
-from hocket.text import shown
+from hocket.system.text import shown
 
 _BANNER: Final = "%%matrixmarket"
 _FORM: Final = "begin with: %%MatrixMarket matrix coordinate integer general"

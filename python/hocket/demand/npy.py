@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 
 from hocket.demand.arrays import check_form, of_table
+from hocket.demand.npy_header import MAGIC, read_header
 from hocket.demand.source import Source
 from hocket.demand.traffic import Traffic
-from hocket.npy import MAGIC, read_header
 
 _REMEDY: Final = "save an n x n array of integers with numpy.save"
 

@@ -9,7 +9,8 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from hocket.errors import DemandError
-from hocket.text import decode, read_limited, where_is
+from hocket.system.files import decode, read_limited
+from hocket.system.text import where_is
 
 MAX_FILE_BYTES: Final = 512 * 2**20
 FORMATS: Final = "a file of traffic (see 'hocket help demands')"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from hocket.errors import DemandError
-from hocket.text import where_is
+from hocket.system.text import where_is
 from hocket.units import MOST_BYTES
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
-from hocket.runtime.cache import cache_dir
+from hocket.system.cache import cache_dir
 
 _NEEDED_MB = 64  # a runtime, with room for its objects' neighbours and for plans
 

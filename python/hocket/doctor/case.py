@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hocket import _core
-from hocket.mpi import Abi, Mpi
+from hocket.launch.mpi import Abi, Mpi
+from hocket.launch.runtime.build import Runtime
+from hocket.launch.runtime.wrapper import Wrapper
 from hocket.network import Defaults
-from hocket.runtime.build import Runtime
-from hocket.runtime.wrapper import Wrapper
 
 
 @dataclass(frozen=True, slots=True)

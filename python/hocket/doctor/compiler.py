@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, ok, problem
-from hocket.runtime.wrapper import find_compiler
+from hocket.launch.runtime.wrapper import find_compiler
 
 _PROGRAM = "#include <concepts>\n#include <span>\nstatic_assert(__cplusplus >= 202002L);\n"
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, ok, problem
-from hocket.mpi import Abi, MpiFamily, find_mpi
-from hocket.runtime.wrapper import read_wrapper
+from hocket.launch.mpi import Abi, MpiFamily, find_mpi
+from hocket.launch.runtime.wrapper import read_wrapper
 
 
 def check_mpi(case: Case) -> Iterator[Finding]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hocket import _core
-from hocket.collectives import PLANNED_FOR_JOBS
+from hocket.demand.collectives import PLANNED_FOR_JOBS
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
+from hocket.launch.environment import read_plan, run_demand
 from hocket.network import read_known_network
 from hocket.network.chosen import job_hosts
-from hocket.runtime.environment import read_plan, run_demand
 
 
 def check_network(case: Case) -> Iterator[Finding]:

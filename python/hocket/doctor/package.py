@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from hocket import _core
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, ok, problem
-from hocket.runtime.build import native_dir
+from hocket.launch.runtime.build import native_dir
 
 _AGAIN = "install it again: pip install --force-reinstall hocket"
 

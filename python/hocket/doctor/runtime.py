@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, ok
-from hocket.runtime.ready import find_runtime
+from hocket.launch.runtime.ready import find_runtime
 
 
 def check_runtime(case: Case) -> Iterator[Finding]:

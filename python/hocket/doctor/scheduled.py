@@ -9,8 +9,8 @@ from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
 from hocket.doctor.start import rank_count, ranks_in, start
 from hocket.doctor.variables import ENABLE
+from hocket.launch.environment import RuntimeOptions, is_disabled, scheduled_environment
 from hocket.network import read_network
-from hocket.runtime.environment import RuntimeOptions, is_disabled, scheduled_environment
 
 
 def check_scheduled(case: Case) -> Iterator[Finding]:

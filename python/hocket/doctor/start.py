@@ -9,11 +9,11 @@ from pathlib import Path
 from hocket.doctor.case import Case, Rank
 from hocket.errors import HocketError
 from hocket.launch import TimedOutError, captured
-from hocket.mpi import launch_command
-from hocket.runtime.build import digest_of
-from hocket.runtime.cache import build_once
-from hocket.runtime.compiling import compile_native
-from hocket.runtime.wrapper import Wrapper
+from hocket.launch.mpi import launch_command
+from hocket.launch.runtime.build import digest_of
+from hocket.launch.runtime.compiling import compile_native
+from hocket.launch.runtime.wrapper import Wrapper
+from hocket.system.cache import build_once
 
 FEW_RANKS = 16  # unless the user says how many
 _NAME = "hocket-probe"

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
-from hocket.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR, REDUCE_SCATTER
+from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR, REDUCE_SCATTER
 from hocket.export.c_tables import wrapped
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from hocket.export.c_source import RoutineOptions
-    from hocket.planning import PlannedExchange
+    from hocket.planning.plan import PlannedExchange
 
 MOST_LINKS: Final = 64  # listed
 

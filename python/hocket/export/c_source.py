@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
-from hocket.collectives import (
+from hocket.demand.collectives import (
     ALL_GATHER,
     ALL_REDUCE,
     ALL_TO_ALL,
@@ -32,7 +32,7 @@ from hocket.export.c_pieces import carry
 from hocket.export.c_tables import BarrierTables, Receive, Row, Send, TokenTables
 
 if TYPE_CHECKING:
-    from hocket.planning import PlannedExchange
+    from hocket.planning.plan import PlannedExchange
 
 MOST_RANKS: Final = 512  # 261,632 messages: 15 MB of tables
 

@@ -16,7 +16,7 @@ from itertools import groupby
 from math import gcd
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from hocket.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
+from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:

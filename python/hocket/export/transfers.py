@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.planning import flow_of, simulation
+from hocket.planning.plan import flow_of, simulation
 
 # An all-to-all of 1,024 ranks.
 MOST_TRANSFERS: Final = 1_048_576

@@ -3,7 +3,7 @@
 from hocket.lab.cluster import Lab, RunResult
 from hocket.lab.options import LabOptions
 from hocket.lab.state import all_labs, down_all, load, take_down
-from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
+from hocket.launch.mpi import Mpi, MpiFamily, find_mpi, launch_command
 
 __all__ = [
     "Lab",

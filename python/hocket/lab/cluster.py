@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from hocket import signals
 from hocket.errors import MissingToolError, NetworkError, UsageError
 from hocket.lab import namespaces, state, watchdog, wires
 from hocket.lab.options import MOST_HOSTS, LabOptions, check_ranks, check_rate
 from hocket.launch import TimedOutError, attached, captured
-from hocket.mpi import Mpi, lab_environment, launch_command
+from hocket.launch.mpi import Mpi, lab_environment, launch_command
 from hocket.network.description import NetworkDescription
-from hocket.text import real_path
+from hocket.system import signals
+from hocket.system.files import real_path
 
 AGENT = Path(__file__).with_name("agent.sh")
 _ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")

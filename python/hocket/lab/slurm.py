@@ -17,9 +17,9 @@ from typing import Final
 
 from hocket.errors import MissingToolError, NetworkError
 from hocket.lab.cluster import Lab
-from hocket.mpi import MpiFamily
+from hocket.launch.mpi import MpiFamily
 from hocket.network.description import NetworkDescription
-from hocket.writing import make_folders, write_new
+from hocket.system.files import make_folders, write_new
 
 TOOLS: Final = ("munged", "slurmctld", "slurmd", "srun", "sinfo")
 START_LIMIT: Final = 60.0  # seconds until every host must be idle

@@ -18,7 +18,7 @@ from typing import Any
 
 from hocket.errors import UsageError
 from hocket.lab import namespaces
-from hocket.writing import make_folders, write_new
+from hocket.system.files import make_folders, write_new
 
 STATE_DIR = Path("/run/hocket")
 STATE_FILE = "lab.json"

@@ -21,7 +21,14 @@ from types import TracebackType
 from typing import IO, Any, Final
 
 from hocket.errors import MissingToolError
-from hocket.signals import Terminated, as_exceptions, held_back, number_of, passed_on, postponed
+from hocket.system.signals import (
+    Terminated,
+    as_exceptions,
+    held_back,
+    number_of,
+    passed_on,
+    postponed,
+)
 
 _GRACE: Final = 20.0  # seconds that a launcher gets to end its ranks
 _GRACE_BEHIND: Final = 3.0  # and one behind a script that has ended; what it runs beside may ignore signals

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hocket.network import short_forms
 from hocket.network.description import Defaults, Grid, Link, NetworkDescription, Node, Routing
 from hocket.network.known import KnownNetwork, Uplinks, read_islands, read_known_network
+from hocket.network.readers import short_forms
 from hocket.network.source import Source, load
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read_network_description(source: str, defaults: Defaults | None = None) -> N
     if short_forms.sniff(text):
         description = short_forms.read(text, defaults)
     else:
-        from hocket.network import registry  # parsers of XML and YAML take long to load
+        from hocket.network.readers import registry  # parsers of XML and YAML take long to load
 
         text = load(source)
         description = registry.find(text).read(text, defaults)
@@ -51,7 +51,7 @@ def read_network_description(source: str, defaults: Defaults | None = None) -> N
     if text.is_file and description.routing is None:
         description.link_ends()
     if defaults.forwarding is not None:
-        from hocket.network.tables import attach_tables
+        from hocket.network.readers.tables import attach_tables
 
         attach_tables(description, defaults.forwarding)
     return description

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hocket.errors import NetworkError, Where
 from hocket.network.description import Forwarding, NetworkDescription
-from hocket.network.tables import MAX_ENTRIES
+from hocket.network.readers.tables import MAX_ENTRIES
 
 if TYPE_CHECKING:
     from hocket._core import Network

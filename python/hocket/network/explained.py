@@ -8,7 +8,7 @@ from typing import Final
 from hocket.network.description import NetworkDescription
 from hocket.network.source import shown
 from hocket.network.uplinks import uplinks_of
-from hocket.text import some
+from hocket.system.text import some
 
 _AS_GRAPH: Final = (
     "describe it by [[link]] tables in Hocket's TOML with shape = \"graph\" ('hocket help networks')"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError, Where
 from hocket.network.description import MAX_RANKS, Defaults, Link, NetworkDescription
-from hocket.text import shown
+from hocket.system.text import shown
 from hocket.units import parse_rate, parse_time
 
 if TYPE_CHECKING:

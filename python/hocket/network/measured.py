@@ -56,7 +56,7 @@ class Measured:
 
 def kept_path(description: NetworkDescription) -> Path:
     """Where what was measured of this network is kept. Raises HocketError if there is no safe cache."""
-    from hocket.runtime.cache import cache_dir
+    from hocket.system.cache import cache_dir
 
     return cache_dir() / f"trunks-{wiring_digest(description)}.json"
 
@@ -94,13 +94,13 @@ def read_measured(description: NetworkDescription) -> tuple[Measured | None, str
 
 def _is_anything_kept() -> bool:
     """Else the digest of a network of a million hosts would be made in vain."""
-    from hocket.runtime.cache import cache_dir
+    from hocket.system.cache import cache_dir
 
     return any(cache_dir().glob("trunks-*.json"))
 
 
 def _load(path: Path) -> Any:
-    from hocket.runtime.trust import check_private
+    from hocket.system.trust import check_private
 
     check_private(path)
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""A network from what its nodes hear of each other by LLDP (:mod:`hocket.network.lldp`).
+"""A network from what its nodes hear of each other by LLDP (:mod:`hocket.network.readers.lldp`).
 
 A cable is there when one of its ends tells of it. Parallel cables become one link of their common rate.
 """
@@ -15,9 +15,9 @@ from typing import Final
 from hocket.errors import NetworkError, Where
 from hocket.network.description import Defaults, Link, NetworkDescription
 from hocket.network.islands import islands_of
-from hocket.network.lldp import Chassis, Heard, Record
+from hocket.network.readers.lldp import Chassis, Heard, Record
 from hocket.network.source import shown
-from hocket.text import natural, some
+from hocket.system.text import natural, some
 
 _SOME: Final = 4  # names in a message
 _WHOLE: Final = "give the files of the switches, too, or of one part alone"

@@ -10,7 +10,8 @@ from pathlib import Path, PurePath
 from typing import Final, TypeVar
 
 from hocket.errors import HocketError, NetworkError, Where
-from hocket.text import decode, read_limited, shown, where_is
+from hocket.system.files import decode, read_limited
+from hocket.system.text import shown, where_is
 
 __all__ = ["Source", "load", "load_beside", "shown"]
 

@@ -1,1 +1,1 @@
-"""``hocket report``: networks, plans, runs and measurements as one page for a browser, without any other file."""
+"""Reports: ``page`` writes a page for a browser, ``run`` tells what became of the calls of one run."""

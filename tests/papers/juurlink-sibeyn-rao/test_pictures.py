@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from hocket.errors import UsageError
-from hocket.plots import style
+from hocket.pictures import style
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "papers" / "juurlink-sibeyn-rao"))
 from gossip_pictures import (

@@ -12,7 +12,6 @@ from hocket import _core
 sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 sys.path.insert(0, str(Path(__file__).parents[3] / "papers" / "stricker-hardwick"))
 from pictures import made, torus
-
 from results_file import ROOT, read
 
 FOLDER = ROOT / "papers" / "stricker-hardwick"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hocket import _core, _papers
 from hocket.network import read_network
-from hocket.plots import stage
+from hocket.pictures import stage
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "bench" / "smpi"))
 from program import program_text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from mpi_programs import mpiexec
 from reported_calls import Said
 

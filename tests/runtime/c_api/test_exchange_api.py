@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from mpi_programs import compile_with_hocket, hocket, mpiexec, python_env
 from plan_file import checksum
 

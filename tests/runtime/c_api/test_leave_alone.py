@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from mpi_programs import compile_with_hocket, mpiexec
 
 PROGRAMS = Path(__file__).parents[1] / "programs"

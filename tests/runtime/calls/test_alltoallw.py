@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import mpi_programs
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from reported_calls import Said
 from scheduled_calls import ALL, scheduled
 

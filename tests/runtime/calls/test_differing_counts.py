@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from mpi_programs import compile_with_hocket
 from scheduled_calls import EVERYTHING
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from mpi_programs import mpiexec
 from reported_calls import Said
 from scheduled_calls import EVERYTHING

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from hocket.cli.plan import plan
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.network import read_network
 from mpi_programs import mpiexec
 from reported_calls import Said, all_scheduled

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from scheduled_calls import ALL, scheduled
 
 Check = Callable[..., str]

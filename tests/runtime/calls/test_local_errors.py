@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from hocket.mpi import Mpi, launch_command
+from hocket.launch.mpi import Mpi, launch_command
 from local_error_cells import Outcome, cell_names, control, differences, outcomes, survived, with_controls
 from mpi_programs import run_ranks
 from scheduled_calls import EVERYTHING

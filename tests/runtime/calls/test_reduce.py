@@ -12,7 +12,7 @@ import pytest
 
 from gathers import Row, all_reduce, both_ways, doubling, plan_of, random_gossip, ring, turned
 from hocket import _core
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.network import read_network
 from reported_calls import Said, all_scheduled
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from hocket.cli.plan import plan
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 from reported_calls import Said, all_scheduled
 
 NETWORK, RANKS = "star:4@8Kbit", 4

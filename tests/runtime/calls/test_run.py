@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from reported_calls import Said, all_scheduled
 
 Check = Callable[..., Said]
@@ -74,7 +74,7 @@ def plan(tmp_path: Path) -> Path:
     """An all-to-all of four hosts."""
     path = tmp_path / "plan.hkt"
     command = ["plan", "all-to-all", "--network", "chain:2,2", "--bytes", "64KiB", "-o", str(path)]
-    subprocess.run([sys.executable, "-m", "hocket.cli", *command], timeout=60, check=True)
+    subprocess.run([sys.executable, "-m", "hocket", *command], timeout=60, check=True)
     return path
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from reported_calls import Said
 from scheduled_calls import EVERYTHING
 

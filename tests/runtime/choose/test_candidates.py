@@ -12,10 +12,10 @@ from random import Random
 import pytest
 
 from hocket import _core
-from hocket.calibration.candidates import Exchange, forecast
-from hocket.calibration.costs import SEGMENT, costs_for
+from hocket.costs.model import SEGMENT, costs_for
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.candidates import Exchange, forecast
+from hocket.planning.plan import plan_collective
 
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError, UsageError
-from hocket.mpi import Mpi
+from hocket.launch.environment import RuntimeOptions
+from hocket.launch.mpi import Mpi
+from hocket.launch.runtime import build, build_runtime
+from hocket.launch.runtime.compiling import compile_native
 from hocket.network import read_network
-from hocket.runtime import RuntimeOptions, build, build_runtime
-from hocket.runtime.compiling import compile_native
 
 
 def test_built_once_per_mpi(mpi: Mpi) -> None:

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError
-from hocket.runtime import cache, trust
-from hocket.runtime.cache import build_once, cache_dir, clear_up, keep, report_folder
-from hocket.runtime.trust import check_installed, check_private
+from hocket.system import cache, trust
+from hocket.system.cache import build_once, cache_dir, clear_up, keep, report_folder
+from hocket.system.trust import check_installed, check_private
 
 
 @pytest.fixture

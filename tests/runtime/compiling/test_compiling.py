@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError, MissingToolError
-from hocket.runtime.cache import build_once
-from hocket.runtime.compiling import compile_all, compile_native
+from hocket.launch.runtime.compiling import compile_all, compile_native
+from hocket.system.cache import build_once
 
 # Like a compiler driver: leaves a file where temporary ones go and a process of its own, and takes long.
 DRIVER = ["sh", "-c", 'echo > "$TMPDIR/cc.s"; sleep 100 & echo "$!" > "$0"; wait']
@@ -23,8 +23,8 @@ DRIVER = ["sh", "-c", 'echo > "$TMPDIR/cc.s"; sleep 100 & echo "$!" > "$0"; wait
 BUILDER = """
 import os, sys
 from pathlib import Path
-from hocket.runtime.cache import build_once
-from hocket.runtime.compiling import compile_all
+from hocket.system.cache import build_once
+from hocket.launch.runtime.compiling import compile_all
 
 pids, command = sys.argv[1], sys.argv[2:]
 compiles = lambda folder, work: compile_all([[*command, f"{pids}/{n}"] for n in range(2)], os.environ, work)
@@ -184,7 +184,7 @@ def test_each_file_is_told(tmp_path: Path) -> None:
 
 
 PROGRESS = """
-from hocket.runtime.compiling import progress
+from hocket.launch.runtime.compiling import progress
 with progress("the runtime for MPICH 5.0", 7) as done:
     for _ in range(3):
         done()

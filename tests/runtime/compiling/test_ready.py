@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError
-from hocket.mpi import Mpi
-from hocket.runtime import probe, ready
-from hocket.runtime.ready import ready_runtime
-from hocket.runtime.wrapper import read_wrapper
+from hocket.launch.mpi import Mpi
+from hocket.launch.runtime import probe, ready
+from hocket.launch.runtime.ready import ready_runtime
+from hocket.launch.runtime.wrapper import read_wrapper
 
 # What the ready-made runtimes of these tests were built for.
 FUNCTIONS = {"MPI_Alltoall": True, "PMPI_Alltoall": True, "MPI_Alltoall_c": False}

@@ -11,8 +11,18 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import MissingToolError
-from hocket.mpi import GIVE_WAY, JOB_VARIABLES, Abi, Mpi, MpiFamily, find_mpi, launch_command, mpi_of, slots
-from hocket.runtime.wrapper import find_compiler, read_wrapper
+from hocket.launch.mpi import (
+    GIVE_WAY,
+    JOB_VARIABLES,
+    Abi,
+    Mpi,
+    MpiFamily,
+    find_mpi,
+    launch_command,
+    mpi_of,
+    slots,
+)
+from hocket.launch.runtime.wrapper import find_compiler, read_wrapper
 
 
 def script(path: Path, text: str) -> str:
@@ -177,7 +187,7 @@ def test_ranks_are_bound_as_without_hocket(mpi: Mpi, tmp_path: Path) -> None:
     )
     as_root = ["--allow-run-as-root"] if mpi.family is MpiFamily.OPENMPI else []
     bare = [mpi.mpiexec, *as_root, "-n", "2"]
-    ours = [sys.executable, "-m", "hocket.cli", "run", "--mpi", mpi.mpiexec, "--network", "star:4", "-n", "2"]
+    ours = [sys.executable, "-m", "hocket", "run", "--mpi", mpi.mpiexec, "--network", "star:4", "-n", "2"]
     told = []
     for name, start in {"bare": bare, "ours": [*ours, "--placement", "order", "--"]}.items():
         (folder := tmp_path / name).mkdir()

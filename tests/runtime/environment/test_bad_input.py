@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from builds import compile_once
 from hocket import _core
 from hocket.cli.run import run
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from plan_store_program import compile_command
 from reported_calls import Said
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[3]
 
 def plan_of(network: str, path: Path) -> Path:
     command = ["plan", "all-to-all", "--network", network, "--bytes", "64KiB", "-o", str(path)]
-    subprocess.run([sys.executable, "-m", "hocket.cli", *command], timeout=60, check=True)
+    subprocess.run([sys.executable, "-m", "hocket", *command], timeout=60, check=True)
     return path
 
 

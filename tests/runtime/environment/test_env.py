@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "slurm.md").read_text()
 BATCH, _, PLAIN, MODULE = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
@@ -50,7 +50,7 @@ def shell(mpi: Mpi, compiled: Callable[[str], Path], topology: Path, tmp_path: P
     tools = tmp_path / "tools"
     tools.mkdir()
     more = " --oversubscribe --allow-run-as-root" if mpi.family is MpiFamily.OPENMPI else ""
-    script(tools / "hocket", f'exec {sys.executable} -m hocket.cli "$@"')
+    script(tools / "hocket", f'exec {sys.executable} -m hocket "$@"')
     named = script(
         tmp_path / "named", 'export SLURMD_NODENAME=n${PMI_RANK:-$OMPI_COMM_WORLD_RANK}\nexec "$@"'
     )
@@ -150,7 +150,7 @@ def test_uplinks_of_unknown_width_are_measured(hocket: Hocket, mpi: Mpi, tmp_pat
 @pytest.fixture
 def hocket() -> Hocket:
     def call(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "hocket.cli", "env", *map(str, arguments)],
+        return subprocess.run([sys.executable, "-m", "hocket", "env", *map(str, arguments)],
                               capture_output=True, text=True, timeout=240, check=False,
                               env={**os.environ, **variables})  # fmt: skip
 
@@ -214,7 +214,7 @@ def test_the_documented_module(shell: Shell, tmp_path: Path) -> None:
 @pytest.mark.parametrize("launcher", ["srun", "/usr/bin/flux", "aprun", "jsrun"])
 def test_launchers_of_batch_systems_lead_here(launcher: str) -> None:
     command = ["run", "--mpi", launcher, "--network", "star:4", "-n", "4", "true"]
-    done = subprocess.run([sys.executable, "-m", "hocket.cli", *command],
+    done = subprocess.run([sys.executable, "-m", "hocket", *command],
                           capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
     assert done.returncode == 2
     assert 'eval "$(hocket env --network …)"' in done.stderr and done.stderr.count("\n") == 1

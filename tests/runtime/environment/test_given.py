@@ -11,8 +11,8 @@ import pytest
 
 from hocket import _core
 from hocket.errors import PlanError, UsageError
+from hocket.launch.environment import RuntimeOptions, scheduled_environment, trunks_to_measure
 from hocket.network import read_known_network, read_network
-from hocket.runtime.environment import RuntimeOptions, scheduled_environment, trunks_to_measure
 
 
 def plan_of(network: str, path: Path, rows: slice = slice(None)) -> Path:
@@ -28,7 +28,7 @@ def plan_of(network: str, path: Path, rows: slice = slice(None)) -> Path:
 
 def run(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "hocket.cli", "run", *map(str, arguments)],
+        [sys.executable, "-m", "hocket", "run", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=240,

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from hocket.runtime.cache import cache_dir
+from hocket.system.cache import cache_dir
 
 # The schedule is faster by the clock of this program, which is learned.
 PROGRAM = "choice_calls blocking 8192 40 600000 600 1000"

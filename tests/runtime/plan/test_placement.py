@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import UsageError
+from hocket.launch.environment import RuntimeOptions
+from hocket.launch.placement import hosts_by_coordinates
 from hocket.network import read_network
-from hocket.runtime import RuntimeOptions
-from hocket.runtime.placement import hosts_by_coordinates
 from reported_calls import Said, all_scheduled
 
 Check = Callable[..., Said]

@@ -12,7 +12,7 @@ import pytest
 from hocket.doctor.case import Case, Rank
 from hocket.doctor.finding import Level
 from hocket.doctor.placement import check_placement
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network
 from mpi_programs import compile_with_hocket
 from reported_calls import Said, all_scheduled, none_scheduled

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from builds import compile_once
-from hocket.collectives import EQUAL
-from hocket.mpi import Mpi
+from hocket.demand.collectives import EQUAL
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network
-from hocket.planning import plan_collective
+from hocket.planning.plan import plan_collective
 from plan_agreement import Case, Outcome, check, draw, run_cases
 from plan_store_program import compile_command
 from rank_programs import Machine, Send

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from reported_calls import Said, all_scheduled
 from scheduled_calls import EVERYTHING
 

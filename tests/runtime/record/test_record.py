@@ -15,8 +15,8 @@ import pytest
 
 from hocket.demand import read_traffic
 from hocket.errors import HocketError
-from hocket.mpi import Mpi, MpiFamily, find_mpi, launch_command
-from hocket.runtime import build_runtime
+from hocket.launch.mpi import Mpi, MpiFamily, find_mpi, launch_command
+from hocket.launch.runtime import build_runtime
 
 RANKS = 4
 EVERYONE = [(i, j) for i in range(RANKS) for j in range(RANKS)]
@@ -38,7 +38,7 @@ def record(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Record:
         path = compiled(program) if isinstance(program, str) else program
         command = start or launch_command(mpi, RANKS, [], {}, [])
         return subprocess.run(
-            [sys.executable, "-m", "hocket.cli", "record", "-o", str(tmp_path / "t.json"),
+            [sys.executable, "-m", "hocket", "record", "-o", str(tmp_path / "t.json"),
              *begin, *command, str(path), *arguments],
             capture_output=True,
             text=True,
@@ -218,7 +218,7 @@ def test_recording_alone_follows_no_schedule(record: Record, mpi: Mpi, tmp_path:
     calls = calls_of(tmp_path / "t.json")
     assert "phases" not in alone.stderr and not list(tmp_path.glob("trace.*"))
     where = ["--mpi", mpi.mpiexec, "--network", "chain:2,2", "-n", str(RANKS), "--placement", "order"]
-    start = [sys.executable, "-m", "hocket.cli", "run", *where, "--min-gather-bytes", "1", "--"]
+    start = [sys.executable, "-m", "hocket", "run", *where, "--min-gather-bytes", "1", "--"]
     scheduled = record("traffic", begin=["--mpi", mpi.mpiexec, "--"], start=start, **told)
     assert scheduled.returncode == 0, scheduled.stderr
     assert "all-gather of 4 ranks on 4 hosts" in scheduled.stderr

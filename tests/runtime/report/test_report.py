@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from hocket.mpi import Mpi
-from hocket.runtime import build_runtime
+from hocket.launch.mpi import Mpi
+from hocket.launch.runtime import build_runtime
 
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 Line = dict[str, Any]
@@ -225,7 +225,7 @@ def test_where_the_report_cannot_go(options: list[str], complaint: str) -> None:
     command = [
         sys.executable,
         "-m",
-        "hocket.cli",
+        "hocket",
         "run",
         "--network",
         "star:3",

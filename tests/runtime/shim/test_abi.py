@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mpi_programs
-from hocket.mpi import Abi, Mpi, abi_of
+from hocket.launch.mpi import Abi, Mpi, abi_of
 from reported_calls import Said
 
 Check = Callable[..., Said]

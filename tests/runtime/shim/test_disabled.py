@@ -73,7 +73,7 @@ def test_a_value_that_says_neither(check: Callable[..., Said]) -> None:
 
 def hocket(*command: str, value: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "hocket.cli", *command],
+        [sys.executable, "-m", "hocket", *command],
         capture_output=True,
         text=True,
         timeout=120,

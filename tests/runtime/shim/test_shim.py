@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from hocket.mpi import Mpi
-from hocket.runtime import build_runtime
-from hocket.runtime.build import native_dir
+from hocket.launch.mpi import Mpi
+from hocket.launch.runtime import build_runtime
+from hocket.launch.runtime.build import native_dir
 
 
 def table() -> list[tuple[str, str, int]]:

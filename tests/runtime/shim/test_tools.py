@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from builds import compile_once
-from hocket.mpi import Mpi
+from hocket.launch.mpi import Mpi
 from reported_calls import Said
 
 Check = Callable[..., Said]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from hocket.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi, MpiFamily
 from reported_calls import Said
 from scheduled_calls import EVERYTHING
 

@@ -11,7 +11,7 @@ import pytest
 from hocket._core.memory import Profile
 
 from hocket import _core
-from hocket.mpi import Mpi, launch_command
+from hocket.launch.mpi import Mpi, launch_command
 from mpi_programs import python_env
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "predicted.py"

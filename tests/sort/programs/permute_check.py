@@ -175,7 +175,7 @@ def transpose_case(rng: np.random.Generator, total: int, method: str) -> None:
 
 
 def free(array: Array) -> None:
-    if isinstance(array, hocket.elements.SharedArray):
+    if isinstance(array, hocket.sorting.elements.SharedArray):
         array.release()
         array.release()
 

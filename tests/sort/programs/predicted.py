@@ -3,7 +3,7 @@
 import numpy as np
 from mpi4py import MPI
 
-from hocket.sorting import sort_report
+from hocket.sorting.sort import sort_report
 
 keys = np.arange(1000, dtype=np.uint32)
 first = sort_report(MPI.COMM_WORLD, keys, method="radix", digit_bits=10).steps

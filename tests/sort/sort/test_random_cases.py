@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hocket.mpi import Mpi
-from hocket.runtime import build_runtime
+from hocket.launch.mpi import Mpi
+from hocket.launch.runtime import build_runtime
 from mpi_programs import mpiexec, python_env
 
 SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"

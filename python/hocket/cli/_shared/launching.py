@@ -1,0 +1,197 @@
+"""Options of commands that start the ranks of an MPI program, with schedules or without."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hocket.cli._shared.usage import named, options
+from hocket.errors import UsageError
+from hocket.system.files import open_file
+
+if TYPE_CHECKING:
+    from hocket._core import Network
+    from hocket.launch.environment import RuntimeOptions
+    from hocket.launch.mpi import Mpi
+
+# Ranks that one machine starts: enough for any check of it, few enough that they end.
+RANKS_PER_CORE: Final = 16
+LEAST_LIMIT: Final = 256
+
+mpi_option = click.option(
+    "--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec."
+)
+abi_option = click.option(
+    "--abi",
+    type=click.Choice(["auto", "native", "standard"]),
+    default="auto",
+    show_default=True,
+    help="What the program speaks with its MPI: the library's own ABI, or that of MPI 5 (libmpi_abi). "
+    "auto: by what it is linked with; say it for scripts.",
+)
+
+
+def chosen_mpi(name: str | None, abi: str, program: str) -> Mpi:
+    """The MPI that --mpi and --abi mean for this program."""
+    from hocket.launch.mpi import Abi, abi_of, find_mpi
+
+    return replace(find_mpi(name), abi=abi_of(program) if abi == "auto" else Abi(abi))
+
+
+class _OfVariable(click.Option):
+    """The option for a variable of the runtime, which says in the help what the variable means."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from hocket import _core
+        from hocket.launch.environment import variable_of
+
+        (variable,) = (each for each in _core.variables() if each.name == variable_of(str(self.name)))
+        default = f", {variable.fallback}" if variable.kind == "number" and variable.fallback else ""
+        if variable.kind == "word":
+            default = f", {variable.words[0]}"
+        self.help = (
+            f"{variable.meaning[0].upper()}{variable.meaning[1:]}.  [default: {variable.name}{default}]"
+        )
+        return super().get_help_record(ctx)
+
+
+def _bytes(_context: click.Context, option: click.Parameter, size: str | None) -> int | None:
+    from hocket.units import parse_bytes
+
+    return named(option.opts[0], parse_bytes, size) if size else None
+
+
+# How exchanges follow the network.
+scheduling_options = options(
+    click.option(
+        "--placement",
+        metavar="HOW",
+        help="Ranks to hosts: names (of processors), slurm (the names that Slurm gave), order "
+        "(rank i on place i), a file of names or coordinates.  [default: HOCKET_PLACEMENT, names]",
+    ),
+    click.option(
+        "--flow",
+        "flow_control",
+        metavar="FLOW",
+        help="token, window:K, barrier or free.  [default: HOCKET_FLOW_CONTROL, token]",
+    ),
+    click.option("--scheduler", metavar="NAME", cls=_OfVariable),
+)
+
+
+def need_network(source: str | None, **scheduling: str | None) -> None:
+    """Raises UsageError for an option of ``scheduling_options`` where no network is named."""
+    for name, value in scheduling.items():
+        if value is not None and source is None:
+            raise UsageError(f"--{name} is about schedules, which need a network", remedy="add --network")
+
+
+choose_option = click.option("--choose", metavar="HOW", cls=_OfVariable)
+
+
+# What of a program is scheduled, and how loudly.
+program_options = options(
+    choose_option,
+    *(
+        click.option(name, metavar="SIZE", callback=_bytes, cls=_OfVariable)
+        for name in ("--min-bytes", "--min-gather-bytes", "--min-vector-bytes")
+    ),
+    click.option(
+        "-v", "--verbose", count=True, help="Say what each communicator does; -vv: and each call site."
+    ),
+)
+
+
+def runtime_options(*, verbose: int, **said: Any) -> RuntimeOptions:
+    """What the options above mean."""
+    from hocket.launch.environment import RuntimeOptions
+
+    return RuntimeOptions(log=min(verbose, 2), **said)
+
+
+def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        with open_file(path, again=True):
+            return path
+    except OSError as error:
+        raise UsageError(
+            f"--hostfile {path}: {error.strerror}", remedy="name a file that lists hosts, one on each line"
+        ) from None
+
+
+hostfile_option = click.option(
+    "--hostfile",
+    metavar="FILE",
+    type=click.Path(),
+    callback=_readable_hostfile,
+    help="Passed to mpiexec: the hosts to start on.",
+)
+
+
+def check_program(program: str, mpi: Mpi, elsewhere: bool = False) -> None:
+    """Raises UsageError where the launcher would find nothing to start under this name.
+
+    A name without a slash is looked up on PATH; Open MPI's launcher looks in the working directory, too.
+    With ``elsewhere`` the ranks may run on other hosts, which may have what is missing here: a
+    note, no error.
+    """
+    from hocket.launch.mpi import MpiFamily
+
+    path = Path(program)
+    if not program.strip():
+        raise UsageError("the name of the program is empty", remedy="give its path")
+    if os.sep not in program:
+        if shutil.which(program) is not None or (mpi.family is MpiFamily.OPENMPI and _executable(path)):
+            return
+        here = f"; did you mean ./{program}?" if path.is_file() else ""
+        problem, remedy = f"{program}: no such program on PATH", "give its path" + here
+    elif not path.exists():
+        problem, remedy = f"{program}: no such program", "check its path, or build it first"
+    elif path.is_dir():
+        problem, remedy = f"{program} is a directory", "name the program in it"
+    elif not _executable(path):
+        problem, remedy = (
+            f"{program} is not executable",
+            f"chmod +x {program}, or start it by its interpreter",
+        )
+    else:
+        return
+    if not elsewhere:
+        raise UsageError(problem, remedy=remedy)
+    click.echo(f"hocket: note: {problem} on this host", err=True)
+
+
+def _executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def check_ranks_here(
+    ranks: int | None, hostfile: str | None, instead: str = ", or --hostfile FILE with more hosts"
+) -> None:
+    """Raises UsageError for more ranks than this machine can start, if they would all be on it."""
+    from hocket.launch.mpi import JOB_VARIABLES
+    from hocket.measure.memory.calibrate import cores
+
+    most = max(LEAST_LIMIT, RANKS_PER_CORE * cores())
+    within_job = any(name in os.environ for name in JOB_VARIABLES)
+    if ranks is not None and ranks > most and hostfile is None and not within_job:
+        raise UsageError(
+            f"-n {ranks}: more than the {most} ranks that this machine can start",
+            remedy=f"give at most {most}{instead}",
+        )
+
+
+def check_places(network: Network, source: str, ranks: int, placement: str | None) -> None:
+    """Raises UsageError where rank i should go to a place i that the network does not have."""
+    if placement == "order" and ranks > network.ranks:
+        raise UsageError(
+            f"{ranks} ranks do not fit on the {network.ranks} places of {source}",
+            remedy="start fewer, or give hosts more ranks in the network file",
+        )

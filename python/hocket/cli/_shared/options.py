@@ -1,0 +1,321 @@
+"""Options that several commands share, and what they are turned into."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+import click
+
+from hocket import _core
+from hocket.cli._shared.usage import Decorator, Whole, named, options
+from hocket.cli._shared.work import read_whole, with_spinner
+from hocket.demand.collectives import COLLECTIVES, find, scheduled_as
+from hocket.errors import PlanError, UsageError
+from hocket.units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from hocket._core import Demand, Network, Plan
+    from hocket.network import Defaults, KnownNetwork
+    from hocket.planning.plan import PlannedExchange
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
+MOST_BYTES: Final = 2**50
+MIN_SHARE: Final = 0.001  # of an oversubscription
+MAX_SHARE: Final = 1000.0
+_SHARE: Final = re.compile(r"\s*(\d{1,18}\.?\d{0,18})\s*", re.ASCII)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def defaults_options(function: F) -> F:
+    """What files leave open, as one argument ``defaults``; Slurm's know no rates."""
+
+    @functools.wraps(function)
+    def with_defaults(
+        *args: Any,
+        rate: float | None,
+        latency: float | None,
+        ranks_per_host: int | None,
+        uplink_rate: float | None,
+        oversubscription: tuple[float, ...] | None,
+        forwarding: str | None,
+        **others: Any,
+    ) -> Any:
+        from hocket.network import Defaults
+
+        usual = Defaults()
+        defaults = Defaults(
+            usual.rate if rate is None else rate,
+            usual.latency if latency is None else latency,
+            usual.ranks if ranks_per_host is None else ranks_per_host,
+            uplink_rate,
+            usual.oversubscription if oversubscription is None else oversubscription,
+            forwarding,
+            latency is not None,
+        )
+        return function(*args, defaults=defaults, **others)
+
+    return cast(F, _defaults_options(with_defaults))
+
+
+def _rate(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    from hocket.units import parse_link_rate
+
+    return None if text is None else named(option.opts[0], parse_link_rate, text)
+
+
+def _latency(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    from hocket.network.description import MAX_LATENCY
+    from hocket.units import parse_time
+
+    if text is None:
+        return None
+    value = named(option.opts[0], parse_time, text)
+    if value > MAX_LATENCY:
+        raise UsageError(f"{option.opts[0]} {text} is the latency of no link", remedy="give at most 10s")
+    return value
+
+
+def _oversubscription(
+    _context: click.Context, option: click.Parameter, text: str | None
+) -> tuple[float, ...] | None:
+    if text is None or text.strip() == "auto":
+        return None
+    written = [_SHARE.fullmatch(share) for share in text.split(",")]
+    shares = tuple(float(share[1]) for share in written if share)
+    if not all(written) or len(shares) > 64 or not all(MIN_SHARE <= share <= MAX_SHARE for share in shares):
+        raise UsageError(
+            f"{option.opts[0]} {text[:60]} is not an oversubscription",
+            remedy=f"give auto, or a number from {MIN_SHARE:g} to {MAX_SHARE:g} for each level from the "
+            "leaves up, such as 1, 2 or 2,4",
+        )
+    return shares
+
+
+uplink_options = options(
+    click.option(
+        "--oversubscription", metavar="K[,K…]", callback=_oversubscription,
+        help="What the links below a switch carry over what its uplinks carry: 1, 2, 4, for each level from "
+        "the leaves up (2,4), or auto: as the file says, as measured, or assumed. [auto]",
+    ),
+    click.option(
+        "--uplink-rate", metavar="RATE", callback=_rate, help="Rate of every link between two switches."
+    ),
+)  # fmt: skip
+_defaults_options = options(
+    click.option("--rate", metavar="RATE", callback=_rate, help="Rate of links that have none. [1Gbit]"),
+    click.option(
+        "--latency", metavar="TIME", callback=_latency, help="Latency of links that have none. [5us]"
+    ),
+    click.option(
+        "--ranks-per-host",
+        type=Whole(1, 65536),
+        metavar="K",
+        help="Ranks per host where the network does not say. [1]",
+    ),
+    uplink_options,
+    click.option(
+        "--forwarding", metavar="FILE",
+        help="Route by these forwarding tables: what InfiniBand's dump_fts prints, or lines at,to,next.",
+    ),
+)  # fmt: skip
+
+
+def network_option(required: bool = True) -> Decorator:
+    return click.option(
+        "--network", "source", required=required, metavar="NETWORK",
+        help="A network file, - for standard input, or a short form such as star:24 or tree:4x8x32.",
+    )  # fmt: skip
+
+
+bytes_option = click.option(
+    "--bytes", "size", default=DEFAULT_BYTES, show_default=True, metavar="SIZE",
+    help="Size of one message, e.g. 4096, 64KiB or 1MB.",
+)  # fmt: skip
+
+
+def size_option(collective: _core.Collective) -> Decorator:
+    """The size of a message, or of what a rank contributes: nothing where nobody said it."""
+    if not collective.forwards:
+        return bytes_option
+    return click.option(
+        "--bytes", "size", default=None, metavar="SIZE",
+        help=f"SIZE as above, e.g. 4096, 64KiB or 1MB.  [default: {DEFAULT_BYTES}]",
+    )  # fmt: skip
+
+
+def startup_option(help: str) -> Decorator:
+    return click.option("--startup", metavar="TIME", help=help)
+
+
+def planning_startup_option(collective: _core.Collective) -> Decorator:
+    usual = format_time(collective.usual_startup)
+    return click.option(
+        "--startup", metavar="TIME",
+        help=f"What a message costs its sender; schedules trade messages for bytes by it. [{usual}]",
+    )  # fmt: skip
+
+
+root_option = click.option(
+    "--root", type=Whole(0), default=0, show_default=True, metavar="R",
+    help="The rank that is the root.",
+)  # fmt: skip
+
+calibration_option = click.option(
+    "--calibration", metavar="FILE",
+    help="Predict by this result of 'hocket calibrate network'. [that kept of the network]",
+)  # fmt: skip
+
+
+def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    # 'hocket plan all-gather' and 'hocket generate all-gather' know which collective they are about.
+    collective = COLLECTIVES.get(ctx.info_name or "")
+    names = [
+        s.name for s in _core.schedulers() if collective is None or s.pattern == scheduled_as(collective)
+    ]
+    return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
+
+
+scheduler_option = click.option(
+    "--scheduler", default="auto", show_default=True, metavar="NAME", shell_complete=_scheduler_names,
+    help="auto, or one of 'hocket schedulers'.",
+)  # fmt: skip
+
+
+def window_option(default: int) -> Decorator:
+    return click.option(
+        "--window", type=Whole(1, 1024), metavar="K",
+        help=f"Messages in flight that tokens allow per channel.  [default: {default}]",
+    )  # fmt: skip
+
+
+def flow_option(default: str | None, help: str) -> Decorator:
+    return click.option("--flow", default=default, show_default=default is not None,
+                        metavar="token|barrier|window:K|free", help=help)  # fmt: skip
+
+
+def parse_size(size: str, least: int = 1, option: str = "--bytes") -> int:
+    from hocket.units import parse_bytes
+
+    value = named(option, parse_bytes, size)
+    if not least <= value <= MOST_BYTES:
+        problem = "too little" if value < least else "more than any memory"
+        raise UsageError(f"{option} {size} is {problem}",
+                         remedy=f"give a size between {least} and 1 PiB")  # fmt: skip
+    return value
+
+
+def load_network(
+    source: str, defaults: Defaults | None = None, quiet: bool = False, hosts: Collection[str] = ()
+) -> KnownNetwork:
+    """A network and how its rates are known, of several islands the one with all ``hosts``; says if what
+    was kept of them cannot be used."""
+    from hocket.network import read_known_network
+
+    known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults, hosts), quiet)
+    tell_notes(known)
+    return known
+
+
+def load_islands(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetwork]:
+    """The same for every island of a network; most networks have one."""
+    from hocket.network import read_islands
+
+    islands = with_spinner(f"reading {source}", lambda: read_islands(source, defaults), quiet)
+    for known in islands:
+        tell_notes(known)
+    return islands
+
+
+def tell_notes(known: KnownNetwork) -> None:
+    """On standard error: what the reader has left out or chosen."""
+    for note in (*known.description.notes, *known.warnings):
+        click.echo(f"hocket: {note}", err=True)
+
+
+def island_line(islands: Sequence[KnownNetwork], number: int) -> str:
+    """What heads an island where there are several."""
+    network = islands[number].network
+    first, last = (network.names[network.hosts[place]] for place in (0, -1))
+    names = first if first == last else f"{first} to {last}"
+    hosts = "1 host" if len(network.hosts) == 1 else f"{len(network.hosts)} hosts"
+    text = f"island {number + 1} of {len(islands)}: {hosts}, {names}; no wire leads to the others"
+    return click.style(text, bold=True)
+
+
+def loud(known: KnownNetwork, every: bool = False) -> str:
+    """The lines about rates that nobody should miss; where the network states them nothing, unless ``every`` line is
+    wanted."""
+    lines = []
+    for rates in (known.host_rates, known.uplinks):
+        if rates.provenance in ("assumed", "measured"):
+            lines.append(click.style(rates.text, fg="yellow", bold=rates.assumed))
+        elif every:
+            lines.append(rates.text)
+    return "\n".join(lines)
+
+
+def load_plan(path: str, quiet: bool) -> Plan:
+    """A plan file, all of it checked."""
+    data = read_whole(path, "plan")
+    try:
+        return with_spinner(f"reading {path}", lambda: _core.Plan.decode(data), quiet)
+    except _core.InputError as problem:
+        raise PlanError(f"{path}: {problem}", remedy="make it again with 'hocket plan'") from None
+
+
+def equal_demand(
+    name: str, network: Network, size: str | None, contributions: str | None = None, root: int = 0
+) -> Demand:
+    """What a collective of SIZE per message or rank, or of what the file of contributions says, asks for."""
+    from hocket.cli._shared.contributions import read_contributions
+
+    if size is not None and contributions is not None:
+        raise UsageError("--bytes and --contributions both say what a rank contributes",
+                         remedy="give one of them")  # fmt: skip
+    entry = find(name)
+    if contributions is None:
+        bytes = parse_size(size or DEFAULT_BYTES, least=0 if entry.forwards else 1)
+        return entry.demand(network.ranks, bytes, root)
+    sizes = read_contributions(contributions, network.ranks)
+    return _core.Demand(network.ranks, max(sizes, default=0), entry.pattern, contributions=list(sizes))
+
+
+def plan_equal(
+    name: str,
+    network: Network,
+    size: str | None,
+    scheduler: str,
+    window: int | None = None,
+    quiet: bool = False,
+    *,
+    startup: str | None = None,
+    root: int = 0,
+    contributions: str | None = None,
+) -> PlannedExchange:
+    """A collective of SIZE per message or rank, or of what the file of contributions says."""
+    from hocket.cli._shared.contributions import read_contributions
+    from hocket.planning.plan import plan_collective
+    from hocket.units import parse_time
+
+    if root >= network.ranks:
+        raise UsageError(f"--root {root}: the network has ranks 0 to {network.ranks - 1}", remedy="name one")
+    if size is not None and contributions is not None:
+        raise UsageError("--bytes and --contributions both say what a rank contributes",
+                         remedy="give one of them")  # fmt: skip
+    seconds = None if startup is None else named("--startup", parse_time, startup)
+    bytes = parse_size(size or DEFAULT_BYTES, least=0 if find(name).forwards else 1)
+    sizes = read_contributions(contributions, network.ranks) if contributions is not None else None
+    return with_spinner(
+        f"planning {network.ranks} ranks",
+        lambda: plan_collective(
+            name, network, bytes, scheduler, window, seconds, root=root, contributions=sizes
+        ),
+        quiet,
+    )

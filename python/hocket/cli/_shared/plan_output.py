@@ -1,0 +1,224 @@
+"""What ``hocket plan`` writes and says: plan file, schedule as CSV, report, one rank's row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli._shared.irregular import time_in_turn
+from hocket.cli._shared.options import island_line, loud
+from hocket.cli._shared.sizes import size_text
+from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
+from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR
+from hocket.errors import UsageError
+from hocket.units import format_time
+
+if TYPE_CHECKING:
+    from hocket._core import Network, Schedule
+    from hocket.network import KnownNetwork
+    from hocket.planning.candidates import Forecast
+    from hocket.planning.plan import PlannedExchange
+
+PREDICTED = {
+    "simulated": "predicted",
+    "by phases": "estimated from the phases",
+    "by load": "estimated from the loads",
+}
+HEADER = b"phase,src,dst,origin,target,offset,length\n"
+PHASES_AT_ONCE = 4096
+ROW_PHASES_AT_ONCE = 64
+MOST_ROWS = 20
+
+
+def check_outputs(output: str | None, dump: str | None, rank: int | None) -> None:
+    check_writable(output)
+    check_writable(dump)
+    if rank is not None and output is not None:
+        raise UsageError(
+            "a plan file holds the rows of all ranks", remedy="use --dump with --rank, or leave --rank"
+        )
+
+
+def check_rank(network: Network, rank: int | None) -> None:
+    if rank is not None and rank >= network.ranks:
+        raise UsageError(f"there is no rank {rank}",
+                         remedy=f"the network has ranks 0 to {network.ranks - 1}")  # fmt: skip
+
+
+def finish(
+    planned: PlannedExchange,
+    known: KnownNetwork,
+    output: str | None,
+    dump: str | None,
+    as_json: bool,
+    forecast: Forecast | None = None,
+) -> None:
+    """Writes what was asked for and says what was planned.
+
+    No plan file is written of a schedule that the verifier refuses: exit code 1.
+    """
+    refused = not planned.certificate.ok
+    if output is not None and not refused:
+        data = with_spinner("encoding the plan", planned.plan().encode, as_json)
+        write_atomically(output, [data])
+    if dump is not None:
+        lines = dump_lines(planned.schedule)
+        with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
+    # Too many messages to simulate what libraries do: then their steps by the wires alone.
+    library = planned.library_seconds() if forecast is None else {}
+    if as_json:
+        more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
+        if library:
+            more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
+        click.echo(json.dumps({**_report(planned, known), **more}))
+    else:
+        click.echo(describe(planned, known))
+        if forecast is not None:
+            click.echo("\n".join(forecast.lines()))
+        if library:
+            click.echo(f"library     {_library(library, planned.bound_seconds)}")
+        for path in (None if refused else output, dump):
+            if path is not None:
+                click.echo(f"wrote {path}")
+    if refused and output is not None:
+        click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
+    if refused:
+        click.get_current_context().exit(1)
+
+
+def _library(seconds: dict[str, float], bound: float) -> str:
+    """The orders of libraries, the fastest first."""
+    told = [
+        f"{name} {format_time(took, 4)}" + (f" ({took / bound:.2f} x the bound)" if bound > 0 else "")
+        for name, took in sorted(seconds.items(), key=lambda item: item[1])
+    ]
+    return f"{', '.join(told)}; in steps, without latencies"
+
+
+def tell_islands(
+    islands: Sequence[KnownNetwork], plan: Callable[[Network], PlannedExchange], as_json: bool
+) -> None:
+    """What is planned for each island on its own. Exit code 1 where the verifier refuses one."""
+    reports, refused = [], False
+    for number, known in enumerate(islands):
+        planned = plan(known.network)
+        refused = refused or not planned.certificate.ok
+        if as_json:
+            names = [known.network.names[host] for host in known.network.hosts]
+            reports.append({"host_names": names, **_report(planned, known)})
+            continue
+        click.echo(("\n" if number else "") + island_line(islands, number))
+        click.echo(describe(planned, known))
+    if as_json:
+        click.echo(json.dumps({"islands": reports}))
+    if refused:
+        click.get_current_context().exit(1)
+
+
+def _report(planned: PlannedExchange, known: KnownNetwork) -> dict[str, Any]:
+    return {**planned.report(), **known.rates_as_json()}
+
+
+def dump_lines(schedule: Schedule) -> Iterator[bytes]:
+    yield HEADER
+    for first in range(0, schedule.phases, PHASES_AT_ONCE):
+        yield schedule.csv(first, first + PHASES_AT_ONCE)
+
+
+def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
+    """The lines that rank sends or receives."""
+    me = str(rank).encode()
+    yield HEADER
+    for first in range(0, schedule.phases, ROW_PHASES_AT_ONCE):
+        lines = schedule.csv(first, first + ROW_PHASES_AT_ONCE).splitlines(keepends=True)
+        yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
+
+
+def describe(planned: PlannedExchange, known: KnownNetwork) -> str:
+    certificate, waits = planned.certificate, planned.waits
+    transfers = len(planned.schedule)
+    verdict = "verified" if certificate.ok else "REFUSED by the verifier"
+    assumed = " of assumed capacities" if known.assumed else ""
+    share = f", ratio {planned.figures.ratio:.3f}{assumed}"
+    by_phases = planned.demand.pattern == ALL_TO_ALL
+    lines = [
+        _headline(planned),
+        f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
+        *_irregular_lines(planned, assumed),
+        f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
+        f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.figures.time_ratio:.3f}{assumed}",
+        *([line] if (line := loud(known)) else []),
+        f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
+        + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
+        f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
+        f"{'complete' if certificate.complete else 'NOT complete'}",
+        f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
+    ]
+    lines += [f"            {text} (phase {phase})" for _, phase, text in certificate.findings[:3]]
+    return "\n".join(lines)
+
+
+def _irregular_lines(planned: PlannedExchange, assumed: str) -> list[str]:
+    irregular = planned.figures.irregular
+    if irregular is None:
+        return []
+    return [
+        f"in turn     {time_in_turn(planned.figures)}{assumed}",
+        f"with tokens {format_time(planned.token_seconds, 4)}",
+        f"splits      {irregular.splits}, {planned.figures.transfers} transfers",
+    ]
+
+
+def _headline(planned: PlannedExchange) -> str:
+    demand = planned.demand
+    if demand.pattern == IRREGULAR:
+        return (
+            f"{planned.collective or 'irregular exchange'} of {planned.network.ranks} ranks, {demand.messages} "
+            f"messages of {size_text(demand)}, by '{planned.scheduler}', seed {planned.seed}"
+        )
+    if not demand.by_blocks:
+        return (
+            f"all-to-all of {planned.network.ranks} ranks, {demand.messages} messages of "
+            f"{size_text(demand)}, by '{planned.scheduler}'"
+        )
+    return (
+        f"{planned.collective} of {planned.network.ranks} ranks, {size_text(demand)}, "
+        f"{len(planned.schedule)} messages, by '{planned.scheduler}'"
+    )
+
+
+def show_row(
+    planned: PlannedExchange, known: KnownNetwork, rank: int, dump: str | None, as_json: bool
+) -> None:
+    """One rank's row of a whole schedule, which the verifier must accept."""
+    planned.check_accepted()
+    text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
+    if dump is not None:
+        write_atomically(dump, [HEADER, text])
+    hops = planned.schedule.hops()
+    sends = sum(1 for src, _ in hops if src == rank)
+    receives = sum(1 for _, dst in hops if dst == rank)
+    if as_json:
+        row = {"rank": rank, "transfers_of_rank": sends + receives}
+        click.echo(json.dumps({**_report(planned, known), **row}))
+        return
+    if line := loud(known):
+        click.echo(line)
+    click.echo(
+        f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
+        f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.scheduler}'"
+    )
+    show_lines(text, dump)
+
+
+def show_lines(text: bytes, dump: str | None) -> None:
+    if dump is not None:
+        click.echo(f"wrote {dump}")
+        return
+    lines = text.decode().split("\n", MOST_ROWS)
+    click.echo(HEADER.decode() + "\n".join(lines[:MOST_ROWS]).rstrip())
+    if len(lines) > MOST_ROWS and lines[-1]:
+        click.echo("… (--dump writes all)")

@@ -1,0 +1,197 @@
+"""``hocket plan … --rank R`` of many ranks: one row, without the rest of the schedule, and a proof of what can be."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli._shared.options import loud
+from hocket.cli._shared.plan_output import HEADER, MOST_ROWS, PREDICTED, show_lines
+from hocket.cli._shared.work import with_spinner, write_atomically
+from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
+from hocket.errors import PlanError
+from hocket.units import format_time
+
+if TYPE_CHECKING:
+    from hocket import _core
+    from hocket.network import KnownNetwork
+
+TRANSFERS_AT_ONCE = 100_000  # written, of a row
+SAMPLED_MESSAGES = 20_000  # of an all-to-all of which only one row is computed
+BY_ROW = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is known of the whole schedule: a line, what lines it found, and fields of the report."""
+
+    ok: bool
+    text: str
+    findings: list[str]
+    fields: dict[str, Any]
+
+
+def rows_of(
+    network: _core.Network, demand: _core.Demand, scheduler: str, window: int | None
+) -> _core.Rows | _core.Ring | None:
+    """The rows of the schedule that would be planned; None: only the whole schedule tells a row."""
+    from hocket import _core
+
+    try:
+        if demand.by_blocks:
+            if demand.messages <= _core.MOST_MESSAGES_COMPARED:
+                return None
+            rows: _core.Rows | _core.Ring = _core.Ring(network, demand)
+        else:
+            if network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS or window not in (None, 1):
+                return None
+            rows = _core.Rows(network, demand, "" if scheduler == "auto" else scheduler)
+    except _core.InputError as error:
+        if network.ranks > _core.MAX_EXPLICIT_RANKS:
+            raise PlanError(
+                f"{network.ranks:,} ranks are too many for a whole {demand.pattern}, and {error}",
+                remedy="cut the network to a job's hosts with 'hocket network convert --hosts'",
+            ) from None
+        return None
+    return rows if scheduler in ("auto", rows.scheduler) else None
+
+
+def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
+    """A ring is judged as a whole, since every phase uses the same edges; of an all-to-all a sample of messages."""
+    from hocket import _core
+
+    if isinstance(rows, _core.Ring):
+        found = rows.verify()
+        said = f"share none of the {found.channels:,} channels of their routes"
+        if found.unordered:
+            said = f"GO ON TOO EARLY BY {found.unordered:,} CHANNELS AT THE TURN"
+        if found.collisions or found.missing:
+            said = f"SHARE {found.collisions:,} CHANNELS AND MISS {found.missing:,} RANKS"
+        return Proof(
+            found.ok,
+            f"all {messages:,} transfers go over {found.edges:,} edges, which {said}",
+            found.findings,
+            {
+                "contention_free": found.contention_free,
+                "complete": found.complete,
+                "ring": {
+                    "edges": found.edges,
+                    "channels": found.channels,
+                    "collisions": found.collisions,
+                    "missing": found.missing,
+                    "unordered": found.unordered,
+                    "findings": found.findings,
+                    "ok": found.ok,
+                },
+            },
+        )
+    sample = rows.verify_sample(SAMPLED_MESSAGES)
+    said = "none meets another, all are in order"
+    if not sample.ok:
+        said = f"{sample.collisions} MEET OTHERS, {sample.unordered} ARE OUT OF ORDER"
+    return Proof(
+        sample.ok,
+        f"a sample of {sample.messages:,} of all {messages:,} messages, on {sample.channels:,} channels of their "
+        f"routes: {said}",
+        sample.findings,
+        {
+            # Only the whole schedule can be judged.
+            "contention_free": None,
+            "complete": None,
+            "sample": {
+                "messages": sample.messages,
+                "channels": sample.channels,
+                "collisions": sample.collisions,
+                "unordered": sample.unordered,
+                "findings": sample.findings,
+                "ok": sample.ok,
+            },
+        },
+    )
+
+
+def _time_of(
+    network: _core.Network, rows: _core.Rows | _core.Ring, demand: _core.Demand
+) -> tuple[float, str]:
+    """Seconds of the whole, and how they are known."""
+    from hocket import _core
+    from hocket.planning.plan import BY_PHASES
+
+    if isinstance(rows, _core.Ring):
+        return _core.seconds_by_phases(network, rows.phases, rows.phases * demand.bytes), BY_PHASES
+    prediction = rows.predict(demand)
+    return prediction.seconds, prediction.kind
+
+
+def show_row_alone(
+    known: KnownNetwork,
+    rows: _core.Rows | _core.Ring,
+    demand: _core.Demand,
+    rank: int,
+    window: int | None,
+    dump: str | None,
+    as_json: bool,
+) -> bool:
+    """One rank's row, without the rest of the schedule; True if the proof holds."""
+    from hocket import _core
+    from hocket.planning.figures import Figures, peak_rss_bytes, ratio
+
+    network = known.network
+    hosts = len(network.hosts)
+    bounds = _core.lower_bounds(network, demand)
+    begun = time.perf_counter()
+    # The row comes last: it needs most memory.
+    proof = with_spinner("verifying", lambda: prove(rows, demand.messages), as_json)
+    verify_seconds = time.perf_counter() - begun
+    given = {"window": window} if window is not None and isinstance(rows, _core.Ring) else {}
+    row = with_spinner("computing the row", lambda: rows.row(rank, **given), as_json)
+    plan_seconds = time.perf_counter() - begun - verify_seconds
+    if dump is not None:
+        chunks = range(0, row.transfers, TRANSFERS_AT_ONCE)
+        lines = (row.csv(rank, demand.bytes, first, first + TRANSFERS_AT_ONCE) for first in chunks)
+        write_atomically(dump, itertools.chain([HEADER], lines))
+    predicted, kind = with_spinner("simulating", lambda: _time_of(network, rows, demand), as_json)
+    time_ratio = ratio(predicted, bounds.seconds)
+    figures = Figures(
+        pattern=str(demand.pattern), scheduler=rows.scheduler, hosts=hosts, ranks=network.ranks,
+        messages=demand.messages, transfers=demand.messages, bytes=demand.bytes, phases=rows.phases,
+        bound_phases=bounds.phases, ratio=time_ratio if demand.by_blocks else ratio(rows.phases, bounds.phases),
+        time_ratio=time_ratio, bound_seconds=bounds.seconds, predicted_seconds=predicted,
+    )  # fmt: skip
+    report = {
+        **figures.as_json(),
+        "rank": rank,
+        "transfers_of_rank": row.transfers,
+        "tokens_of_rank": row.tokens,
+        "prediction": kind,
+        **proof.fields,
+        "plan_seconds": plan_seconds,
+        "verify_seconds": verify_seconds,
+        "peak_rss_bytes": peak_rss_bytes(),
+        **known.rates_as_json(),
+    }
+    if as_json:
+        click.echo(json.dumps(report))
+        return proof.ok
+    if line := loud(known):
+        click.echo(line)
+    # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
+    bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
+    click.echo(
+        f"rank {rank} of {network.ranks}: {row.transfers // 2} sends and as many receives in "
+        f"{rows.phases} phases ({bound}) by '{rows.scheduler}', computed in {plan_seconds:.3f} s; "
+        f"its sends wait for {row.tokens} tokens"
+    )
+    click.echo(
+        f"the whole takes {format_time(predicted, 4)} ({PREDICTED[kind]}), bound {format_time(bounds.seconds, 4)}"
+    )
+    click.echo(f"{proof.text} ({verify_seconds:.3f} s)")
+    for finding in proof.findings:
+        click.echo(f"  {finding}")
+    show_lines(row.csv(rank, demand.bytes, 0, MOST_ROWS + 1), dump)
+    return proof.ok

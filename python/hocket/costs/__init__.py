@@ -1,0 +1,1 @@
+"""What messages and memory cost: measured before and kept, or assumed."""

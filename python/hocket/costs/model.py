@@ -1,0 +1,121 @@
+"""From figures to the simulator's costs: measured, or assumed from the network's rate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from hocket import _core
+from hocket.costs.calibration import Calibration
+
+_FALLBACKS: Final = {variable.name: variable.fallback for variable in _core.variables()}
+SEGMENT: Final = _FALLBACKS["HOCKET_SEGMENT"]  # bytes of an MPI message of a schedule
+OUTSTANDING: Final = _FALLBACKS["HOCKET_MAX_OUTSTANDING_SEGMENTS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What predictions rest on: a calibration, or an assumed profile."""
+
+    calibration: Calibration | None
+    profile: _core.CostProfile | None
+    source: str  # file of the calibration
+
+    @property
+    def measured(self) -> bool:
+        return self.calibration is not None
+
+    @property
+    def origin(self) -> str:
+        """In a few words, for every place that shows a prediction."""
+        if self.calibration is not None:
+            return f"measured {self.calibration.date}, {self.calibration.mpi} ({self.source})"
+        assert self.profile is not None
+        return f"assumed: {self.profile.name}"
+
+    def parameters(
+        self,
+        network: _core.Network,
+        bytes: int,
+        *,
+        segmented: bool,
+        early_release: int = 0,
+        segment: int = SEGMENT,
+    ) -> _core.ModelParameters:
+        """For messages of about ``bytes``; ``segmented``: they are cut into ``segment`` bytes, as those of schedules
+        are."""
+        if self.calibration is None:
+            assert self.profile is not None
+            return _assumed(self.profile, early_release)
+        return _measured(self.calibration, network, bytes, segment if segmented else None, early_release)
+
+
+def costs_for(network: _core.Network, calibration: Calibration | None, source: str) -> Costs:
+    """Measured if there is a calibration, else assumed."""
+    return Costs(calibration, None if calibration is not None else _core.profile_of(network), source)
+
+
+def _assumed(one: _core.CostProfile, early_release: int) -> _core.ModelParameters:
+    return _core.ModelParameters(
+        startup=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
+        overhead=one.wire, host_shared=one.hosts, trunk_shared=one.trunks, early_release=early_release,
+    )  # fmt: skip
+
+
+def _measured(
+    one: Calibration, network: _core.Network, bytes: int, segment: int | None, early_release: int
+) -> _core.ModelParameters:
+    segmented = segment is not None
+    near = one.between_hosts
+    long = near.per_byte
+    wire = max(one.per_byte_loaded, long) * network.host_rate
+    send, receive = near.send.median, near.receive.median
+    token_work = min(send, receive)
+    # Bytes that take longer than a token are under way as those were under which it was measured.
+    part = min(max(bytes / max(one.token_bytes, 1), bytes * long / max(one.token.median, 1e-12)), 1.0)
+    token = one.token.median + part * (one.token_loaded.median - one.token.median)
+    apart = bytes if segment is None else min(bytes, segment)  # what one MPI message carries
+    beyond = max(near.seconds(apart) - near.seconds(1) - long * apart, 0.0)  # rendezvous, windows of TCP
+    # A rank that waits as schedules do notices late, a message as well as a token: half of it each.
+    notice = token / 2 if segmented else 0.0
+    beyond += notice
+    if not segmented:  # all ranks wait in the library, as it waits
+        beyond += max(one.sendrecv.median - near.seconds(1), 0.0)
+    latencies = _latencies(one)
+    same_host = next((c for c in one.classes if c.links == 0), None)
+    return _core.ModelParameters(
+        startup=send,
+        receive=receive,
+        eager=one.eager,
+        token=max(token - near.latency - beyond - 2 * token_work, 0.0),
+        token_work=token_work,
+        overhead=wire,
+        early_release=early_release,
+        memory_rate=math.inf if same_host is None else 1 / same_host.per_byte,
+        latencies=[latency + beyond for latency in latencies],
+        host_shared=one.flows("host", bytes),
+        trunk_shared=one.flows("trunk", bytes),
+    )
+
+
+def _latencies(one: Calibration) -> list[float]:
+    """By the links of a route. In between on straight lines; below the nearest one as there."""
+    known = {c.links: c.latency for c in one.classes if c.links is not None}
+    flat = next((c.latency for c in one.classes if c.links is None), None)
+    if flat is not None:
+        return [known.get(0, flat), flat]
+    most = max(known)
+    if most == 0:
+        return [known[0]]
+    found = []
+    for links in range(most + 1):
+        below = max((k for k in known if k <= links), default=min(known))
+        above = min(k for k in known if k >= links)
+        part = (links - below) / (above - below) if above > below else 0.0
+        found.append(known[below] + part * (known[above] - known[below]))
+    if 0 not in known or min(k for k in known if k > 0) > 1:
+        first = min(k for k in known if k > 0)
+        for links in range(1, first):
+            found[links] = known[first]
+    return found

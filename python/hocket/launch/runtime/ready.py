@@ -1,0 +1,125 @@
+"""Finds the runtime for an MPI: ready-made where the installation has one that fits, else compiled.
+
+A wheel brings runtimes for three ABIs (cmake/ready_runtimes.cmake). One serves an MPI that speaks this ABI
+and has exactly the same of the functions that the shim knows: a program that looks for a function must not
+find one in the shim that its MPI lacks. Every other MPI gets a runtime of its own (hocket.launch.runtime.build).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hocket.launch.runtime import probe
+from hocket.launch.runtime.build import CHOSEN_FLAGS, LIBRARY, Runtime, build_runtime, native_dir
+from hocket.launch.runtime.preload import SHIM
+from hocket.system.files import real_path
+from hocket.system.trust import check_installed
+
+_SECONDS = 20
+_LOADED_BEFORE = ("LD_PRELOAD", "LD_AUDIT")  # they may speak for the MPI library
+_OLDEST_MPICH, _OPEN_MPI, _STANDARD = 5, 5, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What an MPI library says of itself: hocket.launch.runtime.probe.look."""
+
+    version: str
+    abi: int
+    functions: dict[str, bool]
+
+
+def find_runtime(mpicc: str) -> Runtime:
+    """The runtime for the MPI that ``mpicc`` belongs to, or would if the MPI had one.
+
+    Raises MissingToolError where it must be compiled and there is no such wrapper or no C++20 compiler,
+    HocketError if others can change what would be loaded.
+    """
+    return ready_runtime(mpicc) or build_runtime(mpicc)
+
+
+def ready_runtime(mpicc: str) -> Runtime | None:
+    """The ready-made one; None where there is none for this MPI, or where the user has chosen flags."""
+    if os.environ.get(CHOSEN_FLAGS):
+        return None
+    standard = Path(mpicc).name.startswith("mpicc_abi")
+    kinds = {name: kind for name, kind in _KINDS.items() if (name == "standard") == standard}
+    found = [(name, path) for name, kind in kinds.items() if (path := _beside(mpicc, kind.file)) is not None]
+    if len(found) != 1:  # none, or nobody knows which of them ranks load
+        return None
+    name, path = found[0]
+    home = native_dir() / "ready" / name
+    files = [home / SHIM, home / LIBRARY, home / "functions.json"]
+    if not all(file.is_file() for file in files):
+        return None
+    functions = json.loads(files[-1].read_text())
+    library = _ask(path, list(functions))
+    mpi = _KINDS[name].recognise(library) if library is not None else None
+    if library is None or mpi is None or library.functions != functions:
+        return None
+    for file in (home, *files):
+        check_installed(file)
+    return Runtime(files[0], files[1], mpi)
+
+
+def _mpich(library: Library) -> str | None:
+    told = re.match(r"MPICH Version:\s*(\d+)\.", library.version)
+    return (
+        f"MPICH Version: {told[1]}." if told and int(told[1]) >= _OLDEST_MPICH and not library.abi else None
+    )
+
+
+def _open_mpi(library: Library) -> str | None:
+    begins = f"Open MPI v{_OPEN_MPI}."
+    return begins if library.version.startswith(begins) and not library.abi else None
+
+
+def _standard(library: Library) -> str | None:
+    return f"MPI ABI {_STANDARD}." if library.abi == _STANDARD else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """An ABI: the library's file name, and what the shim compares if a library is one (else None)."""
+
+    file: str
+    recognise: Callable[[Library], str | None]
+
+
+_KINDS = {
+    "mpich": _Kind("libmpi.so.12", _mpich),
+    "openmpi": _Kind("libmpi.so.40", _open_mpi),
+    "standard": _Kind("libmpi_abi.so.1", _standard),
+}
+
+
+def _beside(mpicc: str, file: str) -> Path | None:
+    """The library of the installation that has this wrapper or launcher in its ``bin``."""
+    wrapper = Path(mpicc)
+    for bin_dir in dict.fromkeys((wrapper.parent.absolute(), real_path(wrapper).parent)):
+        for folder in ("lib", "lib64"):
+            if (path := bin_dir.parent / folder / file).exists():
+                return path
+    return None
+
+
+def _ask(library: Path, names: list[str]) -> Library | None:
+    """None if the library cannot be loaded here, or is none of MPI."""
+    environment = {name: value for name, value in os.environ.items() if name not in _LOADED_BEFORE}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", probe.__file__, str(library)], input=json.dumps(names),
+            capture_output=True, text=True, errors="replace", timeout=_SECONDS, env=environment,
+            check=True)  # fmt: skip
+        told: dict[str, Any] = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return Library(told["version"], told["abi"], told["functions"])

@@ -1,0 +1,1 @@
+"""Measurements with ranks: exchanges, messages, memory; what programs send, what runs have learned."""

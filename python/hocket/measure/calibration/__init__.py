@@ -1,0 +1,1 @@
+"""Measuring what messages cost on a network: what ``hocket calibrate network`` does."""

@@ -1,0 +1,144 @@
+"""The choices that are kept: a file a place, written by ranks (runtime/choose/evidence_file.cpp)."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hocket import _core
+from hocket.errors import HocketError
+from hocket.system.cache import choices_dir
+from hocket.system.files import open_new, read_file
+from hocket.units import format_bytes, format_time
+
+NATIVE: Final = "native"  # the library's call as it is; "native:NAME": by an algorithm of the library's
+
+
+COLUMNS: Final = (
+    "place",
+    "ranks/hosts",
+    "mpi",
+    "call",
+    "from",
+    "winner",
+    "a call",
+    "gain",
+    "measured",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is known of one call at one place."""
+
+    evidence: _core.choose.Evidence
+
+    @property
+    def least(self) -> int:
+        """Bytes of the smallest message."""
+        return _core.choose.least_bytes(self.evidence.size_class) if self.evidence.size_class else 0
+
+    @property
+    def most(self) -> int:
+        """Bytes of the largest."""
+        size = self.evidence.size_class
+        size += 1 if size != 0 else 2  # class 1 is empty
+        return _core.choose.least_bytes(size) - 1 if size < 128 else 2**64 - 1
+
+    def candidate(self, name: str) -> _core.choose.CandidateEvidence | None:
+        return next(
+            (
+                candidate
+                for candidate in self.evidence.candidates
+                if candidate.name == name and candidate.calls
+            ),
+            None,
+        )
+
+    @property
+    def gain(self) -> float | None:
+        """What the winner saves of the library's own time; None where that is not known."""
+        native, winner = self.candidate(NATIVE), self.candidate(self.evidence.winner)
+        if native is None or winner is None or native.seconds <= 0:
+            return None
+        return float(1 - winner.seconds / native.seconds)
+
+    @property
+    def calls(self) -> int:
+        """Calls that were measured."""
+        return sum(candidate.calls for candidate in self.evidence.candidates)
+
+    def cells(self) -> list[str]:
+        """For people, by COLUMNS."""
+        one, winner, gain = self.evidence, self.candidate(self.evidence.winner), self.gain
+        return [
+            one.place,
+            f"{one.ranks}/{one.hosts}" if one.ranks else "-",
+            one.mpi,
+            one.call,
+            format_bytes(self.least),
+            one.winner,
+            "-" if winner is None else format_time(winner.seconds, 3),
+            "-" if gain is None else f"{100 * gain:.0f} %",
+            f"{self.calls:,}",
+        ]
+
+    @property
+    def algorithm(self) -> str | None:
+        """The algorithm of the MPI library that won, by the library's name for it."""
+        candidate, _, name = self.evidence.winner.partition(":")
+        return name if candidate == NATIVE and name else None
+
+
+def files() -> list[Path]:
+    return sorted(choices_dir().glob("*.txt"))
+
+
+def read(path: Path) -> list[Choice]:
+    """Raises HocketError for a file that cannot be used."""
+    try:
+        return [Choice(one) for one in _core.choose.parse_evidence(read_file(path).decode("latin-1"))]
+    except OSError as error:
+        raise HocketError(
+            f"cannot read {path}: {error.strerror or error}",
+            remedy="check its permissions, or: hocket tune clear",
+        ) from None
+    except _core.InputError as error:
+        raise HocketError(f"{path}: {error}", remedy="forget it: hocket tune clear") from None
+
+
+def choices(place: str = "") -> list[Choice]:
+    """All that is kept of places whose name begins so, by call and size. Raises HocketError if there is no such
+    place, or for a file that cannot be used."""
+    found = [path for path in files() if path.stem.startswith(place)]
+    if place and not found:
+        raise HocketError(f"nothing is kept of a place '{place}'", remedy="hocket tune show lists all places")
+    every = [choice for path in found for choice in read(path)]
+    return sorted(every, key=lambda one: (one.evidence.place, one.evidence.call, one.evidence.size_class))
+
+
+def forget(place: str = "") -> list[Path]:
+    """Removes the files of places whose name begins so, damaged ones as well."""
+    found = [path for path in files() if path.stem.startswith(place)]
+    if place and not found:
+        raise HocketError(f"nothing is kept of a place '{place}'", remedy="hocket tune show lists all places")
+    with _locked():
+        for path in found:
+            path.unlink(missing_ok=True)
+    return found
+
+
+@contextlib.contextmanager
+def _locked() -> Iterator[None]:
+    """Ranks write under the same lock. Some file systems have none."""
+    if not choices_dir().is_dir():
+        yield
+        return
+    with open(choices_dir() / "lock", "a", opener=open_new) as file:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,168 @@
+"""SimGrid's ``<cluster>``: flat, fat tree and torus."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from hocket.network.description import MAX_NODES, Defaults, Grid, Link, NetworkDescription
+from hocket.network.families import MAX_LINKS, fat_tree, fat_tree_levels, fat_tree_links
+from hocket.network.grids import MAX_DIMENSIONS, check_sides
+from hocket.network.hostlist import expand
+from hocket.network.readers.simgrid_xml import Element
+from hocket.network.source import shown
+
+_TOPOLOGIES: Final = ("FLAT", "FAT_TREE", "TORUS")
+
+
+@dataclass(slots=True)
+class Cluster:
+    """What a ``<cluster>`` element says; ``bb_rate`` is 0 without a backbone."""
+
+    element: Element
+    name: str
+    hosts: list[str]
+    router: str
+    topology: str
+    rate: float
+    latency: float
+    policy: str
+    bb_rate: float
+    bb_latency: float
+    bb_policy: str
+
+    @property
+    def is_star(self) -> bool:
+        """Whether nothing is shared but the hosts' own links."""
+        wide = self.bb_rate == 0 or self.bb_policy == "FATPIPE" or self.bb_rate >= self.rate * len(self.hosts)
+        return self.topology == "FLAT" and wide and self.policy != "SHARED"
+
+
+def read_cluster(element: Element) -> Cluster:
+    """The cluster of an element, its host names expanded."""
+    name = element.get("id")
+    prefix, suffix, radical = element.get("prefix", ""), element.get("suffix", ""), element.get("radical")
+    if not re.fullmatch(r"[\d\s,-]+", radical, re.ASCII):
+        raise element.error(
+            f"radical {shown(radical)} is not a list of numbers", 'write it like radical="0-7,9"'
+        )
+    numbers = expand(f"[{radical}]", element.source, element.line, MAX_NODES)
+    if "limiter_link" in element.attributes:
+        raise element.error("limiter_link is not understood", "fold it into bw, or leave it out")
+    topology = element.get("topology", "FLAT").upper()
+    if topology not in _TOPOLOGIES:
+        raise element.error(
+            f"topology {shown(topology)} is not understood", f"known are {', '.join(_TOPOLOGIES)}"
+        )
+    backbone = "bb_bw" in element.attributes
+    cluster = Cluster(
+        element,
+        name,
+        [f"{prefix}{int(number)}{suffix}" for number in numbers],
+        element.get("router_id", "") or f"{prefix}{name}_router{suffix}",
+        topology,
+        element.rate("bw"),
+        element.time("lat", "0"),
+        element.policy("sharing_policy", "SPLITDUPLEX"),
+        element.rate("bb_bw") if backbone else 0.0,
+        element.time("bb_lat", "0") if backbone else 0.0,
+        element.policy("bb_sharing_policy", "SHARED"),
+    )
+    if backbone and cluster.bb_rate == 0:
+        raise element.error("the backbone has rate 0", "correct bb_bw")
+    if topology != "FLAT" and cluster.policy == "SHARED":
+        raise element.error(
+            f"a {topology} of half-duplex links (SHARED) is not understood",
+            'write sharing_policy="SPLITDUPLEX"',
+        )
+    return cluster
+
+
+def describe_cluster(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
+    """The network of a lone cluster that is a star, a fat tree or a torus."""
+    if cluster.topology == "TORUS":
+        return _torus(cluster, defaults)
+    if cluster.topology == "FAT_TREE":
+        return _fat_tree(cluster, defaults)
+    where = cluster.element.source.at(cluster.element.line)
+    result = NetworkDescription(source=cluster.element.source.name)
+    result.add_switch(cluster.router, where)
+    # A backbone that never limits still takes its time; every path has two host links to carry it.
+    latency = cluster.latency + cluster.bb_latency / 2
+    for host in cluster.hosts:
+        result.add_host(host, defaults.ranks, where)
+        result.links.append(Link(cluster.router, host, cluster.rate, latency, where))
+    return result
+
+
+def _numbers(cluster: Cluster, text: str) -> list[int]:
+    items = [item.strip() for item in text.split(",", 64)]
+    if not all(re.fullmatch(r"\d{1,7}", item, re.ASCII) and 1 <= int(item) <= MAX_NODES for item in items):
+        raise cluster.element.error(
+            f"topo_parameters {shown(text)} are not numbers from 1",
+            f"see SimGrid's manual on {cluster.topology}",
+        )
+    return [int(item) for item in items]
+
+
+def _check_count(cluster: Cluster, wanted: int) -> None:
+    if wanted != len(cluster.hosts):
+        raise cluster.element.error(
+            f"topo_parameters ask for {wanted:,} hosts, radical gives {len(cluster.hosts):,}",
+            "make the two agree",
+        )
+
+
+def _torus(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
+    element = cluster.element
+    sides = _numbers(cluster, element.get("topo_parameters"))
+    _check_count(cluster, math.prod(sides))
+    # SimGrid's first side runs fastest, Hocket's last; a side of 1 adds nothing.
+    sides = [side for side in reversed(sides) if side > 1] or [1]
+    check_sides(element.source, "torus", sides, element.line)
+    grid = Grid("torus", sides, cluster.rate, cluster.latency, cluster.hosts, defaults.ranks, _ties(sides))
+    return NetworkDescription(source=element.source.name, shape="grid", grid=grid)
+
+
+def _ties(sides: list[int]) -> list[str]:
+    """What SimGrid's TorusZone does half-way round: up, but down from the coordinate in the middle."""
+    return [
+        "+" * (side // 2) + "-" + "+" * (side // 2 - 1) if side > 2 and side % 2 == 0 else ""
+        for side in sides
+    ]
+
+
+def _fat_tree(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
+    """A tree if each switch has one parent, else a graph; parallel cables are one faster link."""
+    element = cluster.element
+    parameters = element.get("topo_parameters").split(";")
+    if len(parameters) != 4 or len(_numbers(cluster, parameters[0])) != 1:
+        raise element.error(
+            "topo_parameters of a fat tree are “levels;down;up;cables”", "as in 2;4,4;1,2;1,2"
+        )
+    levels = _numbers(cluster, parameters[0])[0]
+    down, up, cables = (_numbers(cluster, parameter) for parameter in parameters[1:])
+    if not len(down) == len(up) == len(cables) == levels or levels > MAX_DIMENSIONS:
+        raise element.error(
+            f"topo_parameters do not give {levels} numbers for each of down, up and cables",
+            f"at most {MAX_DIMENSIONS} levels, as in 2;4,4;1,2;1,2",
+        )
+    _check_count(cluster, math.prod(down))
+    sizes = fat_tree_levels(down, up)
+    nodes, wires = sum(sizes), fat_tree_links(down, up)
+    if nodes > 2 * MAX_NODES or wires > MAX_LINKS:
+        raise element.error(f"a fat tree of {nodes:,} nodes and {wires:,} links", "give smaller parameters")
+    names = [
+        f"{cluster.name}_switch_{level}_{at}" for level in range(1, levels + 1) for at in range(sizes[level])
+    ]
+    return fat_tree(
+        element.source.name,
+        down,
+        up,
+        cables,
+        Defaults(cluster.rate, cluster.latency, defaults.ranks),
+        element.source.at(element.line),
+        [*cluster.hosts, *names],
+    )

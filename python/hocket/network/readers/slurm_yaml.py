@@ -1,0 +1,163 @@
+"""Slurm's ``topology.yaml`` (since 25.05), and what ``scontrol show topoconf`` prints: trees, blocks, rings (25.11) and
+tori (26.05); :mod:`slurm_shapes` says what they mean.
+
+A ``flat`` topology says nothing about hosts, so it is refused with the way out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import yaml
+
+from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.readers.slurm_shapes import (
+    Region,
+    Told,
+    Triple,
+    Unit,
+    blocks_of,
+    check_only,
+    ring_of,
+    torus_of,
+    tree_of,
+    whole,
+)
+from hocket.network.readers.yaml_nodes import compose, is_true, line_of, mapping, sequence, text
+from hocket.network.source import Source
+
+MAX_YAML: Final = 2**20  # PyYAML takes many seconds for each
+_SNIFF: Final = re.compile(r"(?m)^[ \t]*-[ \t]+[\"']?(?:topology|switch|tree|flat|block|ring|torus3d)\b")
+_AXES: Final = ("x", "y", "z")
+_TORUS: Final = ("name", "dims", "nodes", "regions", "placements")
+_NO_LIST: Final = ("", "~", "null", "(null)")  # where scontrol has nothing to say
+
+
+def sniff(source: Source) -> bool:
+    return source.is_file and (source.suffix in (".yaml", ".yml") or _SNIFF.search(source.text) is not None)
+
+
+def read(source: Source, defaults: Defaults) -> NetworkDescription:
+    """The default topology of the file (the only one, or the first ``cluster_default``)."""
+    if len(source.text) > MAX_YAML:
+        raise source.error(
+            f"is larger than {MAX_YAML // 2**20} MiB", remedy="use topology.conf, which reads faster"
+        )
+    root = compose(source)
+    topologies = [mapping(source, item, "topology", _TOP) for item in sequence(source, root, "the file")]
+    if not topologies:
+        raise source.error("holds no topology", remedy="add one with a tree")
+    chosen = [topology for topology in topologies if is_true(topology.get("cluster_default"))]
+    topology = (chosen or topologies)[0]
+    line = line_of(next(iter(topology.values()))) if topology else 0
+    named = [kind for kind in _KINDS if kind in topology]
+    kinds = [kind for kind in named if _says_something(topology[kind])] or named
+    if len(kinds) != 1 or kinds[0] not in _READ:
+        problem = (
+            f"is {kinds[0]}, which does not say how hosts are wired"
+            if len(kinds) == 1
+            else "has no single type"
+        )
+        at = line_of(topology[kinds[0]]) if kinds else line
+        raise source.error(f"the topology {problem}", at, "describe it as a tree of switches, or as star:N")
+    return _READ[kinds[0]](source, defaults, topology[kinds[0]])
+
+
+def _says_something(node: yaml.Node) -> bool:
+    """``scontrol show topoconf`` lists the kinds that a topology is not, too: ``tree: {}``, ``flat: false``."""
+    if isinstance(node, yaml.ScalarNode):
+        return str(node.value).lower() not in (*_NO_LIST, "false", "no", "off")
+    return bool(node.value)
+
+
+def _tree(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
+    tree = mapping(source, node, "tree", ("switches",))
+    if "switches" not in tree:
+        raise source.error("the tree has no switches", line_of(node), "add a list of switches")
+    switches = _units(source, tree["switches"], "switches", "switch", ("children", "nodes"))
+    return tree_of(source, defaults, switches, line_of(tree["switches"]), "add nodes to a switch")
+
+
+def _blocks(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
+    values = mapping(source, node, "block topology", ("block_sizes", "blocks"))
+    if "blocks" not in values:
+        raise source.error("the topology has no blocks", line_of(node), "add a list of blocks")
+    sizes = sequence(source, values["block_sizes"], "block_sizes") if "block_sizes" in values else []
+    told = [Told(text(source, size, "a block size"), line_of(size)) for size in sizes]
+    blocks = _units(source, values["blocks"], "blocks", "block", ("nodes",))
+    return blocks_of(source, defaults, blocks, told, line_of(node))
+
+
+def _ring(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
+    values = mapping(source, node, "ring", ("rings",))
+    rings = _units(source, values.get("rings"), "rings", "ring", ("nodes",))
+    return ring_of(source, defaults, rings, "rings", line_of(node))
+
+
+def _units(source: Source, node: yaml.Node | None, what: str, kind: str, keys: tuple[str, ...]) -> list[Unit]:
+    units = []
+    for item in sequence(source, node, what):
+        values = mapping(source, item, kind, (kind, *keys))
+        if kind not in values:
+            raise source.error(f"the {kind} has no name", line_of(item), f"begin it with {kind}: …")
+        name = Told(text(source, values[kind], kind), line_of(item))
+        nodes, children = (_listed(source, values.get(key), key) for key in ("nodes", "children"))
+        units.append(Unit(name, nodes, children))
+    return units
+
+
+def _listed(source: Source, node: yaml.Node | None, what: str) -> Told | None:
+    if node is None or (isinstance(node, yaml.ScalarNode) and str(node.value).lower() in _NO_LIST):
+        return None
+    return Told(text(source, node, what), line_of(node))
+
+
+def _torus(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
+    """Placements are Slurm's own affair."""
+    values = mapping(source, node, "torus3d", ("toruses",))
+    items = sequence(source, values.get("toruses"), "toruses")
+    check_only(source, "toruses", len(items), line_of(node))
+    torus = mapping(source, items[0], "torus3d", _TORUS)
+    line = line_of(next(iter(torus.values()))) if torus else line_of(node)
+    nodes = _listed(source, torus.get("nodes"), "nodes")
+    regions = torus.get("regions")
+    regions = regions if regions is not None and _says_something(regions) else None
+    if "dims" not in torus or (nodes is None) == (regions is None):
+        raise source.error(
+            "a torus needs dims, and either nodes or regions", line, "write dims: {x: 4, y: 4, z: 2}"
+        )
+    sides = _triple(source, torus["dims"], "dims")
+    boxes = (
+        [Region((0, 0, 0), sides, nodes, nodes.line)]
+        if nodes is not None
+        else [_region(source, item) for item in sequence(source, regions, "regions")]
+    )
+    return torus_of(source, defaults, sides, boxes, line_of(torus["dims"]))
+
+
+def _region(source: Source, item: yaml.Node) -> Region:
+    values = mapping(source, item, "region", ("anchor", "dims", "nodes"))
+    nodes = _listed(source, values.get("nodes"), "nodes")
+    if nodes is None or len(values) != 3:
+        raise source.error("a region needs anchor, dims and nodes", line_of(item), "add what is missing")
+    anchor, dims = (_triple(source, values[key], key) for key in ("anchor", "dims"))
+    return Region(anchor, dims, nodes, line_of(item))
+
+
+def _triple(source: Source, node: yaml.Node, what: str) -> Triple:
+    values = mapping(source, node, what, _AXES)
+    if len(values) != len(_AXES):
+        raise source.error(f"{what} needs x, y and z", line_of(node), f"write {what}: {{x: 4, y: 4, z: 2}}")
+    x, y, z = (
+        whole(source, Told(text(source, values[axis], axis), line_of(values[axis])), axis) for axis in _AXES
+    )
+    return x, y, z
+
+
+_READ: Final[dict[str, Callable[[Source, Defaults, yaml.Node], NetworkDescription]]] = {
+    "tree": _tree, "block": _blocks, "ring": _ring, "torus3d": _torus,
+}  # fmt: skip
+_KINDS: Final = ("flat", *_READ)
+_TOP: Final = ("topology", "cluster_default", *_KINDS)

@@ -1,0 +1,309 @@
+"""Hocket's own format, TOML; ``docs/networks.md`` describes it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from hocket.errors import NetworkError, Where
+from hocket.network.description import (
+    MAX_RANKS,
+    Defaults,
+    Grid,
+    GridKind,
+    Link,
+    NetworkDescription,
+    suggestion,
+)
+from hocket.network.grids import MAX_DIMENSIONS, check_sides, check_ties, read_coordinates
+from hocket.network.hostlist import expand
+from hocket.network.readers.tables import read_tables
+from hocket.network.source import Source, load_beside, shown
+from hocket.units import parse_rate, parse_time
+
+_GRIDS: Final[dict[str, GridKind]] = {"torus": "torus", "mesh": "mesh", "hypercube": "hypercube"}
+_ARRAYS: Final = ("switch", "host", "link")
+_TOP: Final = ("name", "shape", "routes", "defaults", *_ARRAYS, *_GRIDS)
+_KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "defaults": ("rate", "latency", "ranks"),
+    "switch": ("name", "hosts", "uplink", "rate", "latency", "host_rate", "host_latency", "ranks"),
+    "host": ("name", "switch", "rate", "latency", "ranks"),
+    "link": ("a", "b", "rate", "latency"),
+    "torus": ("sides", "ties", "coordinates", "rate", "latency", "ranks"),
+    "mesh": ("sides", "coordinates", "rate", "latency", "ranks"),
+    "hypercube": ("dimensions", "rate", "latency", "ranks"),
+}
+_HEADER: Final = re.compile(r"[ \t]*\[\[?[ \t]*([A-Za-z]+)[ \t]*\]")
+_KEY: Final = re.compile(r"[ \t]*([A-Za-z_]+)[ \t]*=")
+_OURS: Final = re.compile(rf"(?m)^[ \t]*\[\[?[ \t]*(?:{'|'.join(_KEYS)})[ \t]*\]")
+# tomllib takes quadratic time for a key of very many parts.
+_LONG_KEY: Final = re.compile(
+    r"(?m)^[ \t]*\[{0,2}[ \t]*(?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){50}"
+)
+
+
+def sniff(source: Source) -> bool:
+    return source.is_file and (source.suffix == ".toml" or _OURS.search(source.text) is not None)
+
+
+def read(source: Source, defaults: Defaults) -> NetworkDescription:
+    """The network of a TOML file."""
+    return _Document(source, defaults).read()
+
+
+class _Table:
+    """One table, with the line of its header and of each of its keys."""
+
+    def __init__(
+        self, source: Source, kind: str, values: dict[str, Any], line: int, lines: dict[str, int]
+    ) -> None:
+        self.source, self.kind, self.values, self.line, self.lines = source, kind, values, line, lines
+        for key in values:
+            if key not in _KEYS[kind]:
+                raise self.error(
+                    f"[{kind}] has no key {shown(key)}",
+                    key,
+                    suggestion(key, _KEYS[kind]) or f"it has {', '.join(_KEYS[kind])}",
+                )
+
+    @property
+    def where(self) -> Where:
+        return self.source.at(self.line)
+
+    def error(self, what: str, key: str = "", remedy: str = "") -> NetworkError:
+        return self.source.error(what, self.at(key).line, remedy)
+
+    def at(self, key: str) -> Where:
+        return self.source.at(self.lines.get(key, self.line))
+
+    def text(self, key: str) -> str | None:
+        value = self.values.get(key)
+        if value is None or (isinstance(value, str) and value):
+            return value
+        raise self.error(f"{key} must be a name in quotes", key, f'write {key} = "…"')
+
+    def name(self, key: str) -> str:
+        value = self.text(key)
+        if value is None:
+            raise self.error(f"this [[{self.kind}]] has no {key}", remedy=f'add {key} = "…"')
+        return value
+
+    def quantity(self, key: str, parser: Callable[[str], float], default: float) -> float:
+        value = self.values.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            example = "1Gbit" if parser is parse_rate else "5us"
+            raise self.error(f"{key} must be a text with a unit", key, f'write {key} = "{example}"')
+        return self.source.parse(parser, value, self.at(key).line)
+
+    def rate(self, default: float, key: str = "rate") -> float:
+        return self.quantity(key, parse_rate, default)
+
+    def latency(self, default: float, key: str = "latency") -> float:
+        return self.quantity(key, parse_time, default)
+
+    def integer(self, key: str, default: int, most: int) -> int:
+        value = self.values.get(key, default)
+        if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most:
+            return value
+        raise self.error(f"{key} must be a whole number from 1 to {most}", key, f"write {key} = 2")
+
+    def ranks(self, default: int) -> int:
+        return self.integer("ranks", default, MAX_RANKS)
+
+
+class _Document:
+    def __init__(self, source: Source, defaults: Defaults) -> None:
+        self.source = source
+        self.defaults = defaults
+        self.values = _parse(source)
+        self.headers = _headers(source.text)
+        for key, value in self.values.items():
+            if key not in _TOP:
+                raise source.error(
+                    f"unknown key or table {shown(key)}",
+                    self._line_of(key),
+                    suggestion(key, _TOP) or f"known are {', '.join(_TOP)}",
+                )
+            wanted = list if key in _ARRAYS else dict if key in _KEYS else str
+            if not isinstance(value, wanted):
+                form = (
+                    f"[[{key}]] table" if wanted is list else f"[{key}] table" if wanted is dict else "text"
+                )
+                raise source.error(
+                    f"{key} must be a {form}", self._line_of(key), "see 'hocket help networks'"
+                )
+
+    def _line_of(self, key: str) -> int:
+        if key in self.headers:
+            return self.headers[key][0][0]
+        match = re.search(rf"(?m)^[ \t]*\[{{0,2}}[ \t]*[\"']?{re.escape(key)}\b", self.source.text)
+        return self.source.text.count("\n", 0, match.end()) + 1 if match else 0
+
+    def _tables(self, kind: str) -> Iterable[_Table]:
+        values = self.values.get(kind, [])
+        values = values if isinstance(values, list) else [values]
+        places = self.headers.get(kind, [])
+        # Headers are found by their look; a multi-line text may imitate one, and then no line is better.
+        if len(places) != len(values):
+            places = [(self._line_of(kind), {})] * len(values)
+        for value, (line, keys) in zip(values, places, strict=True):
+            if not isinstance(value, dict):
+                raise self.source.error(
+                    f"{kind} must be a [[{kind}]] table", line, "see 'hocket help networks'"
+                )
+            yield _Table(self.source, kind, value, line, keys)
+
+    def read(self) -> NetworkDescription:
+        shape = self.values.get("shape", "tree")
+        if shape not in ("tree", "graph"):
+            raise self.source.error(
+                f"there is no shape {shown(shape)}", self._line_of("shape"), 'write shape = "tree" or "graph"'
+            )
+        for table in self._tables("defaults"):
+            self.defaults = replace(
+                self.defaults,
+                rate=table.rate(self.defaults.rate),
+                latency=table.latency(self.defaults.latency),
+                ranks=table.ranks(self.defaults.ranks),
+            )
+        tables = [table for kind in _ARRAYS for table in self._tables(kind)]
+        grids = [table for kind in _GRIDS for table in self._tables(kind)]
+        if len(grids) > 1 or (grids and tables):
+            raise self.source.error(
+                f"a [{grids[0].kind}] is the whole network",
+                grids[0].line,
+                "put everything else into other files",
+            )
+        if "routes" in self.values and (grids or shape != "graph"):
+            raise self.source.error(
+                "routes are the forwarding tables of a graph",
+                self._line_of("routes"),
+                "ties say where messages of a torus go"
+                if grids
+                else 'write shape = "graph" or remove routes',
+            )
+        if grids:
+            return self._grid(grids[0])
+        result = NetworkDescription(source=self.source.name, shape=shape)
+        readers = {"switch": self._switch, "host": self._host, "link": self._link}
+        for table in sorted(tables, key=lambda table: table.line):
+            readers[table.kind](table, result)
+        if not result.hosts:
+            raise self.source.error("the network has no hosts", remedy='add hosts = "n[0-7]" to a [[switch]]')
+        if "routes" in self.values:
+            routes = load_beside(self.source, self.values["routes"], self._line_of("routes"), "routes")
+            result.forwarding = read_tables(routes, result)
+        return result
+
+    def _switch(self, table: _Table, result: NetworkDescription) -> None:
+        defaults, name = self.defaults, table.name("name")
+        result.add_switch(name, table.at("name"))
+        uplink = table.text("uplink")
+        if uplink is not None:
+            rate, latency = table.rate(defaults.rate), table.latency(defaults.latency)
+            result.links.append(Link(uplink, name, rate, latency, table.at("uplink")))
+        elif "rate" in table.values or "latency" in table.values:
+            key = "rate" if "rate" in table.values else "latency"
+            raise table.error(
+                f"{key} is that of the uplink, and there is none", key, f"use host_{key} or uplink"
+            )
+        hosts = table.values.get("hosts")
+        ranks = table.ranks(defaults.ranks)
+        rate = table.rate(defaults.rate, "host_rate")
+        latency = table.latency(defaults.latency, "host_latency")
+        if hosts is None or hosts == "":
+            return
+        where = table.at("hosts")
+        items = hosts if isinstance(hosts, list) else [hosts]
+        for item in items:
+            if not isinstance(item, str):
+                raise table.error("hosts must be a host list in quotes", "hosts", 'write hosts = "n[0-7]"')
+            for host in expand(item, self.source, where.line):
+                result.add_host(host, ranks, where)
+                result.links.append(Link(name, host, rate, latency, where))
+
+    def _host(self, table: _Table, result: NetworkDescription) -> None:
+        name, switch = table.name("name"), table.text("switch")
+        result.add_host(name, table.ranks(self.defaults.ranks), table.at("name"))
+        rate, latency = table.rate(self.defaults.rate), table.latency(self.defaults.latency)
+        if switch is not None:
+            result.links.append(Link(switch, name, rate, latency, table.at("switch")))
+
+    def _link(self, table: _Table, result: NetworkDescription) -> None:
+        rate, latency = table.rate(self.defaults.rate), table.latency(self.defaults.latency)
+        result.links.append(Link(table.name("a"), table.name("b"), rate, latency, table.where))
+
+    def _grid(self, table: _Table) -> NetworkDescription:
+        if table.kind == "hypercube":
+            if "dimensions" not in table.values:
+                raise table.error("this [hypercube] has no dimensions", remedy="add dimensions = 6")
+            sides = [table.integer("dimensions", 0, MAX_DIMENSIONS)]
+        else:
+            sides = table.values.get("sides", [])
+            if not isinstance(sides, list) or not sides or not all(type(s) is int and s >= 1 for s in sides):
+                raise table.error("sides must be whole numbers from 1", "sides", "write sides = [8, 4, 8, 2]")
+        check_sides(
+            self.source,
+            table.kind,
+            sides,
+            table.at("dimensions" if table.kind == "hypercube" else "sides").line,
+        )
+        defaults = self.defaults
+        grid = Grid(
+            _GRIDS[table.kind],
+            sides,
+            table.rate(defaults.rate),
+            table.latency(defaults.latency),
+            self._names(table, sides),
+            table.ranks(defaults.ranks),
+            check_ties(self.source, sides, table.values["ties"], table.at("ties").line)
+            if "ties" in table.values
+            else None,
+        )
+        return NetworkDescription(source=self.source.name, shape="grid", grid=grid)
+
+    def _names(self, table: _Table, sides: list[int]) -> list[str] | None:
+        name = table.text("coordinates")
+        if name is None:
+            return None
+        return read_coordinates(
+            load_beside(self.source, name, table.at("coordinates").line, "coordinates"), sides
+        )
+
+
+def _parse(source: Source) -> dict[str, Any]:
+    long_key = _LONG_KEY.search(source.text)
+    if long_key:
+        line = source.text.count("\n", 0, long_key.end()) + 1
+        raise source.error("a key of more than 50 parts", line, "a network file needs no such key")
+    try:
+        return tomllib.loads(source.text)
+    except RecursionError:
+        raise source.error("is nested too deeply", remedy="a network file needs no nested arrays") from None
+    except ValueError as problem:  # TOMLDecodeError is one, and so is an integer of thousands of digits
+        text = str(problem)
+        place = re.search(r"\(at line (\d+), column (\d+)\)", text)
+        line = int(place[1]) if place else source.text.count("\n") + 1 if "end of document" in text else 0
+        what = re.sub(r"\s*\(at .*\)", "", text)
+        raise source.error(f"is not TOML: {shown(what, 200)[1:-1]}", line, "correct the syntax") from None
+
+
+def _headers(text: str) -> dict[str, list[tuple[int, dict[str, int]]]]:
+    """For each table name, the lines of its headers and of the keys under each."""
+    found: dict[str, list[tuple[int, dict[str, int]]]] = {}
+    keys: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        header = _HEADER.match(line)
+        if header:
+            keys = {}
+            found.setdefault(header[1], []).append((number, keys))
+        else:
+            key = _KEY.match(line)
+            if key:
+                keys.setdefault(key[1], number)
+    return found

@@ -1,0 +1,48 @@
+"""A calibration as a picture: times of messages by size, and what flows leave of a wire."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hocket.pictures.style import FAINT, GROUP_COLOURS, check, context, new_figure, save
+
+if TYPE_CHECKING:
+    from hocket.costs.calibration import Calibration
+
+
+def draw_calibration(calibration: Calibration, path: str | Path) -> None:
+    """Writes an .svg, .png or .pdf file. Left: seconds of a message by its bytes, a line for each distance; right:
+    percent of a wire's rate that flows carry together."""
+    target = check(path)
+    colours = list(GROUP_COLOURS.values())
+    with context():
+        figure = new_figure(9, 3.6)
+        times, parts = figure.subplots(1, 2)
+        for number, one in enumerate(calibration.classes):
+            known = one.transfers
+            middle = [t.seconds.median for t in known]
+            errors = [t.seconds.median * t.seconds.spread for t in known]
+            times.errorbar([t.bytes for t in known], middle, errors, marker="o", markersize=3, capsize=2,
+                           color=colours[number % len(colours)], label=one.name)  # fmt: skip
+        times.set(xscale="log", yscale="log", xlabel="bytes of a message", ylabel="seconds")
+        wires = (("into one host", calibration.host_flows), ("over one trunk", calibration.trunk_flows))
+        number = 0
+        for what, flows in wires:
+            for size in sorted({flow.bytes for flow in flows}):
+                found = sorted((flow.flows, 100 * flow.part) for flow in flows if flow.bytes == size)
+                parts.plot(*zip(*found, strict=True), marker="o", markersize=3,
+                           linestyle="-" if flows is calibration.host_flows else "--",
+                           color=colours[number % len(colours)], label=f"{size // 1024} KiB each, {what}")  # fmt: skip
+                number += 1
+        parts.set(xlabel="flows at once", ylabel="% of the wire's rate", ylim=(0, 105), xticks=(1, 2, 4, 8))
+        for axes in (times, parts):
+            axes.grid(color=FAINT)
+            axes.set_axisbelow(True)
+            if axes.get_legend_handles_labels()[0]:
+                axes.legend(frameon=False, fontsize=7)
+        figure.suptitle(
+            f"{calibration.mpi}: {calibration.ranks} ranks on {calibration.hosts} hosts, {calibration.date}"
+        )
+        figure.tight_layout()
+        save(figure, target)

@@ -1,0 +1,1 @@
+"""Plans of exchanges: made, proved, predicted, compared, and read from files."""

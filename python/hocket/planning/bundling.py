@@ -1,0 +1,286 @@
+"""Exchanges in two levels: ranks put what they have into the memory of their host, one message goes between two hosts.
+
+No algorithm lives here: the core lays out the memory, verifies both levels and predicts.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from hocket import _core
+from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, IRREGULAR
+from hocket.errors import PlanError, UsageError
+from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, plan_demand, ports_of
+
+if TYPE_CHECKING:
+    from hocket.costs.model import Costs
+
+DIRECT: Final = "direct"
+COMBINED: Final = "combined"
+KINDS: Final = (AUTO, DIRECT, COMBINED)
+PATTERNS: Final = (ALL_TO_ALL, ALL_GATHER, ALL_REDUCE, IRREGULAR)
+MOST_COMBINED: Final = 256  # hosts; with more, what every host passes on would take long to plan
+MOST_CROSSING: Final = 24  # 2**24 bytes: far beyond where anything is bundled
+# Two calls of a communicator may be under way, and share its memory.
+MEMORY: Final[int] = next(v.fallback for v in _core.variables() if v.name == "HOCKET_HOST_MEMORY") // 2
+
+
+@dataclass(frozen=True, slots=True)
+class BundledPlan:
+    """An exchange in two levels and what is known about it. ``radix``: 0 where every bundle goes straight."""
+
+    network: _core.Network  # of the ranks
+    between: _core.Network  # one rank a host
+    exchange: _core.BundledExchange
+    planned: PlannedExchange | None  # of the hosts, as a plan file has it; None: combined
+    waits: _core.Waits
+    certificate: _core.BundleCertificate
+    time: _core.BundleTime | None
+    radix: int
+    plan_seconds: float
+    verify_seconds: float
+
+    @property
+    def kind(self) -> str:
+        """For people."""
+        return f"combined by radix {self.radix}" if self.radix else "direct"
+
+    @property
+    def scheduler(self) -> str:
+        """Of the messages between hosts."""
+        return "bruck" if self.planned is None else self.planned.scheduler
+
+    def report(self) -> dict[str, Any]:
+        """For ``--json``."""
+        took = self.time
+        return {
+            "kind": COMBINED if self.radix else DIRECT,
+            "radix": self.radix or None,
+            "scheduler": self.scheduler,
+            "hosts": len(self.exchange.groups),
+            "messages": len(self.exchange.schedule),
+            "direct_messages": messages_between_hosts(self.network, self.exchange.demand),
+            "phases": self.exchange.schedule.phases,
+            "bytes_between_hosts": sum(self.exchange.schedule.lengths()),
+            "memory_bytes": max(self.exchange.memory),
+            "put_seconds": None if took is None else took.put,
+            "between_seconds": None if took is None else took.between,
+            "take_seconds": None if took is None else took.take,
+            "predicted_seconds": None if took is None else took.seconds,
+            "contention_free": self.certificate.contention_free,
+            "complete": self.certificate.complete,
+        }
+
+
+def messages_between_hosts(network: _core.Network, demand: _core.Demand) -> int:
+    """Messages of ranks, one by one, that leave their host."""
+    host_of = _core.groups_of(network).host_of
+    if demand.pattern == IRREGULAR:
+        return sum(1 for src, dst, _ in demand.list() if host_of[src] != host_of[dst])
+    if demand.by_blocks:
+        return int(demand.messages)
+    counts = [len(ranks) for ranks in _core.groups_of(network).ranks]
+    return sum(counts) ** 2 - sum(count * count for count in counts)
+
+
+def why_not(network: _core.Network, demand: _core.Demand, bound: int = MEMORY) -> str:
+    """Empty if the exchange can be bundled, else the reason why not."""
+    groups = _core.groups_of(network)
+    return str(_core.why_not_bundled(groups, demand)) or (
+        f"it takes more than {bound} bytes of memory on a host"
+        if _least_memory(groups, demand) > bound
+        else ""
+    )
+
+
+def plan_bundles(
+    network: _core.Network,
+    demand: _core.Demand,
+    costs: Costs,
+    *,
+    kind: str = AUTO,
+    radix: int | None = None,
+    scheduler: str = AUTO,
+    window: int | None = None,
+    bound: int = MEMORY,
+    steps: int = MOST_STEPS,
+) -> BundledPlan:
+    """The faster one of the asked kind by prediction, verified. Raises UsageError where nothing can be bundled."""
+    if reason := _core.why_not_bundled(_core.groups_of(network), demand):
+        raise UsageError(
+            f"there is nothing to bundle: {reason}", remedy="leave --bundles, or give --ranks-per-host"
+        )
+    combines = demand.pattern in (ALL_TO_ALL, IRREGULAR) and len(network.hosts) <= MOST_COMBINED
+    if kind == COMBINED and not combines:
+        raise UsageError(
+            f"bundles of {len(network.hosts)} hosts in an exchange of pattern {demand.pattern} are not combined",
+            remedy=f"all-to-alls and irregular exchanges of up to {MOST_COMBINED} hosts are; say --bundles direct",
+        )
+    found = []
+    if kind != COMBINED:
+        found.append(_direct(network, demand, costs, scheduler, window, bound, steps))
+    if kind == COMBINED or (kind == AUTO and combines and scheduler == AUTO):
+        wanted = _core.radices(len(network.hosts)) if radix is None else [radix]
+        found += [_combined(network, demand, costs, each, window, bound, steps) for each in wanted]
+    return min(found, key=lambda one: float("inf") if one.time is None else one.time.seconds)
+
+
+def runs_bundle(network: _core.Network, demand: _core.Demand) -> bool:
+    """Whether runs can bundle the exchange. Broadcasts and the like are not bundled."""
+    one_giver = sum(1 for each in demand.contributions if each) == 1
+    return demand.pattern in PATTERNS and not one_giver and not why_not(network, demand)
+
+
+def seconds_of(
+    network: _core.Network, demand: _core.Demand, costs: Costs, steps: int, kind: str = DIRECT,
+    window: int | None = None,
+) -> float | None:  # fmt: skip
+    """What the exchange takes in bundles; None where that is not known."""
+    one = plan_bundles(network, demand, costs, kind=kind, window=window, steps=steps)
+    return float(one.time.seconds) if one.time is not None and one.certificate.ok else None
+
+
+def verified(
+    network: _core.Network, exchange: _core.BundledExchange, waits: _core.Waits, ports: _core.PortModel,
+    bound: int = MEMORY,
+) -> _core.BundleCertificate:  # fmt: skip
+    """What the verifier finds in both levels. ``network``: one rank a host."""
+    return _core.verify_bundles(network, exchange, waits, bound, ports)
+
+
+def memory_seconds(
+    between: _core.Network, exchange: _core.BundledExchange, waits: _core.Waits
+) -> _core.BundleTime:
+    """What the memory of hosts takes; between hosts as on an ideal machine."""
+    from hocket.costs.memory import read_profile
+
+    return _core.bundle_seconds(between, exchange, waits, _core.ModelParameters(), read_profile(), 1 << 62)
+
+
+def rank_by_rank_seconds(
+    network: _core.Network, demand: _core.Demand, costs: Costs, steps: int
+) -> float | None:
+    """The same exchange with a message for every two ranks, under the faster of the usual windows."""
+    planned = plan_demand(network, demand)
+    parameters = costs.parameters(network, demand.bytes, segmented=True)
+    found = []
+    for window in (1, 2):
+        waits = _core.derive_waits(network, planned.schedule, window)
+        result = _core.simulate_within(
+            steps, network, planned.schedule, waits, f"window:{window}", parameters
+        )
+        found += [] if result is None else [float(result.seconds)]
+    return min(found, default=None)
+
+
+def crossing(network: _core.Network, name: str, costs: Costs, steps: int) -> int | None:
+    """Bytes of a message, or of what a rank contributes, up to which bundles are predicted to be faster: a power of
+    two, 0 for none. The search takes it that they are faster below. None: too large to be simulated."""
+
+    def faster(bytes: int) -> bool | None:
+        demand = find_demand(name, network.ranks, bytes)
+        if not runs_bundle(network, demand):
+            return False
+        combines = demand.pattern == ALL_TO_ALL and len(network.hosts) <= MOST_COMBINED
+        kinds = (DIRECT, COMBINED) if combines else (DIRECT,)
+        ways = [
+            took for kind in kinds if (took := seconds_of(network, demand, costs, steps, kind)) is not None
+        ]
+        direct = rank_by_rank_seconds(network, demand, costs, steps)
+        return None if direct is None or not ways else min(ways) < direct
+
+    low, high = -1, MOST_CROSSING  # 2**low: faster, 2**high: not
+    while high - low > 1:
+        middle = (low + high) // 2
+        answer = faster(1 << middle)
+        if answer is None:
+            return None
+        low, high = (middle, high) if answer else (low, middle)
+    return 0 if low < 0 else 1 << low
+
+
+def demand_of_ranks(network: _core.Network, between: _core.Demand) -> _core.Demand:
+    """Of the ranks of ``network``, what a plan of one rank a host bundles: its blocks shared out among them, or as
+    many bytes a message as its bundles have room for. Raises PlanError for what does not say who has what."""
+    groups = _core.groups_of(network)
+    if between.pattern == IRREGULAR:
+        raise PlanError(
+            "the plan of an irregular exchange between hosts does not say what each rank has",
+            remedy="verify it for one rank a host",
+        )
+    if not between.by_blocks:
+        return _core.Demand(network.ranks, between.bytes // groups.most**2)
+    blocks = between.contributions or [between.bytes] * between.ranks
+    if between.pattern == ALL_REDUCE:
+        return find_demand(ALL_REDUCE, network.ranks, sum(blocks))
+    shares = [0] * network.ranks
+    for ranks, block in zip(groups.ranks, blocks, strict=True):
+        for place, rank in enumerate(ranks):
+            shares[rank] = block * (place + 1) // len(ranks) - block * place // len(ranks)
+    return _core.Demand(network.ranks, max(shares), between.pattern, contributions=shares)
+
+
+def find_demand(name: str, ranks: int, bytes: int) -> _core.Demand:
+    """Of a collective without a root."""
+    from hocket.demand.collectives import find
+
+    return find(name).demand(ranks, bytes, 0)
+
+
+def _least_memory(groups: _core.HostGroups, demand: _core.Demand) -> int:
+    """Bytes that the fullest host needs at least; 0: not known without the layout."""
+    if demand.pattern == IRREGULAR:
+        return 0
+    if demand.pattern == ALL_TO_ALL:
+        return int(2 * groups.most * demand.ranks * demand.bytes)
+    total = sum(demand.contributions) if demand.contributions else demand.ranks * demand.bytes
+    return int(total if demand.pattern == ALL_GATHER else total * (groups.most + 1))
+
+
+def _direct(
+    network: _core.Network, demand: _core.Demand, costs: Costs, scheduler: str, window: int | None, bound: int,
+    steps: int,
+) -> BundledPlan:  # fmt: skip
+    begun = time.perf_counter()
+    groups, between = _core.groups_of(network), _core.one_rank_a_host(network)
+    planned = plan_demand(between, _core.scheduled_between(groups, demand), scheduler, window)
+    exchange = _core.bundle(groups, demand, planned.schedule)
+    return _known(network, between, exchange, planned, planned.waits, costs, 0, begun, bound, steps)
+
+
+def _combined(
+    network: _core.Network,
+    demand: _core.Demand,
+    costs: Costs,
+    radix: int,
+    window: int | None,
+    bound: int,
+    steps: int,
+) -> BundledPlan:
+    begun = time.perf_counter()
+    groups, between = _core.groups_of(network), _core.one_rank_a_host(network)
+    schedule = _core.combined_all_to_all(between, _core.demand_between(groups, demand), radix)
+    waits = _core.derive_waits(between, schedule, window or _core.run_window(demand))
+    exchange = _core.bundle(groups, demand, schedule)
+    return _known(network, between, exchange, None, waits, costs, radix, begun, bound, steps)
+
+
+def _known(
+    network: _core.Network, between: _core.Network, exchange: _core.BundledExchange, planned: PlannedExchange | None,
+    waits: _core.Waits, costs: Costs, radix: int, begun: float, bound: int, steps: int,
+) -> BundledPlan:  # fmt: skip
+    from hocket.costs.memory import read_profile
+
+    plan_seconds = time.perf_counter() - begun
+    begun = time.perf_counter()
+    ports = ports_of("" if planned is None else planned.scheduler, exchange.between.pattern)
+    certificate = verified(between, exchange, waits, ports, bound)
+    verify_seconds = time.perf_counter() - begun
+    most = int(max(exchange.schedule.lengths(), default=0))
+    parameters = costs.parameters(between, most, segmented=True)
+    took = _core.bundle_seconds(between, exchange, waits, parameters, read_profile(), steps)
+    return BundledPlan(
+        network, between, exchange, planned, waits, certificate, took, radix, plan_seconds, verify_seconds
+    )

@@ -1,0 +1,203 @@
+"""What each candidate of a run will take by the simulator, and what the algorithms of MPI libraries would."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from hocket import _core
+from hocket.costs.model import OUTSTANDING, SEGMENT, Costs, costs_for
+from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, library_calls
+from hocket.planning import bundling
+from hocket.units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from hocket.network import NetworkDescription
+
+MOST_MESSAGES: Final = 20_000  # of an exchange whose candidates are simulated unasked
+_STEPS: Final = 5_000_000  # of each simulation
+_MARGIN: Final = 0.02  # a gain that is worth releasing the next sender early
+_SHARE: Final = 0.05  # of a segment's time that its processors may take
+_LEAST_SEGMENT, _MOST_SEGMENT = 4096, 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What is to be carried out, and the schedule of it."""
+
+    network: _core.Network
+    demand: _core.Demand
+    schedule: _core.Schedule
+    waits: _core.Waits
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way, by its name in runs or the library's. ``seconds``: None if it cannot be simulated."""
+
+    name: str
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run should cut messages, and release the next sender; of measured costs."""
+
+    segment: int
+    release_threshold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a run chooses from, the fastest first; the library's own algorithms; and what all rests on."""
+
+    costs: Costs
+    candidates: tuple[Candidate, ...]
+    library: tuple[Candidate, ...]
+    settings: Settings | None
+
+    def as_json(self) -> dict[str, Any]:
+        """For reports."""
+        chosen = None
+        if self.settings is not None:
+            chosen = {"segment": self.settings.segment, "release_threshold": self.settings.release_threshold}
+        return {
+            "costs": self.costs.origin,
+            "measured": self.costs.measured,
+            "candidates": [{"name": one.name, "seconds": one.seconds} for one in self.candidates],
+            "library": [{"name": one.name, "seconds": one.seconds} for one in self.library],
+            "settings": chosen,
+        }
+
+    def lines(self) -> list[str]:
+        """For people."""
+        lines = [f"costs       {self.costs.origin}", f"candidates  {_told(self.candidates)}"]
+        if self.library:
+            lines.append(f"library     {_told(self.library)}")
+        if (chosen := self.settings) is not None:
+            threshold = chosen.release_threshold
+            early = f", the last {format_bytes(threshold)} released early" if threshold else ""
+            lines.append(
+                f"run with    segments of {format_bytes(chosen.segment)}{early}: "
+                f"HOCKET_SEGMENT={chosen.segment} HOCKET_RELEASE_THRESHOLD={threshold}"
+            )
+        return lines
+
+
+def _told(candidates: tuple[Candidate, ...]) -> str:
+    return ", ".join(
+        one.name if one.seconds is None else f"{one.name} {format_time(one.seconds, 3)}" for one in candidates
+    )
+
+
+def forecast(planned: Exchange, costs: Costs) -> Forecast:
+    """Simulates all that there are steps for. Nothing of an irregular exchange, whose messages differ."""
+    if planned.demand.pattern == IRREGULAR:
+        return Forecast(costs, (), (), None)
+    found = _fastest_first(_candidates(planned, costs))
+    settings = _settings(planned, costs, found) if costs.measured else None
+    return Forecast(costs, found, _fastest_first(_library(planned, costs)), settings)
+
+
+def _fastest_first(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(sorted(candidates, key=lambda one: math.inf if one.seconds is None else one.seconds))
+
+
+def costs_of(network: _core.Network, path: str | None, description: NetworkDescription) -> Costs:
+    """By the calibration in a file, the one kept of the network, or an assumed profile. Raises HocketError for a file
+    that cannot be used."""
+    from hocket.costs.kept import read_calibration
+
+    calibration, source = read_calibration(path, description, network.host_rate)
+    if calibration is None and source:
+        print(f"hocket: {source}: costs are assumed", file=sys.stderr)
+    return costs_for(network, calibration, source)
+
+
+def forecast_of(planned: Exchange, path: str | None, description: NetworkDescription) -> Forecast | None:
+    """By the costs of costs_of(). None where there is nothing to compare, or too much of it unless the user has named
+    a file. Raises HocketError for a file that cannot be used."""
+    costs = costs_of(planned.network, path, description)
+    few = len(planned.schedule) <= MOST_MESSAGES
+    if planned.demand.pattern == IRREGULAR or not (path is not None or few):
+        return None
+    found = forecast(planned, costs)
+    return found if found.candidates else None
+
+
+def _candidates(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
+    """Those that a run is offered by default settings, but the library's own call: nobody knows what that does."""
+    network, demand = planned.network, planned.demand
+    bundled = bundling.runs_bundle(network, demand)
+    usual = _core.run_window(demand)
+    for one in _core.choose.offered(demand.bytes, network.ranks, usual, SEGMENT):
+        if one.bundled and bundled and not (one.all_lead and not _all_lead(network, demand)):
+            # Bundles that the library carries, or nobody in turn, have no waits to simulate.
+            waits = one.window > 0 and not one.free
+            seconds = (
+                bundling.seconds_of(network, demand, costs, _STEPS, window=one.window) if waits else None
+            )
+            yield Candidate(one.name, seconds)
+        elif one.window > 0 and not one.bundled:
+            yield Candidate(one.name, _seconds_of(planned, costs, one))
+
+
+def _all_lead(network: _core.Network, demand: _core.Demand) -> bool:
+    """Whether every rank of a host can carry some of its bundles."""
+    return demand.pattern == ALL_TO_ALL and all(len(ranks) > 1 for ranks in _core.groups_of(network).ranks)
+
+
+def _seconds_of(planned: Exchange, costs: Costs, one: _core.choose.Candidate) -> float | None:
+    segment = _core.choose.large_segment if one.large else SEGMENT
+    parameters = costs.parameters(planned.network, planned.demand.bytes, segmented=True, segment=segment)
+    seconds: float | None = _core.choose.simulated_seconds(planned.network, planned.schedule, one, parameters)
+    return seconds
+
+
+def _library(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
+    network, demand = planned.network, planned.demand
+    for call in library_calls(demand):
+        parameters = costs.parameters(network, demand.bytes, segmented=False)
+        seconds = _simulated(network, call.make(network, demand), None, call.flow, parameters)
+        if seconds is not None:
+            yield Candidate(call.name, seconds)
+
+
+def _simulated(
+    network: _core.Network,
+    schedule: _core.Schedule,
+    waits: _core.Waits | None,
+    flow: str,
+    parameters: _core.ModelParameters,
+) -> float | None:
+    result = _core.simulate_within(_STEPS, network, schedule, waits, flow, parameters)
+    return None if result is None else float(result.seconds)
+
+
+def _settings(planned: Exchange, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
+    """Segments as long as their processors' work asks for, and the bandwidth-delay product; released early by what
+    a token's way takes, where the simulator says that it pays."""
+    one = costs.calibration
+    usual = planned.waits.window
+    best = next((each.seconds for each in found if each.name == f"window-{usual}"), None)
+    if one is None or best is None:
+        return None
+    near = one.between_hosts
+    rate = 1 / near.per_byte
+    far = max(each.latency for each in one.classes)
+    wanted = max((near.send.median + near.receive.median) * rate / _SHARE, 2 * far * rate / OUTSTANDING)
+    segment = _LEAST_SEGMENT
+    while segment < wanted and segment < _MOST_SEGMENT:
+        segment *= 2
+    early = -(-int(one.token_loaded.median * rate) // segment) * segment
+    longest = int(max(planned.schedule.lengths(), default=0))
+    if not 0 < early < longest:
+        return Settings(segment, 0)
+    network, schedule = planned.network, planned.schedule
+    parameters = costs.parameters(network, planned.demand.bytes, segmented=True, early_release=early)
+    seconds = _simulated(network, schedule, planned.waits, f"window:{usual}", parameters)
+    gains = seconds is not None and seconds < (1 - _MARGIN) * best
+    return Settings(segment, early if gains else 0)

@@ -1,0 +1,126 @@
+"""What every report says of a schedule, in one object."""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from hocket import _core
+from hocket.demand.collectives import IRREGULAR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Irregular:
+    """What an irregular exchange adds."""
+
+    largest_bytes: int
+    total_bytes: int
+    lockstep_seconds: float  # its phases one after the other
+    load_bound_seconds: float  # the busiest channel or port
+    splits: int
+    # For one version: the same two times as the bytes that a host sends meanwhile.
+    schedule_bytes: int
+    bound_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """A schedule of a demand on a network in plain numbers: sizes in bytes, times in seconds.
+
+    ``ratio`` is what the schedule takes over the least possible; 1.0 is optimal. An all-to-all counts phases;
+    those of blocks (all-gathers, reductions) may differ in length, so it counts predicted seconds; an irregular
+    exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted seconds over the
+    least: it also counts latencies. None: not known, where one rank's row stands for a schedule.
+    """
+
+    pattern: str
+    scheduler: str
+    hosts: int
+    ranks: int
+    messages: int
+    transfers: int
+    bytes: int
+    phases: int
+    bound_phases: int
+    ratio: float
+    time_ratio: float
+    bound_seconds: float
+    predicted_seconds: float
+    waits: int | None = None
+    waits_before_reduction: int | None = None
+    window: int | None = None
+    irregular: Irregular | None = None
+
+    @classmethod
+    def of(
+        cls,
+        network: _core.Network,
+        demand: _core.Demand,
+        scheduler: str,
+        schedule: _core.Schedule,
+        waits: _core.Waits,
+        bounds: _core.Bounds,
+        bound_phases: int,
+        bound_seconds: float,
+        predicted_seconds: float,
+    ) -> Self:
+        """Those of a whole schedule."""
+        time_ratio = ratio(predicted_seconds, bound_seconds)
+        irregular = None
+        if demand.pattern == IRREGULAR:
+            lockstep = float(_core.lockstep_seconds(network, schedule))
+            irregular = Irregular(
+                largest_bytes=demand.bytes,
+                total_bytes=demand.total_bytes,
+                lockstep_seconds=lockstep,
+                load_bound_seconds=bounds.one_port_seconds,
+                splits=len(schedule) - demand.messages,
+                schedule_bytes=round(lockstep * network.host_rate),
+                bound_bytes=round(bounds.one_port_seconds * network.host_rate),
+            )
+            over = ratio(lockstep, bounds.one_port_seconds)
+        else:
+            over = time_ratio if demand.by_blocks else ratio(schedule.phases, bound_phases)
+        return cls(
+            pattern=str(demand.pattern),
+            scheduler=scheduler,
+            hosts=len(network.hosts),
+            ranks=network.ranks,
+            messages=demand.messages,
+            transfers=len(schedule),
+            bytes=demand.bytes,
+            phases=schedule.phases,
+            bound_phases=bound_phases,
+            ratio=over,
+            time_ratio=time_ratio,
+            bound_seconds=bound_seconds,
+            predicted_seconds=predicted_seconds,
+            waits=len(waits),
+            waits_before_reduction=waits.derived,
+            window=waits.window,
+            irregular=irregular,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """One flat object."""
+        numbers = asdict(self)
+        more: dict[str, Any] = numbers.pop("irregular") or {}
+        return {**numbers, **more}
+
+
+def ratio(taken: float, bound: float) -> float:
+    """``taken / bound``; nothing to do is done optimally."""
+    return taken / bound if bound else 1.0
+
+
+def peak_rss_bytes() -> int:
+    """The most memory that this process has had."""
+    try:  # ru_maxrss also counts the process that forked this one, so the kernel's own figure comes first
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

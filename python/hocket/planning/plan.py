@@ -1,0 +1,267 @@
+"""Planning an exchange: schedule, waits, bounds, proof and prediction in one object.
+
+No algorithm lives here; the core chooses, schedules, verifies and simulates.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from hocket import _core
+from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
+from hocket.errors import PlanError, UsageError
+from hocket.planning.figures import Figures, peak_rss_bytes
+
+AUTO: Final = "auto"
+MOST_STEPS: Final[int] = _core.MOST_SIMULATION_STEPS
+SIMULATED: Final = "simulated"
+BY_PHASES: Final = "by phases"
+BY_LOAD: Final = "by load"
+
+
+@dataclass
+class PlannedExchange:
+    """A schedule with everything that is known about it."""
+
+    network: _core.Network
+    demand: _core.Demand
+    scheduler: str
+    schedule: _core.Schedule
+    waits: _core.Waits
+    bounds: _core.Bounds
+    bound_phases: int  # no schedule under the scheduler's port model has fewer
+    bound_seconds: float  # no schedule takes less time
+    certificate: _core.Certificate
+    plan_seconds: float  # schedule and waits
+    verify_seconds: float  # schedule and waits, again
+    predicted_seconds: float
+    prediction: str = SIMULATED  # what kind
+    startup: float = 0.0  # seconds that a message costs its sender
+    seed: int = 1  # of schedulers that draw lots
+    collective: str = ""
+
+    @cached_property
+    def figures(self) -> Figures:
+        return Figures.of(
+            self.network, self.demand, self.scheduler, self.schedule, self.waits, self.bounds,
+            self.bound_phases, self.bound_seconds, self.predicted_seconds,
+        )  # fmt: skip
+
+    @property
+    def token_seconds(self) -> float:
+        """The time of the schedule where each transfer only waits for those before it on its channels and for
+        its sender's."""
+        return float(_core.token_seconds(self.network, self.schedule))
+
+    def library_seconds(self) -> dict[str, float]:
+        """What orders of MPI libraries take on this network, by name: step after step, by the wires alone."""
+        calls = [call for call in library_calls(self.demand) if call.flow == "steps"]
+        made = ((call.name, call.make(self.network, self.demand)) for call in calls)
+        return {name: float(_core.lockstep_seconds(self.network, schedule)) for name, schedule in made}
+
+    def check_accepted(self) -> None:
+        """Raises PlanError for a schedule that the verifier refuses."""
+        if not self.certificate.ok:
+            _, phase, text = self.certificate.findings[0]
+            raise PlanError(
+                f"the verifier refuses the schedule of '{self.scheduler}': {text} (phase {phase})",
+                remedy="choose another --scheduler, or auto",
+            )
+
+    def plan(self) -> _core.Plan:
+        """What ``encode()`` turns into a plan file."""
+        return _core.Plan(
+            self.network,
+            self.schedule,
+            self.waits,
+            self.demand,
+            self.scheduler,
+            self.bound_phases,
+            self.bound_seconds,
+            self.predicted_seconds,
+        )
+
+    def report(self) -> dict[str, Any]:
+        """The object that ``hocket plan … --json`` prints."""
+        irregular: dict[str, Any] = {}
+        if self.demand.pattern == IRREGULAR:
+            seconds = self.token_seconds
+            irregular = {
+                "seed": self.seed,
+                "token_seconds": seconds,
+                "token_bytes": round(seconds * self.network.host_rate),  # for one version
+            }
+        return {
+            **self.figures.as_json(),
+            "startup": self.startup,
+            "prediction": self.prediction,
+            **irregular,
+            "contention_free": self.certificate.contention_free,
+            "complete": self.certificate.complete,
+            "plan_seconds": self.plan_seconds,
+            "verify_seconds": self.verify_seconds,
+            "peak_rss_bytes": peak_rss_bytes(),
+        }
+
+
+def plan_collective(
+    name: str,
+    network: _core.Network,
+    bytes: int,
+    scheduler: str = AUTO,
+    window: int | None = None,
+    startup: float | None = None,
+    *,
+    root: int = 0,
+    contributions: Sequence[int] | None = None,
+) -> PlannedExchange:
+    """Schedules a collective of ``bytes`` per message or contribution, derives its waits and verifies both.
+
+    ``startup`` is what a message costs its sender, in seconds: schedulers may trade phases for bytes by it. None:
+    what the ranks of a running program assume, so that they plan the same.
+    ``contributions``: the bytes of each rank's block in place of ``bytes``, where :func:`takes_contributions`.
+    """
+    if contributions is None:
+        demand = find(name).demand(network.ranks, bytes, root)
+    else:
+        most = max(contributions, default=0)
+        demand = _core.Demand(network.ranks, most, find(name).pattern, contributions=list(contributions))
+    seconds = find(name).usual_startup if startup is None else startup
+    planned = _plan(network, demand, scheduler, window, seconds)
+    planned.collective = name
+    return planned
+
+
+def plan_demand(
+    network: _core.Network, demand: _core.Demand, scheduler: str = AUTO, window: int | None = None
+) -> PlannedExchange:
+    """Schedules any demand by its bytes: messages cost their senders nothing else."""
+    return _plan(network, demand, scheduler, window)
+
+
+def plan_irregular(
+    network: _core.Network,
+    demand: _core.Demand,
+    scheduler: str = AUTO,
+    window: int | None = None,
+    startup: float = 0.0,
+    seed: int = 1,
+) -> PlannedExchange:
+    """Schedules an irregular demand (:func:`hocket.demand.read_demand`).
+
+    ``seed`` is for schedulers that draw lots: the same seed gives the same schedule.
+    """
+    return _plan(network, demand, scheduler, window, startup, seed)
+
+
+def _plan(
+    network: _core.Network,
+    demand: _core.Demand,
+    scheduler: str,
+    window: int | None,
+    startup: float = 0.0,
+    seed: int = 1,
+) -> PlannedExchange:
+    _check_size(demand)
+    if scheduler != AUTO:
+        _check_serves(scheduler, network, demand)
+    begun = time.perf_counter()
+    name = "" if scheduler == AUTO else scheduler
+    planned = _core.plan_exchange(network, demand, window, name, startup, seed)
+    planning = time.perf_counter() - begun
+    prediction = planned.predict(network, demand, startup, MOST_STEPS)
+    begun = time.perf_counter()
+    certificate = prove(network, demand, planned.scheduler.name, planned.schedule, planned.waits)
+    verifying = time.perf_counter() - begun
+    return PlannedExchange(
+        network, demand, planned.scheduler.name, planned.schedule, planned.waits, planned.bounds,
+        planned.bound_phases, planned.bound_seconds, certificate, planning, verifying,
+        prediction.seconds, prediction.kind, startup, seed,
+    )  # fmt: skip
+
+
+def _check_size(demand: _core.Demand) -> None:
+    """Before any work: a whole all-to-all or all-gather has a limit that no scheduler goes beyond."""
+    most = _core.MAX_EXPLICIT_RANKS
+    if demand.pattern == IRREGULAR or demand.ranks <= most:
+        return
+    row = "ask for one rank's row with --rank R, or " if demand.pattern == ALL_TO_ALL else ""
+    raise PlanError(
+        f"{demand.ranks:,} ranks are too many for a whole {demand.pattern}; plans have up to {most:,}",
+        remedy=f"{row}cut the network to a job's hosts with 'hocket network convert --hosts'",
+    )
+
+
+def _check_serves(scheduler: str, network: _core.Network, demand: _core.Demand) -> None:
+    """Raises UsageError, which names those that can, for a scheduler that cannot."""
+    served = demand.scheduled_as
+    try:
+        entry = _core.find_scheduler(scheduler, demand.pattern)
+    except _core.InputError as unknown:
+        what, _, known = str(unknown).partition("; there are ")
+        raise UsageError(what, remedy=f"give auto, or one of {known}") from None
+    if why_not := entry.why_not(network, served):
+        able = [
+            s.name
+            for s in _core.schedulers()
+            if s.pattern == served.pattern and not s.why_not(network, served)
+        ]
+        raise UsageError(
+            f"--scheduler {scheduler} cannot serve this: {why_not}",
+            remedy=f"give auto, or one of those that can: {', '.join(able)}",
+        )
+
+
+def prove(
+    network: _core.Network,
+    demand: _core.Demand,
+    scheduler: str,
+    schedule: _core.Schedule,
+    waits: _core.Waits,
+) -> _core.Certificate:
+    """What a plan is accepted by, whoever asks: the verifier's findings under the port model of its scheduler."""
+    return check(network, demand, schedule, waits, ports_of(scheduler, demand.pattern))
+
+
+def check(
+    network: _core.Network,
+    demand: _core.Demand,
+    schedule: _core.Schedule,
+    waits: _core.Waits,
+    ports: _core.PortModel = _core.PortModel.one_port,
+) -> _core.Certificate:
+    """The verifier's findings on a schedule and its waits."""
+    certificate = _core.verify(network, demand, schedule, ports)
+    _core.verify_waits(network, schedule, waits, certificate)
+    return certificate
+
+
+def ports_of(scheduler: str, pattern: str) -> _core.PortModel:
+    """The port model that the scheduler keeps, for reductions that of the all-gather; the strictest for one that this
+    version does not know, which a plan may name."""
+    try:
+        return _core.find_scheduler(scheduler, pattern).ports
+    except _core.InputError:
+        return _core.PortModel.one_port
+
+
+def flow_of(waits: _core.Waits) -> str:
+    """The flow control that the waits were derived for."""
+    return "token" if waits.window == 1 else f"window:{waits.window}"
+
+
+def simulation(
+    network: _core.Network,
+    schedule: _core.Schedule,
+    waits: _core.Waits | None,
+    flow: str,
+    parameters: _core.ModelParameters | None = None,
+) -> _core.Simulation:
+    """The simulator's answer; waits of another window than the flow's are derived anew."""
+    if waits is not None and flow != flow_of(waits):
+        waits = None
+    return _core.simulate(network, schedule, waits, flow, parameters or _core.ModelParameters())

@@ -1,0 +1,82 @@
+"""The page: one HTML file with its style, its script and the library that draws."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+import hocket
+from hocket.errors import MissingToolError
+from hocket.report.page.parts import Figure, Section, escaped
+
+_LIBRARY: Final = "package_data/plotly.min.js"
+
+
+def library() -> str:
+    """plotly.js, which comes with plotly's package. Raises MissingToolError where that is not installed."""
+    found = importlib.util.find_spec("plotly")
+    places = found.submodule_search_locations if found is not None else None
+    path = Path(places[0]) / _LIBRARY if places else None
+    if path is None or not path.is_file():
+        raise MissingToolError(
+            "pages are drawn by plotly, which is not installed", remedy="pip install 'hocket[report]'"
+        )
+    return path.read_text(encoding="utf-8")
+
+
+def page(title: str, made: str, sections: Sequence[Section]) -> str:
+    """The whole file. ``made``: of what it was made, and when."""
+    script = library().replace("</script", "<\\/script")
+    values = {
+        "TITLE": escaped(title),
+        "MADE": escaped(made),
+        "VERSION": escaped(hocket.__version__),
+        "STYLE": _template("page.css"),
+        "SCRIPT": _template("page.js"),
+        "PLOTLY": script,
+        "CONTENTS": _contents(sections),
+        "BODY": "\n".join(_body(sections)),
+    }
+    return re.sub(r"@([A-Z]+)@", lambda match: values[match[1]], _template("page.html"))
+
+
+def _template(name: str) -> str:
+    return resources.files("hocket.report.page").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    lines = "".join(
+        f'<li class="l{section.level}"><a href="#s{number}">{escaped(section.title)}</a></li>'
+        for number, section in enumerate(sections)
+    )
+    return f"<ul>{lines}</ul>"
+
+
+def _body(sections: Sequence[Section]) -> Iterator[str]:
+    figures = 0
+    for number, section in enumerate(sections):
+        tag = f"h{section.level + 1}"
+        yield f'<section id="s{number}"><{tag}>{escaped(section.title)}</{tag}>'
+        for part in section.parts:
+            if isinstance(part, Figure):
+                yield _figure(part, f"f{figures}")
+                figures += 1
+            else:
+                yield part.text
+        yield "</section>"
+
+
+def _figure(figure: Figure, name: str) -> str:
+    layout = {**figure.layout, "height": figure.height}
+    # Nothing in a text of JSON may end the element that it stands in.
+    data = json.dumps({"data": figure.data, "layout": layout}, separators=(",", ":"), allow_nan=False)
+    data = data.replace("<", "\\u003c")
+    return (
+        f'<div class="figure" data-figure="{name}" style="min-height:{figure.height}px"></div>'
+        f'<script type="application/json" id="{name}">{data}</script>'
+    )

@@ -1,0 +1,136 @@
+"""A network file and a plan file as sections of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from hocket import _core
+from hocket.demand.collectives import ALL_TO_ALL
+from hocket.planning.figures import ratio
+from hocket.planning.plan import flow_of, simulation
+from hocket.report.page.network_part import Loads, load_parts, network_parts
+from hocket.report.page.parts import Figure, Html, Section, facts, paragraph
+from hocket.report.page.timeline import channel_parts, sender_parts
+from hocket.units import format_bytes, format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from hocket._core import Network, Plan, Schedule
+    from hocket.network import KnownNetwork
+
+MOST_SIMULATED: Final = 100_000  # messages, a few seconds; larger plans are drawn by their phases
+_AT_ONCE: Final = 256  # channels
+
+
+def network_sections(title: str, known: KnownNetwork, bytes: int) -> Iterator[Section]:
+    """``bytes``: of a message of the all-to-all that the links carry in the pictures."""
+    network = known.network
+    demand = _core.Demand(network.ranks, bytes)
+    bounds = _core.lower_bounds(network, demand)
+    head = Section(f"Network {title}", 1)
+    head.add(
+        facts(
+            [
+                *_network_facts(network),
+                (f"all-to-all of {format_bytes(bytes)}", f"≥ {format_time(bounds.seconds, 4)}"),
+                ("phases", f"≥ {bounds.phases:,}"),
+            ]
+        ),
+        *(
+            paragraph(rates.text, "alarm" if rates.assumed else "note")
+            for rates in (known.host_rates, known.uplinks)
+        ),
+    )
+    yield head
+    loads = Loads.of(
+        network, np.asarray(bounds.load) * float(bytes), f"an all-to-all of {format_bytes(bytes)}"
+    )
+    yield _section("The network and its bottleneck", network_parts(network, loads))
+    yield _section("Loads of links", load_parts(network, loads))
+
+
+def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
+    """Everything that a plan file tells, with the times that the simulator predicts where it is not too large."""
+    network, schedule, header = plan.build_network(), plan.schedule, plan.header
+    demand = header.demand
+    simulated = None
+    if 0 < len(schedule) <= MOST_SIMULATED:
+        simulated = simulation(network, schedule, plan.waits, flow_of(plan.waits))
+    seconds = simulated.seconds if simulated is not None else header.predicted_seconds
+    head = Section(f"Plan {title}", 1)
+    head.add(
+        facts(
+            [
+                ("exchange", demand.pattern),
+                ("scheduler", header.scheduler),
+                *_network_facts(network),
+                ("messages", f"{len(schedule):,}"),
+                ("largest message", format_bytes(demand.bytes)),
+                ("phases", f"{schedule.phases:,}, bound {header.bound_phases:,}"),
+                ("predicted", format_time(seconds, 4)),
+                ("bound", format_time(header.bound_seconds, 4)),
+                ("predicted / bound", f"{ratio(seconds, header.bound_seconds):.3f}"),
+                ("waits", f"{len(plan.waits):,}, window {plan.waits.window}"),
+            ]
+        )
+    )
+    if simulated is None:
+        head.add(
+            paragraph(
+                f"More than {MOST_SIMULATED:,} messages are not simulated here: times are those that the plan "
+                "states, and pictures go by its phases."
+                if len(schedule)
+                else "Nothing is sent.",
+                "note",
+            )
+        )
+    else:
+        head.add(
+            paragraph(
+                "Predicted: by Hocket's simulator, without costs of startups. Bound: no schedule is faster.",
+                "note",
+            )
+        )
+    yield head
+    loads = Loads.of(network, carried(network, schedule), f"this {demand.pattern} exchange")
+    yield _section("The network and its bottleneck", network_parts(network, loads))
+    if len(schedule):
+        bound = header.bound_seconds if demand.pattern != ALL_TO_ALL else loads.most
+        yield _section("Links over time", channel_parts(network, schedule, simulated, bound))
+        yield _section("Senders over time", sender_parts(network, schedule, simulated, bound))
+    used = np.asarray(simulated.channel_busy) / seconds if simulated is not None and seconds else None
+    yield _section("Loads of links", load_parts(network, loads, used))
+
+
+def carried(network: Network, schedule: Schedule) -> NDArray[np.float64]:
+    """Bytes that each channel carries."""
+    lengths = np.asarray(schedule.lengths(), dtype=float)
+    found = np.zeros(network.channels)
+    for first in range(0, network.channels, _AT_ONCE):
+        channels = list(range(first, min(first + _AT_ONCE, network.channels)))
+        for channel, users in zip(channels, _core.transfers_on(network, schedule, channels), strict=True):
+            found[channel] = lengths[np.asarray(users, dtype=np.int64)].sum()
+    return found
+
+
+def _network_facts(network: Network) -> list[tuple[str, str]]:
+    hosts = len(network.hosts)
+    shape = network.shape.name
+    shape += " " + " × ".join(map(str, network.sides)) if shape in ("torus", "mesh") else ""
+    return [
+        ("network", shape),
+        ("hosts", f"{hosts:,}" + (f", {network.ranks:,} ranks" if network.ranks != hosts else "")),
+        ("switches", f"{network.nodes - hosts:,}"),
+        ("host speed", format_rate(network.host_rate)),
+    ]
+
+
+def _section(title: str, parts: Iterable[Html | Figure]) -> Section:
+    section = Section(title, 2)
+    section.add(*parts)
+    return section

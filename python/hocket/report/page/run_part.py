@@ -1,0 +1,392 @@
+"""What became of the calls of a run: the JSON of ``hocket run --report``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from hocket.errors import ReportError, Where
+from hocket.pictures import style
+from hocket.report.page.parts import (
+    BESIDE,
+    COLOURS,
+    Figure,
+    Section,
+    bullets,
+    escaped,
+    facts,
+    layout,
+    paragraph,
+    table,
+)
+from hocket.report.run.advice import REASONS
+from hocket.units import format_bytes, format_time, format_total
+
+VERSION: Final = 1
+_FROM: Final = "is it from 'hocket run --report=FILE.json'?"
+MOST_BARS: Final = 24
+_MOST_TICKS: Final = 12
+SCHEDULED: Final = "scheduled"
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "call": (str,),
+    "object": (str,),
+    "offset": (int,),
+    "function": (str,),
+    "file": (str,),
+    "line": (int,),
+    "communicator": (int,),
+    "calls": (int,),
+    "exchanges": (int,),
+    "bytes": (int,),
+    "served": (str,),
+    "why": (str,),
+    "message_bytes": (list,),
+    "seconds": (dict,),
+}
+_CHOICE: Final[dict[str, tuple[type, ...]]] = {
+    "collective": (str,),
+    "candidate": (str,),
+    "communicator": (int,),
+    "hosts": (int,),
+    "message": (int,),
+    "calls": (int,),
+    "trials": (int,),
+    "native": (int, float),
+    "predicted": (int, float),
+    "measured": (int, float),
+}
+
+
+def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Iterator[Section]:
+    """Raises ReportError for a report of another version, or damaged."""
+    if document.get("hocket_report") != VERSION:
+        raise ReportError(
+            f"is a report of version {document.get('hocket_report')!r}, and this Hocket reads {VERSION}",
+            where=where,
+            remedy="write it again with 'hocket run --report=FILE.json'",
+        )
+    lines = _checked(document, "lines", _KINDS, where)
+    choices = _checked(document, "choices", _CHOICE, where)
+    yield _head(title, document, lines)
+    if lines:
+        section = Section("Calls and their time", 2)
+        section.add(
+            _time_figure(lines),
+            _call_table(lines),
+            paragraph(
+                "Calls: of a rank. Bytes: of all ranks to others. Time: measured, mean of ranks, and the slowest. "
+                "Predicted and bound: by the network file.",
+                "note",
+            ),
+        )
+        yield section
+    if any(line["predicted_seconds"] or line["bound_seconds"] for line in lines):
+        section = Section("Predicted against measured", 2)
+        section.add(
+            _prediction_figure(lines),
+            paragraph(
+                "On the line a call takes what was predicted; above it, longer. Waiting for late ranks is part of "
+                "the measured times.",
+                "note",
+            ),
+        )
+        yield section
+    if choices:
+        section = Section("Who serves them", 2)
+        section.add(
+            paragraph("As the ranks found out while the program ran: by trials, within a bounded loss."),
+            *_choices(choices),
+        )
+        yield section
+
+
+def _checked(
+    document: Mapping[str, Any], key: str, kinds: Mapping[str, tuple[type, ...]], where: Where
+) -> list[dict[str, Any]]:
+    found = document.get(key, [])
+    if not isinstance(found, list):
+        raise ReportError(f"'{key}' is no list", where=where, remedy=_FROM)
+    for number, line in enumerate(found):
+        for name, kind in kinds.items():
+            value = line.get(name) if isinstance(line, dict) else None
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise ReportError(
+                    f"entry {number + 1} of '{key}' has no '{name}'",
+                    where=where,
+                    remedy=_FROM,
+                )
+        if "seconds" in kinds:
+            seconds, sizes = line["seconds"], line["message_bytes"]
+            numbers = [*(seconds.get(name) for name in ("least", "mean", "most")), *sizes]
+            numbers += [
+                value
+                for value in (line.setdefault(f"{name}_seconds", None) for name in ("predicted", "bound"))
+                if value is not None
+            ]
+            if len(sizes) != 2 or not all(
+                isinstance(number, int | float) and number >= 0 for number in numbers
+            ):
+                raise ReportError(
+                    f"entry {number + 1} of '{key}' has times or sizes that are none",
+                    where=where,
+                    remedy=_FROM,
+                )
+    return found
+
+
+def _head(title: str, document: Mapping[str, Any], lines: list[dict[str, Any]]) -> Section:
+    section = Section(f"Run {title}", 1)
+    every = sum(line["seconds"]["mean"] for line in lines)
+    scheduled = sum(line["seconds"]["mean"] for line in lines if line["served"] == SCHEDULED)
+    section.add(
+        facts(
+            [
+                ("ranks", document.get("ranks", "-")),
+                ("time in collective calls", format_time(every, 4)),
+                ("of it scheduled", f"{100 * scheduled / every:.0f} %" if every else "-"),
+                ("bytes to other ranks", format_total(sum(line["bytes"] for line in lines))),
+                ("call sites", len({(line["object"], line["offset"]) for line in lines})),
+            ]
+        )
+    )
+    for name, text in (
+        ("silent", "Nothing is known of ranks"),
+        ("cut_short", "Ended without MPI_Finalize: ranks"),
+    ):
+        ranks = document.get(name) or []
+        if ranks:
+            section.add(
+                paragraph(
+                    f"{text} {', '.join(map(str, ranks[:20]))}{', …' if len(ranks) > 20 else ''}.", "alarm"
+                )
+            )
+    section.add(bullets([*document.get("problems", []), *document.get("advice", [])]))
+    if not lines:
+        section.add(paragraph("No rank has made a call that may be scheduled.", "note"))
+    return section
+
+
+def _served(line: Mapping[str, Any]) -> str:
+    return SCHEDULED if line["served"] == SCHEDULED else f"native: {REASONS.get(line['why'], line['why'])}"
+
+
+def _place(line: Mapping[str, Any]) -> str:
+    source = f"{line['file'].rsplit('/', 1)[-1]}:{line['line']}" if line["file"] else ""
+    name = line["function"] or line["object"].rsplit("/", 1)[-1] or "unknown"
+    return f"{name} ({source})" if source else name
+
+
+def _size(line: Mapping[str, Any]) -> str:
+    least, most = line["message_bytes"]
+    return format_bytes(least) if least == most else f"{format_total(least)} … {format_total(most)}"
+
+
+def _name(line: Mapping[str, Any]) -> str:
+    return f"{line['call'].removeprefix('MPI_')}, {_size(line)}, {_place(line)}"
+
+
+def _time_figure(lines: list[dict[str, Any]]) -> Figure:
+    """The calls that take the longest, by who served them; the rest in a bar of its own."""
+    longest = sorted(lines, key=lambda line: -line["seconds"]["mean"])
+    shown, rest = longest[:MOST_BARS], longest[MOST_BARS:]
+    most = max(line["seconds"]["mean"] for line in lines)
+    factor, unit = style.time_unit(most)
+    names = [f"{number + 1}  {_name(line)}" for number, line in enumerate(shown)]
+    by: defaultdict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(shown):
+        by[_served(line)].append(number)
+    others = [colour for colour in COLOURS if colour != COLOURS[2]]
+    data: list[dict[str, Any]] = []
+    for number, (served, of) in enumerate(sorted(by.items(), key=lambda item: item[0] != SCHEDULED)):
+        colour = COLOURS[2] if served == SCHEDULED else others[(number - (SCHEDULED in by)) % len(others)]
+        data.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": escaped(served),
+                "y": [escaped(names[n]) for n in of],
+                "x": [shown[n]["seconds"]["mean"] * factor for n in of],
+                "marker": {"color": colour},
+                "error_x": {
+                    "type": "data",
+                    "symmetric": False,
+                    "thickness": 1.2,
+                    "color": style.MUTED,
+                    "array": [
+                        (shown[n]["seconds"]["most"] - shown[n]["seconds"]["mean"]) * factor for n in of
+                    ],
+                    "arrayminus": [
+                        (shown[n]["seconds"]["mean"] - shown[n]["seconds"]["least"]) * factor for n in of
+                    ],
+                },
+                "hovertemplate": f"%{{y}}<br>%{{x:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
+            }
+        )
+    title = f"time of a rank, least, mean and most ({unit})"
+    if rest:
+        title += (
+            f"; {len(rest)} more lines take {format_time(sum(line['seconds']['mean'] for line in rest), 3)}"
+        )
+    return Figure(
+        data,
+        layout(
+            xaxis={"title": {"text": title}, "rangemode": "tozero"},
+            yaxis={
+                "categoryorder": "array",
+                "categoryarray": [escaped(n) for n in names][::-1],
+                "tickfont": {"size": 11.5},
+            },
+            barmode="overlay",
+            bargap=0.25,
+            showlegend=True,
+            legend=BESIDE,
+        ),
+        170 + 26 * len(shown),
+    )
+
+
+def _call_table(lines: list[dict[str, Any]]) -> Any:
+    def seconds(value: float | None) -> str:
+        return "" if value is None else format_time(value, 3)
+
+    rows = []
+    for line in lines:
+        mean, bound = line["seconds"]["mean"], line["bound_seconds"]
+        rows.append(
+            [
+                line["call"].removeprefix("MPI_"),
+                _place(line),
+                f"{line['communicator']:,}",
+                _size(line),
+                f"{line['calls']:,}",
+                format_total(line["bytes"]),
+                _served(line),
+                seconds(mean),
+                seconds(line["seconds"]["most"]),
+                seconds(line["predicted_seconds"]),
+                seconds(bound),
+                f"{mean / bound:.3g}" if bound else "",
+            ]
+        )
+    header = [
+        "call",
+        "where",
+        "ranks",
+        "message",
+        "calls",
+        "bytes",
+        "served",
+        "time",
+        "slowest",
+        "predicted",
+        "bound",
+        "time/bound",
+    ]
+    native = [number for number, line in enumerate(lines) if line["served"] != SCHEDULED]
+    return table(header, rows, numbers=(2, 3, 4, 5, 7, 8, 9, 10, 11), dim=native)
+
+
+def _prediction_figure(lines: list[dict[str, Any]]) -> Figure:
+    """Both axes logarithmic; the diagonal is where both agree."""
+    data: list[dict[str, Any]] = []
+    ends: list[float] = []
+    for number, (key, name, symbol) in enumerate(
+        (("predicted_seconds", "predicted", "circle"), ("bound_seconds", "bound", "x-thin"))
+    ):
+        of = [line for line in lines if line[key] and line["seconds"]["mean"] > 0]
+        if not of:
+            continue
+        x, y = [line[key] for line in of], [line["seconds"]["mean"] for line in of]
+        ends += [*x, *y]
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": name,
+                "x": x,
+                "y": y,
+                "text": [escaped(_name(line)) for line in of],
+                "marker": {
+                    "size": 10,
+                    "symbol": symbol,
+                    "color": COLOURS[number],
+                    "line": {"width": 1.6, "color": COLOURS[number]},
+                },
+                "hovertemplate": f"%{{text}}<br>{name} %{{x:.3g}} s, measured %{{y:.3g}} s<extra></extra>",
+            }
+        )
+    return Figure(
+        [diagonal(min(ends), max(ends)), *data],
+        log_axes("predicted or bound", "measured, mean of ranks"),
+        480,
+    )
+
+
+def diagonal(least: float, most: float) -> dict[str, Any]:
+    """Where prediction and measurement agree."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "as predicted",
+        "x": [least / 1.5, most * 1.5],
+        "y": [least / 1.5, most * 1.5],
+        "line": {"color": style.MUTED, "dash": "dash", "width": 1.3},
+        "hoverinfo": "skip",
+    }
+
+
+def log_axes(x: str, y: str, sizes: Iterable[float] = (), seconds: str = "xy") -> dict[str, Any]:
+    """A layout of two logarithmic axes with their titles. ``sizes``: bytes, for the ticks of the x axis; ``seconds``:
+    which axes count seconds."""
+    axes: dict[str, dict[str, Any]] = {}
+    for name, title in (("x", x), ("y", y)):
+        axes[f"{name}axis"] = {"type": "log", "title": {"text": title}, "nticks": 7}
+        if name in seconds:
+            axes[f"{name}axis"] |= {"tickformat": "~s", "title": {"text": f"{title} (s)"}}
+    found = sorted(set(sizes))
+    if found:
+        # Not so many that they would run into each other.
+        kept = found[:: -(-len(found) // _MOST_TICKS)]
+        axes["xaxis"] |= {"tickvals": kept, "ticktext": [format_bytes(round(size)) for size in kept]}
+    return layout(**axes, showlegend=True, legend=BESIDE)
+
+
+def _choices(choices: list[dict[str, Any]]) -> list[Any]:
+    rows = []
+    for choice in choices:
+        gain = choice["native"] / choice["measured"] if choice["native"] and choice["measured"] else None
+        times = [
+            format_time(choice[key], 3) if choice[key] else "" for key in ("native", "predicted", "measured")
+        ]
+        rows.append(
+            [
+                choice["collective"],
+                f"{choice['communicator']:,}",
+                f"{choice['hosts']:,}",
+                format_bytes(choice["message"]),
+                choice["candidate"],
+                f"{choice['calls']:,}",
+                f"{choice['trials']:,}",
+                *times,
+                "" if gain is None else f"{gain:.3g}",
+            ]
+        )
+    header = [
+        "collective",
+        "ranks",
+        "hosts",
+        "message",
+        "served by",
+        "calls",
+        "trials",
+        "native",
+        "predicted",
+        "measured",
+        "gain",
+    ]
+    native = [number for number, choice in enumerate(choices) if choice["candidate"].startswith("native")]
+    return [
+        table(header, rows, numbers=(1, 2, 3, 5, 6, 7, 8, 9, 10), dim=native),
+        paragraph("Native: a call by the MPI library. Gain: native over measured.", "note"),
+    ]

@@ -1,0 +1,207 @@
+"""The files that ranks leave in the directory of HOCKET_REPORT: lines of JSON, read with bounds checks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hocket.errors import HocketError, ReportError, Where
+from hocket.system.files import decode, read_limited
+from hocket.system.text import shown, where_is
+
+_MOST_BYTES: Final = 64 << 20  # of a file
+_MOST_TEXT: Final = 4096
+_REMEDY: Final = "run the program again; all hosts need the same Hocket, and room for the report"
+_MOST_COUNT: Final = 2**64 - 1
+_MOST_INT: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Site:
+    """Where the program made a call, as its process saw it."""
+
+    object: str  # path of program or library; empty: unknown
+    offset: int  # in it, as addr2line wants it
+    function: str  # empty: the object does not say
+    into: int  # bytes from the function's beginning
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """Calls of one rank with the same call, place, communicator size, order of message size and outcome."""
+
+    call: str  # MPI_Alltoall
+    site: Site
+    communicator: int  # ranks
+    least: int  # bytes per message, as the next
+    most: int
+    scheduled: bool
+    why: str  # of calls that the MPI library served
+    detail: str  # of scheduled ones, by what: "switch-ring", "bundles by switch-ring"; else why in words
+    calls: int
+    exchanges: int  # a persistent request makes many, or none
+    bytes: int  # to other ranks
+    seconds: float  # in the calls
+    under_way: float  # seconds from starts to ends of requests
+    predicted: float  # seconds; 0: this rank does not know
+    bound: float  # seconds; 0: this rank does not know
+
+    @property
+    def time(self) -> float:
+        """Seconds that exchanges took: in the call, or from start to end."""
+        return self.under_way or self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRow:
+    """What was found out about the calls of one kind and size on one communicator, told by its first rank."""
+
+    collective: str  # all-to-all
+    candidate: str  # native, or the schedule that serves them by now
+    communicator: int  # ranks
+    hosts: int
+    message: int  # bytes, in the first of the calls
+    calls: int
+    trials: int
+    native: float  # seconds of a call; 0: not known, as the next
+    predicted: float
+    measured: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankReport:
+    rank: int  # in MPI_COMM_WORLD; -1: unknown
+    host: str
+    pid: int
+    spawned: bool  # by other ranks
+    finished: bool  # MPI has ended
+    rows: tuple[RankRow, ...]
+    choices: tuple[ChoiceRow, ...] = ()
+
+
+class _Fields:
+    """Values of one line; raises ReportError for what is missing, of another kind or out of range."""
+
+    def __init__(self, values: Mapping[str, Any], where: Where) -> None:
+        self._values = values
+        self._where = where
+
+    def _value(self, name: str, kind: type) -> Any:
+        value = self._values.get(name)
+        if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+            raise ReportError(f"{name} is {shown(repr(value))}", where=self._where, remedy=_REMEDY)
+        return value
+
+    def flag(self, name: str) -> bool:
+        return bool(self._value(name, bool))
+
+    def text(self, name: str) -> str:
+        value = str(self._value(name, str))
+        if len(value) > _MOST_TEXT or not value.isprintable():
+            raise ReportError(f"{name} is {shown(value)}", where=self._where, remedy=_REMEDY)
+        return value
+
+    def count(self, name: str, least: int = 0, most: int = _MOST_COUNT) -> int:
+        value = int(self._value(name, int))
+        if not least <= value <= most:
+            raise ReportError(
+                f"{name} is {shown(str(value))}, out of range", where=self._where, remedy=_REMEDY
+            )
+        return value
+
+    def seconds(self, name: str) -> float:
+        value = self._values.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ReportError(f"{name} is {shown(repr(value))}", where=self._where, remedy=_REMEDY)
+        if not (0 <= value <= 1e18 and math.isfinite(value)):
+            raise ReportError(
+                f"{name} is {shown(repr(value))}, out of range", where=self._where, remedy=_REMEDY
+            )
+        return float(value)
+
+
+def _fields(line: str, where: Where) -> _Fields:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ReportError("is not JSON", where=where, remedy=_REMEDY) from None
+    if not isinstance(values, dict):
+        raise ReportError("is not a JSON object", where=where, remedy=_REMEDY)
+    return _Fields(values, where)
+
+
+def _row(fields: _Fields) -> RankRow:
+    return RankRow(
+        call=fields.text("call"),
+        site=Site(
+            fields.text("object"), fields.count("offset"), fields.text("function"), fields.count("into")
+        ),
+        communicator=fields.count("communicator", most=_MOST_INT),
+        least=fields.count("least"),
+        most=fields.count("most"),
+        scheduled=fields.flag("scheduled"),
+        why=fields.text("why"),
+        detail=fields.text("detail"),
+        calls=fields.count("calls"),
+        exchanges=fields.count("exchanges"),
+        bytes=fields.count("bytes"),
+        seconds=fields.seconds("seconds"),
+        under_way=fields.seconds("under_way"),
+        predicted=fields.seconds("predicted"),
+        bound=fields.seconds("bound"),
+    )
+
+
+def _choice(fields: _Fields) -> ChoiceRow:
+    return ChoiceRow(
+        collective=fields.text("choice"),
+        candidate=fields.text("candidate"),
+        communicator=fields.count("communicator", most=_MOST_INT),
+        hosts=fields.count("hosts", most=_MOST_INT),
+        message=fields.count("message"),
+        calls=fields.count("calls"),
+        trials=fields.count("trials"),
+        native=fields.seconds("native"),
+        predicted=fields.seconds("predicted"),
+        measured=fields.seconds("measured"),
+    )
+
+
+def read_rank(path: Path) -> RankReport:
+    """One file. Raises ReportError where it is damaged."""
+    where = where_is(str(path))
+    data = read_limited(str(path), _MOST_BYTES, "the report of a rank", ReportError)
+    lines = decode(data, where, ReportError).split("\n")
+    first = _fields(lines[0], Where(where.file, 1))
+    if first.count("hocket_report") != 1:
+        raise ReportError("is of another version", where=Where(where.file, 1), remedy=_REMEDY)
+    rows = first.count("rows")
+    if len(lines) != rows + first.count("choices") + 2 or lines[-1]:
+        raise ReportError("does not have as many lines as it says", where=where, remedy=_REMEDY)
+    told = [_fields(line, Where(where.file, number)) for number, line in enumerate(lines[1:-1], 2)]
+    return RankReport(
+        rank=first.count("rank", least=-1, most=_MOST_INT),
+        host=first.text("host"),
+        pid=first.count("pid"),
+        spawned=first.flag("spawned"),
+        finished=first.flag("finished"),
+        rows=tuple(map(_row, told[:rows])),
+        choices=tuple(map(_choice, told[rows:])),
+    )
+
+
+def read_ranks(directory: Path) -> tuple[list[RankReport], list[str]]:
+    """All that ranks have left, by rank, and what is wrong with files that cannot be read."""
+    reports, problems = [], []
+    for path in sorted(directory.iterdir()):
+        if path.suffix == ".new":  # never finished
+            continue
+        try:
+            reports.append(read_rank(path))
+        except HocketError as error:
+            problems.append(str(error))
+    return sorted(reports, key=lambda report: (report.spawned, report.rank, report.pid)), problems

@@ -1,0 +1,241 @@
+"""The user's cache: what was built or planned once, kept under a name that tells what it was made of.
+
+What lies there is loaded as code into the user's programs, so nobody else may be able to change it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import pwd
+import shutil
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from hocket.errors import HocketError
+from hocket.system.files import close_to_others, make_folders, open_new, real_path
+from hocket.system.signals import as_exceptions
+from hocket.system.trust import OWN_PLACE, check_above, check_private
+
+_WORK = "build-"  # unfinished things begin with this
+_REPORT = "report-"  # what the ranks of a job report
+_IN_USE = "in-use"  # locked in such a thing as long as its builder lives
+_DEAD_SECONDS = 24 * 3600  # no build takes as long: where there are no locks, what is older is dead
+_LOCK_SECONDS = 900  # how long one waits for another that builds the same; then both do
+_WHOLE = "whole.json"  # size and checksum of each file that was built
+_OWN_FOLDER, _SHARED_FOLDER = 0o700, 0o755
+
+
+def choices_dir() -> Path:
+    """Where ranks keep what they have learned about calls: files that others may not write."""
+    return cache_dir() / "choices"
+
+
+def cache_dir() -> Path:
+    """The cache, made if missing; refused if others can write to it, or to a directory above it.
+
+    Others can read root's, which they may use; nobody else's is of use to them.
+    """
+    try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache").absolute() / "hocket"
+    except (RuntimeError, KeyError):
+        raise HocketError("there is no home directory to keep built code in", remedy=OWN_PLACE) from None
+    try:
+        make_folders(base, _folder_mode())
+        os.scandir(base).close()  # root may have made it for itself
+        base = real_path(base)  # what is checked is what is used, whoever may change a link
+    except OSError as error:
+        raise HocketError(
+            f"cannot use the cache directory {base}: {error.strerror}", remedy=OWN_PLACE
+        ) from None
+    check_private(base)
+    check_above(base)
+    return base
+
+
+def _home() -> Path:
+    """Of an empty HOME Path.home() makes the root directory."""
+    return Path(pwd.getpwuid(os.getuid()).pw_dir) if os.environ.get("HOME") == "" else Path.home()
+
+
+def _folder_mode() -> int:
+    return _OWN_FOLDER if os.getuid() else _SHARED_FOLDER
+
+
+def keep(kind: str, data: bytes, suffix: str) -> Path:
+    """The file in the cache that holds this, named by its content."""
+    path = cache_dir() / f"{kind}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
+    with _said_if_not_written(path):
+        if _holds(path, data):
+            return path
+        with workplace(path.parent) as work:
+            made = work / path.name
+            made.write_bytes(data)
+            close_to_others(work)
+            made.replace(path)
+    return path
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Not if others can change it: then it is written anew."""
+    try:
+        check_private(path)
+    except HocketError:
+        return False
+    return path.read_bytes() == data
+
+
+def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], None]) -> Path:
+    """The directory ``name`` of the cache with these files; if there is none, ``build`` makes them.
+
+    It gets the folder to make them in and one for what it needs for the moment. They are made elsewhere,
+    and the whole directory gets its name at once: whoever finds it finds it whole. What is damaged later is built
+    anew. Of several processes that want the same, one builds and the others wait for it. Raises HocketError if
+    others can write to what is there.
+    """
+    home = cache_dir() / name
+    if _whole(home, files):
+        return home
+    with as_exceptions(), _said_if_not_written(home), _one_at_a_time(home), workplace(home.parent) as work:
+        if _whole(home, files):  # by the one that this process has waited for
+            return home
+        made = work / name
+        made.mkdir(mode=_folder_mode())
+        moment = work / "moment"
+        moment.mkdir(mode=0o700)
+        build(made, moment)
+        marks = {file: _mark(made / file) for file in files}
+        (made / _WHOLE).write_text(json.dumps(marks))
+        close_to_others(made)
+        # Where file systems have no locks another process may have made it meanwhile, and look at it now.
+        if home.exists() and not _whole(home, files):
+            with contextlib.suppress(OSError):
+                home.rename(work / "replaced")
+        try:
+            made.rename(home)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+    if not _whole(home, files):
+        raise HocketError(f"{home} is damaged", remedy="remove it and try again")
+    return home
+
+
+def _whole(home: Path, files: Sequence[str]) -> bool:
+    """Whether all is there as it was built. Some milliseconds, most of them for the checksum of 5 MB."""
+    paths = [home, *(home / file for file in (*files, _WHOLE))]
+    if not all(path.exists() for path in paths):
+        return False
+    for path in paths:
+        check_private(path)
+    try:
+        marks = json.loads((home / _WHOLE).read_bytes())
+    except ValueError:
+        return False
+    return isinstance(marks, dict) and all(_mark(home / file) == marks.get(file) for file in files)
+
+
+def _mark(file: Path) -> list[int]:
+    """Tells a file from what is left of it when a disk fills or fails: its size and CRC-32. No mark against malice:
+    who can write here need not bother."""
+    data = file.read_bytes()
+    return [len(data), zlib.crc32(data)]
+
+
+@contextlib.contextmanager
+def report_folder() -> Iterator[Path]:
+    """A directory of the cache for what the ranks of a job report, which goes at the end."""
+    cache = cache_dir()
+    with contextlib.ExitStack() as stack:
+        with _said_if_not_written(cache):
+            folder = stack.enter_context(workplace(cache, _REPORT)) / "ranks"
+            folder.mkdir(mode=_OWN_FOLDER)
+        yield folder
+
+
+def clear_up(cache: Path) -> None:
+    """Removes what killed processes have left unfinished."""
+    for left in (*cache.glob(f"{_WORK}*"), *cache.glob(f"{_REPORT}*")):
+        with contextlib.suppress(OSError), _taken(left) as dead:
+            if dead:
+                shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+
+
+@contextlib.contextmanager
+def workplace(cache: Path, prefix: str = _WORK) -> Iterator[Path]:
+    """A directory for the moment, which goes; so do those that killed processes have left. Raises OSError."""
+    clear_up(cache)
+    while True:
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=cache, ignore_cleanup_errors=True) as work:
+            lock = Path(work) / _IN_USE
+            with open(lock, "w", opener=open_new) as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue  # one that clears up has it
+                except OSError:
+                    pass  # no locks here
+                if not lock.exists():
+                    continue  # it has cleared up already
+                yield Path(work)
+                return
+
+
+@contextlib.contextmanager
+def _taken(left: Path) -> Iterator[bool]:
+    """Whether the builder of this is dead; no other clears it up meanwhile."""
+    old = time.time() - left.lstat().st_mtime > _DEAD_SECONDS
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context((left / _IN_USE).open("r+"))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:  # no lock, or not yet
+            yield old
+            return
+        yield True
+
+
+@contextlib.contextmanager
+def _one_at_a_time(home: Path) -> Iterator[None]:
+    """Waits for a process that does the same. Some file systems have no locks: then nobody waits."""
+    lock = home.with_name(f"{home.name}.lock")
+    with open(lock, "w", opener=open_new) as file:
+        until = time.monotonic() + _LOCK_SECONDS
+        told = False
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not told:
+                    print("hocket: waiting for another process that builds the same", file=sys.stderr)
+                told = True
+                time.sleep(0.2)
+            except OSError:
+                break
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)  # who waits for it finds what has been built, or builds
+
+
+@contextlib.contextmanager
+def _said_if_not_written(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        space = "free some space there, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+        raise HocketError(
+            f"cannot write {error.filename or path}: {error.strerror}", remedy=f"{space}{OWN_PLACE}"
+        ) from None

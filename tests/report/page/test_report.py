@@ -1,0 +1,206 @@
+"""``hocket report``: what pages hold, and how files are recognised."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hocket import _core
+from hocket.cli import main
+from hocket.network import read_network
+from hocket.planning.plan import plan_collective, simulation
+from hocket.report.page import plan_part
+from hocket.report.page.places import picture
+from hocket.report.page.timeline import Times, channel_parts, sender_parts
+from report_files import plan_file, run_report, tuned
+from report_pages import Page
+
+RESULTS = Path(__file__).parents[3] / "bench" / "results"
+Capture = pytest.CaptureFixture[str]
+
+
+def page_of(capsys: Capture, *arguments: str) -> Page:
+    assert main(["report", *arguments, "-o", "-"]) == 0
+    return Page(capsys.readouterr().out)
+
+
+def texts(page: Page) -> list[str]:
+    return [heading.split(" ")[0] for heading in page.headings]
+
+
+def test_a_file_of_each_kind(tmp_path: Path, capsys: Capture) -> None:
+    network = tmp_path / "topology.conf"
+    network.write_text(
+        "SwitchName=s0 Nodes=n[0-2]\nSwitchName=s1 Nodes=n[3-5]\nSwitchName=top Switches=s[0-1]\n"
+    )
+    bench = tmp_path / "times.csv"
+    bench.write_text("# Ranks  8\nbytes,native_us,scheduled_us,bound_us\n8,10,12,\n1024,100,80,60\n")
+    files = [
+        plan_file(tmp_path / "p", "all-to-all", "star:4"), network, run_report(tmp_path / "r"),
+        tuned(tmp_path / "l"), bench, RESULTS / "predictions.csv",
+    ]  # fmt: skip
+    page = page_of(capsys, *map(str, files), "star:3")
+    kinds = [
+        heading
+        for heading in texts(page)[1:]
+        if heading in ("Plan", "Network", "Run", "Learned", "Measurements")
+    ]
+    assert kinds == ["Plan", "Network", "Run", "Learned", "Measurements", "Measurements", "Network"]
+    assert (
+        set(page.links)
+        == {f"#s{number}" for number in range(len(page.headings) - 1)}
+        <= {f"#{i}" for i in page.ids}
+    )
+    assert page.loaded == ["data:,"]
+    assert all(figure["data"] and figure["layout"]["height"] >= 200 for figure in page.figures)
+
+
+def test_figures_are_what_plotly_takes(tmp_path: Path, capsys: Capture) -> None:
+    graph_objects = pytest.importorskip("plotly.graph_objects")
+    files = [
+        plan_file(tmp_path / "p", "all-gather", "tree:2x3"),
+        run_report(tmp_path / "r"),
+        tuned(tmp_path / "l"),
+    ]
+    for figure in page_of(capsys, *map(str, files), str(RESULTS / "smpi.csv")).figures:
+        graph_objects.Figure(figure)
+
+
+def test_a_bar_for_every_message_and_channel() -> None:
+    network = read_network("tree:2x3")
+    planned = plan_collective("all-to-all", network, 4096)
+    simulated = simulation(network, planned.schedule, planned.waits, "token")
+    (bars,) = channel_parts(network, planned.schedule, simulated, planned.bound_seconds)[0].data
+    used = sum(len(network.route(src, dst)) for src, dst in planned.schedule.hops())
+    assert len(bars["hovertext"]) == len(bars["marker"]["color"]) == used
+    base, wide = (np.frombuffer(base64.b64decode(bars[key]["bdata"])) for key in ("base", "x"))
+    last = Times.of(planned.schedule, simulated)
+    assert (base + wide).max() == pytest.approx(simulated.seconds * last.scale[0])
+    (sent,) = sender_parts(network, planned.schedule, simulated, planned.bound_seconds)[0].data
+    assert len(sent["hovertext"]) == len(planned.schedule)
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_many_messages_are_an_image(simulated: bool) -> None:
+    """Every row shows something in the share of steps in which its channel carries something, and the right phase."""
+    network = read_network("tree:6x8")
+    planned = plan_collective("all-to-all", network, 65536)
+    result = simulation(network, planned.schedule, planned.waits, "token") if simulated else None
+    figure, note = channel_parts(network, planned.schedule, result, 0)
+    assert "last message" in note.text and ("simulated" in note.text) != simulated
+    z = figure.data[0]["z"]
+    cells = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(
+        *map(int, z["shape"].split(","))
+    )
+    rows = figure.layout["yaxis"]["tickvals"]
+    assert len(rows) == network.channels and np.isnan(np.delete(cells, rows, axis=0)).all()
+    assert np.nanmin(cells) >= 1 and np.nanmax(cells) == planned.schedule.phases
+    if result is not None:
+        drawn = np.sort((~np.isnan(cells[rows])).mean(axis=1))
+        busy = np.sort(np.asarray(result.channel_busy) / result.seconds)
+        assert (drawn >= busy - 1e-3).all() and (
+            drawn <= busy + 0.15
+        ).all()  # a step that is used in part counts
+
+
+def test_large_plans_go_by_their_phases(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
+) -> None:
+    path = plan_file(tmp_path / "plan", "all-to-all", "tree:8x4x8")
+    monkeypatch.setattr(plan_part, "MOST_SIMULATED", 1000)
+    page = page_of(capsys, str(path))
+    titles = [figure["layout"]["xaxis"].get("title", {}).get("text") for figure in page.figures]
+    assert titles[1:3] == ["phase", "phase"]
+
+
+def test_loads_are_those_of_the_routes() -> None:
+    network = read_network("torus:3x3")
+    planned = plan_collective("all-to-all", network, 100)
+    found = plan_part.carried(network, planned.schedule)
+    expected = np.zeros(network.channels)
+    for src, dst in planned.schedule.hops():
+        expected[network.route(src, dst)] += 100
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("form", "marks"),
+    [("star:4", 5), ("tree:2x3", 9), ("torus:4x4", 16), ("hypercube:5", 32), ("star:300", 2), ("tree:4x16x16", 133),
+     ("mesh:7", 7), ("torus:3x3x3", 27), ("dragonfly:9x4x2", 108), ("fat-tree:k=4", 36)],
+)  # fmt: skip
+def test_every_node_has_a_place_of_its_own(form: str, marks: int) -> None:
+    network = read_network(form)
+    found = picture(network)
+    assert found is not None and len(found.marks) == marks
+    assert len({(round(mark.x, 6), round(mark.y, 6)) for mark in found.marks}) == marks
+    assert sorted(node for mark in found.marks for node in mark.nodes) == list(range(network.nodes))
+    assert sorted(link for line in found.lines for link in line.links) == list(range(len(network.links)))
+
+
+def test_routes_alone_have_no_picture() -> None:
+    network = _core.build_routed(
+        ["a", "b"], [1, 1], ["ab", "ba"], [1e9, 1e9], [0.0, 0.0], [(0, 1, [0]), (1, 0, [1])]
+    )
+    assert picture(network) is None
+
+
+def test_a_file_is_written_whole(tmp_path: Path, capsys: Capture) -> None:
+    output = tmp_path / "page.html"
+    assert main(["report", "star:3", "-o", str(output), "--title", "A <title>", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["sections"] == ["Network star:3"] and told["bytes"] == output.stat().st_size
+    assert "<title>A &lt;title&gt;</title>" in output.read_text()
+
+
+def refusal(capsys: Capture, *arguments: str) -> str:
+    assert main(["report", *arguments, "-o", "-"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("hocket: ") and error.count("\n") == 1
+    return error
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "a.txt",
+            "what is this?\n",
+            "a.txt: is nothing that is known here; name a plan, a network, a report",
+        ),
+        ("a.bin", "\0\1\2", "NUL byte"),
+        ("a.txt", "", "is empty; name a plan"),
+        ("a.hkt", "HOCKET\x1a\ntruncated", "make it again with 'hocket plan'"),
+        ("a.json", '{"hocket_report": 1,\n "lines": [', "a.json:2: is not JSON"),
+        ("a.json", '{"hocket_report": 7}', "is a report of version 7, and this Hocket reads 1"),
+        ("a.json", '{"hocket_report": 1, "lines": [{"call": 3}]}', "entry 1 of 'lines' has no 'call'"),
+        ("a.csv", "# a: b\nbytes,seconds\n1,2\n3\n", "a.csv:4: has 1 cells under 2 names"),
+        ("a.txt", "hocket choices 2\ndamaged\n", "line 2: damaged"),
+        ("a.toml", "[[switch]]\nname = 3\n", "a.toml:"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    name: str, content: str, message: str, tmp_path: Path, capsys: Capture
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    assert message in refusal(capsys, str(path))
+
+
+def test_missing_files_and_places(tmp_path: Path, capsys: Capture) -> None:
+    assert "no such file" in refusal(capsys, str(tmp_path / "no-such-file"))
+    assert main(["report", "star:3", "-o", str(tmp_path / "no" / "page.html")]) == 2
+    assert "there is no directory" in capsys.readouterr().err
+
+
+def test_one_thing_on_standard_output(capsys: Capture) -> None:
+    assert "both go to standard output" in refusal(capsys, "star:3", "--json")
+
+
+def test_without_plotly(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "pip install 'hocket[report]'" in refusal(capsys, "star:3")
