@@ -1,9 +1,9 @@
 """Checks the sources that have changed since they last passed: check_sources.py (tidy BUILD | syntax COMPILER) CACHE.
 
-``tidy``: clang-tidy on the folders of core, papers, runtime and sort, by BUILD/compile_commands.json. ``syntax``: whether each
-source of runtime and sort/mpi compiles by itself, and all of a tree together (names without linkage differ), with an MPI's
-wrapper. What has passed is kept in CACHE by a digest of all that can change the answer: the source, what it includes,
-the MPI's headers, the command, the tool and its settings.
+``tidy``: clang-tidy on the folders of core, papers, runtime and sort, by BUILD/compile_commands.json. ``syntax``:
+whether each source of runtime and sort/mpi compiles by itself, and all of a tree together (names without linkage
+differ), with an MPI's wrapper. What has passed is kept in CACHE by a digest of all that can change the answer: the
+source, what it includes, the MPI's headers, the command, the tool and its settings.
 """
 
 import hashlib
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = (ROOT, ROOT / "runtime/include")
-TIDIED = re.compile(r"hocket_(core|papers|sort_core|runtime_(mpich|openmpi))")
+FOLDERS = (ROOT, ROOT / "runtime/include", ROOT / "sort/include")
+TIDIED = re.compile(r"hocket_(core|papers|sort_core|(runtime|sort)_(mpich|openmpi))")
 
 
 class Check(NamedTuple):
@@ -54,7 +54,16 @@ def tidy(build: Path) -> Iterator[Check]:
 
 
 def syntax(compiler: str) -> Iterator[Check]:
-    command = [compiler, "-x", "c++", "-std=c++20", "-fsyntax-only", "-I.", "-Iruntime/include"]
+    command = [
+        compiler,
+        "-x",
+        "c++",
+        "-std=c++20",
+        "-fsyntax-only",
+        "-I.",
+        "-Iruntime/include",
+        "-Isort/include",
+    ]
     shown = subprocess.run([compiler, "-show"], capture_output=True, text=True, check=True).stdout
     uses = version(compiler) + mpi_headers(shlex.split(shown))
     uses += " ".join(command[1:]).encode()

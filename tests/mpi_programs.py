@@ -63,15 +63,15 @@ def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], t
 
 
 @functools.cache
-def _flags(mpi: str) -> list[str]:
+def _flags(mpi: str, *more: str) -> list[str]:
     """To compile and link with. Builds the runtime, so that ranks need not wait for it."""
-    return shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpi))
+    return shlex.split(hocket("config", "--cflags", "--libs", *more, "--mpi", mpi))
 
 
-def python_env(mpi: Mpi) -> dict[str, str]:
-    """For ranks that use mpi4py; skips the test where it cannot be used."""
+def python_env(mpi: Mpi, *more: str) -> dict[str, str]:
+    """For ranks that use mpi4py; skips the test where it cannot be used. ``--sort``: they sort, too."""
     pytest.importorskip("mpi4py")
-    _flags(mpi.mpiexec)
+    _flags(mpi.mpiexec, *more)
     env = {"PYTHONFAULTHANDLER": "1"}
     if mpi.family is MpiFamily.OPENMPI:  # mpi4py's wheel speaks both, and looks for MPICH first
         library = Path(mpi.mpiexec).parent.parent / "lib" / "libmpi.so.40"
@@ -95,7 +95,7 @@ def hocket(*arguments: str, env: Mapping[str, str] | None = None) -> str:
     return done.stdout
 
 
-def compile_with_hocket(mpi: Mpi, source: Path) -> Path:
-    """A C program, compiled and linked as `hocket config` says."""
+def compile_with_hocket(mpi: Mpi, source: Path, *more: str) -> Path:
+    """A C program, compiled and linked as `hocket config` says; ``--sort``: one that sorts."""
     strict = ["-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror"]
-    return compile_once([mpi.mpicc, *strict, str(source), *_flags(mpi.mpiexec)], source.stem)
+    return compile_once([mpi.mpicc, *strict, str(source), *_flags(mpi.mpiexec, *more)], source.stem)

@@ -19,9 +19,10 @@ from typing import Final
 from run import emulated, environments_of, lab_options, lab_up, settings_of
 
 from hocket import _core
+from hocket.export.packages import compile_flags, link_flags
 from hocket.launch.mpi import Mpi
-from hocket.launch.runtime import build_runtime
-from hocket.launch.runtime.build import include_dir
+from hocket.launch.runtime import find_runtime, find_sort
+from hocket.launch.runtime.build import include_dir, sort_include_dir
 from hocket.network import read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -35,9 +36,9 @@ OPERATIONS: Final = (
 
 
 def compile_program(mpi: Mpi, work: Path) -> Path:
-    """element_times for this MPI, with the runtime as a library."""
-    library = build_runtime(mpi.mpicc).library
-    flags = [f"-I{include_dir()}", f"-L{library.parent}", "-lhocket_runtime", f"-Wl,-rpath,{library.parent}"]
+    """element_times for this MPI, with sorting and the runtime as libraries."""
+    libraries = [find_sort(mpi.mpicc), find_runtime(mpi.mpicc).library]
+    flags = [*compile_flags([sort_include_dir(), include_dir()]), *link_flags(libraries)]
     return compiled(mpi, Path(__file__).with_name("element_times.c"), work, *flags)
 
 

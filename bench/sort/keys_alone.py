@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any, Final
 
 from hocket.launch.mpi import find_mpi
-from hocket.launch.runtime import build_runtime
+from hocket.launch.runtime import find_sort
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import compiled, run_job
@@ -115,9 +115,9 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, nargs="*", default=[2, 4])
     options, results = begin(parser, "sort-keys", summary)
     mpi = find_mpi(options.mpi)
-    build_runtime(mpi.mpicc)
+    find_sort(mpi.mpicc)
     results.heading |= {"mpi": mpi.family.value, "rounds": options.rounds, "elements": options.elements}
-    ask = [sys.executable, "-m", "hocket", "config", "--cflags", "--libs", "--mpi", mpi.mpiexec]
+    ask = [sys.executable, "-m", "hocket", "config", "--sort", "--mpi", mpi.mpiexec]
     flags = subprocess.run(ask, capture_output=True, text=True, check=True).stdout.split()
     n = int(options.elements)
     with tempfile.TemporaryDirectory() as work:

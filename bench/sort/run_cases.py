@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from hocket.launch.mpi import Mpi, launch_command, mpi4py_environment
-from hocket.launch.runtime import build_runtime
+from hocket.launch.runtime import find_sort
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, mpis
@@ -103,7 +103,7 @@ def main() -> None:
     options, results = begin(parser, "sort-cases", summary)
     results.heading |= {"seed": options.seed, "ranks": RANKS}
     for mpi in mpis(options):
-        build_runtime(mpi.mpicc)
+        find_sort(mpi.mpicc)
     jobs = [(mpi, shared) for shared in SHARED for mpi in mpis(options)]
     for number, (mpi, shared) in enumerate(jobs):
         first, end = (options.cases * n // len(jobs) for n in (number, number + 1))

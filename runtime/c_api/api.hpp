@@ -17,6 +17,11 @@ struct ApiError {
   std::string text;
 };
 
+/// What a code of hocket.h means; null if it is none.
+[[nodiscard]] const char* meaning(int code);
+/// Of a code of MPI's.
+[[nodiscard]] std::string what_mpi_says(int code);
+
 /// Keeps the error for hocket_error_string(); returns its code.
 int report(ApiError error);
 /// The exception that is being handled; an InputError becomes an error of this code.

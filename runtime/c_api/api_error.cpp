@@ -2,13 +2,10 @@
 #include <new>
 
 #include "runtime/c_api/api.hpp"
-#include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
+#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
-namespace {
-
-thread_local ApiError last{HOCKET_SUCCESS, {}};
 
 const char* meaning(int code) {
   switch (code) {
@@ -40,13 +37,6 @@ std::string what_mpi_says(int code) {
   int length = 0;
   if (code < 0 || PMPI_Error_string(code, text, &length) != MPI_SUCCESS) return "no such error code";
   return {text, static_cast<std::size_t>(length)};
-}
-
-}  // namespace
-
-int report(ApiError error) {
-  last = std::move(error);
-  return last.code;
 }
 
 ApiError current_error(int code_of_input_error) {
@@ -81,11 +71,3 @@ void agree(MPI_Comm comm, const ApiError& mine) {
 }
 
 }  // namespace hocket::runtime
-
-const char* hocket_error_string(int code) {
-  using namespace hocket::runtime;
-  if (code == last.code && !last.text.empty()) return last.text.c_str();
-  if (const char* text = meaning(code)) return text;
-  last = {code, what_mpi_says(code)};
-  return last.text.c_str();
-}

@@ -7,7 +7,7 @@
 #include "runtime/buffers/vector_traffic.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {

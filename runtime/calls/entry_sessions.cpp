@@ -4,7 +4,7 @@
 
 #include "runtime/mpi/entry.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
-#include "runtime/mpi/world.hpp"
+#include "runtime/mpi/times.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/record/record.hpp"
 #include "runtime/team/team.hpp"

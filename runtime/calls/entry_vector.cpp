@@ -16,7 +16,7 @@
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "runtime/record/record.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/team/vector_exchanges.hpp"

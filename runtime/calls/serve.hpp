@@ -15,7 +15,7 @@
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/persistent.hpp"
 #include "runtime/mpi/entry.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/team/team.hpp"
 

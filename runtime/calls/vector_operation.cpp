@@ -8,7 +8,7 @@
 #include "runtime/buffers/vector_traffic.hpp"
 #include "runtime/calls/persistent.hpp"
 #include "runtime/mpi/held_type.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "runtime/team/vector_exchanges.hpp"
 
 namespace hocket::runtime {

@@ -1,5 +1,6 @@
 #include "runtime/exchange/tags.hpp"
 
+#include "core/error.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
@@ -13,6 +14,11 @@ Tags Tags::of(MPI_Comm comm) {
   int found = 0;
   check(PMPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&largest), &found));
   return Tags(found != 0 ? static_cast<std::size_t>(*largest) : least_promised);
+}
+
+void check_tags(const Planned& planned, MPI_Comm comm) {
+  if (planned.program.sends.size() > Tags::of(comm).tokens())
+    throw InputError("this MPI has too few message tags for a plan of so many sends");
 }
 
 }  // namespace hocket::runtime

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "runtime/plan/planned.hpp"
+
 namespace hocket::runtime {
 
 /// The tag of a segment says where it stands among all segments from its sender, how long it is, and whether another
@@ -38,5 +40,8 @@ class Tags {
 
   std::size_t largest_, lengths_;
 };
+
+/// Every send has a tag for its tokens. Throws InputError if this MPI has too few.
+void check_tags(const Planned& planned, MPI_Comm comm);
 
 }  // namespace hocket::runtime

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/mpi/world.hpp"
+#include "runtime/mpi/times.hpp"
 
 namespace hocket::runtime {
 

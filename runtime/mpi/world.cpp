@@ -2,7 +2,6 @@
 
 #include <mpi.h>
 
-#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <numeric>
@@ -12,9 +11,6 @@
 
 namespace hocket::runtime {
 namespace {
-
-std::atomic<int> sessions = 0;
-std::atomic<std::uint32_t> times = 0;
 
 /// As launchers tell it.
 std::optional<int> rank_in_environment() {
@@ -59,16 +55,6 @@ std::vector<int> world_ranks(MPI_Comm comm) {
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
   return of_world;
-}
-
-std::uint32_t mpi_times() { return times; }
-
-void session_begins() {
-  if (sessions++ == 0 && !in_world()) ++times;  // it may be over since MPI_Finalize
-}
-
-void session_is_over() {
-  if (--sessions == 0 && !in_world()) ++times;
 }
 
 }  // namespace hocket::runtime

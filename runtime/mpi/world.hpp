@@ -2,7 +2,6 @@
 /// The processes this one was started with, also where there is no MPI_COMM_WORLD (programs that only open sessions).
 #include <mpi.h>
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -16,12 +15,5 @@ namespace hocket::runtime {
 /// The ranks of a communicator as MPI_COMM_WORLD numbers them; MPI_UNDEFINED of processes that were started apart from
 /// this one. Only in_world().
 [[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm);
-
-/// MPI may end and begin again: handles of the runtime's own (attribute keys) live as long as one such time.
-/// Grows when the last session is finalized outside of MPI_Init and MPI_Finalize.
-[[nodiscard]] std::uint32_t mpi_times();
-void session_begins();
-/// After MPI_Session_finalize.
-void session_is_over();
 
 }  // namespace hocket::runtime

@@ -1,19 +1,12 @@
 #include "runtime/progress/agree.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/progress/requests.hpp"
-
-/// For tests, which cannot stand between the runtime and the MPI library: how often this rank agreed with others on a
-/// few values, and their bytes.
-extern "C" {
-__attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreements = 0;
-__attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreed_bytes = 0;
-}
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 

@@ -2,6 +2,9 @@
 /// Ranks agree on a few numbers.
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdint>
+
 namespace hocket::runtime {
 
 /// MPI_Allreduce of a few values, without taking the processor from ranks that have work: MPICH's blocking reductions
@@ -15,3 +18,9 @@ void gather_all(const void* own, void* all, int bytes, MPI_Comm comm);
 void wait_for_all(MPI_Comm comm);
 
 }  // namespace hocket::runtime
+
+/// For tests, which cannot stand between the runtime and the MPI library: how often this rank agreed with others on a
+/// few values, and their bytes.
+extern "C" {
+extern std::atomic<std::uint64_t> hocket_agreements, hocket_agreed_bytes;
+}

@@ -6,9 +6,12 @@
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
+#include "runtime/progress/agree.hpp"
 #include "runtime/progress/progress_thread.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
+__attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreements = 0;
+__attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreed_bytes = 0;
 
 namespace hocket::runtime {
 namespace {
@@ -67,6 +70,10 @@ bool failed(ManagedRequest& served, Call call) {
 }
 
 }  // namespace
+
+bool any_active() { return Requests::instance().any_active(); }
+bool move_active() { return Requests::instance().progress(); }
+void post_remaining() { Requests::instance().post_remaining(); }
 
 Requests& Requests::instance() {
   static Requests& requests = *new Requests;  // outlives every call of a program that does not finalize

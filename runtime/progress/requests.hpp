@@ -14,6 +14,7 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/idle.hpp"
 #include "runtime/progress/operation.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "runtime/report/report.hpp"
 
 namespace hocket::runtime {
@@ -108,42 +109,6 @@ void finish(Work& work, Deadline deadline = never) {
       if (progress == Progress::none && !Requests::instance().any_active() && work.wait()) return Progress::some;
     return progress;
   });
-}
-
-/// Repeats `test`, which returns an MPI code and sets `done` when something is done, until it does or
-/// fails; the program's active requests make progress too.
-template <class Test>
-int until(const int& done, Test test) {
-  int code = MPI_SUCCESS;
-  wait_for([&] {
-    const bool moved = Requests::instance().progress();
-    code = test();
-    if (done || code != MPI_SUCCESS) return Progress::over;
-    return moved ? Progress::some : Progress::none;
-  });
-  return code;
-}
-
-/// Waits for a request of the runtime's own.
-inline void wait_until_done(MPI_Request& request) {
-  int done = 0;
-  check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
-}
-
-/// Of a collective call of the runtime's own. Waits in the MPI library, unless there is something to move meanwhile.
-inline void finish_collective(MPI_Request& request) {
-  if (Requests::instance().any_active())
-    wait_until_done(request);
-  else
-    check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
-}
-
-/// One that is begun by its nonblocking form: MPICH's blocking ones keep processors from ranks that come late.
-template <class Call, class... Arguments>
-void run_collective(Call begin, Arguments... arguments) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(begin(arguments..., &request));
-  finish_collective(request);
 }
 
 }  // namespace hocket::runtime

@@ -3,10 +3,10 @@
 #include <set>
 #include <vector>
 
-#include "runtime/exchange/exchange.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/agree.hpp"
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 
@@ -49,11 +49,6 @@ bool all_ok(MPI_Comm comm, std::string& problem, const std::string& consequence)
   if (first_troubled == size) return true;
   problem = warn(comm, first_troubled, problem + "; " + consequence);
   return false;
-}
-
-void check_tags(const Planned& planned, MPI_Comm comm) {
-  if (planned.program.sends.size() > Tags::of(comm).tokens())
-    throw InputError("this MPI has too few message tags for a plan of so many sends");
 }
 
 }  // namespace hocket::runtime

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "runtime/plan/planned.hpp"
 #include "runtime/progress/agree.hpp"
 
 namespace hocket::runtime {
@@ -37,8 +36,5 @@ void try_local(std::string& problem, Step step) {
 /// False if any rank has a problem (empty: none); the first one's, and what follows from it, is then said, and all
 /// ranks have it in `problem`. Collective.
 [[nodiscard]] bool all_ok(MPI_Comm comm, std::string& problem, const std::string& consequence);
-
-/// Every send has a tag for its tokens (exchange.hpp). Throws InputError if this MPI has too few.
-void check_tags(const Planned& planned, MPI_Comm comm);
 
 }  // namespace hocket::runtime

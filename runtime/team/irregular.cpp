@@ -10,6 +10,7 @@
 #include "core/schedule/token_time.hpp"
 #include "core/schedulers/irregular/worth.hpp"
 #include "core/schedulers/plan_exchange.hpp"
+#include "runtime/exchange/tags.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"

@@ -16,7 +16,7 @@ import pytest
 
 from hocket.cli.sort import _summary
 from hocket.launch.mpi import Mpi
-from hocket.launch.runtime import build_runtime
+from hocket.launch.runtime import find_sort
 from hocket.sorting.job import Report, Step
 
 RECORD = np.dtype([("id", "<i8"), ("name", "S5"), ("weight", ">f4")])
@@ -32,7 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sort(mpi: Mpi, program) -> Callable:
     """``hocket sort`` with the MPI at hand; returns what it said."""
     pytest.importorskip("mpi4py")
-    build_runtime(mpi.mpicc)
+    find_sort(mpi.mpicc)
 
     def run(*arguments: object) -> str:
         answer = program("sort", *arguments, "--mpi", mpi.mpiexec)

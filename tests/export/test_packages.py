@@ -18,14 +18,15 @@ from hocket.export.packages import cmake_file, cmake_version_file, compile_flags
 from hocket.launch.mpi import Mpi
 from mpi_programs import compile_with_hocket, hocket, mpiexec
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "exchange" / "exchange.c"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE, SORTS = EXAMPLES / "exchange" / "exchange.c", EXAMPLES / "sort" / "sort.c"
 PLACES = ["/opt/hocket", "/home/a b/it's #1"]
 PROJECT = """\
 cmake_minimum_required(VERSION 3.22)
 project(program C)
 find_package(Hocket {wanted} REQUIRED)
 add_executable(program "{source}")
-target_link_libraries(program Hocket::hocket)
+target_link_libraries(program Hocket::{target})
 """
 
 
@@ -43,45 +44,56 @@ def of_pkg_config(folder: Path, *options: str) -> list[str]:
     return shlex.split(run([tool, *options, "hocket"], env={"PKG_CONFIG_PATH": str(folder)}))
 
 
-def configure(folder: Path, wanted: str = "") -> subprocess.CompletedProcess[str]:
+def configure(
+    folder: Path, wanted: str = "", source: Path = EXAMPLE, target: str = "hocket"
+) -> subprocess.CompletedProcess[str]:
     """CMake on a project of one program that wants the HocketConfig.cmake in its folder."""
     tool = shutil.which("cmake")
     if tool is None:
         pytest.skip("no cmake")
-    (folder / "CMakeLists.txt").write_text(PROJECT.format(source=EXAMPLE, wanted=wanted))
+    (folder / "CMakeLists.txt").write_text(PROJECT.format(source=source, wanted=wanted, target=target))
     command = [tool, "-S", str(folder), "-B", str(folder / "build"), f"-DHocket_DIR={folder}"]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_pkg_config_reads_the_flags(place: str, tmp_path: Path) -> None:
-    include, library = Path(place) / "include", Path(place) / "lib" / "libhocket_runtime.so"
-    (tmp_path / "hocket.pc").write_text(pkg_config_file("1.2.3", include, library))
-    assert of_pkg_config(tmp_path, "--cflags") == compile_flags(include)
-    assert of_pkg_config(tmp_path, "--libs") == link_flags(library)
+    includes, library = [Path(place) / "include"], Path(place) / "lib" / "libhocket_runtime.so"
+    (tmp_path / "hocket.pc").write_text(pkg_config_file("1.2.3", includes, [library]))
+    assert of_pkg_config(tmp_path, "--cflags") == compile_flags(includes)
+    assert of_pkg_config(tmp_path, "--libs") == link_flags([library])
     assert of_pkg_config(tmp_path, "--modversion") == ["1.2.3"]
 
 
-def test_the_command_prints_the_same_flags_for_pkg_config(mpi: Mpi, tmp_path: Path) -> None:
-    (tmp_path / "hocket.pc").write_text(hocket("config", "--pkg-config", "--mpi", mpi.mpiexec))
-    flags = shlex.split(hocket("config", "--cflags", "--libs", "--mpi", mpi.mpiexec))
+@pytest.mark.parametrize("more", [[], ["--sort"]])
+def test_the_command_prints_the_same_flags_for_pkg_config(mpi: Mpi, more: list[str], tmp_path: Path) -> None:
+    (tmp_path / "hocket.pc").write_text(hocket("config", "--pkg-config", *more, "--mpi", mpi.mpiexec))
+    flags = shlex.split(hocket("config", "--cflags", "--libs", *more, "--mpi", mpi.mpiexec))
+    assert ("-lhocket_sort" in flags) == bool(more) and "-lhocket_runtime" in flags
     assert of_pkg_config(tmp_path, "--cflags", "--libs") == flags
     assert of_pkg_config(tmp_path, "--modversion") == [__version__]
 
 
-def test_cmake_builds_a_program_that_runs(mpi: Mpi, tmp_path: Path) -> None:
-    (tmp_path / "HocketConfig.cmake").write_text(hocket("config", "--cmake", "--mpi", mpi.mpiexec))
-    configured = configure(tmp_path)
+@pytest.mark.parametrize(
+    ("source", "target", "more", "begins"),
+    [(EXAMPLE, "hocket", [], "rank 0 of 3"), (SORTS, "sort", ["--sort"], "rank 0: ")],
+)
+def test_cmake_builds_a_program_that_runs(
+    mpi: Mpi, tmp_path: Path, source: Path, target: str, more: list[str], begins: str
+) -> None:
+    (tmp_path / "HocketConfig.cmake").write_text(hocket("config", "--cmake", *more, "--mpi", mpi.mpiexec))
+    configured = configure(tmp_path, source=source, target=target)
     assert configured.returncode == 0, configured.stdout + configured.stderr
     run(["cmake", "--build", str(tmp_path / "build")])
-    by_flags = compile_with_hocket(mpi, EXAMPLE)
+    by_flags = compile_with_hocket(mpi, source, *more)
     said = [mpiexec(mpi, 3, [str(program)], {}) for program in (tmp_path / "build" / "program", by_flags)]
-    assert said[0].startswith("rank 0 of 3") and said[0] == said[1]
+    by_cmake, by_hand = (sorted(text.splitlines()) for text in said)
+    assert any(line.startswith(begins) for line in by_cmake) and by_cmake == by_hand
 
 
 def test_cmake_says_that_the_library_is_gone(mpi: Mpi, tmp_path: Path) -> None:
     gone = tmp_path / "gone" / "libhocket_runtime.so"
-    (tmp_path / "HocketConfig.cmake").write_text(cmake_file("1.2.3", tmp_path, gone, mpi.mpicc))
+    (tmp_path / "HocketConfig.cmake").write_text(cmake_file("1.2.3", [tmp_path], [gone], mpi.mpicc))
     configured = configure(tmp_path)
     assert configured.returncode != 0
     assert "its library is gone: print this file again" in " ".join(configured.stderr.split())
@@ -120,12 +132,12 @@ def test_the_command_prints_the_version_for_cmake() -> None:
 @pytest.mark.parametrize("place", ["/a;b", "/a]=]b"])
 def test_paths_that_cmake_cannot_read_are_refused(place: str) -> None:
     with pytest.raises(HocketError, match="CMake cannot read"):
-        cmake_file("1.2.3", Path(place), Path(place) / "l.so", "mpicc")
+        cmake_file("1.2.3", [Path(place)], [Path(place) / "l.so"], "mpicc")
 
 
 def test_paths_that_pkg_config_cannot_read_are_refused() -> None:
     with pytest.raises(HocketError, match="pkg-config cannot read"):
-        pkg_config_file("1.2.3", Path("/a$b"), Path("/a/l.so"))
+        pkg_config_file("1.2.3", [Path("/a$b")], [Path("/a/l.so")])
 
 
 @pytest.mark.parametrize(

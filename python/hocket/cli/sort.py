@@ -161,13 +161,13 @@ def _environment(
     defaults: Defaults,
     options: RuntimeOptions,
 ) -> dict[str, str]:
-    """What makes the ranks follow schedules, if there is a network. Compiles the runtime if need be."""
+    """What makes the ranks follow schedules, if there is a network. Compiles what sorts if need be."""
     from hocket.launch.environment import scheduled_environment
-    from hocket.launch.runtime import find_runtime
+    from hocket.launch.runtime import find_sort
     from hocket.network.chosen import job_hosts
 
+    find_sort(mpi.mpicc)
     if source is None:
-        find_runtime(mpi.mpicc)
         return {}
     known = load_network(source, defaults, hosts=job_hosts(os.environ, hostfile))
     options = options.completed(os.environ)

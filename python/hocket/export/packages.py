@@ -6,6 +6,7 @@ They are printed on the machine and not part of the wheel: which library serves 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,18 +22,20 @@ if(NOT MPI_C_COMPILER)
 endif()
 include(CMakeFindDependencyMacro)
 find_dependency(MPI COMPONENTS C)
+"""
+_CMAKE_LIBRARY: Final = """\
 if(NOT EXISTS {library})
   set(Hocket_FOUND FALSE)
   set(Hocket_NOT_FOUND_MESSAGE "its library is gone: print this file again (hocket config --cmake)")
   return()
 endif()
-if(NOT TARGET Hocket::hocket)
-  add_library(Hocket::hocket SHARED IMPORTED)
-  set_target_properties(Hocket::hocket PROPERTIES
+if(NOT TARGET Hocket::{name})
+  add_library(Hocket::{name} SHARED IMPORTED)
+  set_target_properties(Hocket::{name} PROPERTIES
     IMPORTED_LOCATION {library}
     IMPORTED_NO_SONAME TRUE
     INTERFACE_INCLUDE_DIRECTORIES {include}
-    INTERFACE_LINK_LIBRARIES MPI::MPI_C)
+    INTERFACE_LINK_LIBRARIES {needs})
 endif()
 """
 
@@ -57,37 +60,42 @@ endif()
 """
 
 
-def compile_flags(include: Path) -> list[str]:
-    """Where ``hocket.h`` is."""
-    return [f"-I{include}"]
+def compile_flags(includes: Sequence[Path]) -> list[str]:
+    """Where ``hocket.h`` and its sisters are."""
+    return [f"-I{include}" for include in includes]
 
 
-def link_flags(library: Path) -> list[str]:
-    """Where the library is, at link time and at run time."""
-    return [f"-L{library.parent}", "-lhocket_runtime", f"-Wl,-rpath,{library.parent}"]
+def link_flags(libraries: Sequence[Path]) -> list[str]:
+    """Where the libraries are, at link time and at run time: each before those that it needs."""
+    return [flag for library in libraries for flag in (
+        f"-L{library.parent}", f"-l{library.stem.removeprefix('lib')}", f"-Wl,-rpath,{library.parent}")]  # fmt: skip
 
 
-def pkg_config_file(version: str, include: Path, library: Path) -> str:
+def pkg_config_file(version: str, includes: Sequence[Path], libraries: Sequence[Path]) -> str:
     """``hocket.pc``. MPI is left to the compiler: ``mpicc``."""
     lines = {
         "Name": "hocket",
         "Description": ABOUT,
         "Version": version,
-        "Cflags": _of_pkg_config(compile_flags(include)),
-        "Libs": _of_pkg_config(link_flags(library)),
+        "Cflags": _of_pkg_config(compile_flags(includes)),
+        "Libs": _of_pkg_config(link_flags(libraries)),
     }
     return "".join(f"{key}: {value}\n" for key, value in lines.items())
 
 
-def cmake_file(version: str, include: Path, library: Path, mpicc: str) -> str:
-    """``HocketConfig.cmake``, which defines the target ``Hocket::hocket``; it brings the MPI with it."""
-    return _CMAKE.format(
-        about=ABOUT,
-        version=version,
-        mpicc=_of_cmake(mpicc),
-        library=_of_cmake(str(library)),
-        include=_of_cmake(str(include)),
-    )
+def cmake_file(version: str, includes: Sequence[Path], libraries: Sequence[Path], mpicc: str) -> str:
+    """``HocketConfig.cmake``, which defines the target ``Hocket::hocket``; it brings the MPI with it.
+
+    With the library of sorting before the runtime (and so its headers) ``Hocket::sort`` as well.
+    """
+    file, needs = _CMAKE.format(about=ABOUT, version=version, mpicc=_of_cmake(mpicc)), "MPI::MPI_C"
+    names = ("hocket", "sort")[: len(libraries)]
+    for name, library, include in zip(names, reversed(libraries), reversed(includes), strict=True):
+        file += _CMAKE_LIBRARY.format(
+            name=name, library=_of_cmake(str(library)), include=_of_cmake(str(include)), needs=needs
+        )
+        needs = f"Hocket::{name}"
+    return file
 
 
 def cmake_version_file(version: str) -> str:

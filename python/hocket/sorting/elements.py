@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hocket.errors import UsageError
-from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
+from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_sort_library
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -277,7 +277,7 @@ class _Call:
     """The arguments of a call, and how it ends."""
 
     def __init__(self, comm: MPI.Comm, method: str) -> None:
-        self.library: RuntimeLibrary = load_library(comm)
+        self.library: RuntimeLibrary = load_sort_library(comm)
         self.comm = comm
         self._method_name = method
         self.method = ctypes.c_int()

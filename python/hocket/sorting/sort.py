@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
+from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_sort_library
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -141,7 +141,7 @@ def sort_report(
     progress: Progress | None = None,
 ) -> Sorted:
     """The same as :func:`sort`, and what it did: method, times of the steps, imbalance."""
-    library = load_library(comm)
+    library = load_sort_library(comm)
     given: _Given | None = None
     options = _Options()
     told = _Told(progress)

@@ -14,7 +14,7 @@ import numpy as np
 
 from hocket.errors import HocketError, UsageError
 from hocket.launch.messages import Tell, run_as_rank
-from hocket.launch.runtime.library import everywhere, load_library
+from hocket.launch.runtime.library import everywhere, load_sort_library
 from hocket.sorting.files import Array, ArrayFile
 from hocket.sorting.job import MARK, Job, Report, Step
 from hocket.sorting.sort import memory_per_rank, sort_report
@@ -59,7 +59,7 @@ def main() -> None:
 def sort_files(comm: MPI.Comm, job: Job, tell: Tell) -> Report:
     """Collective. HocketErrors are the same on all ranks."""
     rank, ranks = comm.Get_rank(), comm.Get_size()
-    load_library(comm)  # before the clock starts
+    load_sort_library(comm)  # before the clock starts
     files = _collective_try(comm, lambda: _open(job, rank, ranks))
     _refuse_too_much(comm, job, files)
 

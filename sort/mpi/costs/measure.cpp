@@ -4,7 +4,7 @@
 
 #include "hocket_memory.h"
 #include "runtime/c_api/api.hpp"
-#include "runtime/team/agreement.hpp"
+#include "runtime/progress/agree.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
 #include "sort/mpi/place/host_shared_context.hpp"
 

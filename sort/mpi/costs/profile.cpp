@@ -10,7 +10,7 @@
 
 #include "core/error.hpp"
 #include "runtime/mpi/attached.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "runtime/team/agreement.hpp"
 
 namespace hocket::sort {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::sort {
 namespace {
@@ -83,7 +83,7 @@ bool ChunkExchange::sent(Chunk& chunk) {
 
 bool ChunkExchange::advance() {
   int done = 0;
-  const bool moved = Requests::instance().progress();
+  const bool moved = move_active();
   check(
       PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done, indices_.data(), MPI_STATUSES_IGNORE));
   if (done == MPI_UNDEFINED || done == 0) return moved;

@@ -5,11 +5,10 @@
 #include <cstring>
 #include <numeric>
 
-#include "runtime/calls/entry_vector.hpp"
+#include "runtime/beside/beside.hpp"
 #include "runtime/mpi/bytes_type.hpp"
-#include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/team.hpp"
+#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/mpi/place/collective_try.hpp"
 #include "sort/mpi/place/private_memory.hpp"
 
@@ -59,8 +58,7 @@ void exchange_pairwise(HostSharedContext& place, MPI_Datatype type, const std::b
 void exchange_small(HostSharedContext& place, MPI_Datatype type, const std::byte* from, const BlockCounts& sends,
                     std::byte* to, const BlockCounts& receives) {
   const Side out(sends), in(receives);
-  if (!place.has_plans() || !Team::of(place.comm()).could_collide())
-    return exchange_pairwise(place, type, from, out, to, in);
+  if (!place.could_collide()) return exchange_pairwise(place, type, from, out, to, in);
   check(hocket_alltoallv(from, out.counts.data(), out.begins.data(), type, to, in.counts.data(), in.begins.data(), type,
                          place.comm()));
 }

@@ -3,8 +3,7 @@
 #include <vector>
 
 #include "hocket_elements.h"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/team.hpp"
+#include "runtime/progress/agree.hpp"
 #include "sort/mpi/permute/grouped_permute.hpp"
 #include "sort/mpi/permute/h_relation.hpp"
 #include "sort/mpi/permute/permutation.hpp"
@@ -37,7 +36,7 @@ template <class Run>
 void choose(HostSharedContext& place, int method, Run run) {
   if (method == HOCKET_PACKED) return run(false);
   if (method == HOCKET_CHAINED) return run(true);
-  if (!place.one_host() && place.has_plans() && Team::of(place.comm()).could_collide()) return run(false);
+  if (!place.one_host() && place.could_collide()) return run(false);
   try {
     run(true);
   } catch (const ApiError& error) {

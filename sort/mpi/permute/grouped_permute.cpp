@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/team/agreement.hpp"
+#include "runtime/progress/agree.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
 #include "sort/mpi/place/collective_try.hpp"

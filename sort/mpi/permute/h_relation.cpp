@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/partition.hpp"
 #include "sort/mpi/exchange/deliver.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"

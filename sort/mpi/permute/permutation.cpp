@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
+#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
 #include "sort/mpi/place/collective_try.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::sort {
 

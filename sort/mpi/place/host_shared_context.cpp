@@ -10,13 +10,13 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/beside/beside.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/requests.hpp"
-#include "runtime/progress/wait_in_mpi.hpp"
-#include "runtime/team/agreement.hpp"
+#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::sort {
 namespace {
@@ -107,6 +107,14 @@ HostSharedContext::HostSharedContext(MPI_Comm comm) : comm_(comm), host_(sharing
   int plans = settings().plan_paths.empty() ? 0 : 1;
   check(wait_in_mpi(PMPI_Allreduce, MPI_IN_PLACE, &plans, 1, MPI_INT, MPI_MIN, comm_.get()));
   has_plans_ = plans != 0;
+}
+
+bool HostSharedContext::could_collide() const {
+  bool could = false;
+  if (!has_plans_) return could;
+  const int code = hocket_beside_could_collide(comm(), &could);
+  if (code != HOCKET_SUCCESS) throw ApiError{code, hocket_error_string(code)};
+  return could;
 }
 
 SharedBlock& HostSharedContext::block(std::size_t slot, std::size_t bytes) {

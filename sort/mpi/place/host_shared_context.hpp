@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/team/private_comms.hpp"
+#include "runtime/team/private_comm.hpp"
 
 namespace hocket::sort {
 
@@ -68,8 +68,9 @@ class HostSharedContext {
   [[nodiscard]] int in_turn(int i) const { return (host_rank() + i) % host_size(); }
   [[nodiscard]] bool one_host() const { return host_size() == size(); }
 
-  /// All ranks have plans of a network, so that exchanges between hosts may be scheduled.
-  [[nodiscard]] bool has_plans() const { return has_plans_; }
+  /// Collective. All ranks have plans of a network, by which messages between hosts may share a link: exchanges of
+  /// blocks may be scheduled.
+  [[nodiscard]] bool could_collide() const;
 
   /// Collective: at least `bytes` of this rank, kept for the next call and only made anew on hosts where some
   /// rank needs more. `slot`: callers that need several blocks at once number them from 0. Contents are lost.

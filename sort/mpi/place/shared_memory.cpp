@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "runtime/mpi/world.hpp"
-#include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
+#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/place/collective_try.hpp"
 

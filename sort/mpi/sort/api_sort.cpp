@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hocket_sort.h"
-#include "runtime/team/agreement.hpp"
+#include "runtime/progress/agree.hpp"
 #include "sort/core/costs/sort_costs.hpp"
 #include "sort/core/elements/key_bits.hpp"
 #include "sort/mpi/costs/profile.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/mpi/place/layout.hpp"
 
 namespace hocket::sort {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/partition.hpp"
 #include "sort/mpi/exchange/rebalance.hpp"
 #include "sort/mpi/place/collective_try.hpp"

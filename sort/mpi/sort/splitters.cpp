@@ -7,7 +7,7 @@
 
 #include "core/schedulers/random.hpp"
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::sort {
 namespace {

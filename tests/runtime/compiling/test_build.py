@@ -11,7 +11,7 @@ import pytest
 from hocket.errors import HocketError, UsageError
 from hocket.launch.environment import RuntimeOptions
 from hocket.launch.mpi import Mpi
-from hocket.launch.runtime import build, build_runtime
+from hocket.launch.runtime import build, build_runtime, find_sort
 from hocket.launch.runtime.compiling import compile_native
 from hocket.network import read_network
 
@@ -40,25 +40,50 @@ def test_built_anew_for_another_header_of_the_core(
     monkeypatch.setattr(build, "build_once", note)
     build_runtime(mpi.mpicc)
     build_runtime(mpi.mpicc)
-    with (copied / "include" / "hocket" / "limits.hpp").open("a") as header:
+    with (copied / "core" / "limits.hpp").open("a") as header:
         header.write("\n// changed\n")
     build_runtime(mpi.mpicc)
     assert names[0] == names[1] != names[2]
 
 
-def test_names_of_its_own_cxx_library_stay_inside(mpi: Mpi) -> None:
-    """Programs that link with hocket.h would otherwise take the runtime's C++ library for theirs."""
+def symbols(library: Path) -> list[tuple[str, str]]:
+    """Kind and name of what a library shows and takes from others."""
     if shutil.which("nm") is None:
         pytest.skip("no nm here")
-    library = build_runtime(mpi.mpicc).library
-    done = subprocess.run(
-        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True, timeout=60
-    )
-    shown = [line.split()[1:] for line in done.stdout.splitlines()]
-    # Weak and unique ones are of templates of the standard library.
-    strong = {name for kind, name in shown if kind not in "WVu"}
-    assert "hocket_schedule" in strong
-    assert all(name.startswith("hocket_") for name in strong), strong
+    done = subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True, timeout=60)
+    return [(line.split()[-2], line.split()[-1]) for line in done.stdout.splitlines()]
+
+
+def shown(library: Path) -> set[str]:
+    """Weak and unique names are of templates of the standard library."""
+    return {name for kind, name in symbols(library) if kind not in "UwvWVu"}
+
+
+def test_names_of_its_own_cxx_library_stay_inside(mpi: Mpi) -> None:
+    """Programs that link with hocket.h would otherwise take the runtime's C++ library for theirs."""
+    runtime, sort = shown(build_runtime(mpi.mpicc).library), shown(find_sort(mpi.mpicc))
+    assert "hocket_schedule" in runtime and "hocket_sort" in sort
+    assert not runtime & sort
+    assert all(name.startswith("hocket_") for name in runtime | sort), runtime | sort
+
+
+def test_sorting_takes_c_functions_alone_from_the_runtime(mpi: Mpi) -> None:
+    """Each has a C++ library of its own: what one throws the other cannot catch."""
+    taken = {name for kind, name in symbols(find_sort(mpi.mpicc)) if kind == "U"}
+    assert {name for name in taken if "hocket" in name} <= shown(build_runtime(mpi.mpicc).library)
+
+
+def test_sorting_is_built_anew_for_another_runtime(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+
+    def note(name: str, *_: object) -> Path:
+        names.append(name)
+        return Path(name)
+
+    monkeypatch.setattr(build, "build_once", note)
+    for runtime in ("/a/libhocket_runtime.so", "/b/libhocket_runtime.so"):
+        build.build_sort(mpi.mpicc, Path(runtime))
+    assert names[0] != names[1]
 
 
 def test_a_full_disk_is_said_while_compiling(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("mpich", "openmpi", "standard"):
         home = tmp_path / "native/ready" / name
         home.mkdir(parents=True)
-        for file in ("libhocket_shim.so", "libhocket_runtime.so"):
+        for file in ("libhocket_shim.so", "libhocket_runtime.so", "libhocket_sort.so"):
             (home / file).touch()
         (home / "functions.json").write_text(json.dumps(FUNCTIONS))
     return tmp_path / "native/ready"
@@ -166,7 +166,7 @@ def test_an_installation_without_ready_made_ones(
     assert ready_runtime(str(mpi_with(MPICH, MPICH_5) / "mpicc")) is None
 
 
-@pytest.mark.parametrize("what", ["", "libhocket_runtime.so", "libhocket_shim.so"])
+@pytest.mark.parametrize("what", ["", "libhocket_runtime.so", "libhocket_sort.so", "libhocket_shim.so"])
 def test_one_that_everybody_can_write_to_is_refused(made: Path, mpi_with: Installed, what: str) -> None:
     there = mpi_with(MPICH, MPICH_5)
     (made / "mpich" / what).chmod(0o777)

@@ -20,7 +20,7 @@ BUILT_IN = Profile.built_in()
 
 def predicted(mpi: Mpi, profile: Path) -> tuple[list[float], str]:
     """By each step, the same on both ranks, and what was said on the way."""
-    env = {**python_env(mpi), "HOCKET_MEMORY": str(profile)}
+    env = {**python_env(mpi, "--sort"), "HOCKET_MEMORY": str(profile)}
     command = launch_command(mpi, 2, [], env, [sys.executable, str(PROGRAM)])
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     first, second = (ast.literal_eval(line) for line in done.stdout.splitlines())

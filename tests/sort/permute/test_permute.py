@@ -18,13 +18,13 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 
 @pytest.fixture(scope="module", autouse=True)
 def built(mpi: Mpi) -> None:
-    """The runtime, so that no test waits for the compiler."""
-    hocket("config", "--libs", "--mpi", mpi.mpiexec)
+    """What sorts, so that no test waits for the compiler."""
+    hocket("config", "--libs", "--sort", "--mpi", mpi.mpiexec)
 
 
 def check(mpi: Mpi, ranks: int, shared: int, *arguments: object, **env: str) -> None:
     argv = [sys.executable, str(PROGRAMS / "permute_check.py"), *map(str, arguments)]
-    said = mpiexec(mpi, ranks, argv, python_env(mpi) | {"HOCKET_SHARED_RANKS": str(shared)} | env)
+    said = mpiexec(mpi, ranks, argv, python_env(mpi, "--sort") | {"HOCKET_SHARED_RANKS": str(shared)} | env)
     assert "ok" in said and mpi.family.value in said.lower().replace(" ", ""), said
 
 
@@ -55,7 +55,7 @@ def test_a_rank_without_memory_is_heard_of_on_all(mpi: Mpi, ranks: int, shared: 
 
 @pytest.fixture(scope="module")
 def program(mpi: Mpi) -> Path:
-    return compile_with_hocket(mpi, PROGRAMS / "permute_check.c")
+    return compile_with_hocket(mpi, PROGRAMS / "permute_check.c", "--sort")
 
 
 @pytest.mark.parametrize(("ranks", "shared"), [(1, 0), (2, 0), (4, 0), (3, 1), (4, 2)])

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from hocket.launch.mpi import Mpi
-from hocket.launch.runtime import build_runtime
 from mpi_programs import mpiexec, python_env
 
 SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"
@@ -25,8 +24,7 @@ SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"
 )
 def test_random_cases(mpi: Mpi, shared: int, seed: int, count: int) -> None:
     """``shared``: most ranks of a host; 0: all."""
-    env = {**python_env(mpi), "HOCKET_SHARED_RANKS": str(shared)}
-    build_runtime(mpi.mpicc)  # not by several groups of ranks at once
+    env = {**python_env(mpi, "--sort"), "HOCKET_SHARED_RANKS": str(shared)}
     said = mpiexec(mpi, 9, [sys.executable, str(SCRIPT), "--seed", str(seed), "--count", str(count)], env)
     counts = json.loads(said.splitlines()[-1])
     assert sum(counts["ranks"].values()) == count

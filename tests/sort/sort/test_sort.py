@@ -16,7 +16,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 
 def sort_check(mpi: Mpi, ranks: int, *arguments: str, shared: int = 0) -> int:
     """How many cases were right."""
-    env = python_env(mpi) | {"HOCKET_SHARED_RANKS": str(shared)}
+    env = python_env(mpi, "--sort") | {"HOCKET_SHARED_RANKS": str(shared)}
     said = mpiexec(mpi, ranks, [sys.executable, str(PROGRAMS / "sort_check.py"), *arguments], env)
     ok, cases = said.split()
     assert ok == "ok"
@@ -49,7 +49,7 @@ def test_refusals_reach_all_ranks(mpi: Mpi) -> None:
 
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_c(mpi: Mpi, ranks: int) -> None:
-    program = compile_with_hocket(mpi, PROGRAMS / "sort_check.c")
+    program = compile_with_hocket(mpi, PROGRAMS / "sort_check.c", "--sort")
     assert "ok 0 wrong" in mpiexec(mpi, ranks, [str(program)], {})
 
 

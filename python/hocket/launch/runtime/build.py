@@ -1,7 +1,8 @@
 """Builds the MPI runtime for the MPI at hand, once, and keeps it in the user's cache.
 
 Handle types differ between MPI families, so the part that calls MPI is compiled with the ``mpicc``
-of each. The preloaded shim knows no MPI and only hands calls over (runtime/shim/shim.c).
+of each. The preloaded shim knows no MPI and only hands calls over (runtime/shim/shim.c). The library of
+sorting and permuting uses the runtime and is built for those who sort.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +23,10 @@ from hocket.system.cache import build_once
 from hocket.system.files import real_path
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
-_UNITS = {
-    "runtime": 3,
-    "sort": 1,
-}  # what is compiled with the MPI at hand, in how many parts of some 4,000 lines
+_RUNTIME_UNITS, _SORT_UNITS = 3, 1  # compiled with the MPI at hand, in so many parts of some 4,000 lines
 _LIBRARY_FLAGS, _LINK_FLAGS = "runtime/library_flags.txt", "runtime/link_flags.txt"
 _SHIM_FLAGS = "runtime/shim/shim_flags.txt"
-LIBRARY = "libhocket_runtime.so"
+LIBRARY, SORT_LIBRARY = "libhocket_runtime.so", "libhocket_sort.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +52,13 @@ def native_dir() -> Path:
 
 
 def include_dir() -> Path:
-    """Where ``hocket.h`` and its sisters are."""
+    """Where ``hocket.h`` is."""
     return native_dir() / "runtime" / "include"
+
+
+def sort_include_dir() -> Path:
+    """Where ``hocket_sort.h`` and its sisters are."""
+    return native_dir() / "sort" / "include"
 
 
 def build_runtime(mpicc: str) -> Runtime:
@@ -67,20 +70,49 @@ def build_runtime(mpicc: str) -> Runtime:
     wrapper = read_wrapper(mpicc)
 
     def build(folder: Path, work: Path) -> None:
-        _compile_library(wrapper, folder / LIBRARY, work)
+        units = _write_units("runtime", _RUNTIME_UNITS, work)
+        with progress(f"the runtime for {wrapper.version}", len(units)) as done:
+            objects = _compile(wrapper, units, work, done)
+        _link(wrapper, [*objects, str(_core_library())], folder / LIBRARY, work)
         _compile_shim(wrapper, folder / SHIM, work)
 
     sources = [
-        *(source for tree in _UNITS for source in _sources(tree)),
-        *sorted(native_dir().rglob("*.h*")),  # the core's, too: its constants are compiled in
+        *_sources("runtime", "*.cpp"),
+        *_headers("core", "runtime"),  # the core's, too: its constants are compiled in
         _shim_source(),
         native_dir() / _LINK_FLAGS,
         native_dir() / _SHIM_FLAGS,
-        *_core_libraries(),
+        _core_library(),
     ]
     name = f"runtime-{digest_of([*_library_flags(), wrapper.identity], sources)}"
     home = build_once(name, (SHIM, LIBRARY), build)
     return Runtime(home / SHIM, home / LIBRARY, wrapper.mpi)
+
+
+def build_sort(mpicc: str, runtime: Path) -> Path:
+    """The library of sorting and permuting for the MPI behind ``mpicc``; compiled on first use. It loads this runtime.
+
+    Raises as build_runtime() does.
+    """
+    wrapper = read_wrapper(mpicc)
+    core = [str(native_dir() / "libhocket_sort_core.a"), str(_core_library())]
+
+    def build(folder: Path, work: Path) -> None:
+        units = _write_units("sort/mpi", _SORT_UNITS, work)
+        with progress(f"sorting and permuting for {wrapper.version}", len(units)) as done:
+            objects = _compile(wrapper, units, work, done)
+        beside = [f"-L{runtime.parent}", "-lhocket_runtime", f"-Wl,-rpath,{runtime.parent}"]
+        _link(wrapper, [*objects, *core, *beside], folder / SORT_LIBRARY, work)
+
+    sources = [
+        *_sources("runtime", "*.cpp"),  # some are compiled in
+        *_sources("sort/mpi", "*.cpp"),
+        *_headers("core", "runtime", "sort"),
+        native_dir() / _LINK_FLAGS,
+        *map(Path, core),
+    ]
+    name = f"sort-{digest_of([*_library_flags(), wrapper.identity, str(runtime)], sources)}"
+    return build_once(name, (SORT_LIBRARY,), build) / SORT_LIBRARY
 
 
 def digest_of(texts: Iterable[str], files: Iterable[Path]) -> str:
@@ -97,8 +129,8 @@ def _shim_source() -> Path:
     return native_dir() / "runtime" / "shim" / "shim.c"
 
 
-def _core_libraries() -> list[Path]:
-    return [native_dir() / "libhocket_sort_core.a", native_dir() / "libhocket_core.a"]
+def _core_library() -> Path:
+    return native_dir() / "libhocket_core.a"
 
 
 def _read_flags(file: str) -> list[str]:
@@ -115,45 +147,57 @@ def _library_flags() -> list[str]:
     return [*_read_flags(_LIBRARY_FLAGS), *chosen]
 
 
-def _sources(tree: str) -> list[Path]:
-    return sorted((native_dir() / tree).rglob("*.cpp"))
+def _sources(tree: str, pattern: str) -> list[Path]:
+    return sorted((native_dir() / tree).rglob(pattern))
 
 
-def _write_units(work: Path) -> list[Path]:
+def _headers(*trees: str) -> list[Path]:
+    return [header for tree in trees for header in _sources(tree, "*.h*")]
+
+
+def _write_units(tree: str, count: int, work: Path) -> list[Path]:
     """Several rooms of a tree are compiled as one: headers are read once, and templates made once, which takes less
     processor time than a room at a time. Names without linkage differ within a tree (make lint)."""
+    rooms: dict[Path, list[Path]] = {}
+    for source in _sources(tree, "*.cpp"):
+        rooms.setdefault(source.parent, []).append(source)
+    sizes = {room: sum(source.stat().st_size for source in sources) for room, sources in rooms.items()}
+    units: list[list[Path]] = [[] for _ in range(min(count, len(rooms)))]
+    for room in sorted(rooms, key=lambda room: (-sizes[room], room)):
+        min(units, key=lambda unit: sum(sizes[other] for other in unit)).append(room)
     files = []
-    for tree, count in _UNITS.items():
-        rooms: dict[Path, list[Path]] = {}
-        for source in _sources(tree):
-            rooms.setdefault(source.parent, []).append(source)
-        sizes = {room: sum(source.stat().st_size for source in sources) for room, sources in rooms.items()}
-        units: list[list[Path]] = [[] for _ in range(min(count, len(rooms)))]
-        for room in sorted(rooms, key=lambda room: (-sizes[room], room)):
-            min(units, key=lambda unit: sum(sizes[other] for other in unit)).append(room)
-        for number, unit in enumerate(units):
-            sources = [source for room in unit for source in rooms[room]]
-            files.append(work / f"{tree}-{number}.cpp")
-            files[-1].write_text("".join(f'#include "{source}"\n' for source in sources))
+    for number, unit in enumerate(units):
+        sources = [source for room in unit for source in rooms[room]]
+        files.append(work / f"unit-{number}.cpp")
+        files[-1].write_text("".join(f'#include "{source}"\n' for source in sources))
     return files
 
 
-def _compile_library(wrapper: Wrapper, library: Path, work: Path) -> None:
-    folders = [native_dir(), include_dir()]
-    flags = _library_flags()
-    compiling = [wrapper.path, *flags, *(argument for folder in folders for argument in ("-I", str(folder)))]
-    units = _write_units(work)
+def _compile(wrapper: Wrapper, units: list[Path], work: Path, done: Callable[[], object]) -> list[str]:
+    """The objects."""
+    folders = [native_dir(), include_dir(), sort_include_dir()]
+    searched = [argument for folder in folders for argument in ("-I", str(folder))]
+    compiling = [wrapper.path, *_library_flags(), *searched]
     objects = [str(unit.with_suffix(".o")) for unit in units]
-    with progress(f"the runtime for {wrapper.version}", len(units)) as done:
-        common = _precompile(wrapper, compiling, work)
-        commands = [
-            [*compiling, *common, "-c", str(unit), "-o", made]
-            for unit, made in zip(units, objects, strict=True)
-        ]
-        compile_all(commands, wrapper.environment, work, done)
-    linking = [wrapper.path, *flags, *_read_flags(_LINK_FLAGS), "-shared", *objects]
-    linking += [*map(str, _core_libraries()), "-o", str(library)]
-    compile_native(linking, wrapper.environment, work)
+    common = _precompile(wrapper, compiling, work) if len(units) > 1 else []
+    commands = [
+        [*compiling, *common, "-c", str(unit), "-o", made] for unit, made in zip(units, objects, strict=True)
+    ]
+    compile_all(commands, wrapper.environment, work, done)
+    return objects
+
+
+def _link(wrapper: Wrapper, linked: list[str], library: Path, work: Path) -> None:
+    command = [
+        wrapper.path,
+        *_library_flags(),
+        *_read_flags(_LINK_FLAGS),
+        "-shared",
+        *linked,
+        "-o",
+        str(library),
+    ]
+    compile_native(command, wrapper.environment, work)
 
 
 def _compile_shim(wrapper: Wrapper, shim: Path, work: Path) -> None:

@@ -1,4 +1,4 @@
-"""The runtime library as a C library (``hocket.h``), for the MPI that mpi4py runs on."""
+"""The runtime as a C library (``hocket.h``), and that of sorting, for the MPI that mpi4py runs on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, TableError, UsageError
 from hocket.launch.mpi import Abi, MpiFamily, find_mpi
-from hocket.launch.runtime.ready import find_runtime
+from hocket.launch.runtime.build import build_sort
+from hocket.launch.runtime.ready import find_runtime, ready_sort
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -60,7 +61,7 @@ class Info(ctypes.Structure):
 
 
 class RuntimeLibrary:
-    """The functions of ``hocket.h``."""
+    """The functions of ``hocket.h``; of the library of sorting also those of its headers."""
 
     def __init__(self, path: str, comm_type: type[Any]) -> None:
         self._library = ctypes.CDLL(path)
@@ -131,6 +132,15 @@ def load_library(comm: MPI.Comm) -> RuntimeLibrary:
 
     Raises MissingToolError on all ranks if mpi4py, a compiler or the MPI's ``mpicc`` is missing.
     """
+    return _load(comm, _runtime)
+
+
+def load_sort_library(comm: MPI.Comm) -> RuntimeLibrary:
+    """The library of sorting and permuting, which has the functions of the runtime, too. As load_library()."""
+    return _load(comm, _sort)
+
+
+def _load(comm: MPI.Comm, library: Callable[[], RuntimeLibrary]) -> RuntimeLibrary:
     try:
         from mpi4py import MPI
     except ImportError as error:
@@ -143,19 +153,34 @@ def load_library(comm: MPI.Comm) -> RuntimeLibrary:
             remedy="give one of mpi4py, such as MPI.COMM_WORLD",
         )
     if comm.Get_rank() == 0:
-        everywhere(comm, _library)
+        everywhere(comm, library)
     else:
         everywhere(comm, lambda: None)
-    everywhere(comm, _library)
-    return _library()
+    everywhere(comm, library)
+    return library()
 
 
 @functools.cache
-def _library() -> RuntimeLibrary:
+def _runtime() -> RuntimeLibrary:
     mpi = _process_mpi()
-    path = _of_hocket_run(mpi) or str(find_runtime(_mpicc(mpi)).library)
+    return _opened(_path(mpi), mpi)
+
+
+@functools.cache
+def _sort() -> RuntimeLibrary:
+    mpi = _process_mpi()
+    runtime = _path(mpi)
+    return _opened(ready_sort(runtime) or build_sort(_mpicc(mpi), runtime), mpi)
+
+
+def _path(mpi: _ProcessMpi) -> Path:
+    """The runtime's."""
+    return _of_hocket_run(mpi) or find_runtime(_mpicc(mpi)).library
+
+
+def _opened(path: Path, mpi: _ProcessMpi) -> RuntimeLibrary:
     try:
-        return RuntimeLibrary(path, ctypes.c_int if mpi.handles_are_ints else ctypes.c_void_p)
+        return RuntimeLibrary(str(path), ctypes.c_int if mpi.handles_are_ints else ctypes.c_void_p)
     except OSError as error:
         raise MissingToolError(
             f"cannot load the runtime: {error}", remedy="check the MPI installation"
@@ -182,11 +207,11 @@ def _process_mpi() -> _ProcessMpi:
     return _ProcessMpi(name, speaks, family, MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int))
 
 
-def _of_hocket_run(mpi: _ProcessMpi) -> str | None:
+def _of_hocket_run(mpi: _ProcessMpi) -> Path | None:
     """The library that ``hocket run`` has started this process with, if it is for this MPI."""
     path, built_for = os.environ.get("HOCKET_RUNTIME"), os.environ.get("HOCKET_RUNTIME_MPI")
     if path and built_for and "".join(mpi.name.split()).startswith("".join(built_for.split())):
-        return path
+        return Path(path).absolute()
     return None
 
 

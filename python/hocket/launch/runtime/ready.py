@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from hocket.launch.runtime import probe
-from hocket.launch.runtime.build import CHOSEN_FLAGS, LIBRARY, Runtime, build_runtime, native_dir
+from hocket.launch.runtime.build import (
+    CHOSEN_FLAGS,
+    LIBRARY,
+    SORT_LIBRARY,
+    Runtime,
+    build_runtime,
+    build_sort,
+    native_dir,
+)
 from hocket.launch.runtime.preload import SHIM
 from hocket.system.files import real_path
 from hocket.system.trust import check_installed
@@ -46,6 +54,18 @@ def find_runtime(mpicc: str) -> Runtime:
     return ready_runtime(mpicc) or build_runtime(mpicc)
 
 
+def find_sort(mpicc: str) -> Path:
+    """The library of sorting and permuting, which loads that runtime. Raises as find_runtime() does."""
+    runtime = find_runtime(mpicc).library
+    return ready_sort(runtime) or build_sort(mpicc, runtime)
+
+
+def ready_sort(runtime: Path) -> Path | None:
+    """That of a ready-made runtime, which lies beside it; None where it must be compiled."""
+    beside = runtime.with_name(SORT_LIBRARY)
+    return beside if beside.is_file() else None
+
+
 def ready_runtime(mpicc: str) -> Runtime | None:
     """The ready-made one; None where there is none for this MPI, or where the user has chosen flags."""
     if os.environ.get(CHOSEN_FLAGS):
@@ -57,7 +77,7 @@ def ready_runtime(mpicc: str) -> Runtime | None:
         return None
     name, path = found[0]
     home = native_dir() / "ready" / name
-    files = [home / SHIM, home / LIBRARY, home / "functions.json"]
+    files = [home / SHIM, home / LIBRARY, home / SORT_LIBRARY, home / "functions.json"]
     if not all(file.is_file() for file in files):
         return None
     functions = json.loads(files[-1].read_text())

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from hocket import _core
-from hocket.launch.runtime.library import load_library
+from hocket.launch.runtime.library import load_sort_library
 from hocket.measure.memory.budget import Budget, measured, repeats
 from hocket.measure.memory.sizes import Shape, in_turn, shapes
 
@@ -44,7 +44,7 @@ class Rank:
         self.source = self.random.integers(0, 2**64, words, dtype=np.uint64).view(np.uint8)
         self.target = np.ones(8 * words, np.uint8)
         self.whole, self.part = self._shared(memory)
-        self.library = load_library(comm)
+        self.library = load_sort_library(comm)
 
     def _shared(self, size: int) -> tuple[Bytes, Bytes]:
         """Memory that all ranks share: the whole, and this rank's part of it."""

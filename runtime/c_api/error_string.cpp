@@ -1,0 +1,25 @@
+#include <utility>
+
+#include "runtime/c_api/api.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+thread_local ApiError last{HOCKET_SUCCESS, {}};
+
+}  // namespace
+
+int report(ApiError error) {
+  last = std::move(error);
+  return last.code;
+}
+
+}  // namespace hocket::runtime
+
+const char* hocket_error_string(int code) {
+  using namespace hocket::runtime;
+  if (code == last.code && !last.text.empty()) return last.text.c_str();
+  if (const char* text = meaning(code)) return text;
+  last = {code, what_mpi_says(code)};
+  return last.text.c_str();
+}
