@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from hocket import _core
 from hocket.demand.collectives import library_calls
 from hocket.network import Defaults
-from hocket.network.description import Link, NetworkDescription
+from hocket.network.description import NetworkDescription
 from hocket.network.known import settle_uplinks
+from hocket.network.parts import Link
 from hocket.planning.plan import PlannedExchange, plan_collective
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

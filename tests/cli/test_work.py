@@ -21,7 +21,7 @@ import pytest
 from hocket import _core
 from hocket.cli._shared import work
 from hocket.network import read_network
-from hocket.network.description import Defaults
+from hocket.network.parts import Defaults
 from hocket.system.signals import Terminated
 
 PATIENCE = 120.0  # seconds before a test gives up

@@ -15,7 +15,8 @@ from mpi_tools import MpiUnderTest, mpich, open_mpi
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.export.c_source import RoutineOptions, routine_source
+from hocket.export.c_header import RoutineOptions
+from hocket.export.c_source import routine_source
 from hocket.network import read_network
 from hocket.planning.plan import PlannedExchange, check, plan_collective
 

@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from mpi_tools import MpiUnderTest, mpich, open_mpi
 
 from hocket.errors import UsageError
-from hocket.export.c_source import ROUTINES, RoutineOptions, routine_source
+from hocket.export.c_header import RoutineOptions
+from hocket.export.c_source import ROUTINES, routine_source
 from hocket.network import read_network
 from hocket.planning.plan import plan_collective
 

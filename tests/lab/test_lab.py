@@ -17,7 +17,8 @@ from hocket.errors import HocketError, MissingToolError, NetworkError, UsageErro
 from hocket.lab import Lab, LabOptions, MpiFamily, all_labs, cluster, down_all, find_mpi, state
 from hocket.lab import launch_command as command_of
 from hocket.launch import mpi as launch
-from hocket.network.description import Link, NetworkDescription, Node
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Link, Node
 
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("nsenter") is None, reason="the lab needs root and nsenter (util-linux)"

@@ -18,7 +18,8 @@ from hocket.lab import Lab
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
 from hocket.launch.mpi import Mpi
 from hocket.network import KnownNetwork, read_known_network
-from hocket.network.description import Link, NetworkDescription, Node
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Link, Node
 from mpi_programs import compile_with_hocket, installation
 from reported_calls import Said, all_scheduled
 

@@ -18,7 +18,7 @@ from hocket.network import (
     read_network,
     read_network_description,
 )
-from hocket.network.uplinks import shared_uplinks, uplinks_of
+from hocket.network.uplinks import shared_uplinks
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 SLURM = str(EXAMPLES / "topology.conf")
@@ -29,7 +29,7 @@ modest = settings(derandomize=True, deadline=None, database=None, max_examples=6
 def uplink_rates(known: KnownNetwork) -> dict[str, float]:
     """Rates of the uplinks over the default, by their ends."""
     links = known.description.links
-    return {f"{links[i].a}-{links[i].b}": links[i].rate / 125e6 for i in uplinks_of(known.description)}
+    return {f"{links[i].a}-{links[i].b}": links[i].rate / 125e6 for i in known.description.uplinks()}
 
 
 @pytest.mark.parametrize("source", [SLURM, YAML])
@@ -50,7 +50,7 @@ def test_other_sources_state_their_rates(source: str) -> None:
     known = read_known_network(source)
     assert known.uplinks.provenance == "stated"
     assert all(link.rate_given for link in known.description.links)
-    assert known.uplinks.trunks == len(uplinks_of(known.description)) > 0
+    assert known.uplinks.trunks == len(known.description.uplinks()) > 0
 
 
 @pytest.mark.parametrize("source", ["star:8", "torus:4x4", "hypercube:3"])
@@ -65,7 +65,7 @@ def test_the_rate_of_uplinks_is_what_the_option_says() -> None:
     assert known.uplinks.provenance == "stated"
     assert "--uplink-rate" in known.uplinks.text
     assert set(uplink_rates(known).values()) == {4}
-    assert [known.network.rate(2 * i) for i in uplinks_of(known.description)] == [5e8] * 3
+    assert [known.network.rate(2 * i) for i in known.description.uplinks()] == [5e8] * 3
     assert read_network(SLURM, Defaults(uplink_rate=5e8)).host_rate == 125e6
 
 

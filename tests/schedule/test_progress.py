@@ -10,7 +10,7 @@ import pytest
 
 from hocket import _core
 from hocket.network import read_network
-from hocket.network.description import Defaults
+from hocket.network.parts import Defaults
 
 PATIENCE = 120.0  # seconds before a test gives up
 NETWORK = read_network("torus:4x4", Defaults())

@@ -99,9 +99,9 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        import hocket
+        from hocket import __version__
 
-        click.echo(f"hocket {hocket.__version__}")
+        click.echo(f"hocket {__version__}")
         ctx.exit()
 
 

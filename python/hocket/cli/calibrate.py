@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hocket.cli._shared.launching import check_ranks_here
-from hocket.cli._shared.options import json_option, parse_size
+from hocket.cli._shared.options import json_option
+from hocket.cli._shared.sizes import parse_size
 from hocket.cli._shared.usage import Whole
 from hocket.cli._shared.work import as_columns, check_writable, progress_of, write_atomically
 from hocket.cli.calibrate_network import network

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli._shared.options import (
-    DEFAULT_BYTES,
     defaults_options,
     flow_option,
     json_option,
     load_network,
     loud,
     network_option,
-    parse_size,
     plan_equal,
     planning_startup_option,
     root_option,
     scheduler_option,
     size_option,
 )
+from hocket.cli._shared.sizes import DEFAULT_BYTES, parse_size
 from hocket.cli._shared.usage import Decorator
 from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.demand.collectives import (
@@ -38,7 +37,7 @@ from hocket.demand.collectives import (
 
 if TYPE_CHECKING:
     from hocket import _core
-    from hocket.export.c_source import RoutineOptions
+    from hocket.export.c_header import RoutineOptions
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning.plan import PlannedExchange
 
@@ -82,7 +81,8 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
         startup: str | None = None,
         root: int = 0,
     ) -> None:
-        from hocket.export.c_source import RoutineOptions, routine_source
+        from hocket.export.c_header import RoutineOptions
+        from hocket.export.c_source import routine_source
 
         options = RoutineOptions(function_name, flow)
         known = _checked_network(output, options, source, defaults, as_json)

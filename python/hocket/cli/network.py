@@ -15,8 +15,8 @@ from hocket.cli._shared.options import (
     json_option,
     load_islands,
     loud,
-    parse_size,
 )
+from hocket.cli._shared.sizes import parse_size
 from hocket.cli._shared.work import as_columns, with_spinner
 from hocket.cli.balance import balance
 from hocket.cli.convert import convert

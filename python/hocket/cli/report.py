@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli._shared.options import DEFAULT_BYTES, defaults_options, json_option, parse_size
+from hocket.cli._shared.options import defaults_options, json_option
+from hocket.cli._shared.sizes import DEFAULT_BYTES, parse_size
 from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
 

@@ -2,24 +2,66 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR, REDUCE_SCATTER
+from hocket.errors import UsageError
 from hocket.export.c_tables import wrapped
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
-    from hocket.export.c_source import RoutineOptions
     from hocket.planning.plan import PlannedExchange
 
+MOST_RANKS: Final = 512  # 261,632 messages: 15 MB of tables
+_KEYWORDS: Final = frozenset(
+    [
+        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum"),
+        *("extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return"),
+        *("short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void"),
+        *("volatile", "while", "main"),
+    ]
+)
 MOST_LINKS: Final = 64  # listed
 
 _PAIR_WISE: Final = [
     "synchronisation is that of A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized",
     "Communication on Ethernet Switched Clusters, section 5.",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineOptions:
+    """What the routine is called and what holds its messages back."""
+
+    function: str = "MPI_Alltoall"
+    flow: str = "token"
+
+    def check(self) -> None:
+        if not re.fullmatch(r"[A-Za-z_]\w{0,62}", self.function, re.ASCII) or self.function in _KEYWORDS:
+            raise UsageError(
+                f"--function-name {self.function!r} is not a name of a C function",
+                remedy="use MPI_Alltoall to replace the library's, or a name such as hocket_alltoall",
+            )
+        if not re.fullmatch(r"token|barrier|free|window:\d{1,4}", self.flow) or not 1 <= self.window <= 1024:
+            raise UsageError(
+                f"'{self.flow}' is not a known flow control",
+                remedy="known are token, barrier, window:K (K from 1 to 1024) and free",
+            )
+
+    @property
+    def window(self) -> int:
+        return int(self.flow.partition(":")[2]) if self.flow.startswith("window:") else 1
+
+    def check_network(self, network: _core.Network) -> None:
+        """Before planning, which may take long."""
+        if not 2 <= network.ranks <= MOST_RANKS:
+            raise UsageError(
+                f"the network has {network.ranks} ranks; a routine is written for 2 to {MOST_RANKS}",
+                remedy="run larger programs with 'hocket run'" if network.ranks > 2 else "",
+            )
 
 
 @dataclass(frozen=True, slots=True)

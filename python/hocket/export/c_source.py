@@ -21,6 +21,7 @@ from hocket.demand.collectives import (
 from hocket.errors import UsageError
 from hocket.export.c_header import (
     Comment,
+    RoutineOptions,
     all_gather_comment,
     all_to_all_comment,
     broadcast_comment,
@@ -33,17 +34,6 @@ from hocket.export.c_tables import BarrierTables, Receive, Row, Send, TokenTable
 
 if TYPE_CHECKING:
     from hocket.planning.plan import PlannedExchange
-
-MOST_RANKS: Final = 512  # 261,632 messages: 15 MB of tables
-
-_KEYWORDS: Final = frozenset(
-    [
-        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum"),
-        *("extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return"),
-        *("short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void"),
-        *("volatile", "while", "main"),
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,38 +93,6 @@ ROUTINES: Final = {
     GATHER: Routine("MPI_Gather", "gather.c.in", (_BLOCKS_OF_A_ROOT,)),
     SCATTER: Routine("MPI_Scatter", "scatter.c.in", (_BLOCKS_OF_A_ROOT,)),
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class RoutineOptions:
-    """What the routine is called and what holds its messages back."""
-
-    function: str = "MPI_Alltoall"
-    flow: str = "token"
-
-    def check(self) -> None:
-        if not re.fullmatch(r"[A-Za-z_]\w{0,62}", self.function, re.ASCII) or self.function in _KEYWORDS:
-            raise UsageError(
-                f"--function-name {self.function!r} is not a name of a C function",
-                remedy="use MPI_Alltoall to replace the library's, or a name such as hocket_alltoall",
-            )
-        if not re.fullmatch(r"token|barrier|free|window:\d{1,4}", self.flow) or not 1 <= self.window <= 1024:
-            raise UsageError(
-                f"'{self.flow}' is not a known flow control",
-                remedy="known are token, barrier, window:K (K from 1 to 1024) and free",
-            )
-
-    @property
-    def window(self) -> int:
-        return int(self.flow.partition(":")[2]) if self.flow.startswith("window:") else 1
-
-    def check_network(self, network: _core.Network) -> None:
-        """Before planning, which may take long."""
-        if not 2 <= network.ranks <= MOST_RANKS:
-            raise UsageError(
-                f"the network has {network.ranks} ranks; a routine is written for 2 to {MOST_RANKS}",
-                remedy="run larger programs with 'hocket run'" if network.ranks > 2 else "",
-            )
 
 
 def routine_source(planned: PlannedExchange, source: str, options: RoutineOptions | None = None) -> str:

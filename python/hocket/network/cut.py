@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hocket.errors import NetworkError, Where
-from hocket.network.description import Forwarding, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Forwarding
 from hocket.network.readers.tables import MAX_ENTRIES
 
 if TYPE_CHECKING:

@@ -12,172 +12,30 @@ import difflib
 import importlib
 import itertools
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from hocket.errors import NetworkError, Where
+from hocket.network.explained import explained
+from hocket.network.parts import (
+    MAX_NAME,
+    MAX_NODES,
+    Channel,
+    Fabric,
+    Forwarding,
+    Grid,
+    Link,
+    Node,
+    Routing,
+    Shape,
+    Wiring,
+    switch_links,
+)
 from hocket.network.source import shown
 
 if TYPE_CHECKING:
-    from hocket._core import Network, NetworkSpec
-
-
-class AssumedRate(float):
-    """A rate (bytes per second) that nobody states: readers hand on the default as it is, and so it is known."""
-
-
-DEFAULT_RATE = AssumedRate(125e6)  # gigabit Ethernet
-DEFAULT_LATENCY = 5e-6  # seconds per channel
-MAX_LATENCY = 10.0
-MAX_NODES = 1_000_000  # hosts, and as many switches
-MAX_NAME = 255  # characters, as in DNS
-MAX_RANKS = 65_536  # per host
-
-Shape = Literal["tree", "graph", "grid", "routed"]
-GridKind = Literal["torus", "mesh", "hypercube"]
-
-
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """What a link or host gets when its file does not say, and what the user says of uplinks.
-
-    Uplinks are the links between two switches. ``uplink_rate`` (bytes/s) is the rate of each.
-    ``oversubscription`` is what the links below a switch carry over what its uplinks carry, all of them
-    together: one number per level from the leaves up, the last for all further levels. ``"auto"`` leaves
-    uplinks to the file, to what was measured, and last to an assumption. Both are more than the file's word.
-
-    ``forwarding`` is the path of a file with the forwarding tables that switches route by. ``latency_given``: the
-    user states the latency, so that no reader assumes a more fitting one.
-    """
-
-    rate: float = DEFAULT_RATE
-    latency: float = DEFAULT_LATENCY
-    ranks: int = 1
-    uplink_rate: float | None = None
-    oversubscription: tuple[float, ...] | Literal["auto"] = "auto"
-    forwarding: str | None = None
-    latency_given: bool = False
-
-
-@dataclass(slots=True)
-class Node:
-    """A host (with ``ranks`` >= 1 MPI ranks) or a switch (``ranks`` == 0)."""
-
-    name: str
-    ranks: int = 0
-    where: Where | None = None
-
-    @property
-    def is_host(self) -> bool:
-        return self.ranks > 0
-
-
-@dataclass(slots=True)
-class Link:
-    """A full-duplex link: two channels of ``rate`` bytes/s and ``latency`` seconds each.
-
-    ``rate_given``: the source states this rate, or a default for all its links. Slurm's files do not.
-    """
-
-    a: str
-    b: str
-    rate: float = DEFAULT_RATE
-    latency: float = DEFAULT_LATENCY
-    where: Where | None = None
-    rate_given: bool = True
-
-
-@dataclass(slots=True)
-class Grid:
-    """A torus or mesh of ``sides``, or a hypercube of ``sides[0]`` dimensions.
-
-    Hosts are numbered in row-major order: the last side runs fastest.
-
-    ``names`` are the hosts' names in that order; ``None`` leaves naming to the core. ``ties`` say which way
-    messages of a torus go that are half-way round: a rule of the core, or one row of signs per side.
-    """
-
-    kind: GridKind
-    sides: list[int]
-    rate: float = DEFAULT_RATE
-    latency: float = DEFAULT_LATENCY
-    names: list[str] | None = None
-    ranks: int = 1
-    ties: str | list[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Wiring:
-    """Nodes and links that the core wires, all at one place: ``make`` gives its specification of them.
-
-    ``uplinks``: the number of links between two switches, and ``uplink_rates`` the different rates of these (bytes/s);
-    ``host_rate``: of hosts' links.
-    """
-
-    shape: Shape
-    make: Callable[[], NetworkSpec]
-    uplinks: int
-    uplink_rates: tuple[float, ...]
-    host_rate: float
-    where: Where
-
-
-@dataclass(slots=True)
-class Channel:
-    """One direction of a link, or a medium that both directions share."""
-
-    name: str
-    rate: float
-    latency: float
-    where: Where | None = None
-
-
-@dataclass(slots=True)
-class Routing:
-    """Explicit routes: ``(source host, target host, channels)``, all by index."""
-
-    channels: list[Channel] = field(default_factory=list)
-    routes: list[tuple[int, int, list[int]]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Forwarding:
-    """Forwarding tables: ``(node, destination host or None for all others, channel)``, all by index, where
-    channel 2i is link i from a to b and 2i + 1 back; and the line of each in ``file``.
-
-    ``tables``: the line where a node's table begins, where the file has one for each. ``remedy_missing`` and
-    ``remedy_circle`` are for messages that do not arrive.
-    """
-
-    file: str
-    hops: list[tuple[int, int | None, int]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    tables: dict[int, int] = field(default_factory=dict)
-    remedy_missing: str = "add a line at,to,next"
-    remedy_circle: str = "correct this step or another of the circle"
-
-    def place(self, node: int, entry: int) -> tuple[Where, str]:
-        """Where the core's complaint is about, and what to do."""
-        if entry >= 0:
-            return Where(self.file, self.lines[entry]), self.remedy_circle
-        return Where(self.file, self.tables.get(node, 0)), self.remedy_missing
-
-
-@dataclass(slots=True)
-class Fabric:
-    """How a subnet manager numbers an InfiniBand network; its forwarding tables are written in these numbers.
-
-    ``switches``: node of each guid. ``ports``: the channel that leaves by a port, by (node, port). ``lids``: host
-    and guid of the port that has this (base) lid, 0 where none was given; ``host_lids``: the lid of each host.
-    ``guids``: all switches of the subnet, also those that no message of these hosts comes to.
-    """
-
-    switches: dict[int, int]
-    ports: dict[tuple[int, int], int]
-    lids: dict[int, tuple[int, int]]
-    guids: set[int]
-    host_lids: dict[int, int] = field(default_factory=dict)
+    from hocket._core import Network
 
 
 @dataclass(slots=True)
@@ -252,6 +110,10 @@ class NetworkDescription:
         """The hosts in rank order (empty for a grid whose hosts the core names)."""
         return [node for node in self.nodes if node.ranks > 0]
 
+    def uplinks(self) -> list[int]:
+        """The links between two switches, by index."""
+        return switch_links(self.nodes, self.links)
+
     def name_indices(self) -> dict[str, int]:
         """The index of each node by name; two nodes of one name are an error that tells both places."""
         indices = {node.name: index for index, node in enumerate(self.nodes)}
@@ -299,10 +161,9 @@ class NetworkDescription:
             raise NetworkError(str(message), where=place, remedy=remedy) from None
         except core.InputError as problem:  # a NetworkProblem says which node and link
             message, node, link = (*problem.args, -1, -1)[:3]
-            from hocket.network.explained import explained
-
-            what, remedy = explained(self, str(message), node, link)
-            raise NetworkError(what, where=self._place(node, link), remedy=remedy) from None
+            where = self._place(node, link)
+            what, remedy = explained(self.nodes, self.links, self.shape, str(message), node, link)
+            raise NetworkError(what, where=where, remedy=remedy) from None
 
     def _build(self, core: Any) -> Network:
         if self.grid is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from hocket.network.description import NetworkDescription
+from hocket.network.parts import Link, Node, Shape, switch_links
 from hocket.network.source import shown
-from hocket.network.uplinks import uplinks_of
 from hocket.system.text import some
 
 _AS_GRAPH: Final = (
@@ -15,17 +15,19 @@ _AS_GRAPH: Final = (
 )
 
 
-def explained(description: NetworkDescription, message: str, node: int, link: int) -> tuple[str, str]:
+def explained(
+    nodes: Sequence[Node], links: Sequence[Link], shape: Shape, message: str, node: int, link: int
+) -> tuple[str, str]:
     """What is wrong and what to do, for the core's ``message`` on a node and a link (-1: on none)."""
-    if description.shape == "tree" and link >= 0 and message.endswith("closes a cycle"):
-        differing = _differing(description)
+    if shape == "tree" and link >= 0 and message.endswith("closes a cycle"):
+        differing = _differing(nodes, links)
         if differing:
             return (
                 f"{message}: {differing}",
                 f"list the same switches at both, as of parallel spines; if it is wired so, {_AS_GRAPH}",
             )
         return message, f"remove one link of the cycle; if it is wired so, {_AS_GRAPH}"
-    alone = _alone(description) if node >= 0 and "is not connected to" in message else []
+    alone = _alone(nodes, links) if node >= 0 and "is not connected to" in message else []
     if alone:
         hosts = "a host is" if len(alone) == 1 else f"{len(alone):,} hosts are"
         return (
@@ -36,12 +38,12 @@ def explained(description: NetworkDescription, message: str, node: int, link: in
     return message, f"correct {what}"
 
 
-def _differing(description: NetworkDescription) -> str:
+def _differing(nodes: Sequence[Node], links: Sequence[Link]) -> str:
     """The first two switches that are above some of the same switches and not all; nothing where there are none."""
     lower: dict[str, list[str]] = {}
     upper: dict[str, list[str]] = {}
-    for index in uplinks_of(description):
-        link = description.links[index]
+    for index in switch_links(nodes, links):
+        link = links[index]
         lower.setdefault(link.a, []).append(link.b)
         upper.setdefault(link.b, []).append(link.a)
     listed = {name: frozenset(below) for name, below in lower.items()}
@@ -58,9 +60,9 @@ def _differing(description: NetworkDescription) -> str:
     return ""
 
 
-def _alone(description: NetworkDescription) -> list[str]:
-    ends = {end for link in description.links for end in (link.a, link.b)}
-    return [host.name for host in description.hosts if host.name not in ends]
+def _alone(nodes: Sequence[Node], links: Sequence[Link]) -> list[str]:
+    ends = {end for link in links for end in (link.a, link.b)}
+    return [host.name for host in nodes if host.is_host and host.name not in ends]
 
 
 def _listed(names: list[str]) -> str:

@@ -13,7 +13,8 @@ from typing import Final
 
 from hocket import _core
 from hocket.errors import Where
-from hocket.network.description import MAX_NODES, Defaults, NetworkDescription, Wiring
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import MAX_NODES, Defaults, Wiring
 
 MAX_LINKS: Final = 4 * MAX_NODES
 

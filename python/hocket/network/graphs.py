@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError, Where
-from hocket.network.description import MAX_RANKS, Defaults, Link, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import MAX_RANKS, Defaults, Link
 from hocket.system.text import shown
 from hocket.units import parse_rate, parse_time
 

@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from hocket.network.coordinates import coordinates_of, node_at
-from hocket.network.description import MAX_NAME, MAX_NODES
+from hocket.network.parts import MAX_NAME, MAX_NODES
 from hocket.network.source import Source, shown
 
 MAX_DIMENSIONS: Final = 32

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from hocket.network.description import AssumedRate, NetworkDescription
+from hocket.network.description import NetworkDescription
 from hocket.network.measured import read_measured
+from hocket.network.parts import AssumedRate
 from hocket.network.provenance import KnownRates
 from hocket.units import format_rate, format_time
 

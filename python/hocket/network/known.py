@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.description import NetworkDescription
 from hocket.network.host_rates import settle_host_rates
 from hocket.network.islands import island_with, islands_of
 from hocket.network.measured import Measured, read_measured
+from hocket.network.parts import Defaults
 from hocket.network.provenance import KnownRates
-from hocket.network.uplinks import apply_options, shared_uplinks, uplinks_of
+from hocket.network.read import read_network_description
+from hocket.network.uplinks import apply_options, shared_uplinks
 from hocket.units import format_rate
 
 if TYPE_CHECKING:
@@ -74,10 +76,14 @@ def read_known_network(
     Raises :class:`hocket.errors.NetworkError` as :func:`hocket.network.read_network_description` does, where
     an option does not fit the network, and where there are islands and ``hosts`` are not of one.
     """
-    from hocket.network import read_network_description
-
     defaults = defaults or Defaults()
     return known_network(read_network_description(source, defaults), defaults, hosts)
+
+
+def read_network(source: str, defaults: Defaults | None = None) -> Network:
+    """The network of the core, with all its checks passed; :func:`read_known_network` also says how its
+    uplinks are known."""
+    return read_known_network(source, defaults).network
 
 
 def known_network(
@@ -89,8 +95,6 @@ def known_network(
 
 def read_islands(source: str, defaults: Defaults | None = None) -> list[KnownNetwork]:
     """Every island of a network; most have one."""
-    from hocket.network import read_network_description
-
     defaults = defaults or Defaults()
     return [_known(island, defaults) for island in islands_of(read_network_description(source, defaults))]
 
@@ -106,7 +110,7 @@ def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplin
     option = apply_options(description, defaults)
     if description.wiring is not None:  # nobody has asked for links, which all have their rates
         return _stated(description.wiring.uplinks, description.wiring.uplink_rates, "as stated")
-    trunks = uplinks_of(description)
+    trunks = description.uplinks()
     if option or not trunks:
         return _stated(len(trunks), _rates(description, trunks), f"by {option}")
     unknown = [index for index in trunks if not description.links[index].rate_given]

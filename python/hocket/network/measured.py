@@ -22,7 +22,8 @@ from typing import Any, Final, TypeGuard
 
 from hocket import _core
 from hocket.errors import HocketError
-from hocket.network.description import MAX_LATENCY, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import MAX_LATENCY
 
 VERSION: Final = 1
 MAX_BYTES: Final = 16 * 2**20

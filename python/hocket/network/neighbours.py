@@ -13,8 +13,9 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from hocket.errors import NetworkError, Where
-from hocket.network.description import Defaults, Link, NetworkDescription
+from hocket.network.description import NetworkDescription
 from hocket.network.islands import islands_of
+from hocket.network.parts import Defaults, Link
 from hocket.network.readers.lldp import Chassis, Heard, Record
 from hocket.network.source import shown
 from hocket.system.text import natural, some

@@ -5,7 +5,6 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 
 from hocket.network.description import NetworkDescription
-from hocket.network.uplinks import uplinks_of
 
 
 def allow_spines(description: NetworkDescription) -> None:
@@ -16,7 +15,7 @@ def allow_spines(description: NetworkDescription) -> None:
     """
     lower: dict[str, list[str]] = {}
     upper: dict[str, list[str]] = {}
-    for index in uplinks_of(description):
+    for index in description.uplinks():
         link = description.links[index]
         lower.setdefault(link.a, []).append(link.b)
         upper.setdefault(link.b, []).append(link.a)

@@ -6,17 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hocket.errors import NetworkError, UsageError, Where
-from hocket.network.description import Defaults, Link, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Defaults, Link
 
 _WAYS_OUT = "say --uplink-rate instead, or write the rates with 'hocket network convert'"
-
-
-def uplinks_of(description: NetworkDescription) -> list[int]:
-    """The links between two switches, by index."""
-    switches = {node.name for node in description.nodes if not node.is_host}
-    return [
-        index for index, link in enumerate(description.links) if link.a in switches and link.b in switches
-    ]
 
 
 def shared_uplinks(description: NetworkDescription) -> list[int]:
@@ -43,7 +36,7 @@ def shared_uplinks(description: NetworkDescription) -> list[int]:
             left[other] -= 1
             if left[other] == 1:
                 ends.append(other)
-    return [index for index in uplinks_of(description) if index not in narrow]
+    return [index for index in description.uplinks() if index not in narrow]
 
 
 def apply_options(description: NetworkDescription, defaults: Defaults) -> str:
@@ -57,7 +50,7 @@ def apply_options(description: NetworkDescription, defaults: Defaults) -> str:
     if defaults.uplink_rate is not None:
         if description.routing is not None:
             raise _only_routes(description, "--uplink-rate")
-        for index in uplinks_of(description):
+        for index in description.uplinks():
             description.links[index].rate = defaults.uplink_rate
             description.links[index].rate_given = True
         return "--uplink-rate"
@@ -98,7 +91,7 @@ class Levels:
         """In a tree as the file orders the ends of its links, else by the distance from the hosts."""
         if description.routing is not None:
             raise _only_routes(description, "--oversubscription")
-        ordered = [(link.a, link.b, link) for link in (description.links[i] for i in uplinks_of(description))]
+        ordered = [(link.a, link.b, link) for link in (description.links[i] for i in description.uplinks())]
         levels = _levels(description, ordered) if description.shape == "tree" else None
         return levels or _levels(description, _by_distance(description, ordered)) or _no_levels(description)
 

@@ -24,8 +24,8 @@ from hocket.demand.arrays import traffic_of
 from hocket.demand.collectives import find, takes_contributions
 from hocket.errors import HocketError, NetworkError, PlanError, UsageError
 from hocket.network import Defaults, read_network
-from hocket.network.description import MAX_RANKS
 from hocket.network.graphs import description_of, graph_of, quantity
+from hocket.network.parts import MAX_RANKS
 from hocket.planning.figures import Figures
 from hocket.planning.network_check import check_header, compare_networks
 from hocket.planning.plan import AUTO, flow_of, plan_collective, plan_irregular, prove, simulation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hocket.cli._shared.options import MOST_BYTES
+from hocket.cli._shared.sizes import MOST_BYTES
 from hocket.cli._shared.work import read_whole
 from hocket.errors import HocketError, UsageError, Where
 from hocket.units import parse_bytes

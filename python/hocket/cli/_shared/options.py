@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 
 from hocket import _core
+from hocket.cli._shared.sizes import DEFAULT_BYTES, parse_size
 from hocket.cli._shared.usage import Decorator, Whole, named, options
 from hocket.cli._shared.work import read_whole, with_spinner
 from hocket.demand.collectives import COLLECTIVES, find, scheduled_as
 from hocket.errors import PlanError, UsageError
-from hocket.units import format_bytes, format_time
+from hocket.units import format_time
 
 if TYPE_CHECKING:
     from hocket._core import Demand, Network, Plan
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
-MOST_BYTES: Final = 2**50
 MIN_SHARE: Final = 0.001  # of an oversubscription
 MAX_SHARE: Final = 1000.0
 _SHARE: Final = re.compile(r"\s*(\d{1,18}\.?\d{0,18})\s*", re.ASCII)
@@ -71,7 +70,7 @@ def _rate(_context: click.Context, option: click.Parameter, text: str | None) ->
 
 
 def _latency(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    from hocket.network.description import MAX_LATENCY
+    from hocket.network.parts import MAX_LATENCY
     from hocket.units import parse_time
 
     if text is None:
@@ -198,17 +197,6 @@ def window_option(default: int) -> Decorator:
 def flow_option(default: str | None, help: str) -> Decorator:
     return click.option("--flow", default=default, show_default=default is not None,
                         metavar="token|barrier|window:K|free", help=help)  # fmt: skip
-
-
-def parse_size(size: str, least: int = 1, option: str = "--bytes") -> int:
-    from hocket.units import parse_bytes
-
-    value = named(option, parse_bytes, size)
-    if not least <= value <= MOST_BYTES:
-        problem = "too little" if value < least else "more than any memory"
-        raise UsageError(f"{option} {size} is {problem}",
-                         remedy=f"give a size between {least} and 1 PiB")  # fmt: skip
-    return value
 
 
 def load_network(

@@ -1,14 +1,31 @@
-"""What a demand's messages carry, in a few words."""
+"""Sizes on the command line: as users give them, and what a demand's messages carry, in a few words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from hocket import _core
+from hocket.cli._shared.usage import named
 from hocket.demand.collectives import ALL_REDUCE, IRREGULAR, REDUCE_SCATTER
+from hocket.errors import UsageError
 from hocket.units import format_bytes, format_total
 
 if TYPE_CHECKING:
     from hocket._core import Demand
+
+DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
+MOST_BYTES: Final = 2**50
+
+
+def parse_size(size: str, least: int = 1, option: str = "--bytes") -> int:
+    from hocket.units import parse_bytes
+
+    value = named(option, parse_bytes, size)
+    if not least <= value <= MOST_BYTES:
+        problem = "too little" if value < least else "more than any memory"
+        raise UsageError(f"{option} {size} is {problem}",
+                         remedy=f"give a size between {least} and 1 PiB")  # fmt: skip
+    return value
 
 
 def size_text(demand: Demand) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hocket.errors import NetworkError
-from hocket.network.description import Fabric, Forwarding, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Fabric, Forwarding
 from hocket.network.readers.tables import MAX_ENTRIES
 from hocket.network.source import Source, shown
 

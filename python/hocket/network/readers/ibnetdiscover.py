@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hocket.errors import NetworkError
-from hocket.network.description import Defaults, Fabric, Link, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Defaults, Fabric, Link
 from hocket.network.source import Source, shown
 from hocket.system.text import natural
 

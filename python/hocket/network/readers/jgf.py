@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from hocket.network.description import Defaults, Link, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Defaults, Link
 from hocket.network.readers.json_files import Lines, entries, name, parse
 from hocket.network.source import Source, shown
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Defaults
 from hocket.network.readers.json_files import Lines, name, paged_entries
 from hocket.network.readers.layers import layered
 from hocket.network.source import Source, shown

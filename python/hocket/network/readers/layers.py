@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from hocket.network.description import Defaults, Link, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Defaults, Link
 from hocket.network.readers.json_files import Lines
 from hocket.network.source import Source, shown
 

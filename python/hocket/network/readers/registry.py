@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Defaults
 from hocket.network.readers import (
     ibnetdiscover,
     instance_topology,

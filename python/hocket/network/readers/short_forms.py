@@ -12,15 +12,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from hocket.network.description import (
-    MAX_NODES,
-    MAX_RANKS,
-    Defaults,
-    Grid,
-    GridKind,
-    NetworkDescription,
-    suggestion,
-)
+from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.families import (
     MAX_LINKS,
     dragonfly,
@@ -33,6 +25,7 @@ from hocket.network.families import (
     switch_tree,
 )
 from hocket.network.grids import MAX_DIMENSIONS, TIE_RULES, check_sides
+from hocket.network.parts import MAX_NODES, MAX_RANKS, Defaults, Grid, GridKind
 from hocket.network.source import Source, shown
 from hocket.units import parse_rate, parse_time
 

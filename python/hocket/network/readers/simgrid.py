@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Final
 
 from hocket.errors import NetworkError
-from hocket.network.description import Channel, Defaults, Link, NetworkDescription, Routing, suggestion
+from hocket.network.description import NetworkDescription, suggestion
+from hocket.network.parts import Channel, Defaults, Link, Routing
 from hocket.network.readers.simgrid_cluster import Cluster, describe_cluster, read_cluster
 from hocket.network.readers.simgrid_xml import Element, parse
 from hocket.network.readers.simgrid_zones import (

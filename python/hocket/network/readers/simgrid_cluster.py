@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hocket.network.description import MAX_NODES, Defaults, Grid, Link, NetworkDescription
+from hocket.network.description import NetworkDescription
 from hocket.network.families import MAX_LINKS, fat_tree, fat_tree_levels, fat_tree_links
 from hocket.network.grids import MAX_DIMENSIONS, check_sides
 from hocket.network.hostlist import expand
+from hocket.network.parts import MAX_NODES, Defaults, Grid, Link
 from hocket.network.readers.simgrid_xml import Element
 from hocket.network.source import shown
 

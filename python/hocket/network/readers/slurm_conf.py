@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hocket.network.description import Defaults, NetworkDescription, suggestion
+from hocket.network.description import NetworkDescription, suggestion
+from hocket.network.parts import Defaults
 from hocket.network.readers.slurm_shapes import (
     Region,
     Told,

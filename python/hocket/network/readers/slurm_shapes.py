@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hocket.network.description import Defaults, Grid, Link, NetworkDescription
+from hocket.network.description import NetworkDescription
 from hocket.network.grids import check_sides
 from hocket.network.hostlist import expand
+from hocket.network.parts import Defaults, Grid, Link
 from hocket.network.source import Source, shown
 from hocket.network.spines import allow_spines
 from hocket.system.text import some

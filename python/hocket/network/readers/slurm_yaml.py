@@ -12,7 +12,8 @@ from typing import Final
 
 import yaml
 
-from hocket.network.description import Defaults, NetworkDescription
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Defaults
 from hocket.network.readers.slurm_shapes import (
     Region,
     Told,

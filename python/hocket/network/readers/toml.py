@@ -9,17 +9,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from hocket.errors import NetworkError, Where
-from hocket.network.description import (
-    MAX_RANKS,
-    Defaults,
-    Grid,
-    GridKind,
-    Link,
-    NetworkDescription,
-    suggestion,
-)
+from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.grids import MAX_DIMENSIONS, check_sides, check_ties, read_coordinates
 from hocket.network.hostlist import expand
+from hocket.network.parts import MAX_RANKS, Defaults, Grid, GridKind, Link
 from hocket.network.readers.tables import read_tables
 from hocket.network.source import Source, load_beside, shown
 from hocket.units import parse_rate, parse_time

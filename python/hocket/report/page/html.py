@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-import hocket
+from hocket import __version__
 from hocket.errors import MissingToolError
 from hocket.report.page.parts import Figure, Section, escaped
 
@@ -35,7 +35,7 @@ def page(title: str, made: str, sections: Sequence[Section]) -> str:
     values = {
         "TITLE": escaped(title),
         "MADE": escaped(made),
-        "VERSION": escaped(hocket.__version__),
+        "VERSION": escaped(__version__),
         "STYLE": _template("page.css"),
         "SCRIPT": _template("page.js"),
         "PLOTLY": script,

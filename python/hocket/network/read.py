@@ -1,0 +1,33 @@
+"""A network file or short form, read by the reader that knows it."""
+
+from __future__ import annotations
+
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import Defaults
+from hocket.network.readers import short_forms
+from hocket.network.source import Source, load
+
+
+def read_network_description(source: str, defaults: Defaults | None = None) -> NetworkDescription:
+    """What a network file or short form says. ``source`` is a path, or for example ``star:24``.
+
+    ``defaults`` fill in what the source leaves open (for Slurm files: all rates and latencies).
+    Raises :class:`hocket.errors.NetworkError`, and nothing else, when the source is no network.
+    """
+    text = Source(source, source, is_file=False)
+    defaults = defaults or Defaults()
+    if short_forms.sniff(text):
+        description = short_forms.read(text, defaults)
+    else:
+        from hocket.network.readers import registry  # parsers of XML and YAML take long to load
+
+        text = load(source)
+        description = registry.find(text).read(text, defaults)
+    description.source = source
+    if text.is_file and description.routing is None:
+        description.link_ends()
+    if defaults.forwarding is not None:
+        from hocket.network.readers.forwarding import attach_tables
+
+        attach_tables(description, defaults.forwarding)
+    return description
