@@ -160,7 +160,7 @@ def test_too_much_for_one_machine(
     measure = hocket("calibrate", "memory", "-n", "99999", "--mpi", launcher)
     refused(measure, "-n 99999: more than the", "give at most")
     assert "--hostfile" not in measure.err
-    monkeypatch.setattr("hocket.sorting.job.run_job", lambda *_, **__: pytest.fail("ranks were started"))
+    monkeypatch.setattr("hocket.sorting.job.sorted_by", lambda *_, **__: pytest.fail("ranks were started"))
     keys = tmp_path / "keys.npy"
     numpy.save(keys, numpy.arange(9))
     sort = hocket("sort", keys, tmp_path / "sorted.npy", "-n", "99999", "--mpi", launcher)

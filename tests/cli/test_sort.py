@@ -196,7 +196,7 @@ def stand_in(here: Path, script: str) -> str:
         ("kill -9 $$", "before all was sorted"),
         ("echo out of luck >&2; exit 7", "the ranks ended with exit code"),
         ("exit 0", "the ranks ended with exit code 0 before all was sorted"),
-        ("""echo 'hocket-sort:{"error": "it rained"}'; exec sleep 100""", "hocket: it rained"),
+        ("""echo 'hocket-job:{"error": "it rained"}'; exec sleep 100""", "hocket: it rained"),
     ],
 )
 def test_a_rank_that_dies(hocket, files, here, monkeypatch, script: str, says: str) -> None:

@@ -20,10 +20,12 @@ from hocket.cli._shared.options import json_option
 from hocket.cli._shared.usage import Number, Whole, options
 from hocket.cli._shared.work import check_writable, write_atomically
 from hocket.demand.collectives import COLLECTIVES
-from hocket.errors import HocketError, UsageError
+from hocket.errors import UsageError
 from hocket.measure.bench.request import ALLTOALLV, EQUAL_CALLS
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from hocket.launch.environment import RuntimeOptions
     from hocket.launch.mpi import Mpi
     from hocket.measure.bench.statistics import Row
@@ -106,7 +108,7 @@ def _bench(
     candidates: bool = False,
 ) -> None:
     from hocket.launch.environment import RuntimeOptions
-    from hocket.measure.bench.job import in_a_job, need_mpi4py
+    from hocket.launch.job import in_a_job, need_mpi4py
     from hocket.measure.bench.sizes import parse_sizes
 
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
@@ -178,32 +180,18 @@ class _Output:
 
 def _measure_here(what: dict[str, Any], ranks: int | None, output: _Output) -> None:
     """This process is a rank; the first one talks."""
-    from mpi4py import MPI
-
+    from hocket.launch.job import run_here
     from hocket.measure.bench.measure import measure
     from hocket.measure.bench.request import Request
 
-    comm = MPI.COMM_WORLD
-    first = comm.Get_rank() == 0
-    code = 0
-    try:
-        if ranks not in (None, comm.Get_size()):
-            raise UsageError(f"-n {ranks}: this job has {comm.Get_size()} ranks", remedy="leave -n out")
+    def work(comm: MPI.Intracomm) -> int:
+        first = comm.Get_rank() == 0
         for row in measure(comm, Request.from_dict(what), output.begins):
             if first:
                 output.row(row)
-        if first:
-            code = output.ends()
-    except HocketError:  # the same on all ranks
-        if first:
-            raise
-        code = 2
-    except Exception:  # others may wait for this rank
-        import traceback
+        return output.ends() if first else 0
 
-        traceback.print_exc()
-        comm.Abort(1)
-    sys.exit(code)
+    sys.exit(run_here(ranks, work))
 
 
 def _start(
@@ -216,13 +204,13 @@ def _start(
     output: _Output,
 ) -> None:
     from hocket.launch.mpi import find_mpi
-    from hocket.measure.bench.job import run_job
+    from hocket.measure.bench.job import measured_by
     from hocket.measure.bench.request import Request
 
     mpi = find_mpi(mpi_name)
     environment = _environment(mpi, ranks, what["network"], options)
-    run_job(Request.from_dict(what), ranks, mpi, environment, begins=output.begins, on_row=output.row,
-            hostfile=hostfile, verbose=verbose)  # fmt: skip
+    measured_by(mpi, ranks, Request.from_dict(what), environment, begins=output.begins, on_row=output.row,
+                hostfile=hostfile, verbose=verbose)  # fmt: skip
     if code := output.ends():
         sys.exit(code)
 

@@ -51,7 +51,7 @@ def network(
     Predictions of 'hocket plan' and 'hocket simulate' rest on the result.
     """
     from hocket.costs.kept import kept_path, read_file_of
-    from hocket.measure.bench.job import in_a_job, need_mpi4py
+    from hocket.launch.job import in_a_job, need_mpi4py, run_here
 
     if picture is not None:
         from hocket.pictures.style import check
@@ -71,9 +71,11 @@ def network(
     need_mpi4py()
     path = output or str(kept_path(description))
     if in_a_job():
-        from hocket.measure.calibration.job import measured_here
+        from hocket.measure.calibration.measure import measure
 
-        here = measured_here(ranks, source, placement, quick, lambda at, of, work: None)
+        here = run_here(
+            ranks, lambda comm: measure(comm, source, placement, quick, lambda at, of, work: None)
+        )
         if here is not None:
             _keep(here, path, picture, as_json)
         return

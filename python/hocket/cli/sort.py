@@ -92,7 +92,7 @@ def sort(
     from hocket.launch.environment import RuntimeOptions
     from hocket.launch.mpi import find_mpi
     from hocket.measure.memory.calibrate import cores
-    from hocket.sorting.job import Job, run_job
+    from hocket.sorting.job import FileSort, sorted_by
     from hocket.system.signals import as_exceptions
 
     need_network(source, placement=placement, flow=flow_control, scheduler=scheduler)
@@ -110,8 +110,7 @@ def sort(
         RuntimeOptions(placement, flow_control, scheduler=scheduler, log=int(verbose)),
     )
     with as_exceptions(), _outputs(files) as places, _progress(as_json) as on_step:
-        job = Job(
-            ranks=ranks,
+        what = FileSort(
             keys=source_file,
             keys_output=places[0],
             field=field,
@@ -120,7 +119,7 @@ def sort(
             method=method,
             memory=limit,
         )
-        report = run_job(job, mpi, environment, hostfile=hostfile, on_step=on_step, verbose=verbose)
+        report = sorted_by(mpi, ranks, what, environment, hostfile=hostfile, on_step=on_step, verbose=verbose)
     if as_json:
         click.echo(json.dumps(asdict(report), indent=2))
     else:

@@ -1,4 +1,4 @@
-"""What ranks that were started say on standard output, which every launcher brings here; and how they say it."""
+"""What ranks that were started say on standard output, which every launcher brings here."""
 
 from __future__ import annotations
 
@@ -7,16 +7,10 @@ import queue
 import subprocess
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import IO, Any
 
-from hocket.errors import HocketError, MissingToolError
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
-
-Tell = Callable[[dict[str, Any]], None]
+from hocket.errors import HocketError
 
 
 def lines(process: subprocess.Popen[str], patience: float) -> Iterator[str]:
@@ -55,34 +49,6 @@ def messages(process: subprocess.Popen[str], mark: str, verbose: bool) -> Iterat
             yield json.loads(text)
         elif verbose:
             print(before, end="", file=sys.stderr)
-
-
-def run_as_rank(mark: str, ranks: int, work: Callable[[MPI.Intracomm, Tell], None]) -> None:
-    """In a rank that was started: ``work`` with a way to tell messages(). Errors are told, not raised.
-
-    A HocketError is the same on all ranks; anything else ends the job, for others may wait for this rank.
-    """
-    from mpi4py import MPI
-
-    comm = MPI.COMM_WORLD
-
-    def tell(message: dict[str, Any]) -> None:
-        print(f"{mark}{json.dumps(message)}", flush=True)
-
-    try:
-        if comm.Get_size() != ranks:
-            raise MissingToolError(
-                "mpi4py does not run on the MPI of the launcher",
-                remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
-            )
-        work(comm, tell)
-    except HocketError as error:
-        if comm.Get_rank() == 0:
-            tell({"error": str(error)})
-    except BaseException as error:
-        traceback.print_exc()
-        tell({"error": f"rank {comm.Get_rank()}: {error or type(error).__name__}"})
-        comm.Abort(1)
 
 
 def how_it_ended(code: int, said: IO[bytes], before: str) -> str:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import mmap
 import socket
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from hocket.errors import HocketError, UsageError
-from hocket.launch.messages import Tell, run_as_rank
+from hocket.launch.job import Tell, run_as_rank
 from hocket.launch.runtime.library import everywhere, load_sort_library
 from hocket.sorting.files import Array, ArrayFile
-from hocket.sorting.job import MARK, Job, Report, Step
+from hocket.sorting.job import FileSort, Report, Step
 from hocket.sorting.sort import memory_per_rank, sort_report
 from hocket.system.memory import available_memory
 from hocket.units import format_total
@@ -30,7 +29,7 @@ READING: Final = "read"
 WRITING: Final = "write"
 
 
-class _Files(NamedTuple):
+class _Opened(NamedTuple):
     """``moved``: what goes with the keys; records hold their keys, so that nothing else is written."""
 
     keys: ArrayFile
@@ -44,19 +43,7 @@ class _Files(NamedTuple):
         return self.keys.nbytes + (self.moved.nbytes if self.moved and more else 0)
 
 
-def main() -> None:
-    """One rank."""
-    job = Job.from_json(sys.argv[1])
-
-    def work(comm: MPI.Intracomm, tell: Tell) -> None:
-        report = sort_files(comm, job, tell)
-        if comm.Get_rank() == 0:
-            tell({"report": asdict(report)})
-
-    run_as_rank(MARK, job.ranks, work)
-
-
-def sort_files(comm: MPI.Comm, job: Job, tell: Tell) -> Report:
+def sort_files(comm: MPI.Comm, job: FileSort, tell: Tell) -> Report:
     """Collective. HocketErrors are the same on all ranks."""
     rank, ranks = comm.Get_rank(), comm.Get_size()
     load_sort_library(comm)  # before the clock starts
@@ -95,23 +82,23 @@ def sort_files(comm: MPI.Comm, job: Job, tell: Tell) -> Report:
     )
 
 
-def _open(job: Job, rank: int, ranks: int) -> _Files:
+def _open(job: FileSort, rank: int, ranks: int) -> _Opened:
     keys = ArrayFile.open(job.keys)
     moved = keys if job.field else ArrayFile.open(job.payload) if job.payload else None
-    return _Files(keys, moved, keys.rows * rank // ranks, keys.rows * (rank + 1) // ranks)
+    return _Opened(keys, moved, keys.rows * rank // ranks, keys.rows * (rank + 1) // ranks)
 
 
-def _refuse_too_much(comm: MPI.Comm, job: Job, files: _Files) -> None:
+def _refuse_too_much(comm: MPI.Comm, job: FileSort, files: _Opened) -> None:
     """Before anything is read. Ranks of a host add up what they need; one of them compares."""
     from mpi4py import MPI
 
-    rows = -(-files.keys.rows // job.ranks)
+    rows = -(-files.keys.rows // comm.Get_size())
     key = files.keys.dtype[job.field] if job.field else files.keys.dtype
     width = files.moved.row_bytes if files.moved else 0
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     private, shared = memory_per_rank(rows, key.newbyteorder("="), width)
     need = private + shared
-    if host.Get_size() < job.ranks:
+    if host.Get_size() < comm.Get_size():
         need += private  # an exchange between hosts takes as much again
     if job.field or not key.isnative:
         need += 2 * rows * key.itemsize  # keys are copied before, and brought to the file's byte order after
@@ -121,9 +108,11 @@ def _refuse_too_much(comm: MPI.Comm, job: Job, files: _Files) -> None:
         free = available_memory() if job.memory is None else job.memory
         if host.Get_rank() != 0 or together <= free:
             return
-        some = "together" if host.Get_size() == job.ranks else f"for the {host.Get_size()} ranks of a host"
+        some = (
+            "together" if host.Get_size() == comm.Get_size() else f"for the {host.Get_size()} ranks of a host"
+        )
         raise UsageError(
-            f"sorting {format_total(files.nbytes)} with {job.ranks} ranks needs about {format_total(most)} "
+            f"sorting {format_total(files.nbytes)} with {comm.Get_size()} ranks needs about {format_total(most)} "
             f"per rank, {format_total(together)} {some}; {socket.gethostname()} "
             f"{'has' if job.memory is None else 'may use'} {format_total(free)}",
             remedy="use more hosts (--hostfile), or a host with more memory",
@@ -133,7 +122,7 @@ def _refuse_too_much(comm: MPI.Comm, job: Job, files: _Files) -> None:
     host.Free()
 
 
-def _read(job: Job, files: _Files) -> tuple[Array, Array | None]:
+def _read(job: FileSort, files: _Opened) -> tuple[Array, Array | None]:
     """Keys and what moves with them, as they are in the files; not copied."""
     rows = files.keys.map(files.begin, files.end)
     _bring_in(rows)
@@ -152,7 +141,7 @@ def _bring_in(rows: Array) -> None:
         rows.reshape(-1).view(np.uint8)[:: mmap.PAGESIZE].max()
 
 
-def _write(job: Job, first: int, keys: Array, payload: Array | None) -> None:
+def _write(job: FileSort, first: int, keys: Array, payload: Array | None) -> None:
     if job.field:
         keys, payload = payload if payload is not None else keys, None  # records hold their keys
     ArrayFile.open(job.keys_output).write(first, keys)
@@ -179,5 +168,10 @@ def _collective_try(comm: MPI.Comm, step: Callable[[], T]) -> T:
     return results[0]
 
 
+def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """One rank's part; the answer is the report."""
+    return asdict(sort_files(comm, FileSort(**what), tell))
+
+
 if __name__ == "__main__":
-    main()
+    run_as_rank(work)

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from hocket.cli import cli
+from hocket.launch.job import in_a_job
 from hocket.launch.mpi import Mpi, launch_command
-from hocket.measure.bench.job import in_a_job
 from mpi_programs import python_env
 
 NETWORK = ("--network", "chain:2,2", "--placement", "order")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hocket.launch.messages import Tell, run_as_rank
-from hocket.measure.bench.job import MARK
+from hocket.launch.job import Tell, run_as_rank
 from hocket.measure.bench.measure import measure
 from hocket.measure.bench.request import Request
 
@@ -15,21 +12,13 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 
-def main() -> None:
-    """One rank."""
-    what = json.loads(sys.argv[1])
-
-    def work(comm: MPI.Intracomm, tell: Tell) -> None:
-        first = comm.Get_rank() == 0
-        request = Request.from_dict(what["request"])
-        for row in measure(comm, request, lambda header: tell({"header": header})):
-            if first:
-                tell({"row": row.as_dict()})
-        if first:
-            tell({"over": True})
-
-    run_as_rank(MARK, what["ranks"], work)
+def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> bool:
+    """One rank's part; the answer says that all was measured."""
+    for row in measure(comm, Request.from_dict(what), lambda header: tell({"header": header})):
+        if comm.Get_rank() == 0:
+            tell({"row": row.as_dict()})
+    return True
 
 
 if __name__ == "__main__":
-    main()
+    run_as_rank(work)

@@ -1,0 +1,153 @@
+"""Jobs of Hocket's own: every rank runs one module, and rank 0 tells what it finds, on the way and at the end.
+
+What ranks say comes by standard output, which every launcher brings here: one JSON object a line behind a mark.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from hocket.errors import HocketError, MissingToolError, UsageError
+from hocket.launch import started
+from hocket.launch.messages import error_lines, how_it_ended, messages
+from hocket.launch.mpi import Mpi, launch_command, mpi4py_environment
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+T = TypeVar("T")
+Tell = Callable[[dict[str, Any]], None]
+
+MARK: Final = "hocket-job:"
+
+# What launchers set in each rank. A batch script of Slurm has a SLURM_PROCID, too, but is no step.
+_RANK_VARIABLES: Final = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Ranks that run ``module``, which calls :func:`run_as_rank`. ``what``: plain values that they work by; ``until``:
+    what is done when they have ended well."""
+
+    module: str
+    ranks: int
+    what: dict[str, Any]
+    until: str
+
+
+class Outcome(NamedTuple):
+    """The answer of rank 0, and what ranks and launcher have said on standard error, if that was not shown."""
+
+    answer: Any
+    said: list[str]
+
+
+def need_mpi4py() -> None:
+    """Raises MissingToolError."""
+    if importlib.util.find_spec("mpi4py") is None:
+        raise MissingToolError("mpi4py is missing", remedy="pip install 'hocket[mpi4py]'")
+
+
+def run_job(
+    job: Job,
+    mpi: Mpi,
+    environment: Mapping[str, str],
+    on_message: Callable[[dict[str, Any]], None],
+    *,
+    hostfile: str | None = None,
+    verbose: bool | None = False,
+) -> Outcome:
+    """Starts the ranks and listens to them. Raises HocketError with what they say, or with how they ended.
+
+    ``verbose``: shows all that they say; None where the user has no option for that.
+    """
+    need_mpi4py()
+    worker = [sys.executable, "-m", job.module, json.dumps({"ranks": job.ranks, "what": job.what})]
+    variables = {**environment, **mpi4py_environment(mpi)}
+    command = launch_command(mpi, job.ranks, (), variables, worker, hostfile=hostfile)
+    answers = []
+    with tempfile.TemporaryFile() as said, started(command, stderr=None if verbose else said) as process:
+        for message in messages(process, MARK, bool(verbose)):
+            if "error" in message:
+                raise HocketError(message["error"])
+            if "answer" in message:
+                answers.append(message["answer"])
+            else:
+                on_message(message)
+        code = process.wait()
+        if code != 0 or not answers:
+            by_hand = "run it by hand: " + " ".join(command)
+            raise HocketError(
+                how_it_ended(code, said, job.until),
+                remedy=by_hand if verbose is None else "-v shows all that the ranks say",
+            )
+        return Outcome(answers[-1], error_lines(said))
+
+
+def run_as_rank(work: Callable[[MPI.Intracomm, dict[str, Any], Tell], Any]) -> None:
+    """In a rank of a job: ``work`` with what the job is about and a way to tell messages. What it returns on rank 0 is
+    the job's answer. Errors are told, not raised.
+
+    A HocketError is the same on all ranks; anything else ends the job, for others may wait for this rank.
+    """
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    job = json.loads(sys.argv[1])
+
+    def tell(message: dict[str, Any]) -> None:
+        print(f"{MARK}{json.dumps(message)}", flush=True)
+
+    try:
+        if comm.Get_size() != job["ranks"]:
+            raise MissingToolError(
+                "mpi4py does not run on the MPI of the launcher",
+                remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
+            )
+        answer = work(comm, job["what"], tell)
+        if comm.Get_rank() == 0:
+            tell({"answer": answer})
+    except HocketError as error:
+        if comm.Get_rank() == 0:
+            tell({"error": str(error)})
+    except BaseException as error:
+        traceback.print_exc()
+        tell({"error": f"rank {comm.Get_rank()}: {error or type(error).__name__}"})
+        comm.Abort(1)
+
+
+def in_a_job(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a launcher has started this process as a rank."""
+    if any(environment.get(name) for name in _RANK_VARIABLES):
+        return True
+    return bool(environment.get("SLURM_PROCID")) and environment.get("SLURM_STEP_ID", "").isdecimal()
+
+
+def run_here(ranks: int | None, work: Callable[[MPI.Intracomm], T]) -> T:
+    """In a rank that the user has started: ``work`` of all ranks, of which there are ``ranks`` where that is given.
+
+    A HocketError is the same on all ranks: the first raises it, the others end with exit code 2.
+    """
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    try:
+        if ranks not in (None, comm.Get_size()):
+            raise UsageError(f"-n {ranks}: this job has {comm.Get_size()} ranks", remedy="leave -n out")
+        return work(comm)
+    except HocketError:
+        if comm.Get_rank() == 0:
+            raise
+        sys.exit(2)
+    except Exception:  # others may wait for this rank
+        traceback.print_exc()
+        comm.Abort(1)
+        raise
