@@ -20,7 +20,7 @@ from pathlib import Path
 from scheduled_calls import EVERYTHING
 
 ROOT = Path(__file__).resolve().parents[2]  # whose own name may be that of the project
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS, SORTING = Path(__file__).parent / "programs", ROOT / "tests/sort/programs"
 RUNS = (
     "threads 4 3 100",
     "many_comms 20 50",
@@ -36,6 +36,7 @@ RUNS = (
     "irregular_forms_check blocking alltoallv neighbor_allgatherv:ring neighbor_alltoallw:grid",
     "irregular_forms_check persistent alltoallw neighbor_alltoallv:ring neighbor_allgather:edges",
 )
+SORTS = ("sort_check", "permute_check")
 BUNDLES = {
     "bundle-1": (
         "reduce_check 5003",
@@ -52,12 +53,15 @@ class Cluster:
     network: str
     ranks: int
     candidate: str = ""
+    shared: int = 0
+    """Most ranks that share memory, as sorts see it; 0: all of this machine."""
 
 
 ONE_RANK_A_HOST = Cluster("chain:2,2", 4)
 JOBS = (
     *((run, ONE_RANK_A_HOST) for run in RUNS),
     *((run, Cluster("chain:2,1*2", 6, candidate)) for candidate, runs in BUNDLES.items() for run in runs),
+    *((run, Cluster("chain:2,2", 4, shared=shared)) for run in SORTS for shared in (0, 1)),
 )
 
 
@@ -117,8 +121,11 @@ def main() -> None:
     sanitizer = SANITIZERS[options.sanitizer]
     os.environ["HOCKET_CXXFLAGS"] = sanitizer.flags
 
+    from hocket.export.packages import compile_flags, link_flags
     from hocket.launch.environment import RuntimeOptions, scheduled_environment
     from hocket.launch.mpi import find_mpi, launch_command
+    from hocket.launch.runtime import find_runtime, find_sort
+    from hocket.launch.runtime.build import include_dir, sort_include_dir
     from hocket.network import read_network
 
     mpi = find_mpi(options.mpi)
@@ -133,16 +140,20 @@ def main() -> None:
         env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
         if cluster.candidate:
             env["HOCKET_CANDIDATE"] = cluster.candidate
+        env["HOCKET_SHARED_RANKS"] = str(cluster.shared)
         return env | {name: value.format(log=log) for name, value in sanitizer.environment.items()}
 
+    sorting = compile_flags([sort_include_dir(), include_dir()])
+    sorting += link_flags([find_sort(mpi.mpicc), find_runtime(mpi.mpicc).library])
     bad: list[str] = []
     with tempfile.TemporaryDirectory() as work:
         for run, cluster in JOBS:
             name, *arguments = run.split()
             program = f"{work}/{name}"
-            source = str(PROGRAMS / f"{name}.c")
-            flags = sanitizer.flags.split()
-            subprocess.run([mpi.mpicc, *flags, "-pthread", source, "-o", program], check=True)
+            sorts = run in SORTS
+            source = str((SORTING if sorts else PROGRAMS) / f"{name}.c")
+            flags = [*sanitizer.flags.split(), *(sorting if sorts else ())]
+            subprocess.run([mpi.mpicc, "-pthread", source, *flags, "-o", program], check=True)
             env = environment(cluster, f"{work}/log")
             command = launch_command(mpi, cluster.ranks, [], env, [program, *arguments])
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

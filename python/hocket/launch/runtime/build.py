@@ -23,7 +23,7 @@ from hocket.system.cache import build_once
 from hocket.system.files import real_path
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
-_RUNTIME_UNITS, _SORT_UNITS = 3, 1  # compiled with the MPI at hand, in so many parts of some 4,000 lines
+_RUNTIME_UNITS, _SORT_UNITS = 2, 1  # compiled with the MPI at hand, in so many parts of some 5,000 lines
 _LIBRARY_FLAGS, _LINK_FLAGS = "runtime/library_flags.txt", "runtime/link_flags.txt"
 _SHIM_FLAGS = "runtime/shim/shim_flags.txt"
 LIBRARY, SORT_LIBRARY = "libhocket_runtime.so", "libhocket_sort.so"
