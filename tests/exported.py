@@ -35,13 +35,13 @@ SEEDS = range(4)
 @cache
 def plan_of(case: tuple[str, str, int, int]) -> _core.Plan:
     name, network, size, window = case
-    return plan_collective(name, read_network(network), size, window=window).plan()
+    return plan_collective(name, read_network(network), size, window=window).file()
 
 
 def irregular() -> _core.Plan:
     """Messages of many sizes, some split."""
     demand = _core.Demand.irregular(4, [0, 0, 1, 3, 2], [1, 3, 0, 2, 1], [300, 20, 128, 7, 90])
-    return plan_irregular(read_network("chain:2,2"), demand, "RS_NLH").plan()
+    return plan_irregular(read_network("chain:2,2"), demand, "RS_NLH").file()
 
 
 def texts(form: str, plan: _core.Plan, output: str = "out") -> dict[str, str]:

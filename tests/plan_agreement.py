@@ -289,7 +289,7 @@ def run_cases(outcomes: Sequence[Outcome], store: Path, folder: Path) -> None:
         shown = plan_collective(
             case.collective, network, _core.REFERENCE_BYTES, window=case.run_window, root=case.root
         )
-        ask(outcome, "without a file", plans, sorted({0, network.ranks // 2}), shown.plan().encode())
+        ask(outcome, "without a file", plans, sorted({0, network.ranks // 2}), shown.file().encode())
     (folder / "asked").write_text("".join(lines))
     done = subprocess.run(
         [store, "asked", str(folder / "asked")], capture_output=True, text=True, timeout=900, check=False

@@ -26,8 +26,8 @@ from hocket.lab import Lab, LabOptions
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
 from hocket.launch.mpi import Mpi
 from hocket.network import read_network, read_network_description
-from hocket.planning.candidates import Exchange, forecast
-from hocket.planning.plan import plan_collective
+from hocket.planning.candidates import forecast
+from hocket.planning.plan import Exchange, plan_collective
 from hocket.units import format_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -54,8 +54,7 @@ PROGRAM: Final = ROOT / "bench/lab/collective_times.c"
 
 
 def exchange_of(network: _core.Network, pattern: str, size: int) -> Exchange:
-    planned = plan_collective(pattern, network, size)
-    return Exchange(planned.network, planned.demand, planned.schedule, planned.waits)
+    return plan_collective(pattern, network, size)
 
 
 def row(place: str, pattern: str, size: int, candidate: str, predicted: float, measured: list[float]) -> Row:

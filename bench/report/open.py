@@ -41,7 +41,7 @@ def measure(browser: Browser, network: str, collective: str, folder: Path, runs:
     if collective:
         source = str(folder / "plan.hkt")
         planned = plan_collective(collective, read_network(network), 65536)
-        Path(source).write_bytes(planned.plan().encode())
+        Path(source).write_bytes(planned.file().encode())
     page = folder / "page.html"
     started = time.perf_counter()
     if hocket(["report", source, "-o", str(page)]) != 0:

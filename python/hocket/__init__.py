@@ -41,7 +41,8 @@ __all__ = [
 if TYPE_CHECKING:
     from hocket.errors import DemandError, HocketError, NetworkError, PlanError, UsageError
     from hocket.launch.runtime.exchange import Exchange
-    from hocket.planning.api import EVERYONE, Network, Plan, plan, simulate, verify
+    from hocket.planning.api import EVERYONE, Plan, plan, simulate, verify
+    from hocket.planning.network import Network
     from hocket.sorting.elements import (
         empty,
         grouped_permute,
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
 
     __version__: str
 else:
-    _HOMES = dict.fromkeys(["EVERYONE", "Network", "Plan", "plan", "simulate", "verify"], "planning.api")
+    _HOMES = dict.fromkeys(["EVERYONE", "Plan", "plan", "simulate", "verify"], "planning.api")
+    _HOMES |= {"Network": "planning.network"}
     _HOMES |= dict.fromkeys(
         ["DemandError", "HocketError", "NetworkError", "PlanError", "UsageError"], "errors"
     )

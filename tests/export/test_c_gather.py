@@ -74,8 +74,8 @@ def planned(network: str, shape: str, bytes: int = 3072, window: int = 1) -> Pla
     bounds = _core.lower_bounds(net, demand)
     least = _core.least_phases(net, demand, bounds, ports)
     return PlannedExchange(
-        net, demand, "by hand", schedule, waits, bounds, least, bounds.seconds, certificate, 0, 0, 1,
-        collective="all-gather",
+        net, demand, "by hand", schedule, waits, bounds, least, bounds.seconds, 1,
+        certificate=certificate, plan_seconds=0, verify_seconds=0, collective="all-gather",
     )  # fmt: skip
 
 

@@ -168,7 +168,7 @@ def test_the_collective_is_carried_out(case: tuple[str, str, int, int]) -> None:
 
 
 def test_many_ranks_take_several_channels() -> None:
-    plan = plan_collective("all-to-all", read_network("star:40"), 8).plan()
+    plan = plan_collective("all-to-all", read_network("star:40"), 8).file()
     machine = Machine(texts("msccl", plan)["out"])
     machine.run(1, room=1)
     assert {block.channel for block in machine.blocks[0]} == {0, 1}
@@ -182,6 +182,6 @@ def test_refusals() -> None:
 
     star = read_network("star:4")
     assert "no irregular exchange" in refused(irregular())
-    assert "differ" in refused(plan_collective("broadcast", star, 64).plan())
-    assert "empty" in refused(plan_collective("all-gather", star, 0).plan())
-    assert "at most 256" in refused(plan_collective("all-gather", read_network("star:300"), 64).plan())
+    assert "differ" in refused(plan_collective("broadcast", star, 64).file())
+    assert "empty" in refused(plan_collective("all-gather", star, 0).file())
+    assert "at most 256" in refused(plan_collective("all-gather", read_network("star:300"), 64).file())

@@ -127,7 +127,7 @@ def test_simgrid_replays_it(
 
 
 def test_two_hosts_of_a_star() -> None:
-    plan = plan_collective("all-to-all", read_network("star:2"), 5).plan()
+    plan = plan_collective("all-to-all", read_network("star:2"), 5).file()
     first, second = traces(plan)
     assert [line[1:] for line in first[1:-2]] == [
         ["irecv", "1", "1", "5"],

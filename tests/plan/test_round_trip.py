@@ -158,6 +158,6 @@ def test_a_plan_is_written_one_program_at_a_time() -> None:
     prepare = (
         "from hocket.network import read_network\n"
         "from hocket.planning.plan import plan_collective\n"
-        "plan = plan_collective('all-to-all', read_network('torus:8x8x16'), 1024).plan()\n"
+        "plan = plan_collective('all-to-all', read_network('torus:8x8x16'), 1024).file()\n"
     )
     assert growth(prepare, "plan.encode()") < 150_000  # KiB

@@ -104,7 +104,7 @@ def test_both_halves_of_an_all_reduce_follow_the_routes_of_their_own_direction(h
     for name in REDUCTIONS:
         check_sums(network, demand_of(name, network.ranks, 30))
     planned = plan_collective("all-reduce", network, 999)
-    read = _core.Plan.decode(planned.plan().encode())
+    read = _core.Plan.decode(planned.file().encode())
     assert read.schedule.phases == planned.schedule.phases
     assert check(network, planned.demand, read.schedule, read.waits).ok
 
@@ -130,7 +130,7 @@ def test_halves_of_unequally_many_phases() -> None:
     even = plan_collective("all-reduce", network, 64 << 20, "spreading")
     assert _core.lockstep_seconds(network, even.schedule) <= 1.02 * even.bound_seconds
     assert planned.predicted_seconds <= even.predicted_seconds
-    read = _core.Plan.decode(planned.plan().encode())
+    read = _core.Plan.decode(planned.file().encode())
     assert check(network, planned.demand, read.schedule, read.waits).ok
 
 

@@ -205,10 +205,9 @@ def _forecast(
     planned: PlannedExchange, known: KnownNetwork, calibration: str | None, quiet: bool
 ) -> Forecast | None:
     """What the candidates of a run will take."""
-    from hocket.planning.candidates import Exchange, forecast_of
+    from hocket.planning.candidates import forecast_of
 
-    exchange = Exchange(planned.network, planned.demand, planned.schedule, planned.waits)
-    return with_spinner("predicting", lambda: forecast_of(exchange, calibration, known.description), quiet)
+    return with_spinner("predicting", lambda: forecast_of(planned, calibration, known.description), quiet)
 
 
 def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[KnownNetwork]:

@@ -120,10 +120,10 @@ def simulate(
     Without PLAN, --pattern, --bytes or --demand, --root and --scheduler say what to plan.
     """
     from hocket import _core
-    from hocket.planning.candidates import Exchange, forecast_of
-    from hocket.planning.figures import Figures, peak_rss_bytes
+    from hocket.planning.candidates import forecast_of
+    from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import flow_of, ports_of, simulation
+    from hocket.planning.plan import Exchange, flow_of, ports_of, simulation
 
     for option, file in (("--picture", picture), ("--throughput", throughput), ("--heat", heat)):
         if file is not None and Path(file).suffix.lower() not in PICTURES:
@@ -166,10 +166,11 @@ def simulate(
     result = with_spinner(f"simulating {len(schedule)} messages", work, as_json)
     bounds = _core.lower_bounds(network, demand)
     bound_seconds = _core.least_seconds(network, demand, bounds, seconds)
-    figures = Figures.of(
+    exchange = Exchange(
         network, demand, name, schedule, waits, bounds,
         _core.least_phases(network, demand, bounds, ports_of(name, demand.pattern)), bound_seconds, result.seconds,
     )  # fmt: skip
+    figures = exchange.figures
     sizes = _size_text(demand)
     title = f"{demand.pattern} by {name}, {sizes}"
     # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
@@ -180,7 +181,6 @@ def simulate(
     for file, draw in written:
         with_spinner("drawing", partial(_draw, file, draw), as_json)
     channels = _channels(network, result)
-    exchange = Exchange(network, demand, schedule, waits)
     forecast = None
     in_memory = None
     if bundled is None:

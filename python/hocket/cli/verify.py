@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -54,9 +55,9 @@ def verify(
     Exit code 0: it holds. 1: it does not, and why. 2: the file is damaged or was made for another network.
     """
     from hocket import _core
-    from hocket.planning.figures import Figures, peak_rss_bytes
+    from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import ports_of, prove
+    from hocket.planning.plan import Exchange, ports_of
 
     known = load_network(source, defaults, as_json)
     plan = load_plan(path, as_json)
@@ -65,26 +66,28 @@ def verify(
     network = _core.one_rank_a_host(known.network) if bundled else known.network
     check_same_network(plan, network, path, source, known.is_measured)
     header, demand = plan.header, plan.header.demand
+    stated = Exchange.of_file(plan, network)
+    held = replace(
+        stated,
+        bound_phases=_core.least_phases(
+            network, demand, stated.bounds, ports_of(header.scheduler, demand.pattern)
+        ),
+        # The startup that blocks were planned for is known to the plan alone.
+        bound_seconds=header.bound_seconds if demand.by_blocks else stated.bounds.seconds,
+    )
     begun = time.perf_counter()
     exchange = exchange_of(plan, known.network) if bundled else None
 
     def proof() -> Certificate | BundleCertificate:
         if exchange is None:
-            return prove(network, demand, header.scheduler, plan.schedule, plan.waits)
+            return held.prove()
         return bundling.verified(
             network, exchange, plan.waits, ports_of(header.scheduler, exchange.between.pattern)
         )
 
     certificate = with_spinner("verifying", proof, as_json)
     seconds = time.perf_counter() - begun
-    bounds = _core.lower_bounds(network, demand)
-    # The startup that blocks were planned for is known to the plan alone.
-    bound_seconds = header.bound_seconds if demand.by_blocks else bounds.seconds
-    figures = Figures.of(
-        network, demand, header.scheduler, plan.schedule, plan.waits, bounds,
-        _core.least_phases(network, demand, bounds, ports_of(header.scheduler, demand.pattern)), bound_seconds,
-        header.predicted_seconds,
-    )  # fmt: skip
+    figures = held.figures
     if as_json:
         report = {
             "plan": path,

@@ -23,6 +23,7 @@ from hocket.errors import PlanError, UsageError
 from hocket.launch.placement import hosts_by_coordinates
 from hocket.launch.runtime.ready import find_runtime
 from hocket.planning.network_check import check_same_network
+from hocket.planning.plan import MOST_STEPS, Exchange, check, of_choice, ports_of
 from hocket.system.cache import choices_dir, keep
 from hocket.system.files import read_file, real_path
 
@@ -253,9 +254,9 @@ def _given_plans(
 
 
 def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
-    from hocket.planning.plan import prove
-
-    found = prove(network, plan.header.demand, plan.header.scheduler, plan.schedule, plan.waits)
+    header = plan.header
+    ports = ports_of(header.scheduler, header.demand.pattern)
+    found = check(network, header.demand, plan.schedule, plan.waits, ports)
     if not found.ok:
         kind, phase, text = found.findings[0]
         raise PlanError(f"{path}: the plan does not hold: {kind}, phase {phase}: {text}",
@@ -302,10 +303,8 @@ def plan_for_run(network: _core.Network, pattern: str, window: int | None = None
         schedule = _core.Schedule.from_rows(network.ranks, demand.bytes, [])
         bounds = _core.lower_bounds(network, demand)
         waits = _core.derive_waits(network, schedule, window or _core.run_window(demand))
-        return _core.Plan(network, schedule, waits, demand, "none", bounds.phases, bounds.seconds, 0.0)
-    planned = _core.plan_exchange(network, demand, window)
-    predicted = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS)
-    return _core.Plan(
-        network, planned.schedule, planned.waits, demand, planned.scheduler.name,
-        planned.bound_phases, planned.bound_seconds, predicted.seconds,
-    )  # fmt: skip
+        whole = Exchange(network, demand, "none", schedule, waits, bounds, bounds.phases, bounds.seconds, 0.0)
+        return whole.file()
+    chosen = _core.plan_exchange(network, demand, window)
+    predicted = chosen.predict(network, demand, 0.0, MOST_STEPS)
+    return of_choice(network, demand, chosen, predicted.seconds).file()

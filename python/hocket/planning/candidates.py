@@ -12,6 +12,7 @@ from hocket import _core
 from hocket.costs.model import OUTSTANDING, SEGMENT, Costs, costs_for
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, library_calls
 from hocket.planning import bundling
+from hocket.planning.plan import Exchange
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -22,16 +23,6 @@ _STEPS: Final = 5_000_000  # of each simulation
 _MARGIN: Final = 0.02  # a gain that is worth releasing the next sender early
 _SHARE: Final = 0.05  # of a segment's time that its processors may take
 _LEAST_SEGMENT, _MOST_SEGMENT = 4096, 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """What is to be carried out, and the schedule of it."""
-
-    network: _core.Network
-    demand: _core.Demand
-    schedule: _core.Schedule
-    waits: _core.Waits
 
 
 @dataclass(frozen=True, slots=True)

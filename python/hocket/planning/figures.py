@@ -20,9 +20,6 @@ class Irregular:
     lockstep_seconds: float  # its phases one after the other
     load_bound_seconds: float  # the busiest channel or port
     splits: int
-    # For one version: the same two times as the bytes that a host sends meanwhile.
-    schedule_bytes: int
-    bound_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +74,6 @@ class Figures:
                 lockstep_seconds=lockstep,
                 load_bound_seconds=bounds.one_port_seconds,
                 splits=len(schedule) - demand.messages,
-                schedule_bytes=round(lockstep * network.host_rate),
-                bound_bytes=round(bounds.one_port_seconds * network.host_rate),
             )
             over = ratio(lockstep, bounds.one_port_seconds)
         else:

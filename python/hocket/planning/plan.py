@@ -1,4 +1,4 @@
-"""Planning an exchange: schedule, waits, bounds, proof and prediction in one object.
+"""Planned exchanges: schedule, waits, bounds, proof and prediction in one object.
 
 No algorithm lives here; the core chooses, schedules, verifies and simulates.
 """
@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
@@ -24,8 +24,8 @@ BY_LOAD: Final = "by load"
 
 
 @dataclass
-class PlannedExchange:
-    """A schedule with everything that is known about it."""
+class Exchange:
+    """An exchange with its schedule, whether it has just been planned or a file holds it."""
 
     network: _core.Network
     demand: _core.Demand
@@ -35,21 +35,59 @@ class PlannedExchange:
     bounds: _core.Bounds
     bound_phases: int  # no schedule under the scheduler's port model has fewer
     bound_seconds: float  # no schedule takes less time
-    certificate: _core.Certificate
-    plan_seconds: float  # schedule and waits
-    verify_seconds: float  # schedule and waits, again
     predicted_seconds: float
-    prediction: str = SIMULATED  # what kind
-    startup: float = 0.0  # seconds that a message costs its sender
-    seed: int = 1  # of schedulers that draw lots
-    collective: str = ""
+
+    @classmethod
+    def of_file(cls, file: _core.Plan, network: _core.Network | None = None) -> Self:
+        """The exchange of a plan file, with the bounds that the file states; on ``network``, if that is built already.
+
+        Raises ``_core.InputError``."""
+        network = file.build_network() if network is None else network
+        header = file.header
+        return cls(
+            network, header.demand, header.scheduler, file.schedule, file.waits,
+            _core.lower_bounds(network, header.demand),
+            header.bound_phases, header.bound_seconds, header.predicted_seconds,
+        )  # fmt: skip
+
+    def file(self) -> _core.Plan:
+        """The plan, which ``encode()`` turns into the bytes of a plan file."""
+        return _core.Plan(
+            self.network,
+            self.schedule,
+            self.waits,
+            self.demand,
+            self.scheduler,
+            self.bound_phases,
+            self.bound_seconds,
+            self.predicted_seconds,
+        )
 
     @cached_property
     def figures(self) -> Figures:
+        """What reports say of it."""
         return Figures.of(
             self.network, self.demand, self.scheduler, self.schedule, self.waits, self.bounds,
             self.bound_phases, self.bound_seconds, self.predicted_seconds,
         )  # fmt: skip
+
+    def prove(self) -> _core.Certificate:
+        """What a plan is accepted by, whoever asks: the verifier's findings under the port model of its scheduler."""
+        ports = ports_of(self.scheduler, self.demand.pattern)
+        return check(self.network, self.demand, self.schedule, self.waits, ports)
+
+
+@dataclass(kw_only=True)
+class PlannedExchange(Exchange):
+    """An exchange that has just been planned, with what planning and proving found."""
+
+    certificate: _core.Certificate
+    plan_seconds: float  # schedule and waits
+    verify_seconds: float  # schedule and waits, again
+    prediction: str = SIMULATED  # what kind
+    startup: float = 0.0  # seconds that a message costs its sender
+    seed: int = 1  # of schedulers that draw lots
+    collective: str = ""
 
     @property
     def token_seconds(self) -> float:
@@ -72,29 +110,11 @@ class PlannedExchange:
                 remedy="choose another --scheduler, or auto",
             )
 
-    def plan(self) -> _core.Plan:
-        """What ``encode()`` turns into a plan file."""
-        return _core.Plan(
-            self.network,
-            self.schedule,
-            self.waits,
-            self.demand,
-            self.scheduler,
-            self.bound_phases,
-            self.bound_seconds,
-            self.predicted_seconds,
-        )
-
     def report(self) -> dict[str, Any]:
         """The object that ``hocket plan … --json`` prints."""
         irregular: dict[str, Any] = {}
         if self.demand.pattern == IRREGULAR:
-            seconds = self.token_seconds
-            irregular = {
-                "seed": self.seed,
-                "token_seconds": seconds,
-                "token_bytes": round(seconds * self.network.host_rate),  # for one version
-            }
+            irregular = {"seed": self.seed, "token_seconds": self.token_seconds}
         return {
             **self.figures.as_json(),
             "startup": self.startup,
@@ -171,16 +191,25 @@ def _plan(
         _check_serves(scheduler, network, demand)
     begun = time.perf_counter()
     name = "" if scheduler == AUTO else scheduler
-    planned = _core.plan_exchange(network, demand, window, name, startup, seed)
-    planning = time.perf_counter() - begun
-    prediction = planned.predict(network, demand, startup, MOST_STEPS)
+    chosen = _core.plan_exchange(network, demand, window, name, startup, seed)
+    plan_seconds = time.perf_counter() - begun
+    prediction = chosen.predict(network, demand, startup, MOST_STEPS)
+    planned = of_choice(network, demand, chosen, prediction.seconds)
     begun = time.perf_counter()
-    certificate = prove(network, demand, planned.scheduler.name, planned.schedule, planned.waits)
-    verifying = time.perf_counter() - begun
+    certificate = planned.prove()
     return PlannedExchange(
-        network, demand, planned.scheduler.name, planned.schedule, planned.waits, planned.bounds,
-        planned.bound_phases, planned.bound_seconds, certificate, planning, verifying,
-        prediction.seconds, prediction.kind, startup, seed,
+        **vars(planned), certificate=certificate, plan_seconds=plan_seconds,
+        verify_seconds=time.perf_counter() - begun, prediction=prediction.kind, startup=startup, seed=seed,
+    )  # fmt: skip
+
+
+def of_choice(
+    network: _core.Network, demand: _core.Demand, chosen: _core.ChosenSchedule, seconds: float
+) -> Exchange:
+    """What the core has chosen, and is predicted to take ``seconds``."""
+    return Exchange(
+        network, demand, chosen.scheduler.name, chosen.schedule, chosen.waits, chosen.bounds,
+        chosen.bound_phases, chosen.bound_seconds, seconds,
     )  # fmt: skip
 
 
@@ -214,17 +243,6 @@ def _check_serves(scheduler: str, network: _core.Network, demand: _core.Demand) 
             f"--scheduler {scheduler} cannot serve this: {why_not}",
             remedy=f"give auto, or one of those that can: {', '.join(able)}",
         )
-
-
-def prove(
-    network: _core.Network,
-    demand: _core.Demand,
-    scheduler: str,
-    schedule: _core.Schedule,
-    waits: _core.Waits,
-) -> _core.Certificate:
-    """What a plan is accepted by, whoever asks: the verifier's findings under the port model of its scheduler."""
-    return check(network, demand, schedule, waits, ports_of(scheduler, demand.pattern))
 
 
 def check(

@@ -8,14 +8,13 @@ from hocket import _core
 from hocket.costs.calibration import Calibration, Figure
 from hocket.costs.model import costs_for
 from hocket.network import read_network
-from hocket.planning.candidates import Exchange, Forecast, forecast
-from hocket.planning.plan import plan_collective
+from hocket.planning.candidates import Forecast, forecast
+from hocket.planning.plan import Exchange, plan_collective
 from measure.calibration.conftest import made
 
 
 def exchange(form: str, bytes: int, pattern: str = "all-to-all") -> Exchange:
-    planned = plan_collective(pattern, read_network(form), bytes)
-    return Exchange(planned.network, planned.demand, planned.schedule, planned.waits)
+    return plan_collective(pattern, read_network(form), bytes)
 
 
 @pytest.mark.parametrize(

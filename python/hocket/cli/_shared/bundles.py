@@ -129,7 +129,7 @@ def write_plan(planned: bundling.BundledPlan, name: str, output: str, refused: b
     if name == IRREGULAR:
         raise UsageError("a plan file of bundles does not say what each rank sends", remedy="leave -o")
     if not refused:
-        write_atomically(output, [planned.planned.plan().encode()])
+        write_atomically(output, [planned.planned.file().encode()])
 
 
 def describe(

@@ -62,7 +62,7 @@ def finish(
     """
     refused = not planned.certificate.ok
     if output is not None and not refused:
-        data = with_spinner("encoding the plan", planned.plan().encode, as_json)
+        data = with_spinner("encoding the plan", planned.file().encode, as_json)
         write_atomically(output, [data])
     if dump is not None:
         lines = dump_lines(planned.schedule)
