@@ -17,8 +17,6 @@ struct Candidate {
   /// Every rank of a host carries some of its bundles, as soon as it can.
   bool all_lead = false;
 
-  /// That it can give up when a call takes too long.
-  [[nodiscard]] constexpr bool has_order() const { return window > 0; }
 };
 
 /// Small segments leave at once and overlap. On shared memory and fast fabrics they cost more than the wait for the
