@@ -145,7 +145,7 @@ sanitize: setup ## tests of the core under ASan and UBSan
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  PYTHONPATH="$(SANITIZE)/site:$$($(PYTHON_OF_VENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
 	  $(PYTHON_OF_VENV) -S -m pytest -p no:cacheprovider -o timeout=1200 --ignore-glob='*smpi*' --ignore-glob='*formula_grid*' \
-	  $(wildcard tests/schedule tests/schedulers tests/plan tests/core_network tests/model tests/papers tests/sort/elements tests/sort/costs/test_sort_costs.py tests/sort/costs/test_copy_transfer.py tests/choose) $(PYTEST_ARGS)
+	  $(wildcard tests/schedule tests/algorithms tests/plan tests/core_network tests/model tests/papers tests/sort/elements tests/sort/costs/test_sort_costs.py tests/sort/costs/test_copy_transfer.py tests/choose) $(PYTEST_ARGS)
 
 tsan: setup ## the MPI runtime under ThreadSanitizer, several threads at once
 	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=tests $(PYTHON_OF_VENV) tests/runtime/sanitize.py thread

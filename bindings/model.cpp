@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "core/algorithms/baselines/library_calls.hpp"
 #include "core/error.hpp"
 #include "core/model/channel_use.hpp"
 #include "core/model/cost_profile.hpp"
 #include "core/model/simulate.hpp"
-#include "core/schedulers/library_calls.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

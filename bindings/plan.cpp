@@ -9,11 +9,11 @@
 #include <memory>
 
 #include "bindings.hpp"
+#include "core/algorithms/all_gather/ring_rows.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/verify_ring.hpp"
 #include "core/schedule/verify_sample.hpp"
-#include "core/schedulers/ring_rows.hpp"
 #include "rows.hpp"
 
 namespace nb = nanobind;

@@ -4,10 +4,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "core/algorithms/plan_exchange.hpp"
+#include "core/algorithms/shared/serves.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
-#include "core/schedulers/entries.hpp"
-#include "core/schedulers/plan_exchange.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

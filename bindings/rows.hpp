@@ -2,8 +2,8 @@
 /// What `_core.Rows` holds.
 #include <string>
 
+#include "core/algorithms/closed_forms.hpp"
 #include "core/error.hpp"
-#include "core/schedulers/closed_forms.hpp"
 
 namespace hocket::bindings {
 

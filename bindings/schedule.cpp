@@ -12,6 +12,11 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "core/algorithms/algorithm.hpp"
+#include "core/algorithms/all_to_all/tree_phases.hpp"
+#include "core/algorithms/irregular/proposals.hpp"
+#include "core/algorithms/irregular/worth.hpp"
+#include "core/algorithms/plan_exchange.hpp"
 #include "core/demand/collective.hpp"
 #include "core/schedule/balance.hpp"
 #include "core/schedule/bounds.hpp"
@@ -20,11 +25,6 @@
 #include "core/schedule/token_time.hpp"
 #include "core/schedule/verify.hpp"
 #include "core/schedule/waits.hpp"
-#include "core/schedulers/irregular/proposals.hpp"
-#include "core/schedulers/irregular/worth.hpp"
-#include "core/schedulers/plan_exchange.hpp"
-#include "core/schedulers/scheduler.hpp"
-#include "core/schedulers/tree_phases.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -358,7 +358,9 @@ void bind_schedulers(nb::module_& m) {
             return s.make(n, d, {startup, seed});
           },
           "network"_a, "demand"_a, "startup"_a = 0.0, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>());
-  m.def("schedulers", [] { return std::vector<Scheduler>(schedulers().begin(), schedulers().end()); });
+  m.def(
+      "schedulers", [] { return std::vector<const Scheduler*>(schedulers().begin(), schedulers().end()); },
+      nb::rv_policy::reference);
   m.def(
       "find_scheduler",
       [](const std::string& name, const std::string& pattern) -> const Scheduler& {

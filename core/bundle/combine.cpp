@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/algorithms/all_gather/host_ring.hpp"
 #include "core/error.hpp"
-#include "core/schedulers/host_rings.hpp"
 
 namespace hocket {
 namespace {

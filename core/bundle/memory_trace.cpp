@@ -1,4 +1,4 @@
-#include "memory_trace.hpp"
+#include "core/bundle/memory_trace.hpp"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/bundle/memory_trace.hpp"
 #include "core/schedule/ranges.hpp"
-#include "memory_trace.hpp"
 
 namespace hocket {
 namespace {

@@ -16,7 +16,6 @@ struct Candidate {
   bool bundled = false;
   /// Every rank of a host carries some of its bundles, as soon as it can.
   bool all_lead = false;
-
 };
 
 /// Small segments leave at once and overlap. On shared memory and fast fabrics they cost more than the wait for the

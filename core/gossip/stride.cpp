@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "stride_offsets.hpp"
+#include "core/gossip/stride_offsets.hpp"
 
 namespace hocket::gossip {
 namespace {

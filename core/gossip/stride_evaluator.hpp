@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/gossip/stride.hpp"
-#include "stride_offsets.hpp"
+#include "core/gossip/stride_offsets.hpp"
 
 namespace hocket::gossip {
 

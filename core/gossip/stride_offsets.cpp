@@ -1,4 +1,4 @@
-#include "stride_offsets.hpp"
+#include "core/gossip/stride_offsets.hpp"
 
 #include <bit>
 

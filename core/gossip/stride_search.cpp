@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/gossip/bounds.hpp"
 #include "core/gossip/stride.hpp"
-#include "stride_evaluator.hpp"
+#include "core/gossip/stride_evaluator.hpp"
 
 namespace hocket::gossip {
 namespace {

@@ -1,4 +1,4 @@
-#include "dependencies.hpp"
+#include "core/model/dependencies.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "sends.hpp"
+#include "core/model/sends.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <queue>
 
+#include "core/model/dependencies.hpp"
 #include "core/model/fair_share.hpp"
+#include "core/model/sends.hpp"
 #include "core/progress/progress.hpp"
-#include "dependencies.hpp"
-#include "sends.hpp"
 
 namespace hocket {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "router_groups.hpp"
+#include "core/network/router_groups.hpp"
 
 namespace hocket {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/network/next_hops.hpp"
 #include "core/network/routing.hpp"
-#include "next_hops.hpp"
 
 namespace hocket {
 namespace {

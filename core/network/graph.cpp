@@ -2,9 +2,9 @@
 #include <unordered_map>
 
 #include "core/error.hpp"
+#include "core/network/next_hops.hpp"
 #include "core/network/routing.hpp"
 #include "core/network/shortest_paths.hpp"
-#include "next_hops.hpp"
 
 namespace hocket {
 namespace {

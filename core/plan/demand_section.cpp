@@ -1,4 +1,4 @@
-#include "demand_section.hpp"
+#include "core/plan/demand_section.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "network_section.hpp"
+#include "core/plan/network_section.hpp"
 
 namespace hocket {
 

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "core/plan/demand_section.hpp"
+#include "core/plan/network_section.hpp"
 #include "core/plan/row.hpp"
-#include "demand_section.hpp"
-#include "network_section.hpp"
 
 namespace hocket {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "max_flow.hpp"
+#include "core/schedule/max_flow.hpp"
 
 namespace hocket {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "channel_shares.hpp"
-#include "sending_order.hpp"
+#include "core/schedule/channel_shares.hpp"
+#include "core/schedule/sending_order.hpp"
 
 namespace hocket {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "core/network/share.hpp"
 #include "core/progress/progress.hpp"
+#include "core/schedule/share_check.hpp"
 #include "core/schedule/verify.hpp"
-#include "share_check.hpp"
 
 namespace hocket {
 namespace {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "channel_shares.hpp"
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
+#include "core/schedule/channel_shares.hpp"
+#include "core/schedule/sending_order.hpp"
 #include "core/schedule/token_time.hpp"
-#include "sending_order.hpp"
 
 namespace hocket {
 namespace {

@@ -10,8 +10,8 @@
 #include <sstream>
 #include <utility>
 
+#include "core/algorithms/plan_exchange.hpp"
 #include "core/choose/first_calls.hpp"
-#include "core/schedulers/plan_exchange.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/evidence_file.hpp"
 #include "runtime/environment/variables.hpp"

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/algorithms/irregular/worth.hpp"
 #include "core/error.hpp"
-#include "core/schedulers/irregular/worth.hpp"
 #include "runtime/environment/table.h"
 
 namespace hocket::runtime {

@@ -1,6 +1,6 @@
 #include "runtime/plan/call_kind.hpp"
 
-#include "core/schedulers/one_giver.hpp"
+#include "core/algorithms/rooted/one_giver.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -6,6 +6,9 @@
 #include <new>
 #include <utility>
 
+#include "core/algorithms/all_gather/ring_rows.hpp"
+#include "core/algorithms/closed_forms.hpp"
+#include "core/algorithms/plan_exchange.hpp"
 #include "core/choose/simulated.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
@@ -13,9 +16,6 @@
 #include "core/schedule/bounds.hpp"
 #include "core/schedule/lockstep.hpp"
 #include "core/schedule/waits.hpp"
-#include "core/schedulers/closed_forms.hpp"
-#include "core/schedulers/plan_exchange.hpp"
-#include "core/schedulers/ring_rows.hpp"
 #include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {

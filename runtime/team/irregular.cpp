@@ -4,12 +4,12 @@
 #include <string>
 #include <utility>
 
+#include "core/algorithms/irregular/worth.hpp"
+#include "core/algorithms/plan_exchange.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/lockstep.hpp"
 #include "core/schedule/token_time.hpp"
-#include "core/schedulers/irregular/worth.hpp"
-#include "core/schedulers/plan_exchange.hpp"
 #include "runtime/exchange/tags.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"

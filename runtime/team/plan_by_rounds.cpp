@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/algorithms/irregular/worth.hpp"
 #include "core/choose/evidence.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
-#include "core/schedulers/irregular/worth.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"

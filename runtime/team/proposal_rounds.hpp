@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/algorithms/irregular/proposals.hpp"
 #include "core/plan/program.hpp"
-#include "core/schedulers/irregular/proposals.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/plan/numbering.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/schedulers/random.hpp"
+#include "core/algorithms/shared/random.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/waiting.hpp"
 

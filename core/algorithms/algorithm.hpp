@@ -1,0 +1,63 @@
+#pragma once
+/// The registry of schedulers. Adding one means one file with its descriptor, and one line in registry.hpp.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/demand/demand.hpp"
+#include "core/network/network.hpp"
+#include "core/schedule/bounds.hpp"
+#include "core/schedule/closed_form.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/schedule/shared_channels.hpp"
+#include "core/schedule/verify.hpp"
+
+namespace hocket {
+
+/// What a schedule may be fitted to besides network and demand.
+struct SchedulerOptions {
+  double startup = 0;                       ///< seconds a message costs besides its transfer (t_s, α)
+  std::uint64_t seed = 1;                   ///< of schedulers that draw lots: same seed, same schedule
+  const ChannelSharing* sharing = nullptr;  ///< of the demand's messages, if the caller knows it already
+};
+
+/// A schedule of which a rank need not know the whole; null: then `why_not` says why, or nothing where the network is
+/// of another kind.
+struct FoundForm {
+  std::unique_ptr<ClosedForm> form;
+  std::string_view scheduler = {};
+  std::string_view why_not = {};
+};
+
+struct Scheduler {
+  Pattern pattern;
+  std::string_view name;
+  std::string_view summary;
+  std::string_view source;  ///< paper and section, or the library that uses it
+  bool contention_free;     ///< its schedules pass the verifier wherever `why_not` is empty
+  PortModel ports;          ///< the port model that they keep
+  /// Empty if the scheduler serves this network and demand, else the reason why not.
+  std::string_view (*why_not)(const Network&, const Demand&);
+  Schedule (*make)(const Network&, const Demand&, const SchedulerOptions&);
+  std::string_view guarantee = {};  ///< what its schedules are proven to reach; empty: nothing beyond the above
+  /// The order in which one is chosen where nobody names one, from 1; 0: it is not.
+  int rank = 0;
+  /// Whether its schedule is so far from the bound that later ones are tried first; null: it never is.
+  bool (*is_far)(const Network&, const Demand&, const Bounds&) = nullptr;
+  /// It is made for one contribution, in pieces as fine as pays; simulating them all would take minutes.
+  bool one_contribution = false;
+  /// Its schedule in closed form, where it has one. `near`: where that comes near the bound, too.
+  FoundForm (*form)(const Network&, const Demand&, bool near) = nullptr;
+};
+
+[[nodiscard]] std::span<const Scheduler* const> schedulers();
+
+/// Those of a pattern from which one is chosen, in that order.
+[[nodiscard]] std::vector<const Scheduler*> by_rank(Pattern pattern);
+
+/// Throws InputError that lists the known names. Reductions are scheduled as all-gathers.
+[[nodiscard]] const Scheduler& find_scheduler(std::string_view name, Pattern pattern = Pattern::all_to_all);
+
+}  // namespace hocket

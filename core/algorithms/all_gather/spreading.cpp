@@ -1,0 +1,310 @@
+/// "spreading": all-gather on any network, phase by phase, every channel used where it brings news.
+///
+/// A greedy on the time-expanded network, as topology-aware synthesis does it (Won et al., "TACOS",
+/// MICRO 2024): in each phase every rank in turn, those that lack most first, gets the rarest part that
+/// the nearest rank with a free route to it can give.
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "core/algorithms/all_gather/streams.hpp"
+#include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/serves.hpp"
+#include "core/limits.hpp"
+#include "core/progress/progress.hpp"
+#include "core/schedule/bounds.hpp"
+#include "core/schedule/lockstep.hpp"
+
+namespace hocket::algorithms {
+namespace {
+
+constexpr std::uint32_t most_ranks = 256;      // a second or a few on one core
+constexpr std::uint32_t most_looked_at = 256;  ///< parts compared for one send
+constexpr double most_part_sends = 1e6;        ///< of one schedule; beyond, parts grow
+
+class PartSet {
+ public:
+  explicit PartSet(std::size_t parts) : words_((parts + 63) / 64, 0) {}
+  void add(std::uint32_t part) { words_[part / 64] |= std::uint64_t{1} << part % 64; }
+  [[nodiscard]] std::size_t words() const { return words_.size(); }
+  [[nodiscard]] std::uint64_t word(std::size_t i) const { return words_[i]; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+class Spreading {
+ public:
+  Spreading(const Network& network, const Demand& demand, std::vector<Chunk> parts, std::uint64_t seed)
+      : network_(network),
+        demand_(demand),
+        parts_(std::move(parts)),
+        seed_(seed),
+        held_(demand.ranks, PartSet(parts_.size())),
+        coming_(network.nodes(), PartSet(parts_.size())),
+        known_(demand.ranks, held_.front()),
+        lacks_(demand.ranks, static_cast<std::uint32_t>(parts_.size())),
+        holders_(parts_.size(), 0),
+        used_(network.channels(), 0) {
+    for (std::uint32_t part = 0; part < parts_.size(); ++part) {
+      held_[parts_[part].origin].add(part);
+      note(parts_[part].origin, part);
+    }
+    list_sources();
+  }
+
+  Schedule run() {
+    std::vector<Rank> order(demand_.ranks);
+    for (Rank rank = 0; rank < demand_.ranks; ++rank) order[rank] = rank;
+    while (std::any_of(lacks_.begin(), lacks_.end(), [](std::uint32_t lacks) { return lacks > 0; })) {
+      std::fill(used_.begin(), used_.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [this](Rank x, Rank y) { return lacks_[x] > lacks_[y]; });
+      for (const Rank rank : order) copy_from_mates(rank);
+      for (bool sent = true; sent;) {
+        sent = false;
+        for (const Rank rank : order) sent = (lacks_[rank] > 0 && fetch(rank)) || sent;
+      }
+      if (hops_.size() == begin_.back()) throw InputError("spreading: nothing can be sent, yet something is missing");
+      end_phase();
+    }
+    return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_), std::move(pieces_)};
+  }
+
+ private:
+  /// Per rank: where it can get something, nearest first. Where every host is reached over hosts that are
+  /// wired to each other, ranks ask their neighbours only.
+  void list_sources() {
+    list_sources(true);
+    std::vector<bool> reached(demand_.ranks, false);
+    std::vector<Rank> stack(1, 0);
+    reached[0] = true;
+    while (!stack.empty()) {
+      const Rank at = stack.back();
+      stack.pop_back();
+      const Rank first = network_.first_rank(network_.host_of(at));
+      const auto reach = [&](Rank rank) {
+        if (!reached[rank]) stack.push_back(rank);
+        reached[rank] = true;
+      };
+      for (std::uint32_t i = 0; i < network_.spec().ranks[network_.host_of(at)]; ++i) reach(first + i);
+      for (const Rank source : sources_[at]) reach(source);
+    }
+    if (std::find(reached.begin(), reached.end(), false) != reached.end()) list_sources(false);
+  }
+
+  void list_sources(bool neighbours_only) {
+    std::vector<Channel> route;
+    std::vector<std::pair<std::size_t, Rank>> near;
+    sources_.assign(demand_.ranks, {});
+    for (Rank dst = 0; dst < demand_.ranks; ++dst) {
+      near.clear();
+      for (Rank i = 1; i < demand_.ranks; ++i) {
+        const Rank src = (dst + i) % demand_.ranks;
+        if (network_.host_of(src) == network_.host_of(dst)) continue;
+        route.clear();
+        network_.append_route(src, dst, route);
+        near.push_back({route.size(), src});
+      }
+      std::stable_sort(near.begin(), near.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+      for (const auto& [hops, src] : near) {
+        if (neighbours_only && hops > 1 && near.front().first == 1) break;
+        sources_[dst].push_back(src);
+      }
+    }
+  }
+
+  void note(Rank rank, std::uint32_t part) {
+    known_[rank].add(part);
+    coming_[network_.host_of(rank)].add(part);
+    --lacks_[rank];
+    steps_.tick();
+    ++holders_[part];
+  }
+
+  void send(Rank src, Rank dst, std::uint32_t part) {
+    pieces_.pieces.push_back({parts_[part].origin, everyone, parts_[part].offset, parts_[part].length});
+    arrived_.push_back({dst, part});
+    note(dst, part);
+    if (hops_.size() == pieces_.begin.size() - 1) hops_.push_back({src, dst});
+  }
+
+  /// What ranks of the same host hold comes through memory, as one message from each.
+  void copy_from_mates(Rank dst) {
+    const Node host = network_.host_of(dst);
+    const Rank first = network_.first_rank(host), end = first + network_.spec().ranks[host];
+    for (Rank src = first; src < end; ++src) {
+      if (src == dst) continue;
+      for (std::size_t i = 0; i < held_[src].words(); ++i)
+        for (std::uint64_t news = held_[src].word(i) & ~known_[dst].word(i); news != 0; news &= news - 1)
+          send(src, dst, static_cast<std::uint32_t>(64 * i) + static_cast<std::uint32_t>(std::countr_zero(news)));
+      if (hops_.size() == pieces_.begin.size()) pieces_.end_list();
+    }
+  }
+
+  std::uint64_t random() {
+    seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
+    return seed_ >> 33;
+  }
+
+  /// The rarest part that src holds and the host of dst does not get; none: the number of parts.
+  std::uint32_t rarest(Rank src, Rank dst) {
+    const PartSet &have = held_[src], &coming = coming_[network_.host_of(dst)];
+    auto best = static_cast<std::uint32_t>(parts_.size());
+    std::uint32_t looked_at = 0, least = ~0u;
+    const std::size_t words = have.words(), start = words > 1 ? random() % words : 0;
+    for (std::size_t k = 0; k < words && looked_at < most_looked_at; ++k) {
+      const std::size_t i = start + k < words ? start + k : start + k - words;
+      for (std::uint64_t news = have.word(i) & ~coming.word(i); news != 0; news &= news - 1) {
+        const auto part = static_cast<std::uint32_t>(64 * i) + static_cast<std::uint32_t>(std::countr_zero(news));
+        ++looked_at;
+        if (holders_[part] > least || (holders_[part] == least && random() % 2 == 0)) continue;
+        least = holders_[part];
+        best = part;
+      }
+    }
+    return best;
+  }
+
+  bool fetch(Rank dst) {
+    for (const Rank src : sources_[dst]) {
+      route_.clear();
+      network_.append_route(src, dst, route_);
+      const auto full = [this](Channel channel) { return used_[channel] >= network_.capacity(channel); };
+      if (full(route_.back())) {
+        if (network_.shape() == Shape::tree) return false;
+        continue;
+      }
+      if (std::any_of(route_.begin(), route_.end(), full)) continue;
+      const std::uint32_t part = rarest(src, dst);
+      if (part == parts_.size()) continue;
+      for (const Channel channel : route_) ++used_[channel];
+      send(src, dst, part);
+      pieces_.end_list();
+      return true;
+    }
+    return false;
+  }
+
+  void end_phase() {
+    for (const auto& [rank, part] : arrived_) held_[rank].add(part);
+    arrived_.clear();
+    begin_.push_back(hops_.size());
+  }
+
+  struct Arrived {
+    Rank rank;
+    std::uint32_t part;
+  };
+
+  const Network& network_;
+  const Demand& demand_;
+  std::vector<Chunk> parts_;
+  std::uint64_t seed_;
+  std::vector<PartSet> held_;    ///< per rank: may be sent on
+  std::vector<PartSet> coming_;  ///< per node: some rank of the host holds or gets it
+  std::vector<PartSet> known_;   ///< per rank: holds or gets it
+  std::vector<std::uint32_t> lacks_, holders_;
+  Steps steps_{"spreading parts", std::uint64_t{demand_.ranks} * parts_.size()};
+  std::vector<std::uint32_t> used_;  ///< per channel, in this phase
+  std::vector<std::vector<Rank>> sources_;
+  std::vector<Arrived> arrived_;
+  std::vector<Channel> route_;
+  std::vector<std::uint64_t> begin_{0};
+  std::vector<Hop> hops_;
+  PieceLists pieces_;
+};
+
+/// Parts of each contribution: one for every channel into the host that has fewest.
+std::uint32_t parts_of(const Network& network) {
+  if (network.shape() == Shape::routed) return 1;
+  std::vector<std::uint32_t> links(network.nodes(), 0);
+  for (const LinkSpec& link : network.spec().links) ++links[link.a], ++links[link.b];
+  std::uint32_t least = ~0u;
+  for (const Node host : network.hosts()) least = std::min(least, links[host]);
+  return std::clamp(least, 1u, 16u);
+}
+
+/// What the ranks contribute, in bytes.
+struct Volume {
+  explicit Volume(const Demand& demand) {
+    for (Rank rank = 0; rank < demand.ranks; ++rank) {
+      const auto bytes = static_cast<double>(demand.contribution(rank));
+      all += bytes;
+      largest = std::max(largest, bytes);
+    }
+    unequal = largest > 1.1 * all / demand.ranks;
+  }
+  double all = 0, largest = 0;
+  bool unequal = false;
+};
+
+/// The largest contributions make the time: they flow in a pipeline. The smaller their parts, the sooner every channel
+/// is busy, and the more messages there are. Parts are halved until the time is within 2 % of the bound or rises.
+Schedule spread_unequal(const Network& network, const Demand& demand, const Volume& bytes, double startup) {
+  const double n = demand.ranks, channels = parts_of(network);
+  const double enough = 1.02 * (lower_bounds(network, demand).seconds + startup);
+  const double finest = std::max({1.0, bytes.all / (8 * n * channels), n * bytes.all / most_part_sends});
+  Schedule best{demand.ranks, demand.bytes};
+  double least = std::numeric_limits<double>::infinity();
+  for (double part = bytes.largest;;
+       part = std::max(finest, part / (part == bytes.largest ? std::max(channels, 2.0) : 2))) {
+    const std::vector<Chunk> parts = cut_contributions(demand, 1, part);
+    const double before = least;
+    double fastest = std::numeric_limits<double>::infinity();
+    const std::uint32_t tries = n * static_cast<double>(parts.size()) <= most_part_sends / 16 ? 6 : 1;
+    for (std::uint32_t seed = 1; seed <= tries && least > enough; ++seed) {
+      Schedule schedule = Spreading(network, demand, parts, seed).run();
+      const double seconds = lockstep_seconds(network, schedule, startup);
+      fastest = std::min(fastest, seconds);
+      if (seconds >= least) continue;
+      least = seconds;
+      best = std::move(schedule);
+    }
+    const bool rises = fastest > 1.25 * before;
+    if (least <= enough || rises || part <= finest) return best;
+  }
+}
+
+}  // namespace
+
+static std::string_view spreading_why_not(const Network& network, const Demand& demand) {
+  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
+  return demand.ranks <= most_ranks ? "" : "more than 256 ranks: it would take long";
+}
+
+static Schedule make_spreading(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+  if (const Volume bytes(demand); bytes.unequal) return spread_unequal(network, demand, bytes, costs.startup);
+  const std::uint32_t tries = demand.ranks <= 64 ? 4 : 1;
+  const std::vector<Chunk> parts = split_contributions(demand, parts_of(network), network.host_rate(), costs);
+  Schedule best = Spreading(network, demand, parts, 1).run();
+  for (std::uint32_t seed = 2; seed <= tries; ++seed) {
+    Schedule other = Spreading(network, demand, parts, seed).run();
+    if (other.phases() < best.phases()) best = std::move(other);
+  }
+  return best;
+}
+
+/// Where rails serve, whose ranks have few partners, they come first, unless their load is far above the bound and
+/// spreading is faster.
+static bool spreading_is_far(const Network& network, const Demand& demand, const Bounds& bounds) {
+  if (!rails.why_not(network, demand).empty()) return false;
+  StreamLoad load;
+  (void)host_rails(network, demand, load);
+  if (load.seconds <= limits::near_enough * bounds.seconds || demand.ranks > limits::most_ranks_compared) return true;
+  return lockstep_seconds(network, make_spreading(network, demand, {})) >= load.seconds;
+}
+
+constinit const Scheduler spreading{
+    .pattern = Pattern::all_gather,
+    .name = "spreading",
+    .summary = "phase by phase, every channel used where it brings news",
+    .source = "own; greedy synthesis as in TACOS (Won et al.)",
+    .contention_free = true,
+    .ports = PortModel::all_port,
+    .why_not = spreading_why_not,
+    .make = make_spreading,
+    .rank = 5,
+    .is_far = spreading_is_far,
+};
+
+}  // namespace hocket::algorithms

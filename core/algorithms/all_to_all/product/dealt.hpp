@@ -1,0 +1,20 @@
+#pragma once
+/// The lines of a grid, and the groups that their moves are dealt out to.
+#include <vector>
+
+#include "core/algorithms/all_to_all/product/group.hpp"
+#include "core/algorithms/all_to_all/product/line.hpp"
+#include "core/network/network.hpp"
+
+namespace hocket::product {
+
+using Dealt = std::vector<std::vector<Group>>;  ///< per dimension
+
+[[nodiscard]] std::vector<Line> lines_of(const Network& network);
+/// What the product scheduler tries first: everyone's rest in one phase where the ports set the bound, else closed
+/// forms and short searches. Empty: not found.
+[[nodiscard]] Dealt deal_quickly(const std::vector<Line>& lines);
+/// Whether schedules of so many phases are taken without a comparison with packing.
+[[nodiscard]] bool taken_at_once(std::uint64_t messages, std::uint64_t phases, std::uint64_t bound);
+
+}  // namespace hocket::product

@@ -1,0 +1,193 @@
+/// Guided ejection search. A message without a phase takes the place of those in its way where these
+/// are easiest to displace; they look for a place in turn. Whoever finds no free phase grows heavier,
+/// so that the search learns which messages are hard. After Nagata and Bräysy, "A powerful route
+/// minimization heuristic for the vehicle routing problem with time windows" (2009), where vehicles
+/// are what phases are here.
+#include "core/algorithms/all_to_all/repair.hpp"
+
+#include <algorithm>
+
+#include "core/algorithms/all_to_all/resources.hpp"
+#include "core/algorithms/all_to_all/timetable.hpp"
+#include "core/algorithms/shared/random.hpp"
+#include "core/progress/progress.hpp"
+
+namespace hocket::algorithms {
+namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_steps = 4'000'000'000;
+constexpr std::uint64_t steps_per_message = 200'000;
+constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
+constexpr int most_failures = 20;            // of dissolving a phase, one after the other
+
+class EjectionSearch {
+ public:
+  EjectionSearch(const Resources& resources, const Packed& packed, std::uint64_t budget)
+      : table_(resources, packed.hops, static_cast<std::uint32_t>(packed.phases)), steps_("closing phases", budget) {}
+
+  [[nodiscard]] const Timetable& table() const { return table_; }
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size() - next_; }
+
+  /// Starts again from the given phases, as many as are open; the other messages wait.
+  void load(const std::vector<std::uint32_t>& phase_of, std::uint32_t phases) {
+    waiting_.clear();
+    next_ = 0;
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
+      if (table_.phase_of()[message] != Timetable::nowhere) table_.remove(message);
+    table_.set_phases(phases);
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message) {
+      if (phase_of[message] < phases)
+        table_.put(message, phase_of[message], waiting_);
+      else
+        waiting_.push_back(message);
+    }
+  }
+
+  /// True once every message has a phase; false if the number of those waiting has not fallen for
+  /// `patience` messages, or the budget is spent.
+  bool run(std::uint64_t patience, std::uint64_t& budget) {
+    std::size_t fewest = waiting();
+    for (std::uint64_t since = 0; waiting() > 0; ++since) {
+      if (since > patience || budget == 0) return false;
+      const std::uint64_t spent = std::min(budget, place(waiting_[next_++]));
+      budget -= spent;
+      steps_.tick(spent);
+      if (next_ > 4096 && next_ > waiting_.size() / 2) {
+        waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(next_));
+        next_ = 0;
+      }
+      if (waiting() < fewest) fewest = waiting(), since = 0;
+    }
+    return true;
+  }
+
+  /// Looks at more phases per message from now on; false if it looked at all already, or if so many
+  /// wait that it would take too long.
+  bool widen() {
+    if (window_ >= table_.phases() || waiting() > table_.phase_of().size() / 100) return false;
+    window_ *= 4;
+    return true;
+  }
+
+  /// Opens phases for about half of what waits; true if there were as many to open.
+  bool grow(std::uint64_t needs_per_phase, std::uint64_t most_phases) {
+    std::uint64_t needs = 0;
+    for (std::size_t i = next_; i < waiting_.size(); ++i) needs += table_.needs(waiting_[i]).size();
+    const std::uint64_t phases = table_.phases() + std::max<std::uint64_t>(1, needs / needs_per_phase / 2);
+    if (phases > most_phases) return false;
+    table_.set_phases(static_cast<std::uint32_t>(phases));
+    return true;
+  }
+
+  /// Gives those that wait the first free phases behind the last; true if `most_phases` are enough.
+  bool give_up(std::uint64_t most_phases) {
+    const std::uint32_t last = table_.phases();
+    table_.set_phases(static_cast<std::uint32_t>(most_phases));
+    std::stable_sort(waiting_.begin() + static_cast<std::ptrdiff_t>(next_), waiting_.end(),
+                     [&](auto a, auto b) { return table_.needs(a).size() > table_.needs(b).size(); });
+    std::uint32_t used = last;
+    for (; waiting() > 0; ++next_) {
+      const std::uint32_t message = waiting_[next_];
+      const std::uint32_t phase = table_.free_phase(message, 0);
+      if (phase == Timetable::nowhere) return false;
+      table_.put(message, phase, waiting_);
+      used = std::max(used, phase + 1);
+    }
+    table_.set_phases(used);
+    return true;
+  }
+
+  /// Closes the phase that is used least; its messages wait. All others must have a phase.
+  void dissolve() {
+    std::vector<std::uint64_t> used(table_.phases(), 0);
+    const auto& phase_of = table_.phase_of();
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
+      used[phase_of[message]] += table_.needs(message).size();
+    const auto least = static_cast<std::uint32_t>(std::min_element(used.begin(), used.end()) - used.begin());
+    const std::uint32_t last = table_.phases() - 1;
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
+      if (phase_of[message] == least) table_.remove(message), waiting_.push_back(message);
+    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
+      if (phase_of[message] == last) table_.remove(message), table_.put(message, least, waiting_);
+    table_.set_phases(last);
+  }
+
+ private:
+  /// Returns the steps that it took.
+  std::uint64_t place(std::uint32_t message) {
+    const std::uint32_t phases = table_.phases();
+    const std::uint64_t route = table_.needs(message).size();
+    std::uint64_t steps = 128 + 64 * route;  // measured: tables of large networks do not fit into caches
+    // Anywhere, but always the same way: the first phases must not collect the trouble.
+    std::uint32_t phase = table_.free_phase(message, random_.below(phases));
+    if (phase == Timetable::nowhere) {
+      steps += route * (phases / 64);
+      table_.weigh_down(message);
+      phase = table_.cheapest_phase(message, random_.below(phases), window_);
+      steps += route * std::min(phases, window_) / 2;
+    }
+    table_.put(message, phase, waiting_);
+    return steps;
+  }
+
+  Timetable table_;
+  std::vector<std::uint32_t> waiting_;  ///< first come, first served; those before next_ are done
+  std::size_t next_ = 0;
+  std::uint32_t window_ = first_window;
+  Random random_{1};
+  Steps steps_;
+};
+
+/// From the bound upwards: more phases whenever the search stalls.
+bool fill(EjectionSearch& search, const Packed& packed, std::uint64_t bound, std::uint64_t needs_per_phase,
+          std::uint64_t patience, std::uint64_t& budget) {
+  search.load(packed.phase_of, static_cast<std::uint32_t>(bound));
+  while (!search.run(patience, budget)) {
+    if (budget > 0 && search.widen()) continue;
+    if (budget == 0 || !search.grow(needs_per_phase, packed.phases - 1)) return search.give_up(packed.phases - 1);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t repair_budget(std::uint64_t messages) { return std::min(most_steps, steps_per_message * messages); }
+
+void repair(const Network& network, std::uint64_t bound, Packed& packed, std::uint64_t budget) {
+  if (packed.phases <= bound) return;
+  const Resources resources(network, packed.hops);
+  if (Timetable::bytes(resources, packed.phases) > most_bytes) return;
+  std::uint64_t needs = 0;
+  for (std::uint32_t resource = 0; resource < resources.size(); ++resource) needs += resources.load(resource);
+  const std::uint64_t needs_per_phase = std::max<std::uint64_t>(1, needs / std::max<std::uint64_t>(1, bound));
+  const std::uint64_t patience = 20'000 + 2 * packed.hops.size();
+
+  EjectionSearch search(resources, packed, budget);
+  const auto keep = [&] {
+    packed.phases = search.table().phases();
+    packed.phase_of = search.table().phase_of();
+  };
+  const auto restore = [&] { search.load(packed.phase_of, static_cast<std::uint32_t>(packed.phases)); };
+
+  // A quarter of the budget is kept for the second part.
+  std::uint64_t for_filling = budget - budget / 4;
+  budget /= 4;
+  if (fill(search, packed, bound, needs_per_phase, patience, for_filling))
+    keep();
+  else
+    restore();
+  budget += for_filling;
+  for (int failures = 0; packed.phases > bound && failures < most_failures && budget > 0;) {
+    search.dissolve();
+    if (search.run(patience, budget)) {
+      keep();
+      failures = 0;
+    } else {
+      restore();
+      if (!search.widen()) ++failures;
+    }
+  }
+}
+
+}  // namespace hocket::algorithms

@@ -1,0 +1,63 @@
+#include "core/algorithms/all_to_all/resources.hpp"
+
+#include <bit>
+
+namespace hocket::algorithms {
+namespace {
+
+/// Per channel: the ranks seen on it, one bit each.
+class RankSets {
+ public:
+  RankSets(std::uint64_t sets, std::uint64_t ranks) : words_((ranks + 63) / 64), bits_(sets * words_, 0) {}
+  void add(std::uint64_t set, Rank rank) { bits_[set * words_ + rank / 64] |= std::uint64_t{1} << rank % 64; }
+  [[nodiscard]] std::uint64_t count(std::uint64_t set) const {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < words_; ++i)
+      sum += static_cast<std::uint64_t>(std::popcount(bits_[set * words_ + i]));
+    return sum;
+  }
+
+ private:
+  std::uint64_t words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace
+
+Resources::Resources(const Network& network, std::span<const Hop> hops) : network_(network) {
+  const std::uint64_t ranks = network.ranks(), channels = network.channels();
+  RankSets senders(channels, ranks), receivers(channels, ranks);
+  std::vector<std::uint64_t> used(2 * ranks + channels, 0);
+  for (const Hop hop : hops) {
+    route_.clear();
+    network.append_route(hop.src, hop.dst, route_);
+    ++used[hop.src];
+    ++used[ranks + hop.dst];
+    for (const Channel channel : route_) {
+      senders.add(channel, hop.src);
+      receivers.add(channel, hop.dst);
+      ++used[2 * ranks + channel];
+    }
+  }
+  number_.assign(used.size(), never_full);
+  for (std::uint64_t i = 0; i < used.size(); ++i) {
+    const std::uint64_t channel = i - 2 * ranks;
+    const std::uint32_t capacity = i < 2 * ranks ? 1 : network.capacity(static_cast<Channel>(channel));
+    if (i >= 2 * ranks && (senders.count(channel) <= capacity || receivers.count(channel) <= capacity)) continue;
+    number_[i] = size();
+    capacity_.push_back(capacity);
+    load_.push_back(used[i]);
+  }
+}
+
+void Resources::append(Hop hop, std::vector<std::uint32_t>& needs) const {
+  const std::uint64_t ranks = network_.ranks();
+  needs.push_back(number_[hop.src]);
+  route_.clear();
+  network_.append_route(hop.src, hop.dst, route_);
+  for (const Channel channel : route_)
+    if (number_[2 * ranks + channel] != never_full) needs.push_back(number_[2 * ranks + channel]);
+  needs.push_back(number_[ranks + hop.dst]);
+}
+
+}  // namespace hocket::algorithms

@@ -1,0 +1,167 @@
+/// All-gathers as MPI libraries do them without knowing the network; kept for comparison.
+#include <algorithm>
+#include <bit>
+
+#include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/serves.hpp"
+
+namespace hocket::algorithms {
+namespace {
+
+/// Builds phases of messages that carry whole contributions.
+class Bundles {
+ public:
+  explicit Bundles(const Demand& demand) : demand_(demand) {}
+
+  void add(Rank origin) {
+    if (const std::uint64_t bytes = demand_.contribution(origin); bytes > 0)
+      pieces_.pieces.push_back({origin, everyone, 0, bytes});
+  }
+  /// A message of what was added since the last one; none if that is nothing.
+  void end_message(Hop hop) {
+    if (pieces_.pieces.size() == pieces_.begin.back()) return;
+    hops_.push_back(hop);
+    pieces_.end_list();
+  }
+  /// A phase without messages is none.
+  void end_phase() {
+    if (hops_.size() > begin_.back()) begin_.push_back(hops_.size());
+  }
+  Schedule finish() {
+    if (hops_.empty()) return {demand_.ranks, demand_.bytes, std::move(begin_), {}, {}};
+    return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_), std::move(pieces_)};
+  }
+
+ private:
+  const Demand& demand_;
+  std::vector<std::uint64_t> begin_{0};
+  std::vector<Hop> hops_;
+  PieceLists pieces_;
+};
+
+}  // namespace
+
+/// The ring in the order of ranks (MPICH, Open MPI; long messages).
+static Schedule make_neighbor_ring(const Network&, const Demand& demand, const SchedulerOptions&) {
+  Bundles bundles(demand);
+  const Rank n = demand.ranks;
+  for (Rank phase = 0; phase + 1 < n; ++phase) {
+    for (Rank src = 0; src < n; ++src) {
+      bundles.add((src + n - phase) % n);
+      bundles.end_message({src, (src + 1) % n});
+    }
+    bundles.end_phase();
+  }
+  return bundles.finish();
+}
+
+static std::string_view recursive_doubling_why_not(const Network& network, const Demand& demand) {
+  if (!std::has_single_bit(demand.ranks)) return "it needs a power of two of ranks";
+  return gather_why_not(network, demand);
+}
+
+/// At step j rank i exchanges all it has with i XOR 2^j, near ones first (MPICH, short messages).
+static Schedule make_recursive_doubling(const Network&, const Demand& demand, const SchedulerOptions&) {
+  Bundles bundles(demand);
+  for (Rank distance = 1; distance < demand.ranks; distance *= 2) {
+    for (Rank src = 0; src < demand.ranks; ++src) {
+      for (Rank i = 0; i < distance; ++i) bundles.add(src / distance * distance + i);
+      bundles.end_message({src, src ^ distance});
+    }
+    bundles.end_phase();
+  }
+  return bundles.finish();
+}
+
+/// At step j rank i sends all it has to i − 2^j; the last step completes any number of ranks (Bruck).
+static Schedule make_bruck(const Network&, const Demand& demand, const SchedulerOptions&) {
+  Bundles bundles(demand);
+  const Rank n = demand.ranks;
+  for (Rank distance = 1; distance < n; distance *= 2) {
+    for (Rank src = 0; src < n; ++src) {
+      for (Rank i = 0; i < std::min(distance, n - distance); ++i) bundles.add((src + i) % n);
+      bundles.end_message({src, (src + n - distance) % n});
+    }
+    bundles.end_phase();
+  }
+  return bundles.finish();
+}
+
+static std::string_view neighbor_exchange_why_not(const Network& network, const Demand& demand) {
+  if (demand.ranks % 2 != 0) return "it needs an even number of ranks";
+  return gather_why_not(network, demand);
+}
+
+/// Pairs exchange with the neighbour on either side in turn, two contributions at a time (Open MPI).
+static Schedule make_neighbor_exchange(const Network&, const Demand& demand, const SchedulerOptions&) {
+  Bundles bundles(demand);
+  const Rank n = demand.ranks;
+  // Pair p is ranks 2p and 2p + 1. In step s, an even rank holds from its last partner the pair
+  // `newest`, and hands it to the other side.
+  std::vector<Rank> newest(n), next(n);
+  for (Rank src = 0; src < n; ++src) {
+    bundles.add(src);
+    bundles.end_message({src, src ^ 1});
+    newest[src] = src / 2;
+  }
+  bundles.end_phase();
+  for (Rank step = 1; step < n / 2; ++step) {
+    for (Rank src = 0; src < n; ++src) {
+      const bool up = (src % 2 == 0) == (step % 2 == 0);  // odd ranks turn to the right in odd steps
+      const Rank dst = up ? (src + 1) % n : (src + n - 1) % n;
+      bundles.add(2 * newest[src]);
+      bundles.add(2 * newest[src] + 1);
+      bundles.end_message({src, dst});
+      next[dst] = newest[src];
+    }
+    newest = next;
+    bundles.end_phase();
+  }
+  return bundles.finish();
+}
+
+constinit const Scheduler neighbor_ring{
+    .pattern = Pattern::all_gather,
+    .name = "neighbor-ring",
+    .summary = "a ring in the order of ranks",
+    .source = "MPICH, Open MPI",
+    .contention_free = false,
+    .ports = PortModel::one_port,
+    .why_not = gather_why_not,
+    .make = make_neighbor_ring,
+};
+
+constinit const Scheduler recursive_doubling{
+    .pattern = Pattern::all_gather,
+    .name = "recursive-doubling",
+    .summary = "at step j rank i exchanges all it has with i XOR 2^j",
+    .source = "MPICH, powers of two",
+    .contention_free = false,
+    .ports = PortModel::one_port,
+    .why_not = recursive_doubling_why_not,
+    .make = make_recursive_doubling,
+};
+
+constinit const Scheduler bruck{
+    .pattern = Pattern::all_gather,
+    .name = "bruck",
+    .summary = "at step j rank i sends all it has to i - 2^j",
+    .source = "Bruck et al.; MPICH, Open MPI",
+    .contention_free = false,
+    .ports = PortModel::one_port,
+    .why_not = gather_why_not,
+    .make = make_bruck,
+};
+
+constinit const Scheduler neighbor_exchange{
+    .pattern = Pattern::all_gather,
+    .name = "neighbor-exchange",
+    .summary = "pairs exchange with either neighbour in turn",
+    .source = "Open MPI",
+    .contention_free = false,
+    .ports = PortModel::one_port,
+    .why_not = neighbor_exchange_why_not,
+    .make = make_neighbor_exchange,
+};
+
+}  // namespace hocket::algorithms

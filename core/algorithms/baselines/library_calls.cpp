@@ -1,0 +1,94 @@
+#include "core/algorithms/baselines/library_calls.hpp"
+
+#include <array>
+#include <bit>
+
+#include "core/algorithms/registry.hpp"
+#include "core/schedule/turned.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint32_t most_ranks_of_a_library_call = 1024;  // Bruck's messages name every block that they carry
+
+std::string_view few_enough(std::uint32_t ranks) {
+  return ranks > most_ranks_of_a_library_call ? "more than 1024 ranks" : "";
+}
+
+std::string_view power_of_two(std::uint32_t ranks) {
+  return std::has_single_bit(ranks) ? few_enough(ranks) : "it needs a power of two of ranks";
+}
+
+/// Everybody posts everything: rank i to i - 1, i - 2, ...
+Schedule all_at_once(const Network&, const Demand& demand) {
+  const Rank n = demand.ranks;
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  for (Rank src = 0; src < n; ++src)
+    for (Rank step = 1; step < n; ++step) hops.push_back({src, (src + n - step) % n});
+  if (!hops.empty()) begin.push_back(hops.size());
+  return {n, demand.bytes, std::move(begin), std::move(hops)};
+}
+
+/// In step k rank i sends to i + 2^k the blocks whose targets lie at a distance with bit k set.
+Schedule bruck_all_to_all(const Network&, const Demand& demand) {
+  const Rank n = demand.ranks;
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  PieceLists pieces;
+  for (Rank bit = 1; bit < n; bit *= 2) {
+    for (Rank src = 0; src < n; ++src) {
+      hops.push_back({src, (src + bit) % n});
+      for (Rank distance = bit; distance < n; ++distance) {
+        if ((distance & bit) == 0) continue;
+        const Rank origin = (src + n - (distance & (bit - 1))) % n;  // it has come by the lower bits
+        pieces.pieces.push_back({origin, (origin + distance) % n, 0, demand.bytes});
+      }
+      pieces.end_list();
+    }
+    begin.push_back(hops.size());
+  }
+  if (hops.empty()) return {n, demand.bytes};
+  return {n, demand.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+}
+
+template <const Scheduler& of>
+Schedule scheduled(const Network& network, const Demand& demand) {
+  return of.make(network, demand, {});
+}
+
+template <const Scheduler& of>
+Schedule reduced(const Network& network, const Demand& demand) {
+  return turned_in_steps(demand.pattern, of.make(network, gather_of(demand), {}));
+}
+
+constexpr FlowControl all_together{FlowControl::Kind::free, 1}, in_steps{FlowControl::Kind::steps, 1};
+
+constexpr std::array library_table{
+    LibraryCall{Pattern::all_to_all, "all-at-once", all_together, "MPICH, Open MPI: linear", few_enough, all_at_once},
+    LibraryCall{Pattern::all_to_all, "ring", in_steps, "Open MPI: pairwise; MPICH: other counts than powers of two",
+                few_enough, scheduled<algorithms::ring>},
+    LibraryCall{Pattern::all_to_all, "pairwise", in_steps, "MPICH, powers of two", power_of_two,
+                scheduled<algorithms::pairwise>},
+    LibraryCall{Pattern::all_to_all, "bruck", in_steps, "Bruck et al., IEEE TPDS 8 (1997); MPICH, Open MPI", few_enough,
+                bruck_all_to_all},
+    LibraryCall{Pattern::all_gather, "ring", in_steps, "MPICH, Open MPI", few_enough,
+                scheduled<algorithms::neighbor_ring>},
+    LibraryCall{Pattern::all_gather, "recursive-doubling", in_steps, "MPICH, Open MPI, powers of two", power_of_two,
+                scheduled<algorithms::recursive_doubling>},
+    LibraryCall{Pattern::all_gather, "bruck", in_steps, "MPICH, Open MPI", few_enough, scheduled<algorithms::bruck>},
+    LibraryCall{Pattern::reduce_scatter, "ring", in_steps, "Open MPI: ring; MPICH: pairwise", few_enough,
+                reduced<algorithms::neighbor_ring>},
+    LibraryCall{Pattern::reduce_scatter, "recursive-halving", in_steps, "MPICH, Open MPI, powers of two", power_of_two,
+                reduced<algorithms::recursive_doubling>},
+    LibraryCall{Pattern::all_reduce, "ring", in_steps, "Open MPI, long vectors", few_enough,
+                reduced<algorithms::neighbor_ring>},
+    LibraryCall{Pattern::all_reduce, "rabenseifner", in_steps, "Rabenseifner, 1997; MPICH, powers of two", power_of_two,
+                reduced<algorithms::recursive_doubling>},
+};
+
+}  // namespace
+
+std::span<const LibraryCall> library_calls() { return library_table; }
+
+}  // namespace hocket

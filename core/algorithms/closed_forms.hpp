@@ -1,0 +1,13 @@
+#pragma once
+/// Which all-to-alls have a closed form, so that a rank need not know the whole schedule.
+#include <string_view>
+
+#include "core/algorithms/algorithm.hpp"
+
+namespace hocket {
+
+/// The schedule that plan_exchange() would choose, in closed form. Null where it has none: then `why_not` says why.
+/// Time and memory are linear in the nodes of the network. `scheduler`: that of this one, however far from the bound.
+[[nodiscard]] FoundForm closed_form_of(const Network& network, const Demand& demand, std::string_view scheduler = {});
+
+}  // namespace hocket

@@ -1,0 +1,107 @@
+/// "critical": phases without contention, messages cut, near the load of the bottleneck.
+#include <algorithm>
+
+#include "core/algorithms/all_to_all/repair.hpp"
+#include "core/algorithms/irregular/critical_phases.hpp"
+#include "core/algorithms/irregular/workload.hpp"
+#include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
+#include "core/algorithms/shared/serves.hpp"
+#include "core/schedule/bounds.hpp"
+
+namespace hocket::algorithms {
+namespace {
+
+constexpr double close_enough = 1.08;  ///< times the bound; beyond that finer cuts are tried
+// As if a phase cost this share of a message of mean length: from coarse to fine, or once only.
+constexpr double coarsest = 1, finest = 0.125, only = 0.25;
+constexpr std::uint32_t most_messages_tried = 8192;  ///< of more than that the cuts are chosen once
+
+/// True where every message takes as long as any other; those within a host take no time.
+bool even(const Workload& work) {
+  double most = 0, least = 0;
+  for (std::uint32_t m = 0; m < work.size(); ++m) {
+    const double seconds = work.seconds(m);
+    most = std::max(most, seconds);
+    if (seconds > 0) least = least == 0 ? seconds : std::min(least, seconds);
+  }
+  return most == least;
+}
+
+/// Mean over the messages that take time, 0 if none does.
+double mean_seconds(const Workload& work) {
+  double sum = 0, count = 0;
+  for (std::uint32_t m = 0; m < work.size(); ++m) sum += work.seconds(m), count += work.seconds(m) > 0;
+  return count > 0 ? sum / count : 0;
+}
+
+Schedule write(const Demand& demand, const Workload& work, const CutPhases& cut) {
+  std::vector<std::uint64_t> sent(work.size(), 0);
+  PhaseWriter writer(demand);
+  for (std::uint64_t p = 0; p < cut.phases(); ++p) {
+    for (const Part part : cut.phase(p)) {
+      const Message& message = work.message(part.message);
+      writer.send(message.src, message.dst, sent[part.message], part.bytes);
+      sent[part.message] += part.bytes;
+    }
+    writer.end_phase();
+  }
+  return writer.finish();
+}
+
+/// Whole messages of one length: squeezed into fewer phases if there are more than the bound.
+void squeeze(const Network& network, const Workload& work, std::uint64_t bound, CutPhases& cut) {
+  Packed packed{cut.phases(), {}, {}};
+  for (std::uint32_t p = 0; p < cut.phases(); ++p)
+    for (const Part part : cut.phase(p)) {
+      const Message& message = work.message(part.message);
+      packed.hops.push_back({message.src, message.dst});
+      packed.phase_of.push_back(p);
+    }
+  repair(network, bound, packed, repair_budget(packed.hops.size()) / 4);
+  std::vector<std::vector<Part>> phases(packed.phases);
+  for (std::size_t i = 0; i < cut.parts.size(); ++i) phases[packed.phase_of[i]].push_back(cut.parts[i]);
+  cut.begin.resize(1);
+  cut.parts.clear();
+  for (const auto& phase : phases) {
+    cut.parts.insert(cut.parts.end(), phase.begin(), phase.end());
+    cut.begin.push_back(cut.parts.size());
+  }
+}
+
+}  // namespace
+
+static Schedule make_critical(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+  const Workload work(network, demand);
+  const Bounds bounds = lower_bounds(network, demand);
+  const double mean = mean_seconds(work);
+  double share = work.size() > most_messages_tried ? only : coarsest;
+  CutPhases best = critical_phases(work, std::max(costs.startup, share * mean));
+  if (even(work)) {
+    squeeze(network, work, bounds.phases, best);
+    return write(demand, work, best);
+  }
+  const bool again = work.size() <= most_messages_tried;
+  while (again && best.seconds > close_enough * bounds.one_port_seconds() && share > finest &&
+         share * mean > costs.startup) {
+    share /= 2;
+    CutPhases finer = critical_phases(work, std::max(costs.startup, share * mean));
+    if (finer.seconds < best.seconds) best = std::move(finer);
+  }
+  return write(demand, work, best);
+}
+
+constinit const Scheduler critical{
+    .pattern = Pattern::irregular,
+    .name = "critical",
+    .summary = "phases that serve the busiest ports and channels; splits messages",
+    .source = "own; open shop with preemption: Gonzalez and Sahni",
+    .contention_free = true,
+    .ports = PortModel::one_port,
+    .why_not = irregular_why_not,
+    .make = make_critical,
+    .guarantee = "a message ends in every phase; messages that take equally long are not split",
+    .rank = 2,
+};
+
+}  // namespace hocket::algorithms

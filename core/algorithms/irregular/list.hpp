@@ -1,0 +1,13 @@
+#pragma once
+/// How long an irregular exchange takes by the scheduler `list`.
+#include "core/algorithms/algorithm.hpp"
+#include "core/demand/demand.hpp"
+#include "core/network/network.hpp"
+
+namespace hocket::algorithms {
+
+/// Seconds until the last message is over if nothing but the wires takes time; cheaper than the schedule and
+/// its simulation.
+[[nodiscard]] double list_seconds(const Network& network, const Demand& demand, const SchedulerOptions& costs);
+
+}  // namespace hocket::algorithms

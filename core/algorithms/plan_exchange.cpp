@@ -1,0 +1,174 @@
+#include "core/algorithms/plan_exchange.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "core/schedule/lockstep.hpp"
+#include "core/schedule/token_time.hpp"
+#include "core/schedule/turned.hpp"
+
+namespace hocket {
+namespace {
+
+/// What comes by one way may go back by another.
+bool has_other_ways_back(const Network& network) {
+  return network.shape() == Shape::graph || network.shape() == Shape::routed;
+}
+
+/// Of those that serve, the first that is not far from the bound, else the last.
+const Scheduler& first_choice(const Network& network, const Demand& demand, const Bounds& bounds) {
+  std::string reasons;
+  const Scheduler* fallback = nullptr;
+  for (const Scheduler* const one : by_rank(demand.pattern)) {
+    if (const std::string_view reason = one->why_not(network, demand); !reason.empty()) {
+      reasons += "; " + std::string(one->name) + ": " + std::string(reason);
+      continue;
+    }
+    if (one->is_far == nullptr || !one->is_far(network, demand, bounds)) return *one;
+    fallback = one;
+  }
+  if (fallback != nullptr) return *fallback;
+  throw InputError("no " + std::string(to_string(demand.pattern)) + " scheduler serves this network" + reasons);
+}
+
+bool predictions_are_compared(const Network& network, const Demand& demand) {
+  if (demand.pattern == Pattern::irregular || demand.messages() > limits::most_messages_compared) return false;
+  return demand.pattern == Pattern::all_gather || !network.equal_rates();
+}
+
+/// The first choice, and what it is compared with. Where links differ, the list, which is the best in three cases of
+/// four, comes before it. What is made for one contribution is near the bound; to simulate its
+/// many pieces would take minutes. Where messages have a startup there are few, and other ways may need fewer.
+std::vector<const Scheduler*> candidates(const Network& network, const Demand& demand, const Bounds& bounds,
+                                         double startup) {
+  const Scheduler& first = first_choice(network, demand, bounds);
+  std::vector<const Scheduler*> found{&first};
+  if (!predictions_are_compared(network, demand)) return found;
+  if (first.one_contribution && (startup == 0 || network.tree() != nullptr)) return found;
+  for (const Scheduler* const other : schedulers()) {
+    if (other->name == "list" && demand.messages() > limits::most_messages_listed) continue;
+    if (other->pattern == demand.pattern && other->contention_free && other != &first &&
+        other->why_not(network, demand).empty())
+      found.push_back(other);
+  }
+  if (demand.pattern == Pattern::all_to_all)
+    std::ranges::stable_partition(found, [](const Scheduler* scheduler) { return scheduler->name == "list"; });
+  return found;
+}
+
+const Scheduler& named(const std::string& name, const Network& network, const Demand& demand) {
+  const Scheduler& found = find_scheduler(name, demand.pattern);
+  if (const std::string_view reason = found.why_not(network, demand); !reason.empty())
+    throw InputError("scheduler '" + name + "' cannot serve this: " + std::string(reason));
+  return found;
+}
+
+bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
+  if (a.prediction->seconds != b.prediction->seconds) return a.prediction->seconds < b.prediction->seconds;
+  return a.schedule.phases() < b.schedule.phases();
+}
+
+/// Of the candidates, the one that takes least time as it will run; no more than two schedules are in memory. What
+/// takes `enough` ends the search.
+template <class Make>
+ChosenSchedule fastest(const Network& network, const Demand& demand, const std::vector<const Scheduler*>& tried,
+                       const SchedulerOptions& costs, std::uint32_t window, double enough, Make make) {
+  ChosenSchedule best = make(*tried.front());
+  if (tried.size() == 1) return best;
+  const auto predict_by_waits = [&](ChosenSchedule& of) {
+    of.waits = derive_waits(network, of.schedule, window, costs.sharing);
+    of.prediction =
+        predict(network, demand, of.schedule, *of.waits, of.scheduler->contention_free, costs.startup, std::nullopt);
+  };
+  predict_by_waits(best);
+  for (std::size_t i = 1; i < tried.size() && best.prediction->seconds > enough; ++i) {
+    ChosenSchedule other = make(*tried[i]);
+    // A clock without latencies and startups tells at once what gains nothing; the waits take much longer.
+    if (costs.sharing != nullptr &&
+        token_seconds(network, other.schedule, *costs.sharing) >= limits::worth_waits * best.prediction->seconds)
+      continue;
+    predict_by_waits(other);
+    if (better(other, best)) best = std::move(other);
+  }
+  return best;
+}
+
+/// All-reduces whose halves each follow the routes of their own direction. Turning the all-gather round brings its
+/// transfers onto the ways back, where they may meet: then the other half is made for these.
+class AllReduces {
+ public:
+  AllReduces(const Network& network, const Demand& demand, const Bounds& bounds, const ScheduleOptions& options)
+      : network_(network), demand_(demand), bounds_(bounds), options_(options) {}
+
+  Schedule of(const Scheduler& scheduler, const Schedule& gather) {
+    Schedule whole = turned(network_, Pattern::all_reduce, gather);
+    if (!has_other_ways_back(network_)) return whole;
+    const double seconds = lockstep_seconds(network_, whole);
+    if (seconds <= limits::near_enough * bounds_.seconds) return whole;
+    if (!back_) {
+      Demand back = demand_;
+      back.pattern = Pattern::reduce_scatter;
+      back_ = choose_schedule(network_, back, options_);
+    }
+    if (back_->scheduler->ports != scheduler.ports) return whole;
+    Schedule halves = joined(back_->schedule, gather);
+    return lockstep_seconds(network_, halves) < seconds ? std::move(halves) : std::move(whole);
+  }
+
+ private:
+  const Network& network_;
+  const Demand& demand_;
+  const Bounds& bounds_;
+  const ScheduleOptions& options_;
+  std::optional<ChosenSchedule> back_;  ///< the reduce-scatter, made when it is first needed
+};
+
+}  // namespace
+
+/// Reductions are all-gathers turned round. An all-reduce is two of them: that its halves take their bounds is enough.
+ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+  const bool reduces = demand.reduces(), both = demand.pattern == Pattern::all_reduce;
+  const Demand forward = reduces ? gather_of(demand) : demand;
+  std::optional<Network> ways_back;
+  if (reduces && !both && has_other_ways_back(network)) ways_back.emplace(network.turned_round());
+  const Network& made_for = ways_back ? *ways_back : network;
+  const Bounds bounds = lower_bounds(network, demand), of_forward = reduces ? lower_bounds(made_for, forward) : bounds;
+  SchedulerOptions costs = options.for_scheduler;
+  const std::vector<const Scheduler*> tried =
+      options.scheduler.empty() ? candidates(made_for, forward, of_forward, costs.startup)
+                                : std::vector<const Scheduler*>{&named(options.scheduler, made_for, forward)};
+  std::optional<ChannelSharing> sharing;  // of all-to-alls: whatever the schedule, the same messages
+  if (tried.size() > 1 && demand.pattern == Pattern::all_to_all)
+    costs.sharing = &sharing.emplace(network, each_pair(network, demand.bytes));
+  const double bound = least_seconds(network, demand, bounds, costs.startup);
+  AllReduces all_reduces(network, demand, bounds, options);
+  const auto make = [&](const Scheduler& scheduler) {
+    Schedule schedule = scheduler.make(made_for, forward, costs);
+    if (reduces) schedule = both ? all_reduces.of(scheduler, schedule) : turned(network, demand.pattern, schedule);
+    return ChosenSchedule{&scheduler, std::move(schedule), bounds,
+                          least_phases(network, demand, bounds, scheduler.ports), bound};
+  };
+  const double enough = limits::near_enough * std::max(bound, both ? 2 * of_forward.seconds : 0);
+  return fastest(network, demand, tried, costs, options.window.value_or(run_window(demand)), enough, make);
+}
+
+PlannedExchange plan_exchange(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+  ChosenSchedule chosen = choose_schedule(network, demand, options);
+  Waits waits = chosen.waits ? *std::exchange(chosen.waits, std::nullopt)
+                             : derive_waits(network, chosen.schedule, options.window.value_or(run_window(demand)));
+  return {std::move(chosen), std::move(waits)};
+}
+
+Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned, double startup,
+                   std::uint64_t most_steps) {
+  const ChosenSchedule& chosen = planned.chosen;
+  if (chosen.prediction) return *chosen.prediction;
+  return predict(network, demand, chosen.schedule, planned.waits, chosen.scheduler->contention_free, startup,
+                 most_steps);
+}
+
+}  // namespace hocket

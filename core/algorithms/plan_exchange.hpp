@@ -1,0 +1,75 @@
+#pragma once
+/// The one place that decides which schedule serves a demand on a network.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/algorithms/algorithm.hpp"
+#include "core/limits.hpp"
+#include "core/model/predict.hpp"
+#include "core/schedule/bounds.hpp"
+
+namespace hocket {
+
+/// What besides network and demand decides on a schedule.
+struct ScheduleOptions {
+  std::string scheduler = {};  ///< a name of the registry; empty: chosen
+  SchedulerOptions for_scheduler = {};
+  /// Messages in flight that its waits will allow on a channel; none: run_window().
+  std::optional<std::uint32_t> window = {};
+};
+
+struct ChosenSchedule {
+  const Scheduler* scheduler;
+  Schedule schedule;
+  Bounds bounds;
+  std::uint64_t bound_phases;  ///< no schedule of the scheduler's port model has fewer
+  double bound_seconds;        ///< no schedule takes less time, startups counted
+  /// If predictions were compared: of this schedule with its waits.
+  std::optional<Prediction> prediction = {};
+  std::optional<Waits> waits = {};  ///< the same; plan_exchange() takes them
+};
+
+/// The schedule that serves the demand best (docs/decisions/0021-one-choice-of-schedule.md). The sizes of the demand
+/// count, and the window of the waits with which the schedule will run; whether tokens, barriers or nothing holds
+/// messages back does not.
+///
+/// - All-to-all: the tree schedule where it meets the bound, else the first other contention-free one of the registry.
+///   Where links differ in rate, fewest phases need not be fastest: the least predicted time, of the list and of those
+///   that an estimate (token_seconds()) finds faster than the list.
+/// - All-gather to which one rank contributes: disjoint-trees or group-chain, where near the bound.
+/// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
+///   spreading, whichever is faster phase by phase; then the least predicted time.
+/// - Reduce-scatter, all-reduce: an all-gather of the same blocks, turned round (schedule/turned.hpp); `scheduler` is
+///   that one's. What is compared is the time of the reduction. Of a reduce-scatter on a graph or explicit routes the
+///   all-gather is made for the ways back.
+/// - Irregular: list, which cuts nothing, where it comes near the bound or cutting would take long, else critical.
+///
+/// What comes near the bound is taken without looking further; all limits are in limits.hpp. Throws InputError if no
+/// scheduler, or not the one that was named, serves them.
+[[nodiscard]] ChosenSchedule choose_schedule(const Network& network, const Demand& demand,
+                                             const ScheduleOptions& options = {});
+
+/// Messages that a rank may have unacknowledged, and that a plan's waits allow on a channel, unless the user says
+/// otherwise. `one_block`: one rank's alone is sent or added up.
+[[nodiscard]] constexpr std::uint32_t run_window(Pattern pattern, bool one_block) {
+  return by_blocks(pattern) && !one_block ? limits::gather_window : limits::window;
+}
+[[nodiscard]] inline std::uint32_t run_window(const Demand& demand) {
+  return run_window(demand.pattern, demand.only_block().has_value());
+}
+
+struct PlannedExchange {
+  ChosenSchedule chosen;
+  Waits waits;
+};
+
+/// The same with its waits.
+[[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand,
+                                            const ScheduleOptions& options = {});
+
+/// The time of a planned exchange, for a demand and startup as it was planned with. `most_steps`: of a simulation.
+[[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned,
+                                 double startup, std::uint64_t most_steps = limits::most_simulation_steps);
+
+}  // namespace hocket

@@ -1,0 +1,38 @@
+#include "core/algorithms/rooted/one_giver.hpp"
+
+#include <cmath>
+
+#include "core/algorithms/shared/serves.hpp"
+#include "core/limits.hpp"
+#include "core/schedule/lockstep.hpp"
+
+namespace hocket::algorithms {
+namespace {
+
+constexpr double fill_share = 64, worst_share = 16;  // pieces for each phase in which the pipeline fills
+constexpr double many_relays = 1e5, most_relays = 4e7;
+
+}  // namespace
+
+std::string_view one_giver_why_not(const Network& network, const Demand& demand) {
+  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
+  return demand.only_block() ? "" : "it serves one contribution";
+}
+
+std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline, const SchedulerOptions& costs) {
+  const double bytes = static_cast<double>(demand.contribution(demand.only_block().value())) / pipeline.lanes;
+  const double fill = pipeline.depth - 1;
+  const double sends =
+      std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // of a piece in each lane
+  double pieces = std::clamp(many_relays / sends, worst_share * fill, fill_share * fill);
+  pieces = std::min({pieces, bytes / static_cast<double>(smallest_piece), most_relays / sends});
+  const double startup = costs.startup * pipeline.sends_at_once;
+  if (startup > 0) pieces = std::min(pieces, std::sqrt(fill * bytes / (startup * pipeline.rate)));
+  return static_cast<std::uint64_t>(std::max(1.0, std::round(pieces)));
+}
+
+bool is_far_piped(const Network& network, const Bounds& bounds, const Schedule& schedule) {
+  return lockstep_seconds(network, schedule) > limits::near_enough_piped * bounds.seconds;
+}
+
+}  // namespace hocket::algorithms

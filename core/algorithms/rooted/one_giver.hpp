@@ -1,0 +1,76 @@
+#pragma once
+/// All-gathers to which one rank contributes: its pieces follow each other along trees of sends.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/algorithms/algorithm.hpp"
+#include "core/demand/demand.hpp"
+#include "core/schedule/schedule.hpp"
+
+namespace hocket::algorithms {
+
+inline constexpr std::uint64_t smallest_piece = 1024;  ///< bytes: less is all header
+
+/// Empty if the demand is an all-gather to which exactly one rank contributes.
+[[nodiscard]] std::string_view one_giver_why_not(const Network& network, const Demand& demand);
+
+/// Whether the schedule takes so much more than the bound that others are tried first.
+[[nodiscard]] bool is_far_piped(const Network& network, const Bounds& bounds, const Schedule& schedule);
+
+/// One send of a piece, so many phases after the piece's first one.
+struct Relay {
+  Rank src = 0, dst = 0;
+  std::uint32_t age = 0;
+};
+
+/// What decides on how many pieces there are.
+struct Pipeline {
+  std::uint32_t lanes = 1;          ///< equal shares of the contribution, under way at the same time
+  std::uint32_t depth = 1;          ///< phases that a piece takes
+  std::uint32_t sends_at_once = 1;  ///< the most that a rank has in one phase
+  double rate = 1;                  ///< of the slowest channel that is used, bytes/s
+};
+
+/// Pieces of each lane; K of them take K + depth − 1 phases. With startup α, (K + D)·(α + B / (K·rate)) is least at
+/// K = √(D·B / (α·rate)); without it the D phases in which the pipeline fills may cost 1/64, or 1/16 where sends are
+/// many. No piece is shorter than smallest_piece, unless all are.
+[[nodiscard]] std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline,
+                                             const SchedulerOptions& costs);
+
+/// The schedule of `pieces` pieces a lane. `each(lane, piece, visit)` visits the relays of a piece; those of all pieces
+/// of a lane have the same ages. Phases in which nothing is sent are left out.
+template <class Each>
+[[nodiscard]] Schedule send_in_pieces(const Demand& demand, const Pipeline& pipeline, std::uint64_t pieces, Each each) {
+  const Rank giver = demand.only_block().value();
+  const std::uint64_t bytes = demand.contribution(giver), lanes = pipeline.lanes;
+  const auto share = [&](std::uint64_t lane) { return bytes / lanes * lane + bytes % lanes * lane / lanes; };
+  std::vector<std::uint64_t> begin(pieces + pipeline.depth, 0);
+  const auto pieces_in = [&](std::uint32_t lane) { return std::min(pieces, share(lane + 1) - share(lane)); };
+  for (std::uint32_t lane = 0; lane < lanes; ++lane)
+    each(lane, std::uint64_t{0}, [&](const Relay& relay) {
+      for (std::uint64_t piece = 0; piece < pieces_in(lane); ++piece) ++begin[piece + relay.age + 1];
+    });
+  for (std::size_t phase = 1; phase < begin.size(); ++phase) begin[phase] += begin[phase - 1];
+  std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
+  std::vector<Hop> hops(begin.back());
+  PieceLists carried;
+  carried.list.resize(hops.size());
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t from = share(lane), size = share(lane + 1) - from, count = pieces_in(lane);
+    for (std::uint64_t piece = 0; piece < count; ++piece) {
+      const std::uint64_t at = size * piece / count, end = size * (piece + 1) / count;
+      each(lane, piece, [&](const Relay& relay) {
+        const std::uint64_t place = fill[piece + relay.age]++;
+        hops[place] = {relay.src, relay.dst};
+        carried.list[place] = carried.lists();
+      });
+      carried.pieces.push_back({giver, everyone, from + at, end - at});
+      carried.end_list();
+    }
+  }
+  begin.erase(std::unique(begin.begin(), begin.end()), begin.end());  // few pieces: nothing is sent at some ages
+  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops), std::move(carried)};
+}
+
+}  // namespace hocket::algorithms
