@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError
-from hocket.lab import find_mpi
 from hocket.lab.slurm import PMI, TOOLS, tool
-from hocket.launch.mpi import Mpi
+from hocket.launch.mpi import Mpi, find_mpi
 
 PROGRAM = r"""
 #include <mpi.h>

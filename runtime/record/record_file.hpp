@@ -1,5 +1,5 @@
 #pragma once
-/// The file of a rank, in HOCKET_RECORD; python/hocket/measure/recording/merge.py puts the files together.
+/// The file of a rank, in HOCKET_RECORD; python/hocket/measure/recording.py puts the files together.
 ///
 /// Its lines, one for each run of calls with the same row:
 ///   hocket-rank 1 RANK RANKS

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError
-from hocket.lab import Lab, LabOptions, MpiFamily, all_labs, cluster, down_all, find_mpi, state
-from hocket.lab import launch_command as command_of
+from hocket.lab import Lab, LabOptions, all_labs, cluster, down_all, state
 from hocket.launch import mpi as launch
+from hocket.launch.mpi import MpiFamily, find_mpi
+from hocket.launch.mpi import launch_command as command_of
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import Link, Node
 
@@ -192,7 +193,8 @@ def test_a_launcher_that_has_not_reached_its_host_ends_with_the_lab() -> None:
 
 OWNER = """
 import sys
-from hocket.lab import Lab, find_mpi
+from hocket.lab import Lab
+from hocket.launch.mpi import find_mpi
 from hocket.system.signals import as_exceptions
 sys.path.insert(0, {here!r})
 from test_lab import two_switches

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from hocket.cli.lab import lab
 from hocket.errors import HocketError, UsageError
-from hocket.lab import find_mpi
+from hocket.launch.mpi import find_mpi
 
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("nsenter") is None, reason="the lab needs root and nsenter (util-linux)"

@@ -15,13 +15,13 @@ from hocket.cli._shared.launching import check_program, choose_option, mpi_optio
 from hocket.cli._shared.options import uplink_options
 from hocket.cli._shared.usage import Number, Whole, named, options
 from hocket.errors import UsageError
-from hocket.lab import Lab, LabOptions, Mpi, all_labs, down_all, find_mpi, load, take_down
+from hocket.lab import Lab, LabOptions, all_labs, down_all, load, take_down
 from hocket.lab.cluster import check_network
 from hocket.lab.options import check_ranks
 from hocket.lab.slurm import slurm
 from hocket.lab.state import LabState
 from hocket.lab.wires import HOST_PORT
-from hocket.launch.mpi import lab_environment
+from hocket.launch.mpi import Mpi, find_mpi, lab_environment
 from hocket.network import NetworkDescription, read_network_description
 from hocket.network.source import STDIN
 from hocket.system.signals import as_exceptions

@@ -93,7 +93,7 @@ def run(
     from hocket.launch.environment import scheduled_environment
     from hocket.launch.mpi import launch_command
     from hocket.network.chosen import job_hosts
-    from hocket.report.run import tell
+    from hocket.report.run.summary import tell
     from hocket.system.cache import cache_dir, clear_up, report_folder
     from hocket.system.signals import as_exceptions
 

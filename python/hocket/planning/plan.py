@@ -20,7 +20,6 @@ AUTO: Final = "auto"
 MOST_STEPS: Final[int] = _core.MOST_SIMULATION_STEPS
 SIMULATED: Final = "simulated"
 BY_PHASES: Final = "by phases"
-BY_LOAD: Final = "by load"
 
 
 @dataclass

@@ -190,14 +190,14 @@ def test_as_the_program_of_any_launcher(mpi: Mpi) -> None:
 WRONG = """
 import sys
 from mpi4py import MPI
-from hocket.measure.bench import measure
+from hocket.measure.bench import exchanges
 from hocket.cli import main
 
 arguments = sys.argv[1:]
 kinds = {"AllToAll": "all-to-all", "AllGather": "all-gather", "AllToAllV": "alltoallv",
          "ReduceScatter": "reduce-scatter", "AllReduce": "all-reduce", "Broadcast": "broadcast"}
 for kind, pattern in kinds.items():
-    original = getattr(measure, kind).call
+    original = getattr(exchanges, kind).call
     for damage in "flipped", "lost", "none":
 
         def call(self, comm):
@@ -206,7 +206,7 @@ for kind, pattern in kinds.items():
             if damage == "flipped" and self.rank == 2:
                 self.receive[5] ^= 1
 
-        getattr(measure, kind).call = call
+        getattr(exchanges, kind).call = call
         try:
             code = main(["bench", pattern, *arguments])
         except SystemExit as end:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hocket.report.run import Line, RankReport, RankRow, Site, merge
 from hocket.report.run.advice import advice
+from hocket.report.run.merge import Line, merge
+from hocket.report.run.ranks import RankReport, RankRow, Site
 
 SITE = Site("/bin/solver", 4711, "turn", 3)
 LARGE = RankRow(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.report.run import Site
+from hocket.report.run.ranks import Site
 from hocket.report.run.sites import Place, places, same_places
 
 

@@ -18,7 +18,7 @@ from hocket.demand.collectives import (
 )
 
 ALLTOALLV: Final = "alltoallv"
-# Collectives that are measured, and the call; what is called is in measure.py.
+# Collectives that are measured, and the call; what is called is in exchanges.py.
 EQUAL_CALLS: Final = {
     ALL_TO_ALL: "MPI_Alltoall",
     ALL_GATHER: "MPI_Allgather",

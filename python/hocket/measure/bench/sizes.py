@@ -12,7 +12,6 @@ from hocket.errors import UsageError
 from hocket.units import parse_bytes
 
 MOST_BYTES: Final = 1 << 30  # of a message
-MOST_SIZES: Final = 256
 _LEAST_FACTOR: Final = 2
 _REMEDY: Final = "write a range such as 8:1M or 8:1M:4, or a list such as 8,64,1K"
 _BINARY: Final = {"K": 10, "M": 20, "G": 30}

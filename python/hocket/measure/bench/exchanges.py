@@ -1,0 +1,203 @@
+"""Collective calls that are measured: buffers of one size that know what must arrive."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from hocket.demand.collectives import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    BROADCAST,
+    GATHER,
+    REDUCE,
+    REDUCE_SCATTER,
+    SCATTER,
+)
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def message(source: int, target: int, begin: int, end: int) -> Bytes:
+    """Bytes ``begin`` to ``end`` of the message from one rank to another: each pair of ranks has its own."""
+    key = (source * 0x9E3779B1 + target * 0x85EBCA77 + 0x1B873593) & 0xFFFFFFFF
+    mixed = (np.arange(begin, end, dtype=np.uint32) + np.uint32(key)) * np.uint32(0xC2B2AE35)
+    return ((mixed ^ (mixed >> np.uint32(15))) >> np.uint32(11)).astype(np.uint8)
+
+
+class Exchange(ABC):
+    """One size of one collective: buffers that know what must arrive. Sizes and offsets are bytes."""
+
+    def __init__(self, rank: int, sent: list[tuple[int, int]], received: list[tuple[int, int]]) -> None:
+        """``sent``: target and bytes of each message, as they lie in the buffer; ``received``: source and bytes."""
+        self.rank = rank
+        self.blocks = received
+        self.send = np.concatenate(
+            [np.empty(0, np.uint8), *(message(rank, target, 0, size) for target, size in sent)]
+        )
+        self.receive = np.empty(sum(size for _, size in received), np.uint8)
+
+    @abstractmethod
+    def call(self, comm: MPI.Intracomm) -> None:
+        """The collective call."""
+
+    def target(self) -> int:
+        """Of what comes in, as its sender names it."""
+        return self.rank
+
+    def expected(self, source: int, size: int) -> Bytes:
+        """What must come in of a block."""
+        return message(source, self.target(), 0, size)
+
+    def poison(self) -> None:
+        """Makes every byte wrong, so that what does not arrive is noticed."""
+        at = 0
+        for source, size in self.blocks:
+            np.invert(self.expected(source, size), out=self.receive[at : at + size])
+            at += size
+
+    def wrong(self) -> str:
+        """The first byte that is not what its sender sent; empty if there is none."""
+        at = 0
+        for source, size in self.blocks:
+            expected, got = self.expected(source, size), self.receive[at : at + size]
+            if not np.array_equal(expected, got):
+                byte = int(np.flatnonzero(expected != got)[0])
+                return (
+                    f"byte {byte} of the {size} from rank {source} to rank {self.rank} is "
+                    f"0x{got[byte]:02x}, not 0x{expected[byte]:02x}"
+                )
+            at += size
+        return ""
+
+
+class AllToAll(Exchange):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        everybody = [(other, size) for other in range(comm.Get_size())]
+        super().__init__(comm.Get_rank(), everybody, everybody)
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Alltoall([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
+
+
+class AllGather(Exchange):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        everybody = [(other, size) for other in range(comm.Get_size())]
+        super().__init__(comm.Get_rank(), [(self.target(), size)], everybody)
+
+    def target(self) -> int:
+        return 0  # all get the same
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Allgather([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
+
+
+class AllToAllV(Exchange):
+    def __init__(self, comm: MPI.Intracomm, sizes: npt.NDArray[np.int64]) -> None:
+        rank = comm.Get_rank()
+        out, into = sizes[rank].tolist(), sizes[:, rank].tolist()
+        super().__init__(rank, list(enumerate(out)), list(enumerate(into)))
+        self._out, self._into = self._layout(out), self._layout(into)
+
+    @staticmethod
+    def _layout(sizes: list[int]) -> tuple[list[int], list[int]]:
+        return sizes, [0, *np.cumsum(sizes[:-1]).tolist()]
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Alltoallv([self.send, self._out, MPI.BYTE], [self.receive, self._into, MPI.BYTE])
+
+
+class Broadcast(Exchange):
+    """From rank 0, whose buffer is filled again before each call."""
+
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        super().__init__(comm.Get_rank(), [(0, size if comm.Get_rank() == 0 else 0)], [(0, size)])
+
+    def target(self) -> int:
+        return 0
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        if self.rank == 0:
+            self.receive[:] = self.send
+        comm.Bcast([self.receive, MPI.BYTE])
+
+
+class Gather(Exchange):
+    """Into rank 0, as Scatter is from it."""
+
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        rank = comm.Get_rank()
+        everybody = [(other, size) for other in range(comm.Get_size())]
+        super().__init__(rank, [(0, size)], everybody if rank == 0 else [])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Gather([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
+
+
+class Scatter(Exchange):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        rank = comm.Get_rank()
+        everybody = [(other, size) for other in range(comm.Get_size())]
+        super().__init__(rank, everybody if rank == 0 else [], [(0, size)])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Scatter([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
+
+
+class Sum(Exchange):
+    """Of bytes without carry: what must come out does not depend on the order."""
+
+    def __init__(
+        self, comm: MPI.Intracomm, sent: list[tuple[int, int]], received: list[tuple[int, int]]
+    ) -> None:
+        super().__init__(comm.Get_rank(), sent, received)
+        self._sums = {block: np.zeros(size, np.uint8) for block, size in received}
+        for block, size in received:
+            for rank in range(comm.Get_size()):
+                self._sums[block] ^= message(rank, block, 0, size)
+
+    def expected(self, source: int, size: int) -> Bytes:
+        return self._sums[source]
+
+
+class AllReduce(Sum):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        super().__init__(comm, [(0, size)], [(0, size)])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Allreduce([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
+
+
+class Reduce(Sum):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        super().__init__(comm, [(0, size)], [(0, size)] if comm.Get_rank() == 0 else [])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Reduce([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
+
+
+class ReduceScatter(Sum):
+    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
+        blocks = [(other, size) for other in range(comm.Get_size())]
+        super().__init__(comm, blocks, [(comm.Get_rank(), size)])
+
+    def call(self, comm: MPI.Intracomm) -> None:
+        comm.Reduce_scatter_block([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
+
+
+EXCHANGES: Final[dict[str, Callable[[MPI.Intracomm, int], Exchange]]] = {
+    ALL_TO_ALL: AllToAll,
+    ALL_GATHER: AllGather,
+    REDUCE_SCATTER: ReduceScatter,
+    ALL_REDUCE: AllReduce,
+    BROADCAST: Broadcast,
+    REDUCE: Reduce,
+    GATHER: Gather,
+    SCATTER: Scatter,
+}
