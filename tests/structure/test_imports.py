@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -79,3 +81,10 @@ def test_no_circles() -> None:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
         pytest.fail(f"files that import each other: {' -> '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("asked", ["import hocket", "from hocket.cli import main; main(['--help'])"])
+def test_what_begins_every_command_is_light(asked: str) -> None:
+    heavy = "{'numpy', 'matplotlib', 'rich', 'yaml', 'hocket._core'}"
+    script = f"import sys; {asked}; assert not {heavy} & set(sys.modules), sorted(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60, stdout=subprocess.DEVNULL)
