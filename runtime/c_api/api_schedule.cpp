@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "core/schedule/bounds.hpp"
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/agreement/concatenate.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
+#include "runtime/irregular/plan_irregular.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/concatenate.hpp"
-#include "runtime/team/irregular.hpp"
 
 using namespace hocket::runtime;
 

@@ -4,12 +4,12 @@
 #include <iterator>
 #include <string>
 
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
 #include "runtime/plan/written_file.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
 
 using namespace hocket::runtime;
 

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/agreement/places.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/places.hpp"
-#include "runtime/team/trunk_widths.hpp"
+#include "runtime/uplinks/widths.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/agreement/private_comms.hpp"
 #include "runtime/c_api/nested_exchange.hpp"
 #include "runtime/c_api/phase_table.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/private_comms.hpp"
 
 struct hocket_table {
   using Phases = hocket::runtime::PhaseTable;

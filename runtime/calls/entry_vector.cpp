@@ -11,6 +11,7 @@
 #include "runtime/calls/judge.hpp"
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/vector_operation.hpp"
+#include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/called.hpp"
 #include "runtime/mpi/locally_sized.h"
 #include "runtime/mpi/since_mpi4.hpp"
@@ -19,7 +20,6 @@
 #include "runtime/progress/waiting.hpp"
 #include "runtime/record/record.hpp"
 #include "runtime/report/report.hpp"
-#include "runtime/team/vector_exchanges.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -1,11 +1,11 @@
 #include "runtime/calls/nonblocking.hpp"
 
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/progress_thread.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
 #include "runtime/team/team.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_pending_setups = 0;

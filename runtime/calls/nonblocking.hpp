@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/agreement/private_comms.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/progress/operation.hpp"
 #include "runtime/report/outcome.hpp"
-#include "runtime/team/private_comms.hpp"
 
 namespace hocket::runtime {
 

@@ -2,9 +2,9 @@
 /// Scheduled calls that persistent requests stand for.
 #include <utility>
 
+#include "runtime/agreement/private_comms.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/team/private_comms.hpp"
 
 namespace hocket::runtime {
 

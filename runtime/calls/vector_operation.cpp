@@ -7,9 +7,9 @@
 
 #include "runtime/buffers/vector_traffic.hpp"
 #include "runtime/calls/persistent.hpp"
+#include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/held_type.hpp"
 #include "runtime/progress/waiting.hpp"
-#include "runtime/team/vector_exchanges.hpp"
 
 namespace hocket::runtime {
 namespace {

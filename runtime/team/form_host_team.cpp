@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
 
 namespace hocket::runtime {
 

@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "core/limits.hpp"
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/agreement/obstacles.hpp"
+#include "runtime/agreement/places.hpp"
 #include "runtime/choose/evidence_file.hpp"
+#include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
 #include "runtime/team/form_host_team.hpp"
-#include "runtime/team/measure_trunks.hpp"
-#include "runtime/team/obstacles.hpp"
-#include "runtime/team/places.hpp"
-#include "runtime/team/trunk_widths.hpp"
-#include "runtime/team/vector_exchanges.hpp"
+#include "runtime/uplinks/measure.hpp"
+#include "runtime/uplinks/widths.hpp"
 
 namespace hocket::runtime {
 namespace {

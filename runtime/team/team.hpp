@@ -12,15 +12,15 @@
 #include <utility>
 
 #include "core/choose/candidate.hpp"
+#include "runtime/agreement/private_comms.hpp"
 #include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
+#include "runtime/irregular/schedule_cache.hpp"
 #include "runtime/mpi/neighbours.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
-#include "runtime/team/private_comms.hpp"
-#include "runtime/team/schedule_cache.hpp"
 
 namespace hocket::runtime {
 

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/progress/waiting.hpp"
-#include "runtime/team/agreement.hpp"
 
 namespace hocket::sort {
 

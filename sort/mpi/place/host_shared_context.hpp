@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/team/private_comm.hpp"
+#include "runtime/agreement/private_comm.hpp"
 
 namespace hocket::sort {
 

@@ -8,9 +8,9 @@
 #include "core/network/network.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
 #include "runtime/choose/irregular_choices.hpp"
+#include "runtime/irregular/schedule_cache.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/plan/planned.hpp"
-#include "runtime/team/schedule_cache.hpp"
 
 namespace hocket::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/team/trunk_file.hpp"
+#include "runtime/uplinks/file.hpp"
 
 #include <mpi.h>
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/network/network.hpp"
-#include "runtime/team/measure_trunks.hpp"
+#include "runtime/uplinks/measure.hpp"
 
 namespace hocket::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/team/private_comm.hpp"
+#include "runtime/agreement/private_comm.hpp"
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/waiting.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/team/schedule_cache.hpp"
+#include "runtime/irregular/schedule_cache.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,16 +1,16 @@
-#include "runtime/team/places.hpp"
+#include "runtime/agreement/places.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "core/error.hpp"
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/agreement/obstacles.hpp"
 #include "runtime/buffers/gpu.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/obstacles.hpp"
 
 namespace hocket::runtime {
 namespace {

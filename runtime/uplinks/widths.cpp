@@ -1,4 +1,4 @@
-#include "runtime/team/trunk_widths.hpp"
+#include "runtime/uplinks/widths.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/network/trunks.hpp"
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/measure_trunks.hpp"
-#include "runtime/team/trunk_file.hpp"
+#include "runtime/uplinks/file.hpp"
+#include "runtime/uplinks/measure.hpp"
 
 namespace hocket::runtime {
 namespace {

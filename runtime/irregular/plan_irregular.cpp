@@ -1,4 +1,4 @@
-#include "runtime/team/irregular.hpp"
+#include "runtime/irregular/plan_irregular.hpp"
 
 #include <limits>
 #include <string>
@@ -10,12 +10,12 @@
 #include "core/limits.hpp"
 #include "core/schedule/lockstep.hpp"
 #include "core/schedule/token_time.hpp"
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/agreement/concatenate.hpp"
 #include "runtime/exchange/tags.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/concatenate.hpp"
 
 namespace hocket::runtime {
 namespace {

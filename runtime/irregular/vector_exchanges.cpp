@@ -1,4 +1,4 @@
-#include "runtime/team/vector_exchanges.hpp"
+#include "runtime/irregular/vector_exchanges.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,12 @@
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/network/trunks.hpp"
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/irregular/plan_by_rounds.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/agree.hpp"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/plan_by_rounds.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/team/measure_trunks.hpp"
+#include "runtime/uplinks/measure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/trunk_probe.hpp"
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/uplinks/probe.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/team/obstacles.hpp"
+#include "runtime/agreement/obstacles.hpp"
 
 #include <cstdint>
 #include <set>

@@ -1,14 +1,14 @@
-#include "runtime/team/concatenate.hpp"
+#include "runtime/agreement/concatenate.hpp"
 
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/bytes_type.hpp"
 #include "runtime/progress/agree.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
 
 namespace hocket::runtime {
 TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {

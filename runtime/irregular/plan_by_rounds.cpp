@@ -1,4 +1,4 @@
-#include "runtime/team/plan_by_rounds.hpp"
+#include "runtime/irregular/plan_by_rounds.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,13 +11,13 @@
 #include "core/choose/evidence.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/irregular/check_sizes.hpp"
+#include "runtime/irregular/message_marks.hpp"
+#include "runtime/irregular/proposal_rounds.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/team/agreement.hpp"
-#include "runtime/team/check_sizes.hpp"
-#include "runtime/team/message_marks.hpp"
-#include "runtime/team/proposal_rounds.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/team/private_comm.hpp"
+#include "runtime/agreement/private_comm.hpp"
 
 namespace hocket::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/team/check_sizes.hpp"
+#include "runtime/irregular/check_sizes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/irregular/message_marks.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/agree.hpp"
-#include "runtime/team/message_marks.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/team/proposal_rounds.hpp"
+#include "runtime/irregular/proposal_rounds.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/irregular/posted_messages.hpp"
 #include "runtime/progress/agree.hpp"
-#include "runtime/team/posted_messages.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "runtime/choose/irregular_choices.hpp"
+#include "runtime/irregular/plan_irregular.hpp"
+#include "runtime/irregular/schedule_cache.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
-#include "runtime/team/irregular.hpp"
-#include "runtime/team/schedule_cache.hpp"
 
 namespace hocket::runtime {
 

@@ -1,9 +1,9 @@
-#include "runtime/team/trunk_probe.hpp"
+#include "runtime/uplinks/probe.hpp"
 
 #include <span>
 
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/agreement.hpp"
 
 namespace hocket::runtime {
 namespace {

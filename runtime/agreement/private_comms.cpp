@@ -1,4 +1,4 @@
-#include "runtime/team/private_comms.hpp"
+#include "runtime/agreement/private_comms.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "runtime/team/agreement.hpp"
+#include "runtime/agreement/agreement.hpp"
 
 #include <set>
 #include <vector>
