@@ -32,7 +32,7 @@ def summary(heading: Row, rows: list[Row]) -> Iterable[str]:
     yield "Valid command lines of every command, spoilt by seeded chance: values, options and files replaced by odd"
     yield "ones, altered (plans also with right checksums), left out, doubled. A fault is anything but an answer, or a"
     yield "refusal in one line with a remedy, exit code 2, no file changed and nothing left: a traceback, another code,"
-    yield f"control characters in what is printed, more than {HANG} s. Made by `make bench-bad-input`."
+    yield f"control characters in what is printed, more than {HANG} s. Made by `make bench NAME=bad-input`."
     yield ""
     body = [
         [

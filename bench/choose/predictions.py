@@ -179,7 +179,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Median errors and regrets by place; the errors by candidate and size."""
     lines = [
         "# Predictions", "",
-        f"{provenance(heading)}, {heading.get('simgrid', '')}. Made by `make bench-predictions`.", "",
+        f"{provenance(heading)}, {heading.get('simgrid', '')}. Made by `make bench NAME=predictions`.", "",
         "Predicted over measured time, minus 1. Regret: what the candidate that is predicted to be the fastest",
         "takes longer than the fastest one. Targets: median error 3 % (SMPI), 10 % (lab); median regret 10 %.", "",
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 """What scheduling an irregular exchange costs, and what it gets: phases, splits, time over the bound.
 
-Run by `make bench-irregular-cost`; writes bench/results/irregular-cost.{csv,md}. CPU time of the scheduler
+Run by `make bench NAME=irregular-cost`; writes bench/results/irregular-cost.{csv,md}. CPU time of the scheduler
 alone, including the schedule that it returns; the demand is there before.
 """
 

@@ -1,6 +1,6 @@
 """Irregular exchanges on networks whose links are scarce: schedule time over the bound.
 
-Run by `make bench-irregular-links`; puts every row into bench/results/irregular-links.{csv,md}
+Run by `make bench NAME=irregular-links`; puts every row into bench/results/irregular-links.{csv,md}
 as soon as it is measured, in place of the one that is there. `--quick` takes 5 matrices
 instead of 50. The airfoil grids of test set 2 need `pip install 'hocket[meshes]'`; without it they are
 left out.

@@ -1,6 +1,6 @@
 """`open-shop` on sizes of any number of bytes: total time over the port bound, and splits per message.
 
-Run by `make bench-irregular-shop`; writes bench/results/irregular-open-shop.{csv,md}.
+Run by `make bench NAME=irregular-shop`; writes bench/results/irregular-open-shop.{csv,md}.
 `cost.py` has sizes of a few equal units, where open-shop is exact and hardly splits.
 """
 

@@ -1,4 +1,4 @@
-"""The copy-transfer model against measurement, as in the talk's tables: `make bench-memory-model`.
+"""The copy-transfer model against measurement, as in the talk's tables: `make bench NAME=memory-model`.
 
 Calibrates, runs every operation on elements, and compares. Writes bench/results/memory-model.{csv,md}.
 """

@@ -1,4 +1,4 @@
-"""Random permutations of 8-byte elements, candidates in turn: `make bench-permute`.
+"""Random permutations of 8-byte elements, candidates in turn: `make bench NAME=permute`.
 
 Candidates alternate in one job; figures are medians of rounds, ratios medians of the rounds' ratios. MP-sort,
 which permutes by sorting twice, is measured at the smallest size. Writes bench/results/permute.{csv,md}

@@ -2,8 +2,8 @@
 
     python bench/placements/run.py
 
-Run by `make bench-placements`; writes bench/results/real-placements.{csv,md}. Everything is computed: the same on every
-machine. Capacities of the system are not public: two networks are assumed.
+Run by `make bench NAME=placements`; writes bench/results/real-placements.{csv,md}. Everything is computed: the same on
+every machine. Capacities of the system are not public: two networks are assumed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The general scheduler `packing` on networks of all kinds: phases over the bound, time, memory.
 
-Run by `make bench-general`; writes bench/results/planner-general.{csv,md}.
+Run by `make bench NAME=general`; writes bench/results/planner-general.{csv,md}.
 """
 
 from __future__ import annotations

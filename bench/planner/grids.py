@@ -1,6 +1,6 @@
 """All tori and meshes of a size: phases over the bound, every schedule proven.
 
-Run by `make bench-grids`; writes bench/results/grids.{csv,md}; the CSV file has every shape.
+Run by `make bench NAME=grids`; writes bench/results/grids.{csv,md}; the CSV file has every shape.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Broadcasts and reduces of all sizes by a plan for 1 MiB and by the plan that runs follow.
 
-Run by `make bench-plans-of-sizes`; writes bench/results/plans-of-sizes.{csv,md}.
+Run by `make bench NAME=plans-of-sizes`; writes bench/results/plans-of-sizes.{csv,md}.
 """
 
 from __future__ import annotations

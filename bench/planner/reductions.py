@@ -2,7 +2,7 @@
 
     python bench/planner/reductions.py [--trees 500] [--most-ranks 512] [--sample 0]
 
-Run by `make bench-reductions`; writes bench/results/reductions.{csv,md}. Everything is computed: the same on every
+Run by `make bench NAME=reductions`; writes bench/results/reductions.{csv,md}. Everything is computed: the same on every
 machine. Time is that of the phases one after the other, without latencies and startups.
 """
 

@@ -1,6 +1,6 @@
 """One rank's row of an all-to-all, all-gather or all-reduce with its waits, without the rest of the schedule.
 
-Run by `make bench-rows`; writes bench/results/rows.{csv,md}.
+Run by `make bench NAME=rows`; writes bench/results/rows.{csv,md}.
 """
 
 from __future__ import annotations

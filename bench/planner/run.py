@@ -1,4 +1,4 @@
-"""Planning times and memory: `make bench-planner`. Each case runs in its own process, three times.
+"""Planning times and memory: `make bench NAME=planner`. Each case runs in its own process, three times.
 
 Writes bench/results/planner.{csv,md}.
 """

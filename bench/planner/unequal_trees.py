@@ -1,6 +1,7 @@
 """All-to-alls by `auto` on random trees whose links differ in rate: predicted time over the bound.
 
-Run by `make bench-unequal-trees`; writes bench/results/unequal-trees.{csv,md}: a row of quantiles per group of trees.
+Run by `make bench NAME=unequal-trees`; writes bench/results/unequal-trees.{csv,md}: a row of quantiles per group
+of trees.
 """
 
 from __future__ import annotations

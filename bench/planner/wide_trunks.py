@@ -1,6 +1,6 @@
 """All-to-alls by `auto` on trees with wide trunks: phases and predicted time over the closed bound.
 
-Run by `make bench-wide-trunks`; writes bench/results/wide-trunks.{csv,md}.
+Run by `make bench NAME=wide-trunks`; writes bench/results/wide-trunks.{csv,md}.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def summary(heading: Row, rows: list[Row]) -> Iterable[str]:
     yield "Valid files altered by seeded chance: bytes, words and lines replaced, left out or doubled, ends cut off."
     yield "A fault is anything but acceptance or one error in one line with a remedy: a crash, another exception,"
     yield f"more than {HANG:.0f} s for one file. Readers take turns of some seconds, each in its own process."
-    yield "Made by `make bench-readers`."
+    yield "Made by `make bench NAME=readers`."
     yield ""
     total = {key: sum(row[key] for row in rows) for key in ("inputs", "accepted", "refused", "faults")}
     head = ["reader", "inputs", "accepted", "refused", "faults", "slowest, s of CPU"]

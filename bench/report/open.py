@@ -66,7 +66,7 @@ def summary(heading: Row, rows: list[Row]) -> Iterable[str]:
     yield "Seconds until the first figure is there, in a new tab of headless Chromium without a GPU: median"
     yield f"(least–most) of repeated openings; target: less than {TARGET_SECONDS:.0f} s. Text and tables are there"
     yield "before."
-    yield "Made by `make bench-report`."
+    yield "Made by `make bench NAME=report`."
     yield ""
     told = []
     for (network, plan, hosts), of in grouped(rows, "network", "plan", "hosts").items():

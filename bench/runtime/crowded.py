@@ -1,6 +1,6 @@
 """More ranks than cores: MPICH's collectives within a host as `mpiexec` starts them, and as `hocket run` does.
 
-Run by `make bench-crowded`; writes bench/results/crowded.{csv,md}.
+Run by `make bench NAME=crowded`; writes bench/results/crowded.{csv,md}.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What delays of ranks cost an all-to-all that runs by tokens: single delays, and Poisson noise.
 
-Run by `make bench-noise`; writes bench/results/noise.{csv,md} and docs/pictures/noise.png. Everything is computed, the
-same on every machine.
+Run by `make bench NAME=noise`; writes bench/results/noise.{csv,md} and docs/pictures/noise.png. Everything is computed,
+the same on every machine.
 
 Times are those of _core.FormSimulation, in message times: all messages of the schedule that is planned for the network.
 """

@@ -1,6 +1,6 @@
 """What it takes ranks to agree on the phases of an irregular exchange among themselves, without a common matrix.
 
-Run by `make bench-proposals`; writes bench/results/proposals.{csv,md}. Everything is computed, the same on every
+Run by `make bench NAME=proposals`; writes bench/results/proposals.{csv,md}. Everything is computed, the same on every
 machine; times are those of the built-in profiles of networks.
 """
 

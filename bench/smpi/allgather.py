@@ -125,7 +125,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# SimGrid SMPI as referee: all-gather",
         "",
         f"{provenance(heading)}, {heading['simgrid']}.",
-        f"Simulated time over the cut bound; links of {RATE}/s and {LATENCY}. Made by `make bench-smpi`.",
+        f"Simulated time over the cut bound; links of {RATE}/s and {LATENCY}. Made by `make bench NAME=smpi`.",
         "Libraries' algorithms: ranks in order | median over three random placements. Schedules know where",
         "their ranks are; a placement changes nothing for them.",
         "",

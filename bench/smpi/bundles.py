@@ -108,7 +108,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     return [
         "# SimGrid SMPI as referee: many ranks a host",
         "",
-        f"{provenance(heading)}, {heading['simgrid']}. Made by `make bench-smpi-bundles`.",
+        f"{provenance(heading)}, {heading['simgrid']}. Made by `make bench NAME=smpi-bundles`.",
         "",
         f"All-to-all of 64 hosts with {RANKS} ranks each, in order; 100 Gbit/s, 0.5 µs a link, 0.4 µs for a send and a",
         "receive. Microseconds of one call. *Bound*: what a host must send over its link, at its rate. Assumed:",

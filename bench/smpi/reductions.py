@@ -204,7 +204,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     return [
         "# SimGrid SMPI as referee: reductions and broadcasts",
         "",
-        f"{provenance(heading)}, {heading['simgrid']}. Made by `make bench-smpi-reductions`.",
+        f"{provenance(heading)}, {heading['simgrid']}. Made by `make bench NAME=smpi-reductions`.",
         "",
         f"Simulated time over the bound of the network; links of {RATE}/s and {LATENCY}. Adding takes no time.",
         "*In order / at random*: ranks in the order of the network, and the median of three random placements,",

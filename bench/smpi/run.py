@@ -128,7 +128,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         f"{provenance(heading)}, {heading['simgrid']}.",
         "Simulated time of an all-to-all over its bandwidth bound (largest load × bytes / rate), links of",
-        f"{RATE}/s; in brackets how far Hocket's own prediction is from it. Made by `make bench-smpi`.",
+        f"{RATE}/s; in brackets how far Hocket's own prediction is from it. Made by `make bench NAME=smpi`.",
         "",
         "Simulated, not measured: SMPI's flows have no queues and no drops: posting everything at once",
         "(basic_linear, window:K with a large K) is free of cost here, but not on a real Ethernet.",

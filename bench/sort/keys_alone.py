@@ -1,5 +1,5 @@
 """Keys of 32 and 64 bits in C, without a function of the program: dense ones beside random ones, first calls beside
-later ones, memory, the model's error, and numpy on one core: `make bench-keys`.
+later ones, memory, the model's error, and numpy on one core: `make bench NAME=keys`.
 
 Writes bench/results/sort-keys.{csv,md}. Nothing else should run.
 """

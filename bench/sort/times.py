@@ -1,4 +1,4 @@
-"""Sorting 10^8 keys against others, by distribution, and step by step against the model: `make bench-sort`.
+"""Sorting 10^8 keys against others, by distribution, and step by step against the model: `make bench NAME=sort`.
 
 Candidates alternate in one job; figures are medians of rounds. Writes bench/results/sort.{csv,md}
 as it goes.

@@ -1,4 +1,4 @@
-"""Random sorts and permutations against numpy, of groups of 1 to 9 ranks: some of `make bench-sort-cases`."""
+"""Random sorts and permutations against numpy, of groups of 1 to 9 ranks: some of `make bench NAME=sort-cases`."""
 
 from __future__ import annotations
 
