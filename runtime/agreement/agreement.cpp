@@ -29,7 +29,7 @@ void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests)
   const std::vector<std::string>& own = settings().config_warnings;
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank));
-  // As a rule all ranks have the same environment: the first of them speaks.
+  // Ranks usually have the same environment, so one rank per distinct digest reports its warnings.
   std::set<std::uint64_t> told{0};
   for (int source = 0; source < static_cast<int>(digests.size()); ++source) {
     if (!told.insert(digests[static_cast<std::size_t>(source)]).second) continue;

@@ -1,5 +1,5 @@
 #pragma once
-/// What all ranks of a communicator must hear of, so that they decide alike.
+/// Warnings and errors that all ranks of a communicator must share to take the same decisions.
 #include <mpi.h>
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace hocket::runtime {
 
-/// What rank `source` has to say. The first rank of the communicator says it, unless one of them has said or heard it
-/// before: most communicators of a job share ranks, so it is said once. Returns it, on all ranks. Collective.
+/// Broadcasts a warning from rank `source` and returns it on all ranks. Rank 0 prints it, unless some rank has printed
+/// or received it before: communicators of a job share ranks, so each warning is printed once. Collective.
 std::string warn(MPI_Comm comm, int source, const std::string& text);
-/// What the ranks find wrong with their environments. `digests`: Settings::config_warnings_digest of every rank.
+/// Reports the configuration warnings of all ranks. `digests`: Settings::config_warnings_digest of every rank.
 /// Collective.
 void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests);
 

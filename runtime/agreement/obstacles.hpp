@@ -1,5 +1,5 @@
 #pragma once
-/// What keeps the ranks of a communicator from following a plan together, in words.
+/// Messages that explain why the ranks of a communicator cannot follow a plan together.
 #include <mpi.h>
 
 #include <string>

@@ -15,7 +15,7 @@
 namespace hocket::runtime {
 namespace {
 
-/// What every rank tells the others.
+/// Data that every rank sends to all others.
 struct RankInfo {
   std::int64_t node;              ///< where the rank is, -1 if unknown
   std::uint64_t machine;          ///< Placement::machine

@@ -7,7 +7,7 @@ namespace hocket::runtime {
 
 #ifdef MPICH_VERSION
 namespace {
-/// Of MPI_Comm_create_group: a program's thread may make a communicator of the same ranks meanwhile.
+/// Tag for MPI_Comm_create_group, since a program's thread may create a communicator of the same ranks meanwhile.
 constexpr int tag_of_private = 27182;
 }  // namespace
 #endif

@@ -9,9 +9,9 @@ namespace hocket::runtime {
 /// A communicator that nobody else uses. Errors on it come back as codes.
 class PrivateComm {
  public:
-  /// Of the ranks of `parent`. Collective.
+  /// Creates a communicator of all ranks of `parent`. Collective.
   explicit PrivateComm(MPI_Comm parent);
-  /// Of those that give the same colour, in their order; MPI_UNDEFINED: of none. Collective.
+  /// Splits `parent` as MPI_Comm_split does, keeping the order of ranks; MPI_UNDEFINED gives MPI_COMM_NULL. Collective.
   PrivateComm(MPI_Comm parent, int colour);
   PrivateComm(PrivateComm&& other) noexcept
       : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}

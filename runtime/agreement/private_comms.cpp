@@ -11,7 +11,7 @@
 namespace hocket::runtime {
 namespace {
 
-std::atomic<int> live = 0;  ///< of this process
+std::atomic<int> live = 0;  ///< private communicators of this process
 
 /// Open MPI 5 hangs at times when threads make communicators at once (ompi_comm_nextcid), with or without Hocket.
 void warn_of_threads() {

@@ -17,7 +17,7 @@ namespace hocket::runtime {
 /// (MPICH about 2,000), so they are handed out again.
 class PrivateComms : public std::enable_shared_from_this<PrivateComms> {
  public:
-  /// Of this process. A program that makes more communicators than this goes on with the MPI library on those.
+  /// Limit per process; the MPI library serves communicators beyond it.
   static constexpr int most_live = 256;
 
   /// One communicator until this dies. The pool lives as long as any of its leases.
@@ -55,7 +55,7 @@ class PrivateComms : public std::enable_shared_from_this<PrivateComms> {
   };
 
   std::mutex mutex_;
-  std::vector<Own> comms_;  ///< as many on every rank
+  std::vector<Own> comms_;  ///< equally many on every rank
 };
 
 }  // namespace hocket::runtime

@@ -69,7 +69,7 @@ void BundledOperation::check_mark(const std::byte* at, std::size_t host) {
   if (mark != given_) differs({hosts().ranks[host].front(), LengthMismatch::unknown, given_});
 }
 
-/// Those say why who have found out.
+/// Only ranks that detected the mismatch print the reason.
 void BundledOperation::fail() const {
   if (mismatch_) runtime::fail(name_, exchange_.rank(), *mismatch_);
   if (!as_first_)

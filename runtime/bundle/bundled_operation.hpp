@@ -52,14 +52,14 @@ class BundledOperation : public Operation {
   [[nodiscard]] const std::vector<std::size_t>& hosts_by_leader() const { return team_.by_leader; }
   [[nodiscard]] HostMemory& memory() const { return *team_.memory; }
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }
-  /// The memory of this call.
-  /// In put(): what this rank takes the call to be. Where ranks of the host differ the call fails on all of them.
+  /// The memory of this call. Publishes this rank's arguments, from put(). The call fails on all ranks of a host where
+  /// these differ.
   void give(std::uint64_t bytes, std::span<const std::uint64_t> more = {});
   /// A message is longer than this rank expects, or one of its own than what it takes it for.
   void differs(const LengthMismatch& mismatch) {
     if (!mismatch_) mismatch_ = mismatch;
   }
-  /// Whether ranks of this host are known to differ; when all are here.
+  /// True if ranks of this host gave different arguments. Valid once all have arrived.
   [[nodiscard]] bool spoilt() const { return memory().spoilt(call_); }
   /// At the end of a bundle that the MPI library carries: what its host takes the call to be, or that it is spoilt.
   /// Elsewhere its length tells.
@@ -73,7 +73,7 @@ class BundledOperation : public Operation {
   enum class Stage : std::uint8_t { gathering, working, carrying, landing, taken, over };
 
   [[nodiscard]] bool carries() const { return exchange_.all_lead() || hosts().leads(); }
-  /// As the plan says, or by the MPI library.
+  /// Starts the exchange between hosts, by schedule or by the MPI library's call.
   void begin_carrying();
   void begin_share();
   [[nodiscard]] bool carried();
@@ -82,20 +82,20 @@ class BundledOperation : public Operation {
   void move_messages() const;
 
   virtual void put() = 0;
-  /// Whether there is something that every rank does, when all have put in theirs, before the leader carries.
+  /// True if every rank has work() to do between the last put() and the exchange between hosts.
   [[nodiscard]] virtual bool works() const { return false; }
   virtual void work() {}
-  /// What the leader carries, by schedule.
+  /// The leader's messages for the scheduled exchange.
   [[nodiscard]] virtual Traffic traffic() = 0;
-  /// The same by the MPI library's nonblocking call.
+  /// Starts the leaders' exchange by the MPI library's nonblocking call.
   virtual void carry(MPI_Comm leaders, MPI_Request* request) = 0;
-  /// Where all lead: what this rank carries to another host, and where it puts what comes from one. Nothing is not
-  /// sent.
+  /// Used where all ranks act as leaders: the bundle that this rank sends to a host, and the space for the one that it
+  /// receives from a host. Empty bundles are not sent.
   virtual void prepare_share() {}
   [[nodiscard]] virtual Span going_out(std::size_t) { return {}; }
   [[nodiscard]] virtual Span coming_in(std::size_t) { return {}; }
   virtual void take() = 0;
-  /// Whether something comes to this rank otherwise; when all of it is in.
+  /// True if this rank also has messages outside the bundles; all_in() tells when these are complete.
   [[nodiscard]] virtual bool waits_for_more() const { return false; }
   [[nodiscard]] virtual bool all_in() { return true; }
 
@@ -104,11 +104,11 @@ class BundledOperation : public Operation {
   const char* name_ = Called::now();
   std::uint32_t call_ = 0;
   std::uint64_t given_ = 0;
-  bool as_first_ = true;  ///< what this rank has given
+  bool as_first_ = true;  ///< false: this rank's arguments differ from those of the first rank on its host
   std::optional<LengthMismatch> mismatch_;
   std::uint64_t moves_ = 0;
   Stage stage_ = Stage::over;
-  std::chrono::microseconds sleep_{1000};  ///< of the next wait for ranks of this host
+  std::chrono::microseconds sleep_{1000};  ///< longest next wait for ranks of this host
   Traffic traffic_;
   std::optional<ExchangeRun> run_;
   std::vector<MPI_Request> requests_;

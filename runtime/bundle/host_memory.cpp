@@ -28,7 +28,7 @@ bool has_reached(std::uint32_t counter, std::uint32_t wanted) {
   return static_cast<std::int32_t>(counter - wanted) >= 0;
 }
 
-/// Of processes, not threads: std::atomic::wait serves only one.
+/// futex(2) between processes: std::atomic::wait works only within one.
 long futex(std::atomic<std::uint32_t>& word, int what, std::uint32_t value, const timespec* longest) {
   static_assert(sizeof word == sizeof(std::uint32_t) && std::atomic<std::uint32_t>::is_always_lock_free);
   return syscall(SYS_futex, &word, what, value, longest, nullptr, 0);

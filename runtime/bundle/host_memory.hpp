@@ -14,7 +14,7 @@ namespace hocket::runtime {
 /// same user and the same process namespace.
 class HostMemory {
  public:
-  /// What the others need to open it.
+  /// The data by which other ranks of the host open this memory.
   struct Handle {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
@@ -24,7 +24,7 @@ class HostMemory {
   /// For `ranks` ranks, `bytes` bytes beside what they tell each other. It takes memory where it is written to. Throws
   /// InputError where there is none.
   HostMemory(std::size_t ranks, std::size_t bytes);
-  /// What another rank of this host has made. Throws InputError where it cannot be opened.
+  /// Maps memory made by another rank of this host. Throws InputError where it cannot be opened.
   HostMemory(const Handle& handle, std::size_t ranks, std::size_t bytes);
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
@@ -42,10 +42,10 @@ class HostMemory {
   /// This rank has come to where all ranks of the host must come before any of them goes on.
   void arrive();
   [[nodiscard]] bool all_here() const;
-  /// What this rank takes a call to be, before it arrives: all ranks must give the same digest, or the call fails.
-  /// False: this one differs from the first.
+  /// Publishes the digest of this rank's arguments before it arrives; the call fails unless all ranks give the same.
+  /// Returns false if this digest differs from that of the first rank.
   bool give(std::uint32_t call, std::uint32_t digest, std::uint64_t bytes);
-  /// What the first rank has given. Known when all are here.
+  /// The `bytes` that the first rank gave. Valid once all have arrived.
   [[nodiscard]] std::uint64_t given_bytes(std::uint32_t call) const { return header_->given_bytes[call % 2]; }
   /// All ranks of the host are to know, before the last of them arrives or the leader completes the call.
   void spoil(std::uint32_t call) { header_->spoilt[call % 2].store(call, std::memory_order_release); }
@@ -62,7 +62,7 @@ class HostMemory {
  private:
   struct Header {
     std::atomic<std::uint64_t> token;
-    alignas(64) std::atomic<std::uint32_t> arrivals;  ///< of all ranks, at all places
+    alignas(64) std::atomic<std::uint32_t> arrivals;  ///< total over all ranks and barriers
     alignas(64) std::atomic<std::uint32_t> last_completed;
     // Two calls may be under way.
     alignas(64) std::atomic<std::uint64_t> given[2];  ///< the number of the call, and what the first rank gave

@@ -7,7 +7,7 @@
 namespace hocket::runtime {
 namespace {
 
-/// What a collective takes of the shared memory, by its pattern.
+/// The shared memory that a collective needs, in messages.
 std::size_t places(const Hosts& hosts, Pattern pattern) {
   switch (pattern) {
     case Pattern::all_to_all:

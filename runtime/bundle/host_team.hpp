@@ -21,18 +21,19 @@ struct HostTeam {
 
   /// Bytes that a call with messages of `bytes` bytes needs on the fullest host; it grows with `bytes`.
   [[nodiscard]] std::size_t needed(const Collective& collective, std::size_t bytes) const;
-  /// Of the message from one fullest host to another, or of what one contributes, or of its part of a sum.
+  /// Bytes of the bundle between two fullest hosts (all-to-all), of a fullest host's contribution (all-gather), or of
+  /// one host's part of a reduction.
   [[nodiscard]] std::size_t bundle_bytes(const Collective& collective, std::size_t bytes) const;
   [[nodiscard]] bool fits(const Collective& collective, std::size_t bytes) const {
     return needed(collective, bytes) <= memory->bytes() / 2;  // two calls may be there at once
   }
-  /// Whether several ranks of each host can carry: what goes to one host must not be what goes to another.
+  /// True if several ranks of each host can act as leaders, which needs data that differs per destination host.
   [[nodiscard]] bool can_all_lead(const Collective& collective) const {
     return collective.pattern == Pattern::all_to_all && hosts.fewest > 1;
   }
 };
 
-/// Whether there are operations that bundle its messages.
+/// True if a two-level (bundled) operation implements `collective`.
 [[nodiscard]] bool is_bundled(const Collective& collective);
 
 }  // namespace hocket::runtime

@@ -8,10 +8,11 @@
 namespace hocket::runtime {
 
 struct Hosts {
-  /// Of each host with ranks, in the order of the network: its ranks of the communicator. The first is its leader.
+  /// The communicator's ranks on each occupied host; hosts are in network order. The first rank of a host is its
+  /// leader.
   std::vector<std::vector<Rank>> ranks;
-  std::vector<std::size_t> host_of;    ///< of a rank of the communicator
-  std::size_t host = 0, local = 0;     ///< of this rank: its host, and its place among the ranks of the host
+  std::vector<std::size_t> host_of;    ///< host index per communicator rank
+  std::size_t host = 0, local = 0;     ///< this rank's host, and its index in ranks[host]
   std::size_t most = 0, together = 0;  ///< ranks on the fullest host, and in all
   std::size_t fewest = 0;              ///< ranks on the emptiest host
 
@@ -20,14 +21,15 @@ struct Hosts {
   [[nodiscard]] bool leads() const { return local == 0; }
 };
 
-/// What one rank carries where all lead: a bundle to one host and one from another, each from or to the rank there.
+/// One rank's share of inter-host traffic where all ranks act as leaders: it sends a bundle to `to_host`, received
+/// there by rank `to`, and receives one from `from_host`, sent there by rank `from`.
 struct Carriage {
   std::size_t to_host, from_host;
   Rank to, from;
 };
 
-/// Of this rank, one after the other. So many ranks of every host carry as the emptiest host has; hosts at one distance
-/// in the order of the network are served by ranks at the same place.
+/// This rank's shares, in the order of execution. The first `fewest` ranks of every host take part; bundles between
+/// hosts at the same distance in network order are carried by ranks with the same local index.
 [[nodiscard]] std::vector<Carriage> carriages_of(const Hosts& hosts);
 
 [[nodiscard]] Hosts hosts_of(const Numbering& numbering, std::size_t rank);

@@ -1,5 +1,5 @@
 #pragma once
-/// What one rank has for the ranks of a host, as bytes that say how long each message is.
+/// A self-describing encoding of one rank's messages for the ranks of one host (a "row").
 ///
 /// A byte gives the width of a number: 0, 1, 2 or 4 bytes; at 0 the row is over and holds nothing. Then for each rank
 /// the end of its message, counted from the first message; then the messages. A rank finds its own without reading
@@ -24,7 +24,7 @@ std::byte* begin_row(std::byte* at, std::span<const std::size_t> lengths);
 class Row {
  public:
   Row(std::byte* at, std::size_t room, std::size_t ranks);
-  /// Of all of it. More than the room, where what came in is no row of so many ranks.
+  /// Total size in bytes; larger than the room if the received data is not a valid row for that many ranks.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// For the rank at this place. Only where bytes() are within the room.
   [[nodiscard]] Span message(std::size_t place) const;

@@ -68,7 +68,7 @@ class VectorPlaces {
 
   const Hosts& hosts_;
   std::byte* area_;
-  std::size_t room_;  ///< of the rows of a rank
+  std::size_t room_;  ///< bytes for one rank's rows
 };
 
 }  // namespace hocket::runtime

@@ -36,7 +36,7 @@ Traffic AllToAll::pack() {
   receive_.emplace(call_.recvbuf, received, call_.recvtype, call_.comm);
   std::byte* from = nullptr;
   if (call_.sendbuf == MPI_IN_PLACE) {
-    // What must go out is overwritten by what comes in: send from a copy.
+    // Incoming data overwrites outgoing data: send from a copy.
     const SendBlocks in_place(call_.recvbuf, received, call_.recvtype, call_.comm);
     copy_.assign(in_place.data(), in_place.data() + sent_ * static_cast<std::size_t>(size_));
     from = copy_.data();

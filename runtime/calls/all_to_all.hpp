@@ -36,17 +36,18 @@ struct AllToAllCall {
     static const Collective& collective = find_collective("all-to-all");
     return {&collective};
   }
-  /// Of every message. Its signature (count × type) is the same on all ranks, so this is too.
+  /// Bytes of every message. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  /// What the user has set: calls with smaller messages are left to the MPI library, all others scheduled; 0: nothing.
+  /// The user's size threshold: calls with smaller messages are left to the MPI library, all others scheduled; 0: not
+  /// set.
   [[nodiscard]] static std::uint64_t limit();
   /// The limit of calls for which nothing is chosen.
   [[nodiscard]] static std::size_t usual_limit(const Team& team);
-  /// What this rank sends to others.
+  /// Bytes that this rank sends to others.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
 };
 
-/// What the program may free while the call is under way.
+/// Copies of the datatypes, which the program may free while the call is under way.
 class OwnTypes {
  public:
   OwnTypes(const AllToAllCall& call, const Team&)

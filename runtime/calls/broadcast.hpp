@@ -35,14 +35,14 @@ struct BroadcastCall {
   }
   /// All that the root sends. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  /// As GatherCall: of contributions.
+  /// Thresholds on contributions, shared with GatherCall.
   [[nodiscard]] static std::uint64_t limit();
   [[nodiscard]] static std::size_t usual_limit(const Team& team);
-  /// What this rank sends to others, if nobody forwards.
+  /// Bytes that this rank would send to others if nobody forwarded.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
 };
 
-/// What the program may free while the call is under way.
+/// A copy of the datatype, which the program may free while the call is under way.
 class OwnType {
  public:
   OwnType(const BroadcastCall& call, const Team&) : type_(call.type) {}

@@ -30,16 +30,16 @@ class BundledAllToAll : public BundledOperation {
   [[nodiscard]] std::size_t bundle_bytes(std::size_t host) const {
     return hosts().here().size() * hosts().ranks[host].size() * sent_ + mark_bytes();
   }
-  /// Of a bundle that begins there.
+  /// The mark at the end of a bundle that begins there.
   [[nodiscard]] std::byte* mark_of(std::size_t host, std::byte* bundle) const {
     return bundle + bundle_bytes(host) - mark_bytes();
   }
 
   AllToAllCall call_;
   std::size_t received_, sent_;       ///< bytes of a message
-  std::vector<std::size_t> begins_;   ///< of each host's bundle; bundles lie in the order of leaders
+  std::vector<std::size_t> begins_;   ///< offset of each host's bundle; bundles lie in the order of leaders
   std::size_t all_ = 0;               ///< bytes of all bundles
-  std::vector<int> counts_, places_;  ///< of bundles, for the MPI library
+  std::vector<int> counts_, places_;  ///< sizes and offsets of bundles, for the MPI library
   std::optional<ReceiveBlocks> receive_;
   std::vector<std::unique_ptr<std::byte[]>> strays_;  ///< bundles that come to a host whose ranks differ
 };

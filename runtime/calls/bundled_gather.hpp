@@ -22,9 +22,9 @@ class BundledGather : public BundledOperation {
   [[nodiscard]] std::byte* mark_of(std::size_t host) const;
 
   GatherCall call_;
-  std::vector<std::byte*> at_;        ///< of each rank's contribution, in the shared memory
-  std::vector<Span> of_host_;         ///< what a host contributes, for its leader
-  std::vector<int> counts_, places_;  ///< of hosts' contributions, for the MPI library
+  std::vector<std::byte*> at_;        ///< start of each rank's contribution in shared memory
+  std::vector<Span> of_host_;         ///< contribution of each host, indexed by the rank of its leader
+  std::vector<int> counts_, places_;  ///< sizes and offsets of the hosts' contributions, for MPI_Allgatherv
   std::optional<GatherBlocks> receive_;
 };
 

@@ -22,7 +22,7 @@ class BundledReduce : public BundledOperation {
   void carry(MPI_Comm leaders, MPI_Request* request) final;
   void take() final;
 
-  /// Of rank `local` of this host; after the last one, the sum.
+  /// The vector of rank `local` of this host; the one after the last holds the sum.
   [[nodiscard]] std::byte* vector_of(std::size_t local) const { return area() + local * stride_; }
 
   AllReduceCall call_;

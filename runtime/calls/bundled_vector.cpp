@@ -75,7 +75,7 @@ void BundledVector::put_rows(const std::vector<std::uint64_t>& to) {
     expected[rank] = is_direct(from_[rank]) ? 0 : static_cast<std::uint32_t>(from_[rank]);
 }
 
-/// As the program describes them. Tokens have smaller tags.
+/// Posts long messages with the program's own datatypes. Their tag lies above those of tokens.
 void BundledVector::post_direct(const VectorSide& side, const std::vector<std::uint64_t>& bytes, bool sends) {
   const MPI_Aint unit = side.unit();
   const int tag = exchange().tags().token(hosts().together);
@@ -95,7 +95,8 @@ void BundledVector::post_direct(const VectorSide& side, const std::vector<std::u
   }
 }
 
-/// Of long messages what goes out lies where something comes in: pair by pair, all ranks in the same order of pairs.
+/// Exchanges long messages of an in-place call, where send and receive buffers coincide: pair by pair, in an order of
+/// pairs that all ranks share.
 void BundledVector::exchange_in_place() {
   const VectorSide& side = call_.receive;
   const auto own = static_cast<int>(hosts().here()[hosts().local]);

@@ -19,7 +19,7 @@ namespace hocket::runtime {
 /// receiver know which.
 class BundledVector : public BundledOperation {
  public:
-  /// By an exchange of bundles between leaders, an all-to-all. `call` must outlive it.
+  /// `exchange` is an all-to-all of bundles between leaders. `call` must outlive this.
   BundledVector(const Exchange& exchange, const VectorCall& call, VectorSizes sizes);
 
  private:
@@ -39,7 +39,7 @@ class BundledVector : public BundledOperation {
   void put_rows(const std::vector<std::uint64_t>& to);
   void post_direct(const VectorSide& side, const std::vector<std::uint64_t>& by_peer, bool sends);
   void exchange_in_place();
-  /// What goes to another host: of each rank here its row. Empty where none has messages.
+  /// The bundle for another host: one row per rank of this host. Empty if none of them has messages.
   [[nodiscard]] std::vector<Span> bundle_for(std::size_t host) const;
   /// Where bundles will begin, from what all ranks of this host expect.
   void lay_out(std::span<std::uint64_t> arrivals) const;
@@ -53,7 +53,7 @@ class BundledVector : public BundledOperation {
   std::vector<MPI_Request> direct_;
   std::vector<std::byte> staging_;  ///< bundles, for the MPI library
   std::vector<int> counts_;
-  std::vector<std::uint64_t> arrivals_;         ///< where all lead: as the leader puts them down
+  std::vector<std::uint64_t> arrivals_;         ///< where all lead: copy of the leader's arrivals()
   std::vector<std::vector<std::byte>> shares_;  ///< where all lead: bundles that this rank carries
 };
 

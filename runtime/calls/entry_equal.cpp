@@ -20,7 +20,7 @@
 #include "runtime/plan/settings.hpp"
 #include "runtime/record/record.hpp"
 
-/// Who sends what to whom; a vector's parts as if they went straight.
+/// Recording of calls as messages between ranks; parts of a vector count as sent directly from owner to reader.
 #define RECORDED(operation, ...) only_recorded(operation, comm, Reach{Reach::everybody}, __VA_ARGS__)
 #define EQUAL_EACH_RECORDED(operation, Call) RECORDED(operation, EQUAL_EACH_SIDES)
 #define SAME_TO_ALL_RECORDED(operation, Call) RECORDED(operation, SAME_TO_ALL_SIDES)

@@ -28,10 +28,11 @@ int start(MPI_Request* request) {
   });
 }
 
-/// Whether a call takes completion away from the requests that it finds complete, or only looks.
+/// The effect of a call on requests that it finds complete: `take` completes them as MPI_Wait does, `keep` only
+/// inspects them.
 enum class Look : std::uint8_t { take, keep };
 
-/// Of a collective there is nothing to tell but that it is over.
+/// Sets an empty status, the only one that the MPI standard gives a collective.
 void set_empty(MPI_Status* status) {
   MPI_Request none = MPI_REQUEST_NULL;
   int flag = 0;
@@ -50,8 +51,8 @@ class Mixed {
   /// Nobody is waiting for the runtime.
   [[nodiscard]] bool without_us() const { return ours_.empty() && !Requests::instance().any_active(); }
 
-  /// Whether all are complete. One after the other: MPI_Testall of MPICH 5.0.2 fails when a persistent collective of
-  /// its own is.
+  /// Sets `flag` if all are complete. It tests one after the other: MPI_Testall of MPICH 5.0.2 fails when a persistent
+  /// collective of its own is.
   int look(const MPI_Request* requests, int* flag) {
     find_failed(requests);
     *flag = 0;
@@ -181,7 +182,7 @@ class Mixed {
   }
 
   int count_;
-  int looked_at_ = 0;  ///< those before it are complete
+  int looked_at_ = 0;  ///< all requests before this index are complete
   Look look_;
   std::vector<std::pair<int, MPI_Status>> seen_;
   std::vector<std::pair<int, std::shared_ptr<ManagedRequest>>> ours_;

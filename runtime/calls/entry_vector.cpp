@@ -99,8 +99,9 @@ void run(Operation&& operation) {
   finish(operation);
 }
 
-/// Of calls that are not planned for their sizes: whether they bundle is chosen like the ways of other calls, by how
-/// much they sent when it was last looked at. `why`: the library serves them otherwise. Collective.
+/// Selects two-level messages or the MPI library for calls that are not planned for their sizes, like candidates of
+/// other calls, by their volume when it was last compared. `why`: the reason reported if the library serves them.
+/// Collective.
 Run run_by_bundles(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason why) {
   Run run{.why = why};
   if (sides.reach.rooted()) return run;
@@ -181,7 +182,7 @@ int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native)
   });
 }
 
-/// Of a request that the MPI library has made.
+/// Serves a persistent request made by the MPI library, or returns the reason why it stays the library's.
 std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& sides, MPI_Request* request) {
   if (const std::optional<FallbackReason> why = why_native(team)) return why;
   const Neighbours* const neighbours = served_neighbours(comm, sides, *team);

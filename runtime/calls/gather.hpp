@@ -30,7 +30,7 @@ struct GatherCall {
   MPI_Count sendcount;
   MPI_Datatype sendtype;
   void* recvbuf;
-  Numbers recvcounts;  ///< of every rank, elements
+  Numbers recvcounts;  ///< elements per rank
   Numbers places;      ///< where its contribution begins, extents of the type
   MPI_Datatype recvtype;
   MPI_Comm comm;
@@ -53,13 +53,14 @@ struct GatherCall {
     static const Collective& collective = find_collective("all-gather");
     return {&collective};
   }
-  /// What a rank contributes on average. Depends only on what the ranks receive, which is the same on all of them.
+  /// Average contribution of a rank in bytes, computed from the receive arguments, which are the same on all ranks.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  /// What the user has set: calls with less are left to the MPI library, all others scheduled; 0: nothing.
+  /// The user's size threshold: calls with smaller contributions are left to the MPI library, all others scheduled; 0:
+  /// not set.
   [[nodiscard]] static std::uint64_t limit();
   /// The limit of calls for which nothing is chosen.
   [[nodiscard]] static std::size_t usual_limit(const Team& team);
-  /// What this rank sends to others, if nobody forwards.
+  /// Bytes that this rank would send to others if nobody forwarded.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   /// The contributions of ranks 0, 1, …, n − 1.
   [[nodiscard]] std::vector<Block> contributions(std::size_t n) const;
@@ -75,13 +76,13 @@ struct GatherCall {
         places(displacements),
         recvtype(received_type),
         comm(communicator) {}
-  /// How many of the counts there are to look at: one speaks for all of MPI_Allgather.
+  /// The number of different counts: one for MPI_Allgather.
   [[nodiscard]] std::size_t counts(const Team& team) const;
 
   bool equal_ = false;
 };
 
-/// What the program may change or free while the call is under way.
+/// Copies of datatypes and arrays, which the program may free or change while the call is under way.
 class OwnGather {
  public:
   OwnGather(const GatherCall& call, const Team& team);

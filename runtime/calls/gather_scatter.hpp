@@ -18,7 +18,7 @@ class OwnRootTypes;
 class RootOperation;
 class Team;
 
-/// What both have in common. All messages are of the same size, which all ranks know.
+/// The common part of both calls. All messages have the same size, which all ranks know.
 struct RootCall {
   using Operation = RootOperation;
   using Own = OwnRootTypes;
@@ -33,15 +33,16 @@ struct RootCall {
   MPI_Comm comm;
 
   [[nodiscard]] CallKind kind() const;
-  /// Of every message. Its signature (count × type) is the same on all ranks, so this is too.
+  /// Bytes of every message. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  /// What the user has set: calls with smaller messages are left to the MPI library, all others scheduled; 0: nothing.
+  /// The user's size threshold: calls with smaller messages are left to the MPI library, all others scheduled; 0: not
+  /// set.
   [[nodiscard]] static std::uint64_t limit();
   /// The limit of calls for which nothing is chosen.
   [[nodiscard]] static std::size_t usual_limit(const Team& team);
-  /// What this rank sends to others.
+  /// Bytes that this rank sends to others.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
-  /// As a call whose messages might differ.
+  /// This call in the form for messages of different sizes.
   [[nodiscard]] VectorCall between(const Neighbours& neighbours) const;
 
  protected:
@@ -66,7 +67,7 @@ struct FromRootCall : RootCall {
                  {const_cast<void*>(from), sent, sent_type}, communicator) {}
 };
 
-/// What the program may free while the call is under way.
+/// Copies of the datatypes, which the program may free while the call is under way.
 class OwnRootTypes {
  public:
   OwnRootTypes(const RootCall& call, const Team& team);

@@ -13,7 +13,7 @@ namespace {
 
 enum class Side : bool { sends, receives };
 
-/// As many peers, whichever they are.
+/// Returns `count` arbitrary peers, where only their number matters.
 std::span<const int> some_peers(std::size_t count) {
   static thread_local std::vector<int> zeros;
   if (zeros.size() < count) zeros.resize(count);
@@ -61,14 +61,14 @@ bool is_wrong(LibraryCall name, const VectorSide& side, Side which) {
   return is_nowhere(side);
 }
 
-/// What goes out from where something comes in, or would.
+/// True if send and receive buffer are the same, where the MPI library refuses that.
 bool is_forbidden_alias(LibraryCall name, const void* from, const void* to, Doubt likeness) {
   if (from != to || from == MPI_BOTTOM) return false;
   likeness.alias = true;
   return refuses(name, likeness);
 }
 
-/// Of calls without arrays.
+/// Similarity of the two sides of a call without arrays.
 Doubt likeness(MPI_Count sent, MPI_Datatype send, MPI_Count received, MPI_Datatype receive) {
   const bool counts = sent == received;
   return {.several = sent > 1, .same_counts = counts, .same_places = counts, .same_types = send == receive};
@@ -80,7 +80,7 @@ Doubt likeness(const VectorSide& send, const VectorSide& receive) {
           .same_types = send.types == receive.types};
 }
 
-/// Of elements that are somewhere, if there are any.
+/// True if the buffer is null although there are elements, where the MPI library refuses that.
 bool is_missing(const void* buffer, bool any) { return refuses_nowhere && any && buffer == nullptr; }
 
 /// On a rank that gets a result. `sent`, `received`: its elements there.

@@ -1,5 +1,5 @@
 #pragma once
-/// What one rank knows alone of a call: whether the MPI library finds an error in its arguments before it waits for any
+/// Local detection of erroneous calls: those in whose arguments the MPI library finds an error before it waits for any
 /// other rank. Such a call goes to the library at once: it is not counted, and nothing is agreed, voted on, met or
 /// looked at for it, since other ranks may not make it at all
 /// (docs/decisions/0050-local-errors-never-move-collective-state.md).

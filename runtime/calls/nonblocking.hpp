@@ -1,6 +1,5 @@
 #pragma once
-/// How the nonblocking calls of a communicator come to be scheduled
-/// (docs/decisions/0012-nonblocking-calls-wait-for-nobody.md).
+/// Scheduling of a communicator's nonblocking calls (docs/decisions/0012-nonblocking-calls-wait-for-nobody.md).
 #include <mpi.h>
 
 #include <atomic>
@@ -42,8 +41,9 @@ class PrivateChannel {
   Clear last_;
 };
 
-/// What the nonblocking calls of one communicator follow. Its ranks make the same calls in the same order, so what is
-/// said here is the same on all of them; only fulfil() waits for others. Lives as an attribute of the communicator.
+/// The state behind the nonblocking calls of one communicator. All ranks make the same calls in the same order, so this
+/// state is identical on all of them; only fulfil() waits for other ranks. It is stored as an attribute of the
+/// communicator.
 class Nonblocking {
  public:
   /// Local. `comm` is an intracommunicator.
@@ -80,7 +80,7 @@ class Nonblocking {
   std::size_t next_ = 0;  ///< channel
 };
 
-/// Whether all ranks of the communicator may have a progress thread. Collective.
+/// True if all ranks of the communicator may have a progress thread. Collective.
 [[nodiscard]] bool all_may_forward(MPI_Comm comm);
 
 /// A nonblocking operation. It begins when the one before on its channel is over, or handed over.

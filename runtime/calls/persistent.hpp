@@ -8,10 +8,10 @@
 
 namespace hocket::runtime {
 
-/// What a persistent request has to itself: others may be under way at once, and what the program gave
-/// when it made the request may be gone when it starts again. `Arguments`, made of the call, holds all of
-/// that but the communicator and the buffers, and puts it into the call: instead_of(call). `more` is what it needs to
-/// know besides the call.
+/// The resources of one persistent request: its own communicator, since several requests may be active at once, and
+/// copies of arguments that the program may free before the request starts again. `Arguments` is built from the call
+/// and `more`; it holds those copies (not the communicator and the buffers), and instead_of(call) puts them into a
+/// call.
 template <class Arguments>
 struct Own {
   template <class Call, class... More>

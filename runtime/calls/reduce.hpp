@@ -26,13 +26,13 @@ class Team;
 
 /// Where a reduction happens: the vector of this rank, as a block for the result of each rank.
 struct ReductionBuffers {
-  const std::byte* from;               ///< what this rank contributes
+  const std::byte* from;               ///< this rank's contribution
   std::byte* in;                       ///< where it is worked on; null: in memory of the runtime's own
   std::byte* result;                   ///< where the own block goes from there; null: nowhere
-  std::vector<std::int64_t> elements;  ///< of each block
+  std::vector<std::int64_t> elements;  ///< elements of each block
 };
 
-/// What reductions have in common. All ranks give the same counts, type and operation.
+/// The common part of all reductions. All ranks give the same counts, type and operation.
 struct ReductionCall {
   using Operation = Reduce;
 
@@ -44,9 +44,9 @@ struct ReductionCall {
 
   /// Why the MPI library is to serve the call for its operation's sake.
   [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
-  /// Whether the result depends on who serves the call, and the user wants that not to change while the program runs.
+  /// True if the result depends on the candidate, and the user wants it reproducible while the program runs.
   [[nodiscard]] bool settled() const;
-  /// As GatherCall: of blocks.
+  /// Thresholds on blocks, shared with GatherCall.
   [[nodiscard]] static std::uint64_t limit();
   [[nodiscard]] static std::size_t usual_limit(const Team& team);
 
@@ -56,8 +56,8 @@ struct ReductionCall {
   [[nodiscard]] const std::byte* contribution() const;
 };
 
-/// What such a call needs is the program's only while it is called, but nothing can be freed: types and operations of
-/// the program's own are not served then.
+/// Nothing to copy: nonblocking and persistent reductions are scheduled only for predefined datatypes and operations,
+/// which the program cannot free.
 struct NothingOwned {
   template <class Call>
   NothingOwned(const Call&, const Team&) {}
@@ -81,7 +81,7 @@ struct AllReduceCall : ReductionCall {
     static const Collective& collective = find_collective("all-reduce");
     return {&collective};
   }
-  /// Of the block of a rank; 0 where some have none.
+  /// Bytes of one rank's block; 0 if some ranks have none.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// The part of every other rank to the one that adds it up, the own sum to every other rank.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
@@ -93,7 +93,7 @@ class OwnCounts;
 struct ReduceScatterCall : ReductionCall {
   using Own = OwnCounts;
 
-  Numbers counts;  ///< of every rank's block, elements
+  Numbers counts;  ///< elements of every rank's block
 
   /// MPI_Reduce_scatter_block: all blocks are as large.
   template <std::integral Count>
@@ -110,13 +110,13 @@ struct ReduceScatterCall : ReductionCall {
     static const Collective& collective = find_collective("reduce-scatter");
     return {&collective};
   }
-  /// Of a block, on average.
+  /// Average bytes of a block.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
 
  private:
-  /// How many of the counts there are to look at: one speaks for all of MPI_Reduce_scatter_block.
+  /// The number of different counts: one for MPI_Reduce_scatter_block.
   [[nodiscard]] std::size_t different_counts(const Team& team) const;
 
   bool equal_ = false;
@@ -150,7 +150,7 @@ struct ReduceCall : ReductionCall {
     static const Collective& collective = find_collective("reduce");
     return pipelined_calls(collective, root, quick_bytes_of(count, type));
   }
-  /// Of the whole vector: the root has the only block.
+  /// Bytes of the whole vector: the root has the only block.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
@@ -171,7 +171,8 @@ class Reduce : public ScheduledOperation {
 
   Reduction reduction_;
   ReductionBuffers buffers_;
-  std::unique_ptr<std::byte[]> copy_;  ///< of the vector, where it must stay as it is; of persistent calls for good
+  std::unique_ptr<std::byte[]>
+      copy_;  ///< copy of the vector, where the original must not change; kept between starts of a persistent call
   std::vector<Span> blocks_;
 };
 

@@ -21,8 +21,8 @@
 
 namespace hocket::runtime {
 
-/// Why the MPI library is to serve a call, whatever may be planned. Depends only on what all ranks of the team know
-/// alike. A few nanoseconds.
+/// The reason why the MPI library must serve a call, whatever plan exists. It depends only on data that is identical on
+/// all ranks of the team. Takes a few nanoseconds.
 template <class Call>
 [[nodiscard]] std::optional<FallbackReason> why_native(const Team* team, const Call& call, std::size_t least,
                                                        Form form) {
@@ -34,34 +34,35 @@ template <class Call>
   return std::nullopt;
 }
 
-/// Whether the result of a call depends on who serves it.
+/// True if the candidate for this call must not change while the program runs, because the result depends on it.
 template <class Call>
 [[nodiscard]] bool is_settled(const Call& call) {
   if constexpr (requires { call.settled(); }) return call.settled();
   return false;
 }
 
-/// Whether calls are timed to find out who serves them: the user has set no limit, and it makes no other difference.
+/// True if the candidate is selected by timing: the user has set no size threshold, and the result does not depend on
+/// the candidate.
 template <class Call>
 [[nodiscard]] bool is_chosen(const Call& call) {
   return Call::limit() == 0 && settings().choose != Choose::off && !is_settled(call);
 }
 
-/// Whether one candidate serves all calls like this one, decided before the first.
+/// True if one candidate serves all calls like this one, chosen before the first of them.
 template <class Call>
 [[nodiscard]] bool is_decided_once(const Team& team, const Call& call) {
   return is_settled(call) && Call::limit() == 0 && settings().choose != Choose::off &&
          team.fixed_candidate() == nullptr;
 }
 
-/// Whether the MPI library serves a call wherever its ranks are: they need not meet for that.
+/// True if the MPI library serves a call wherever its ranks are placed, so that they need not meet.
 template <class Call>
 [[nodiscard]] bool is_small_anywhere(const Team* team, const Call& call) {
   if (!is_settled(call) || team == nullptr || team->fixed_candidate() != nullptr) return false;
   return call.message_bytes(*team) < (Call::limit() > 0 ? Call::limit() : least_gather_bytes_colliding);
 }
 
-/// Of calls that are not timed: the size of a message from which on they are scheduled.
+/// The message size in bytes from which calls that are not timed are scheduled.
 template <class Call>
 [[nodiscard]] std::size_t limit_of(const Team* team) {
   if (team == nullptr || !team->could_collide()) return 0;
@@ -78,15 +79,16 @@ template <class Call>
   return team->choices().fastest(call.kind(), call.message_bytes(*team));
 }
 
-/// Of a call that is not timed and for which nobody has named a candidate. Sums that must not change go by bundles
-/// wherever they can: fewer messages carry the same bytes.
+/// The candidate for an untimed call for which none was selected. Reductions whose result must not change use two-level
+/// messages where possible: fewer messages carry the same bytes.
 template <class Call>
 [[nodiscard]] const Candidate& unnamed_candidate(const Call& call, Form form) {
   const bool bundles = form == Form::blocking && is_settled(call) && settings().choose != Choose::off;
   return bundles ? bundled_sums : as_planned;
 }
 
-/// By a candidate or, where the ranks cannot bundle this call, as planned; null: neither can be. Collective.
+/// The exchange of a candidate or, where the ranks cannot bundle this call, of the plan; null if neither can serve it.
+/// Collective.
 template <class Call>
 [[nodiscard]] Exchange* exchange_by(Team& team, const Call& call, const Candidate& candidate) {
   const CallKind kind = call.kind();
@@ -98,7 +100,8 @@ template <class Call>
   return team.exchange(call.comm, kind, as_planned);
 }
 
-/// Of calls that may wait for other ranks and are not timed: what serves this one. Collective.
+/// The exchange for an untimed call that may wait for other ranks; null: the MPI library serves it, for the reason
+/// given. Collective.
 template <class Call>
 [[nodiscard]] std::pair<Exchange*, FallbackReason> untimed(Team* team, const Call& call, Form form) {
   const Candidate* candidate = known_candidate(team, call);
@@ -133,7 +136,7 @@ void note_served(const Exchange& exchange, const Call& call, const Team& team) {
   note_scheduled(exchange, call.sent_bytes(team), call.message_bytes(team), has_root(call));
 }
 
-/// By `exchange`, which gives up its order at the deadline; null: by the MPI library, and why.
+/// Runs the call by `exchange`, which gives up its order at the deadline; null: by the MPI library, because of `why`.
 template <class Call, class Native>
 int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why, Native native,
            Deadline deadline = never) {

@@ -40,7 +40,7 @@ class OwnSide {
   std::vector<int> peers_;
   std::vector<std::int64_t> counts_, displacements_;
   std::vector<MPI_Datatype> types_;
-  std::map<MPI_Datatype, HeldType> held_;  ///< by what the program calls them
+  std::map<MPI_Datatype, HeldType> held_;  ///< keyed by the program's handle
 };
 
 class OwnSides {
@@ -67,7 +67,7 @@ VectorOperation::VectorOperation(const Exchange& exchange, VectorCall call, std:
 }
 
 Traffic VectorOperation::pack() {
-  // What must go out is overwritten by what comes in: send from a copy.
+  // Incoming data overwrites outgoing data: send from a copy.
   using Copy = PlacedBlocks::Copy;
   send_.emplace(call_.send.blocks(call_.comm, call_.in_place ? Copy::always : Copy::where_needed));
   receive_.emplace(call_.receive.blocks(call_.comm));

@@ -27,7 +27,7 @@ class VectorOperation : public ScheduledOperation {
   std::optional<PlacedBlocks> send_, receive_;
 };
 
-/// What a persistent call becomes.
+/// The result of persistent_operation().
 struct PersistentVector {
   std::unique_ptr<VectorOperation> operation;
   FallbackReason why = FallbackReason::erroneous;  ///< if there is none

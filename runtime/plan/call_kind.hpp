@@ -13,7 +13,7 @@ namespace hocket::runtime {
 struct CallKind {
   const Collective* collective;
   Rank root = 0;                                  ///< 0 where there is none
-  std::uint64_t bytes = limits::reference_bytes;  ///< planned for messages of so many
+  std::uint64_t bytes = limits::reference_bytes;  ///< planned message size
 
   auto operator<=>(const CallKind&) const = default;
 };
@@ -22,7 +22,7 @@ struct CallKind {
 /// what is too short for two pieces is not cut, what is short is cut into few.
 [[nodiscard]] CallKind pipelined_calls(const Collective& collective, int root, std::uint64_t bytes);
 
-/// Those with messages of different sizes, whichever they are.
+/// The kind of all calls with messages of different sizes, whatever these are.
 [[nodiscard]] inline CallKind irregular_calls() {
   static const Collective& irregular = find_collective("irregular");
   return {&irregular};

@@ -11,8 +11,8 @@ namespace hocket::runtime {
 /// Ranks of a communicator numbered in the network's host order, those of one host in their own.
 struct Numbering {
   std::vector<std::uint32_t> ranks_per_node;
-  std::vector<int> comm_rank;      ///< of a network rank
-  std::vector<Rank> network_rank;  ///< of a rank of the communicator
+  std::vector<int> comm_rank;      ///< communicator rank per network rank
+  std::vector<Rank> network_rank;  ///< network rank per communicator rank
 };
 
 /// `nodes`: where each rank of the communicator is.
@@ -21,7 +21,7 @@ struct Numbering {
 /// Turns network ranks into ranks of the communicator.
 void translate(Planned& planned, const Numbering& numbering);
 
-/// The same messages between network ranks. Throws as TrafficMatrix does.
+/// Renumbers a matrix of communicator ranks by network ranks. Throws as TrafficMatrix does.
 [[nodiscard]] TrafficMatrix to_network(const TrafficMatrix& matrix, const Numbering& numbering);
 
 }  // namespace hocket::runtime

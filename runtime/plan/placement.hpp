@@ -18,12 +18,12 @@ struct Placement {
   std::uint64_t processor = 0;  ///< digest of the processor name, always: hosts that share it are one machine
 };
 
-/// By Settings::placement. Nothing: by processor name or, where the network does not know that, by the name that Slurm
-/// gave the host. "slurm": by the latter only. "order": by the rank that the launcher gave. Else a file that names the
+/// Locates this process according to Settings::placement. Empty: by processor name or, if the network lacks it, by
+/// Slurm's name of the host. "slurm": by Slurm's name only. "order": by the launcher's rank. Else a file that names the
 /// host of rank i in line i.
 [[nodiscard]] Placement place_this_process(const Network& network, const Settings& settings);
 
-/// What else to do about hosts that the network does not know.
+/// Advice appended to messages about hosts that the network does not list.
 inline constexpr std::string_view other_placements = "place ranks by 'hocket run --placement slurm|order|FILE'";
 
 }  // namespace hocket::runtime

@@ -40,7 +40,8 @@ NetworkSpec without_costs(NetworkSpec spec) {
   return spec;
 }
 
-/// Whether one of two plans is in vain. Sizes count only where they decide on the schedule.
+/// True if two plans serve the same calls, so that one is redundant. Sizes are compared only where the schedule depends
+/// on them.
 bool serves_alike(const Demand& one, const Demand& other) {
   if (one.by_matrix()) return one == other;
   return one.pattern == other.pattern && one.only_block() == other.only_block();

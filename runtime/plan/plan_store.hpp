@@ -27,13 +27,13 @@ class PlanStore {
   [[nodiscard]] bool has_network() const { return network_ != nullptr; }
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] std::uint64_t network_digest() const { return network_digest_; }
-  /// The same for all networks that differ in rates and latencies alone: these may be measured between two jobs.
+  /// Digest of the network without link rates and latencies, which may be remeasured between two jobs.
   [[nodiscard]] std::uint64_t wiring_digest() const { return wiring_digest_; }
 
-  /// What a network rank does among the given ranks: from a file if there is one that was planned for such calls and
-  /// exactly these ranks, else planned here for messages of CallKind::bytes. The root of `kind` is a network rank,
-  /// too. `window`: messages of a rank that may be unacknowledged; 0: as many as the file has, or window().
-  /// `measured`: plan for this network instead, whose links have other rates. Throws InputError.
+  /// The rank program of a network rank: from a plan file for this kind of call and exactly these ranks if there is
+  /// one, else planned here for messages of CallKind::bytes. The root of `kind` is a network rank, too. `window`:
+  /// messages of a rank that may be unacknowledged; 0: as many as the file has, or window(). `measured`: plan for this
+  /// network instead, whose links have other rates. Throws InputError.
   [[nodiscard]] Planned program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
                                 std::uint32_t window = 0, const Network* measured = nullptr) const;
 

@@ -25,7 +25,7 @@ void check_all_to_all(const RankProgram& program, std::uint32_t ranks, Rank rank
     throw InputError("the plan lacks messages");
 }
 
-/// What a rank holds of each contribution, in bytes as planned.
+/// The byte ranges that a rank holds of each contribution, at the planned sizes.
 class GatherCheck {
  public:
   GatherCheck(const Demand& demand, Rank rank) : demand_(demand), held_(demand.ranks) {
@@ -95,7 +95,7 @@ class DirectCheck {
   std::uint64_t bytes_ = 0;
 };
 
-/// What happens in phases `begin` to `end` − 1.
+/// The part of a rank program in phases `begin` to `end` − 1.
 RankProgram of_phases(const RankProgram& program, std::uint64_t begin, std::uint64_t end) {
   const auto within = [&](const auto& message) { return message.phase >= begin && message.phase < end; };
   RankProgram part;
@@ -116,7 +116,7 @@ RankProgram mirrored(const RankProgram& program, std::uint64_t phases) {
   return mirror;
 }
 
-/// What arrives in a phase can be sent on in the next.
+/// Data that arrives in one phase may be forwarded from the next phase on.
 void check_all_gather(const RankProgram& program, const Demand& demand, Rank rank) {
   GatherCheck check(demand, rank);
   auto receive = program.receives.begin();

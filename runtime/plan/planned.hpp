@@ -1,5 +1,5 @@
 #pragma once
-/// What a rank needs of a plan to take part in a collective call.
+/// The part of a plan that a rank needs to take part in a collective call.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace hocket::runtime {
 
-/// What the model says of a plan, in seconds for what it was made for; 0: not known on this rank.
+/// Model predictions for a plan, in seconds at the planned sizes; 0: not known on this rank.
 struct Figures {
   double predicted = 0;  ///< its phases, one after the other
   double bound = 0;      ///< no schedule is faster
 };
 
-/// What all ranks do, and where.
+/// The schedule of all ranks and its network.
 struct WholePlan {
   Network network;
   Schedule schedule;
@@ -25,7 +25,7 @@ struct WholePlan {
 
 struct Planned {
   RankProgram program;
-  Demand demand;  ///< what was planned for; actual sizes may differ
+  Demand demand;  ///< planned sizes; actual sizes may differ
   std::uint64_t phases = 0;
   std::uint32_t window = 1;  ///< messages of a rank that may be unacknowledged; 0: the MPI library carries them
   std::string scheduler = {};
@@ -37,6 +37,7 @@ struct Planned {
 /// exactly once; of a reduction, that it sends what it has for a block once, when all that comes in for it is there. A
 /// program that does not would hang or leave bytes undefined.
 void check_program(const Planned& planned, Rank rank);
-/// The same check of an irregular exchange. Of the matrix only the messages from and to `rank` count.
+/// Checks the rank program of an irregular exchange like check_program(). Only the messages from and to `rank` in the
+/// matrix are used.
 void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank);
 }  // namespace hocket::runtime

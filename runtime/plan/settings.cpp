@@ -41,7 +41,7 @@ std::uint64_t number(const char* name) {
 
 std::size_t word(const char* name) { return word_of(*find_variable(name), text(name)).value_or(0); }
 
-/// Of the value that is used, however it is written.
+/// Digest of the effective value, independent of its spelling.
 std::uint64_t digest_of(const Variable& variable) {
   const std::string value = text(variable);
   ByteWriter out;

@@ -1,6 +1,6 @@
 #pragma once
-/// What the environment asks of the runtime. Read once; wrong values are reported and ignored. A member for each row of
-/// runtime/environment/table.h.
+/// The runtime's settings from the environment, read once; invalid values are reported and ignored. There is one member
+/// for each row of runtime/environment/table.h.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,8 +28,8 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 #define OTHER(...)
 struct Settings {
   HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER, OTHER)
-  std::vector<std::string> plan_paths;       ///< of `plans`
-  std::vector<std::string> config_warnings;  ///< what is wrong with the environment, a line each
+  std::vector<std::string> plan_paths;       ///< the paths in `plans`
+  std::vector<std::string> config_warnings;  ///< messages about invalid settings, a line each
   std::uint64_t config_warnings_digest = 0;  ///< 0: there are none
   std::vector<std::uint64_t> must_match;     ///< digests of the values of must_match_variables()
 };
@@ -39,9 +39,9 @@ struct Settings {
 #undef OTHER
 
 [[nodiscard]] const Settings& settings();
-/// Whether what becomes of calls is to be told: HOCKET_REPORT, or HOCKET_LOG=2.
+/// True if the outcome of calls is reported: HOCKET_REPORT or HOCKET_LOG=2.
 extern const bool reporting;
-/// Whether calls are recorded: HOCKET_RECORD.
+/// True if calls are recorded (HOCKET_RECORD).
 extern const bool recording;
 
 /// Names of the variables that must be the same on all ranks.
@@ -51,7 +51,7 @@ extern const bool recording;
 void say(const std::string& text);
 /// A warning, each text once per process.
 void say_once(const std::string& text);
-/// A warning that some rank says: whether this one has said or heard it before. Now it has.
+/// Marks a warning as known to this rank; true if it already was.
 [[nodiscard]] bool heard(const std::string& text);
 
 }  // namespace hocket::runtime

@@ -70,7 +70,7 @@ void wait_for(Step step) {
   }
 }
 
-/// What one step of an operation (operation.hpp) or a pass does.
+/// Advances an operation (operation.hpp) or a pass by one step.
 template <class Work>
 [[nodiscard]] Progress step(Work& work) {
   const std::uint64_t before = work.moves();

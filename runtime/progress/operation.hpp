@@ -22,8 +22,8 @@ class Operation {
   /// It takes longer than it may: from here on it waits for no rank's turn, only for bytes. Where nothing can be done
   /// about it nothing changes.
   virtual void give_up_order() {}
-  /// Whether no other rank needs this one to advance it. False, even after post_remaining(), of what must be
-  /// forwarded when it comes in.
+  /// True if other ranks can finish without this rank's advancing the operation. False, even after post_remaining(),
+  /// while this rank must still forward data that has not arrived.
   [[nodiscard]] virtual bool handed_over() const = 0;
 };
 

@@ -15,7 +15,7 @@ namespace hocket::runtime {
 class ProgressThread {
  public:
   static ProgressThread& instance();
-  /// Whether this process may have one.
+  /// True if this process may have a progress thread.
   [[nodiscard]] static bool allowed();
   /// Repeats `step` until it is over. Does not block. The same work every time.
   void take_over(std::function<Progress()> step);
@@ -27,7 +27,7 @@ class ProgressThread {
 
   std::mutex mutex_;  ///< never held while waiting for anything but work
   std::condition_variable wake_;
-  std::function<Progress()> step_;  ///< of what it is needed for; empty: nothing
+  std::function<Progress()> step_;  ///< work in progress; empty: none
   std::atomic<bool> ending_ = false;
   std::thread thread_;
 };

@@ -40,7 +40,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-// What MPI asks about a generalized request.
+// Callbacks of generalized requests (MPI_Grequest_start).
 
 int tell_status(void*, MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);

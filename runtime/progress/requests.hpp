@@ -30,12 +30,12 @@ struct ManagedRequest {
   [[nodiscard]] bool complete() const { return state == State::complete; }
 
   std::unique_ptr<Operation> operation;
-  MPI_Comm comm;  ///< whose error handler hears of failures
+  MPI_Comm comm;  ///< its error handler is called on failure
   std::atomic<State> state = State::inactive;
   bool freed = false;                          ///< no handle of the program stands for it: nobody collects it
-  MPI_Request generalized = MPI_REQUEST_NULL;  ///< of a nonblocking call: MPI is told when it is over
+  MPI_Request generalized = MPI_REQUEST_NULL;  ///< set for a nonblocking call: completed when the operation is over
   bool free_when_over = false;                 ///< that request
-  int code = MPI_SUCCESS;                      ///< of the last time, once complete
+  int code = MPI_SUCCESS;                      ///< MPI code of the last completion
   Followed followed;
 };
 
@@ -59,9 +59,9 @@ class Requests {
   void post_remaining();
   /// Makes a complete request inactive, or frees that of a nonblocking operation; returns how it ended.
   int collect(ManagedRequest& served, MPI_Request* request);
-  /// Whether there are nonblocking operations that have failed and were not collected.
+  /// True if nonblocking operations have failed and were not collected.
   [[nodiscard]] bool any_failed() const { return failed_count_ > 0; }
-  /// Whether other ranks need this one to go on with something, although it has posted what remains.
+  /// True if other ranks still need this one to make progress although it has called post_remaining().
   [[nodiscard]] bool is_needed() const;
   [[nodiscard]] bool any_active() const { return active_count_ > 0; }
   /// The program frees the request of a nonblocking operation, which is an error unless it is over. False if it is not

@@ -7,7 +7,7 @@
 
 namespace hocket::runtime {
 
-/// Whether any operation of the program is active (requests.hpp).
+/// True if any operation of the program is active (requests.hpp).
 [[nodiscard]] bool any_active();
 /// A step of everything that is active; true if anything moved. Does not block.
 bool move_active();
@@ -34,7 +34,8 @@ inline void wait_until_done(MPI_Request& request) {
   check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
 }
 
-/// Of a collective call of the runtime's own. Waits in the MPI library, unless there is something to move meanwhile.
+/// Completes a collective call of the runtime's own. Waits inside the MPI library unless operations of the program need
+/// progress meanwhile.
 inline void finish_collective(MPI_Request& request) {
   if (any_active())
     wait_until_done(request);
@@ -50,8 +51,9 @@ void run_collective(Call begin, Arguments... arguments) {
   finish_collective(request);
 }
 
-/// What a blocking call of the MPI library returns: the one way to wait inside it. While this rank waits there, nobody
-/// moves its active requests, for which other ranks may wait: first it posts what remains of them.
+/// Makes a blocking call of the MPI library and returns its code; all such calls go through here. While this rank waits
+/// there, its active requests make no progress although other ranks may wait for them: so it posts their remaining
+/// messages first.
 template <class Call, class... Arguments>
 int wait_in_mpi(Call call, Arguments... arguments) {
   post_remaining();

@@ -7,7 +7,7 @@ namespace hocket::runtime {
 
 struct CallSite {
   std::string object;        ///< path of the program or library; empty if unknown
-  std::uint64_t offset = 0;  ///< of the call in it, as addr2line wants it
+  std::uint64_t offset = 0;  ///< the call's offset in the object, as addr2line expects it
   std::string function;      ///< empty if the object does not name it
   std::uint64_t into = 0;    ///< bytes from the beginning of the function
 

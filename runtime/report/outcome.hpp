@@ -1,5 +1,5 @@
 #pragma once
-/// What became of one call of the program.
+/// The outcome of one call of the program: scheduled, or left to the MPI library.
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -31,8 +31,9 @@ enum class FallbackReason : std::uint8_t {
 struct Outcome {
   enum class Kind : std::uint8_t { untold, native, scheduled };
   Kind kind = Kind::untold;
-  FallbackReason why = {};  ///< of native calls
-  std::string detail = {};  ///< of scheduled ones, by what: "switch-ring", "bundles by switch-ring"; else why in words
+  FallbackReason why = {};  ///< set for native calls
+  std::string detail =
+      {};  ///< scheduled: the algorithm ("switch-ring", "bundles by switch-ring"); native: the reason in words
   auto operator<=>(const Outcome&) const = default;
 };
 

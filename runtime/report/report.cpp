@@ -130,7 +130,7 @@ class Report {
   void write(Clock::time_point now);
   void log(const CurrentCall& call, const CallSite& site, std::uint64_t message);
 
-  std::mutex mutex_;  ///< of all below
+  std::mutex mutex_;  ///< guards all below
   Reporter reporter_ = this_process();
   std::string path_ =
       settings().report.empty() ? "" : settings().report + "/" + reporter_.host + "-" + std::to_string(reporter_.pid);

@@ -1,5 +1,5 @@
 #pragma once
-/// What becomes of the program's calls: for the summary at the end (HOCKET_REPORT) and the log (HOCKET_LOG=2).
+/// Records of the outcome of the program's calls, for the summary at exit (HOCKET_REPORT) and the log (HOCKET_LOG=2).
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -38,13 +38,13 @@ inline void note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::u
     detail::note_scheduled(exchange, bytes, message, has_root);
 }
 
-/// By one rank of the communicator, when it ends.
+/// Adds a row to the report. One rank of a communicator calls this when the communicator is freed.
 void note_choice(ChoiceRow row);
 
 /// An exchange that outlives the call that asked for it: its time counts from each start to its end.
 class Followed {
  public:
-  /// Of the call that this thread is in.
+  /// The account of the MPI call that this thread is in.
   [[nodiscard]] static Followed this_call();
   void started();
   void over();

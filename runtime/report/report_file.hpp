@@ -1,5 +1,5 @@
 #pragma once
-/// What a rank hands to `hocket run --report`: lines of JSON (docs/running.md).
+/// JSON lines that a rank writes for `hocket run --report` (docs/running.md).
 #include <span>
 #include <string>
 
@@ -11,9 +11,9 @@ namespace hocket::runtime {
 struct Reporter {
   std::string host;
   long pid = 0;
-  int rank = -1;         ///< of those that the launcher started; -1: unknown
+  int rank = -1;         ///< rank in the launcher's job; -1: unknown
   bool in_world = true;  ///< MPI_Finalize will end its calls
-  bool spawned = false;  ///< by other ranks of the job; they have ranks of their own
+  bool spawned = false;  ///< started by MPI_Comm_spawn, in an MPI_COMM_WORLD of its own
 };
 
 /// `finished`: there will be no more calls.

@@ -15,17 +15,17 @@ namespace hocket::runtime {
 /// "small", "few_ranks", …; empty for calls that are scheduled.
 [[nodiscard]] std::string_view reason(const Outcome& outcome);
 
-/// What calls in one row have in common.
+/// The key by which calls are grouped into rows.
 struct CallKey {
   int call = 0;  ///< number in calls.h
   const void* returns_to = nullptr;
-  int ranks = 0;       ///< of the communicator
+  int ranks = 0;       ///< communicator size
   int size_class = 0;  ///< bits of the bytes per message; 0: empty ones
   Outcome outcome;
   auto operator<=>(const CallKey&) const = default;
 };
 
-/// What happened in one exchange. Bytes are those to other ranks.
+/// Totals of one exchange. `bytes` counts those sent to other ranks.
 struct Exchanged {
   std::uint64_t bytes = 0;
   Figures figures;
@@ -42,20 +42,20 @@ struct CallRow {
   void add(const Exchanged& exchanged, std::uint64_t times = 1);
 };
 
-/// What was found out about calls of one kind and size on one communicator.
+/// The timings kept for calls of one kind and size on one communicator.
 struct ChoiceRow {
   std::string collective, candidate;  ///< "all-to-all", "window-2"; who serves them by now
   int ranks = 0, hosts = 0;
-  std::uint64_t bytes = 0;  ///< of a message in the first of them
+  std::uint64_t bytes = 0;  ///< message size in the first of these calls
   std::uint64_t calls = 0, trials = 0;
   double native = 0;     ///< seconds of a call, by the MPI library; 0: not known, as below
-  double predicted = 0;  ///< by the candidate
+  double predicted = 0;  ///< seconds of a call by the candidate, from the model
   double measured = 0;
 };
 
 using CallTable = std::map<CallKey, CallRow>;
 
-/// Of calls.h: "MPI_Alltoall".
+/// The name of a call in calls.h, such as "MPI_Alltoall".
 [[nodiscard]] std::string_view call_name(int call);
 /// Which of its arguments is the communicator.
 [[nodiscard]] int communicator_argument(int call);

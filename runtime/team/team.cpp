@@ -25,7 +25,7 @@ namespace {
 
 const std::string consequence = "the MPI library serves this communicator";
 
-/// Whether messages from every rank to the next one share a channel.
+/// True if two of the messages from each rank to the next share a channel.
 bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) {
   std::vector<std::uint32_t> used(network.channels(), 0);
   std::vector<Channel> route;
@@ -38,7 +38,7 @@ bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) 
   return false;
 }
 
-/// Whether some rank was started apart from the others: nobody knows whether it has this runtime, too.
+/// True if some rank is outside MPI_COMM_WORLD, and so may run without Hocket.
 bool joins_worlds(MPI_Comm comm) { return in_world() && std::ranges::count(world_ranks(comm), MPI_UNDEFINED) > 0; }
 
 /// Grows when a team ends: its communicator's handle may come again.

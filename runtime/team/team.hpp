@@ -1,6 +1,6 @@
 #pragma once
-/// What the ranks of one communicator have agreed on: plans and a private communicator, or to
-/// leave calls to the MPI library. Lives as an attribute of the communicator and dies with it.
+/// The agreement among the ranks of one communicator: plans and a private communicator, or the decision to leave calls
+/// to the MPI library. It is stored as an attribute of the communicator and freed with it.
 #include <mpi.h>
 
 #include <cstdint>
@@ -55,8 +55,9 @@ class Team {
   /// The ranks agree on whether they can follow a plan together, which costs some collective calls. Collective.
   void meet(MPI_Comm comm);
   [[nodiscard]] bool met() const { return met_; }
-  /// Of irregular calls before the ranks have met, to be asked once per call: whether this one's size is looked at. The
-  /// first is, then after sixteen times as many calls each time; never in step with a program that repeats itself.
+  /// Call once per irregular call before meet(): true if the ranks should compare this call's size. The first call is
+  /// checked, then with exponential back-off (factor 16); a jitter of 0 to 2 calls avoids resonance with periodic
+  /// programs.
   [[nodiscard]] bool looks_at_size() {
     if (has_large_calls_ || ++irregular_calls_ != next_look_) return false;
     next_look_ = 16 * next_look_ + looks_++ % 3;
@@ -69,7 +70,7 @@ class Team {
 
   /// False if there is no plan to follow, or nothing crosses a wire that could collide.
   [[nodiscard]] bool could_collide() const { return !left_alone_ && hosts_ >= 2 && size_ >= 3; }
-  /// Of a team in which nothing could: why.
+  /// The reason for falling back where !could_meet() or !could_collide().
   [[nodiscard]] FallbackReason why_native() const {
     if (left_alone_) return FallbackReason::left_alone;
     return size_ >= 3 && hosts_ == 0 ? FallbackReason::no_place : FallbackReason::few_ranks;
@@ -83,17 +84,18 @@ class Team {
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate = as_planned);
-  /// Whether an exchange made by a bundled candidate takes messages of so many bytes. There must be one.
+  /// True if messages of `bytes` bytes fit the shared memory of the two-level exchange for `kind`, which must exist.
   [[nodiscard]] bool bundles(CallKind kind, std::size_t bytes) const;
-  /// Of irregular calls, whose sizes their bundles tell: the exchange of leaders, which takes all of them. Null: this
-  /// is no candidate that bundles, or there is no memory. Collective.
+  /// The exchange between leaders that serves all two-level irregular calls; message sizes travel inside the bundles.
+  /// Null if `candidate` is not a two-level one or no shared memory is available. Collective.
   [[nodiscard]] Exchange* irregular_bundles(MPI_Comm comm, const Candidate& candidate);
   /// Bytes of an irregular call between two ranks, on average, when the ranks last looked at one; 0: not yet.
   [[nodiscard]] std::size_t irregular_bytes() const { return irregular_bytes_; }
-  /// What an irregular call has sent. `rooted`: by one rank, or to one. Large calls make the ranks meet, but not those
-  /// that hardly use the wires. All ranks say so at the same call.
+  /// Records the volume of an irregular call. `rooted`: all messages have one rank as source or destination. A large
+  /// call makes the ranks meet in the next one, unless it `outran_wires`: then the network hardly limits it. Every rank
+  /// calls this for the same MPI call.
   void looked_at(const Extent& extent, bool rooted, bool outran_wires);
-  /// Who serves the calls whose size is known, where no limit decides.
+  /// The selection of candidates for calls whose size all ranks know, used where no size threshold decides.
   [[nodiscard]] Choices& choices();
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
   /// ranks alike, where there are too many.
@@ -101,18 +103,17 @@ class Team {
   /// Where sizes decide: smaller contributions to an all-gather, on average, are left to the MPI library. Its rings
   /// follow the order of ranks: where that order suits the network they are harder to beat.
   [[nodiscard]] std::size_t least_gather_bytes() const;
-  /// By which all-to-alls and irregular exchanges are planned: that of the plans, or with the widths of uplinks as they
-  /// were measured. Made on first use, collectively. Null, on all ranks alike and with a warning, where these widths
-  /// are only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link with
-  /// one message each way.
+  /// The network for which all-to-alls and irregular exchanges are planned: the plans' own, or a copy with measured
+  /// uplink bandwidths. Made on first use, collectively. Null, on all ranks alike and with a warning, where these
+  /// widths are only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link
+  /// with one message each way.
   [[nodiscard]] const Network* network(MPI_Comm comm);
-  /// With whom this rank exchanges messages in a call: see KnownNeighbours.
+  /// The peers of this rank in a call: see KnownNeighbours.
   [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach) { return neighbours_.find(comm, reach); }
   /// Exchanges with messages of different sizes.
   [[nodiscard]] VectorExchanges& vectors();
-  /// Of all scheduled calls on this communicator that block: they follow each other, and every message
-  /// of one is received in it. Made on first use, collectively; MPI_COMM_NULL, on all ranks alike, where there are too
-  /// many.
+  /// The communicator of all blocking scheduled calls, which can share one: they never overlap, and each receives all
+  /// its messages. Made on first use, collectively; MPI_COMM_NULL, on all ranks alike, where there are too many.
   [[nodiscard]] MPI_Comm private_comm(MPI_Comm comm);
 
  private:
@@ -130,7 +131,7 @@ class Team {
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                ///< 0: the ranks cannot follow a plan together
   bool machines_differ_ = true;  ///< no two hosts are one machine
-  bool left_alone_ = false;      ///< by hocket_leave_alone
+  bool left_alone_ = false;      ///< set by hocket_leave_alone
   bool met_ = false;
   const Candidate* fixed_ = nullptr;
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
