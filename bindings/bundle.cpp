@@ -79,7 +79,8 @@ std::vector<std::tuple<std::string, std::uint64_t, std::string>> findings_of_bot
   return found;
 }
 
-/// Of both levels, by kind.
+/// Violation counts of both levels (messages between hosts, copies within them), keyed by kind; zero counts are left
+/// out.
 nb::dict counts_of_both(const BundleCertificate& c) {
   nb::dict counts;
   for (std::size_t i = 0; i < violation_kinds; ++i)

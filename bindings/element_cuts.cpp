@@ -44,7 +44,7 @@ std::pair<std::size_t, Counts> count(const Counts& begins, const Positions& posi
   return {good, counts};
 }
 
-/// What is done to elements: checked, and with the first element of each bucket if they are in the order of buckets.
+/// The checked cuts between buckets, and the index of each bucket's first element once elements lie in bucket order.
 struct Divided {
   Cuts cuts;
   Counts first;

@@ -97,7 +97,7 @@ std::vector<double> settle(std::size_t width, const Source& from, const Vector<c
     if (offset >= region) check(false, "an offset is out of range");
   check_apart(from, to);
   std::vector<std::uint8_t> takes(region);
-  volatile std::ptrdiff_t filled = 0;  // as the runtime looks whether all places are taken
+  volatile std::ptrdiff_t filled = 0;  // volatile: the runtime's check that all places are taken is timed, too
   return timed(repeat, [&] {
     for (std::size_t begin = 0; begin < n; begin += region) {
       scatter_marking(width, bytes_of(from) + begin * width, span_of(offsets).subspan(begin, region),

@@ -1,6 +1,5 @@
 #pragma once
-/// What the bindings of element kernels have in common: numpy arrays as bytes, checks, and the time that a kernel
-/// takes.
+/// Helpers shared by the bindings of element kernels: numpy arrays as bytes, argument checks, and timing.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 

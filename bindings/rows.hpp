@@ -1,5 +1,5 @@
 #pragma once
-/// What `_core.Rows` holds.
+/// State of `_core.Rows`.
 #include <string>
 
 #include "core/algorithms/closed_forms.hpp"

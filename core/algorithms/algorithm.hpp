@@ -16,11 +16,11 @@
 
 namespace hocket {
 
-/// What a schedule may be fitted to besides network and demand.
+/// Inputs of an algorithm besides network and demand.
 struct SchedulerOptions {
   double startup = 0;                       ///< seconds a message costs besides its transfer (t_s, α)
-  std::uint64_t seed = 1;                   ///< of schedulers that draw lots: same seed, same schedule
-  const ChannelSharing* sharing = nullptr;  ///< of the demand's messages, if the caller knows it already
+  std::uint64_t seed = 1;                   ///< random seed: the same seed gives the same schedule
+  const ChannelSharing* sharing = nullptr;  ///< channel shares of the demand's messages; null: not computed yet
 };
 
 /// A schedule of which a rank need not know the whole; null: then `why_not` says why, or nothing where the network is
@@ -41,10 +41,10 @@ struct Scheduler {
   /// Empty if the scheduler serves this network and demand, else the reason why not.
   std::string_view (*why_not)(const Network&, const Demand&);
   Schedule (*make)(const Network&, const Demand&, const SchedulerOptions&);
-  std::string_view guarantee = {};  ///< what its schedules are proven to reach; empty: nothing beyond the above
+  std::string_view guarantee = {};  ///< guarantee proven for its schedules; empty: nothing beyond the above
   /// The order in which one is chosen where nobody names one, from 1; 0: it is not.
   int rank = 0;
-  /// Whether its schedule is so far from the bound that later ones are tried first; null: it never is.
+  /// True if its schedule is so far from the bound that later algorithms are tried first; null: never.
   bool (*is_far)(const Network&, const Demand&, const Bounds&) = nullptr;
   /// It is made for one contribution, in pieces as fine as pays; simulating them all would take minutes.
   bool one_contribution = false;
@@ -54,7 +54,7 @@ struct Scheduler {
 
 [[nodiscard]] std::span<const Scheduler* const> schedulers();
 
-/// Those of a pattern from which one is chosen, in that order.
+/// The algorithms of a pattern that are chosen automatically, by ascending `rank`.
 [[nodiscard]] std::vector<const Scheduler*> by_rank(Pattern pattern);
 
 /// Throws InputError that lists the known names. Reductions are scheduled as all-gathers.

@@ -45,7 +45,7 @@ double startup_ratio(const Network& network, const Demand& demand, const Schedul
 namespace algorithms {
 namespace {
 
-/// What the steps' messages carry, as lists of pieces: one for each content, which many messages share.
+/// The piece lists that the steps' messages carry: one for each distinct content, which many messages share.
 class Contents {
  public:
   Contents(const Demand& demand, const gossip::Steps& steps) : demand_(demand), steps_(steps) {

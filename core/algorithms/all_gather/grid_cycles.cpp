@@ -83,7 +83,7 @@ class Factors {
     return std::find(list.begin(), list.end(), b) != list.end();
   }
 
-  /// How the number of rings changes when links (u, v) and (w, x) give way to (u, w) and (v, x).
+  /// Change in the number of rings when links (u, v) and (w, x) are replaced by (u, w) and (v, x).
   [[nodiscard]] int change(std::uint32_t factor, Node u, Node v, Node w, Node x) const {
     if (factor == rings_) return 0;
     const auto& place = place_[factor];

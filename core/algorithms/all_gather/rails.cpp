@@ -51,7 +51,7 @@ Schedule schedule_in_step(const Demand& demand, const Streams& streams) {
   std::vector<std::vector<Rank>> order(rails, std::vector<Rank>(n));
   for (std::uint32_t rail = 0; rail < rails; ++rail)
     for (Rank rank = 0; rank < n; ++rank) order[rail][streams.place[rail][rank]] = rank;
-  std::vector<Piece> part;  // of every contribution, per rail
+  std::vector<Piece> part;  // per rail: its part of every contribution
   for (const Chunk& chunk : streams.chunks)
     if (chunk.origin == 0) part.push_back({0, everyone, chunk.offset, chunk.length});
   const std::uint64_t sends = std::uint64_t{n} * (n - 1) * rails;

@@ -12,8 +12,8 @@
 namespace hocket {
 namespace {
 
-/// By channel, the place of the only edge that uses it, or none. `gathers`: edges go onward, and count by their begin;
-/// else backward, by their end.
+/// Per channel: the place of the only edge that uses it, or `none`. `gathers`: edges lead onward and are numbered by
+/// their begin; otherwise they lead backward and are numbered by their end.
 class ChannelUsers {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -28,7 +28,7 @@ class ChannelUsers {
     }
   }
   [[nodiscard]] std::uint32_t of(Channel channel) const { return user_[channel]; }
-  /// Whether no two edges use one.
+  /// True if no channel is used by two edges.
   [[nodiscard]] bool apart() const { return apart_; }
 
  private:
@@ -48,7 +48,8 @@ std::vector<TurnWait> turn_waits_of(const Network& network, std::span<const Rank
   return waits;
 }
 
-/// Of several channels between the same two edges the one with the least capacity tells.
+/// Sorts the waits and keeps, of several channels between the same two edges, only the one with the least capacity: its
+/// wait implies the others.
 void sort_by(std::vector<TurnWait>& waits, std::uint32_t TurnWait::* first, std::uint32_t TurnWait::* second) {
   const auto key = [=](const TurnWait& wait) { return std::tuple(wait.*first, wait.*second, wait.capacity); };
   std::ranges::sort(waits, {}, key);
@@ -97,8 +98,8 @@ void RingRows::add_half(RankProgram& program, std::uint64_t place, bool gathers)
   }
 }
 
-/// What goes onward in step i after the turn waits for what has come by the same channel `capacity` × `window` messages
-/// before, as derive_waits() has it.
+/// Adds the tokens of the turn: a message sent onward in step i after the turn waits for the message that used the same
+/// channel `capacity` × `window` messages earlier (the rule of derive_waits()).
 void RingRows::add_turn(RankProgram& program, std::uint32_t place, std::uint32_t window) const {
   // Calls work(phase of the earlier message, phase of the later one).
   const auto each_step = [&](const TurnWait& wait, auto work) {

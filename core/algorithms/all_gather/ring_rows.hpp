@@ -26,10 +26,10 @@ class RingRows {
   [[nodiscard]] std::uint64_t phases() const { return turn() * (pattern() == Pattern::all_reduce ? 2 : 1); }
   /// `window`: messages in flight that waits allow on a channel. Throws InputError if there is no such rank.
   [[nodiscard]] RankProgram row(Rank rank, std::uint32_t window) const;
-  /// What verify_ring() judges.
+  /// The ranks in the order of the ring, as verify_ring() checks them.
   [[nodiscard]] std::span<const Rank> order() const { return order_; }
   [[nodiscard]] Pattern pattern() const { return demand_.pattern; }
-  /// Of an all-reduce: who waits at the turn, by what it sends first, and for whom.
+  /// The waits between the halves of an all-reduce, sorted by the edge that waits. Empty for other patterns.
   [[nodiscard]] std::span<const TurnWait> turn_waits() const { return by_waiting_; }
 
  private:

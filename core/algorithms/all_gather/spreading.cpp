@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t most_ranks = 256;      // a second or a few on one core
 constexpr std::uint32_t most_looked_at = 256;  ///< parts compared for one send
-constexpr double most_part_sends = 1e6;        ///< of one schedule; beyond, parts grow
+constexpr double most_part_sends = 1e6;        ///< sends of all parts in one schedule; beyond, parts grow
 
 class PartSet {
  public:
@@ -128,7 +128,7 @@ class Spreading {
     if (hops_.size() == pieces_.begin.size() - 1) hops_.push_back({src, dst});
   }
 
-  /// What ranks of the same host hold comes through memory, as one message from each.
+  /// Sends `dst` what the other ranks of its host hold, through memory, as one message from each.
   void copy_from_mates(Rank dst) {
     const Node host = network_.host_of(dst);
     const Rank first = network_.first_rank(host), end = first + network_.spec().ranks[host];
@@ -224,7 +224,7 @@ std::uint32_t parts_of(const Network& network) {
   return std::clamp(least, 1u, 16u);
 }
 
-/// What the ranks contribute, in bytes.
+/// The ranks' contributions in bytes. `unequal`: the largest one exceeds the mean by more than a tenth.
 struct Volume {
   explicit Volume(const Demand& demand) {
     for (Rank rank = 0; rank < demand.ranks; ++rank) {

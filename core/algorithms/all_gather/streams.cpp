@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t most_chunk_sends = 40'000'000;  // beyond, chunks grow
 constexpr double smallest_chunk = 1024;                 // bytes: less is all header
-constexpr double memory_speed = 8;                      // of a copy between ranks of one host, in host speeds
+constexpr double memory_speed = 8;                      // speed of a copy between ranks of one host, in host speeds
 
 struct Waiting {  ///< a chunk that its edge has still to carry
   std::uint32_t chunk, phase;

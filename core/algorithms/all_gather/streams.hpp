@@ -61,9 +61,9 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 /// (1 or more).
 [[nodiscard]] std::vector<Chunk> cut_contributions(const Demand& demand, std::uint32_t rails, double longest);
 
-/// What the streams cost if every rail carries its share of every contribution.
+/// Cost of the streams if every rail carries its share of every contribution.
 struct StreamLoad {
-  double seconds = 0;  ///< that the busiest channel or (one-port) port is busy
+  double seconds = 0;  ///< busy time of the busiest channel or (one-port) port
   double mean = 0;     ///< fourth powers over all of them: falls when one of several busiest is relieved
   double sent = 0;     ///< bytes of the busiest sender
   auto operator<=>(const StreamLoad&) const = default;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t search_budget = 3'000'000;  ///< edges looked at
 constexpr std::uint32_t most_rails = 4;
-constexpr std::uint32_t most_ranks_compared = 1024;  ///< by their whole schedules
+constexpr std::uint32_t most_ranks_compared = 1024;  ///< ranks up to which whole schedules are compared
 constexpr double good_enough = 1.03;                 ///< times the bound: no more is tried
 constexpr std::size_t most_swaps = 12;               ///< branches of a switch whose order is searched
 

@@ -15,7 +15,7 @@ class Below {
 
   /// The branch in which the lower end of the channel's link is.
   [[nodiscard]] std::uint32_t branch(Channel channel) const { return of(channel).branch; }
-  /// Whether the channel leads towards the root.
+  /// True if the channel leads towards the root.
   [[nodiscard]] bool up(Channel channel) const { return (channel % 2 == 0) == of(channel).a_is_lower; }
   /// The places of the ranks below.
   [[nodiscard]] PlaceSet places(Channel channel) const {

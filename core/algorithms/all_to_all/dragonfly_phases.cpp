@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t most_turns = std::uint64_t{1} << 28;
 constexpr std::uint8_t no_turn = 255;
 
-/// Of 0 … end - 1 those whose remainder by `modulus` is below `least`.
+/// Number of values in 0 … end - 1 whose remainder by `modulus` is below `least`.
 std::uint32_t with_remainder_below(std::uint32_t least, std::uint32_t end, std::uint32_t modulus) {
   return end / modulus * least + std::min(end % modulus, least);
 }

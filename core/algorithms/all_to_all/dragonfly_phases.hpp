@@ -43,7 +43,7 @@ class DragonflyPhases {
   /// The messages of src in phases before its message to dst.
   [[nodiscard]] std::uint32_t sends_before(Rank src, Rank dst) const;
 
-  // What the form is made of, for who turns it round.
+  // Parts of the form, for code that inverts it: from a channel and a phase to the message.
 
   enum class Kind : std::uint8_t {
     inside,  ///< within groups
@@ -53,8 +53,8 @@ class DragonflyPhases {
   struct Step {
     Kind kind;
     std::uint32_t shift;  ///< inside: of routers; else which colour comes first
-    std::uint32_t batch;  ///< of colours
-    std::uint32_t round;  ///< apart: of the matchings
+    std::uint32_t batch;  ///< number of the batch of colours
+    std::uint32_t round;  ///< apart: number of the round of the matchings
     bool turned;          ///< apart: which end of a pair comes first
     std::uint32_t turn;   ///< alike: of the circles' messages
   };
@@ -68,11 +68,11 @@ class DragonflyPhases {
     return static_cast<std::uint32_t>(phase < within ? phase / hosts_ : inside_ + (phase - within) / block());
   }
   [[nodiscard]] Step step(std::uint32_t number) const;
-  /// The same for the phase of a step that is so many after its first.
+  /// Overloads for a step known to the caller: `offset` counts phases from the step's first.
   [[nodiscard]] std::optional<Rank> target(Rank rank, const Step& step, std::uint64_t offset) const;
   [[nodiscard]] std::optional<Rank> source(Rank rank, const Step& step, std::uint64_t offset) const;
-  /// Which hosts of the routers take part: `sender` and `receiver` are added to the colour; inside, the receiver's is
-  /// added to the sender's own number, and the sender's is not used.
+  /// Hosts of the routers that take part: `sender` and `receiver` are added to the colour. Within groups `receiver` is
+  /// added to the sender's own number, and `sender` is not used.
   struct Hosts {
     std::uint32_t sender, receiver;
   };
@@ -85,17 +85,18 @@ class DragonflyPhases {
   struct Lane {
     std::uint32_t colour, first, last;
   };
-  /// Of a step within groups: the sender's host for this difference; there may be no host with this number.
+  /// The sender's host number for this difference, in a step within groups; a host of this number need not exist.
   [[nodiscard]] std::uint32_t sender_inside(const Step& step, std::uint32_t difference) const {
     return wrapped(difference + inside_ - step.shift, inside_);
   }
-  /// Of a step between groups: the lane of a colour, if it is in the step's batch.
+  /// The lane of a colour in a step between groups; none if the colour is not in the step's batch.
   [[nodiscard]] std::optional<Lane> lane_of(const Step& step, std::uint32_t colour) const;
-  /// Of a step between groups: the lane with this difference, as the first or as the last one.
+  /// The lane with this first (`is_last`: last) difference, in a step between groups.
   [[nodiscard]] std::optional<Lane> lane_with(const Step& step, std::uint32_t difference, bool is_last) const;
-  /// Of a step between groups: the lane in which a host with this number sends, or receives, when `added` is added.
+  /// The lane, in a step between groups, in which the host with this number takes part, `added` being added to the
+  /// colour: Hosts::sender to find where it sends, Hosts::receiver to find where it receives.
   [[nodiscard]] std::optional<Lane> lane_of_host(const Step& step, std::uint32_t host, std::uint32_t added) const;
-  /// Whether the link carries a message of this lane in this step.
+  /// True if the link carries a message of this lane in this step.
   [[nodiscard]] bool takes_turn(const Step& step, const Lane& lane, Channel link) const {
     return step.kind != Kind::alike || turn_of(link, lane) == step.turn;
   }
@@ -105,7 +106,7 @@ class DragonflyPhases {
   [[nodiscard]] std::uint32_t host_after(std::uint32_t number, std::uint32_t added) const {
     return wrapped((number < hosts_ ? number : number % hosts_) + added, hosts_);
   }
-  /// How far a host is behind a number, around.
+  /// Cyclic distance from a number to a host, modulo the hosts of a router: the inverse of host_after().
   [[nodiscard]] std::uint32_t host_before(std::uint32_t host, std::uint32_t number) const {
     return wrapped(host + hosts_ - (number < hosts_ ? number : number % hosts_), hosts_);
   }
@@ -134,7 +135,7 @@ class DragonflyPhases {
     const std::uint32_t place = router % routers_;
     return router - place + wrapped(place + difference, routers_);
   }
-  /// How far the place of a router is behind that of another one, around.
+  /// Cyclic distance from the place of one router within its group to that of another.
   [[nodiscard]] std::uint32_t difference(std::uint32_t from, std::uint32_t to) const {
     return wrapped(to % routers_ + routers_ - from % routers_, routers_);
   }
@@ -160,7 +161,7 @@ class DragonflyPhases {
 
   std::shared_ptr<const Dragonfly> dragonfly_;
   std::uint32_t groups_, routers_, hosts_ = 0, colours_ = 0;
-  Tournament matchings_;                                  ///< of differences
+  Tournament matchings_;                                  ///< matchings of the differences
   std::uint32_t at_once_ = 0;                             ///< colours of a batch
   std::uint32_t inside_ = 0;                              ///< steps within groups
   std::vector<std::uint32_t> first_step_;                 ///< per batch, and the end

@@ -9,10 +9,10 @@
 namespace hocket {
 
 /// In phase j the rank at position p sends to p + j + 1, around; positions follow the hosts in the order of the tree.
-/// By D-mod-k no two messages of a phase share a channel where a subtree that messages leave has as many channels up
-/// as hosts, each with a rank. Then ranks fill whole subtrees: the hosts of one have the same last digits, whichever
-/// subtrees these are. Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic for MPI
-/// global collectives" (2012); whole subtrees: own.
+/// With D-mod-k routes no two messages of a phase share a channel if every subtree that messages leave has as many
+/// channels up as hosts, each with a rank. Then ranks fill whole subtrees: the hosts of one have the same last digits,
+/// whichever subtrees these are. Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic
+/// for MPI global collectives" (2012); whole subtrees: own.
 class FatTreeShifts {
  public:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
@@ -33,9 +33,9 @@ class FatTreeShifts {
 
   [[nodiscard]] std::uint32_t position(Rank rank) const { return position_[rank]; }
   [[nodiscard]] Rank at(std::uint64_t position) const { return rank_at_[position % ranks()]; }
-  /// Of a host by its number in the order of the tree; nowhere: it has no rank.
+  /// The position of a host, given by its number in the order of the tree; `nowhere` if the host has no rank.
   [[nodiscard]] std::uint32_t position_of_host(std::uint32_t host) const { return position_of_host_[host]; }
-  /// Whether there are messages from one subtree of the level to another.
+  /// True unless one node of the level has all ranks below it: then messages leave subtrees of the level.
   [[nodiscard]] bool are_left(std::uint32_t level) const { return rank_at_.size() > alone_below_[level]; }
 
  private:

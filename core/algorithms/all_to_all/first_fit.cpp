@@ -67,10 +67,10 @@ Packed fit(const Resources& resources, const std::vector<Hop>& hops, const std::
   return packed;
 }
 
-/// How hard a message is to place, by three measures; those hardest to place come first.
+/// Difficulty of placing a message, by three measures in this order; the hardest messages are placed first.
 struct Hardness {
   std::uint64_t scarcest = 0;  ///< load per capacity of its scarcest resource
-  std::uint64_t total = 0;     ///< the same, of all its resources together
+  std::uint64_t total = 0;     ///< load per capacity, summed over its resources
   std::uint64_t length = 0;    ///< resources that it needs
 };
 

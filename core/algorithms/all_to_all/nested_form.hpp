@@ -63,7 +63,7 @@ class NestedForm final : public ClosedForm {
   };
   /// The nearest digits of a shift, from the given ones on, that lead to a subtree with ranks; `digits` become these.
   [[nodiscard]] std::optional<Id> settle(const Walk& walk, Digits& digits, Side side) const;
-  /// By the digits of a subtree of the level `bottom`, from the one above it on the level `top`.
+  /// The walk from the ancestor of `subtree` on level `top` down to `subtree`, which is on level `bottom`.
   [[nodiscard]] Walk walk(std::uint32_t bottom, std::uint32_t top, Id subtree, bool receives) const;
   [[nodiscard]] Turn first_of(Id dst, const Turn& from, Side side) const;
   [[nodiscard]] std::optional<PhasedMessage> nearest_to(Id dst, const Walk& walk, Turn turn, Side side) const;

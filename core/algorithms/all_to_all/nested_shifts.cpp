@@ -46,7 +46,7 @@ void NestedShifts::number_subtrees(const Network& network) {
   }
   first_child_.resize(tree.levels() + 1);
   first_host_.resize(tree.levels() + 1);
-  std::vector<std::uint32_t> numbers = number_;  // of the level's subtrees, in the order of the whole tree
+  std::vector<std::uint32_t> numbers = number_;  // per subtree of the level: its number in the whole tree's order
   for (std::uint32_t level = 0; level < tree.levels(); ++level) {
     const std::uint32_t size = tree.hosts_below(level + 1) / tree.hosts_below(level);
     std::vector<Id>& parent = parent_.emplace_back();
@@ -174,8 +174,8 @@ std::optional<Rank> NestedShifts::source(Rank rank, std::uint64_t phase) const {
   return found ? std::optional(rank_at_[*found]) : std::nullopt;
 }
 
-/// What is sent below the subtree that has both, then beside dst on each level from there down: subtrees from src's own
-/// digit on, round to dst's.
+/// Counts two kinds of sends: all those within src's child of the smallest subtree that has both ranks; then, on each
+/// level from there down, those to siblings of dst's subtree, from src's own digit cyclically to dst's.
 std::uint32_t NestedShifts::sends_before(Rank src, Rank dst) const {
   Id from = host(src), to = host(dst);
   Id below = from;  // the subtree of src next to the one that has both

@@ -23,7 +23,7 @@ namespace hocket {
 /// free traffic for MPI global collectives" (2012), which need full trees.
 class NestedShifts {
  public:
-  using Id = std::uint32_t;  ///< of a subtree with ranks, on its level, in the order of the tree; level 0: hosts
+  using Id = std::uint32_t;  ///< index of a subtree with ranks on its level, in the order of the tree; level 0: hosts
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
   static constexpr std::uint32_t most_levels = 8;
   using Digits = std::array<std::uint32_t, most_levels>;
@@ -42,7 +42,7 @@ class NestedShifts {
   /// The messages of src in phases before its message to dst.
   [[nodiscard]] std::uint32_t sends_before(Rank src, Rank dst) const;
 
-  // What the form is made of, for who turns it round.
+  // Parts of the form, for code that inverts it: from a channel and a phase to the message.
   [[nodiscard]] std::uint32_t levels() const { return static_cast<std::uint32_t>(side_.size()); }
   /// The most children with ranks that a subtree of the level above has.
   [[nodiscard]] std::uint32_t side(std::uint32_t level) const { return side_[level]; }
@@ -52,7 +52,7 @@ class NestedShifts {
   }
   [[nodiscard]] Id host(Rank rank) const { return host_of_[rank]; }
   [[nodiscard]] Rank rank(Id host) const { return rank_at_[host]; }
-  /// Of a host in the order of the whole tree.
+  /// The number of a host in the order of the whole tree.
   [[nodiscard]] std::uint32_t number(Id host) const { return number_[host]; }
   [[nodiscard]] Id parent(std::uint32_t level, Id subtree) const { return parent_[level][subtree]; }
   [[nodiscard]] Id first_child(std::uint32_t level, Id subtree) const { return first_child_[level][subtree]; }

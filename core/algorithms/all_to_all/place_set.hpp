@@ -34,12 +34,12 @@ class PlaceSet {
     const auto* it = std::lower_bound(list_, list_ + count_, place);
     return it == list_ + count_ ? std::nullopt : std::optional(*it);
   }
-  /// Steps back (on) from the place to the nearest one, round a circle of m places; 0 if it is one.
+  /// Steps back (on) from the place to the nearest one of the set, round a circle of m places; 0 if it is in the set.
   [[nodiscard]] std::uint64_t steps(std::uint32_t place, std::uint64_t m, Side side) const {
     if (const auto found = nearest(place, side)) return side == Side::before ? place - *found : *found - place;
     return side == Side::before ? place + m - last() : first() + m - place;
   }
-  /// The same to the nearest place that is not one of them; there must be one.
+  /// Steps back (on) from the place to the nearest one outside the set, which must exist; 0 if it is outside itself.
   [[nodiscard]] std::uint64_t steps_out(std::uint32_t place, std::uint64_t m, Side side) const {
     if (!contains(place)) return 0;
     if (side == Side::before) {

@@ -15,7 +15,7 @@ struct Packed {
   std::vector<std::uint32_t> phase_of;
 };
 
-/// What repair may spend by default, in steps of about a nanosecond.
+/// Default budget of repair(), in steps of about a nanosecond.
 [[nodiscard]] std::uint64_t repair_budget(std::uint64_t messages);
 
 /// Fits the messages of any contention-free one-port schedule into `bound` phases, or into as few

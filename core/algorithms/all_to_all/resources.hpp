@@ -1,5 +1,5 @@
 #pragma once
-/// What messages compete for: send ports, receive ports and channels.
+/// Resources that messages compete for: send ports, receive ports and channels.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,7 +29,7 @@ class Resources {
   static constexpr std::uint32_t never_full = ~std::uint32_t{0};
 
   const Network& network_;
-  std::vector<std::uint32_t> number_;  ///< of send ports, receive ports, channels; or never_full
+  std::vector<std::uint32_t> number_;  ///< numbers of the send ports, receive ports and channels; or never_full
   std::vector<std::uint32_t> capacity_;
   std::vector<std::uint64_t> load_;
   mutable std::vector<Channel> route_;

@@ -1,6 +1,5 @@
 #pragma once
-/// Who uses what in each phase, laid out for a search that asks "which phase would cost least?"
-/// millions of times.
+/// Resource use of each phase, laid out for a search that asks "which phase would cost least?" millions of times.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,8 +30,8 @@ class Timetable {
 
   /// The first phase, counted cyclically from `from`, in which the message has room; or `nowhere`.
   [[nodiscard]] std::uint32_t free_phase(std::uint32_t message, std::uint32_t from) const;
-  /// Of `window` phases, counted cyclically from `from`, the first whose messages in the way weigh least
-  /// together. Messages that are in the way at several resources count once where these follow each other.
+  /// The cheapest of `window` phases, counted cyclically from `from`: the first one whose conflicting messages have the
+  /// least total weight. A message that conflicts at several resources counts once where these follow each other.
   [[nodiscard]] std::uint32_t cheapest_phase(std::uint32_t message, std::uint32_t from, std::uint32_t window);
   /// Puts a message into a phase; appends those that had to leave, the lightest of each full resource.
   void put(std::uint32_t message, std::uint32_t phase, std::vector<std::uint32_t>& displaced);
@@ -52,7 +51,7 @@ class Timetable {
 
   const Resources& resources_;
   std::uint32_t phases_ = 0;
-  std::uint64_t words_, stride_;  ///< of a row of bits; of a row of phases
+  std::uint64_t words_, stride_;  ///< length of a row of bits, in words; length of a row of phases
   std::int16_t heaviest_;         ///< so that the weights of one route add up within 16 bits
   std::vector<std::uint64_t> begin_{0};
   std::vector<std::uint32_t> needs_;

@@ -155,7 +155,8 @@ TreeForm::Stretch TreeForm::local_senders(std::uint32_t branch, Phase phase) con
   return {begin, full, Stretch::Kind::turning, (m - phases() % m) % m};
 }
 
-/// Who receives from others in the branch: the sender over the root, if the local sender is not below.
+/// The nearest phase, from `from` on and not beyond `until`, in which a rank of `below` receives from another rank of
+/// the branch; else `until`. The receiver is the rank that sends over the root, and the local sender must be elsewhere.
 TreeForm::Phase TreeForm::local_down(std::uint32_t branch, PlaceSet below, Phase from, Phase until, Side side) const {
   const Phase first = first_local(branch), end = end_local(branch);
   from = side == Side::before ? std::min(from, end - 1) : std::max(from, first);

@@ -39,7 +39,7 @@ class TreeForm final : public ClosedForm {
       stairs    ///< (phase − begin) / width
     } kind = Kind::idle;
     std::uint64_t number = 0;  ///< offset, or width
-    std::uint32_t turn = 0;    ///< of the partner over the root, where one is at work
+    std::uint32_t turn = 0;    ///< turn of the partner over the root, if not idle and not in the largest branch
   };
   class Memory;
 
@@ -74,10 +74,10 @@ class TreeForm final : public ClosedForm {
   [[nodiscard]] Phase find(std::uint32_t branch, PlaceSet places, Phase from, Phase until, Side side,
                            StretchAt stretch_at) const;
 
-  std::uint64_t number_;  ///< of this form among all of the process
+  std::uint64_t number_;  ///< unique among the process's forms
   TreePhases phases_;
   Below below_;
-  std::vector<Rank> rank_at_;  ///< by branch and place
+  std::vector<Rank> rank_at_;  ///< indexed by branch and place
 };
 
 }  // namespace hocket::rows

@@ -38,7 +38,7 @@ class TreePhases {
   }
   /// In the given round, of |M0| phases, place (phase + rotation) mod |M0| of the largest branch sends.
   [[nodiscard]] std::uint64_t rotation(std::uint64_t round) const { return rotation(round, target_of_round(round)); }
-  /// The same where the branch to which it sends in that round is known.
+  /// Overload for callers that know `to`, the branch to which the largest one sends in that round.
   [[nodiscard]] std::uint64_t rotation(std::uint64_t round, std::uint32_t to) const {
     return (round + size_[0] - before_[to]) * size_[0] / rotation_[to].block;
   }
@@ -52,7 +52,7 @@ class TreePhases {
   struct Rotation {
     std::uint64_t block;    ///< lcm of the two sizes: phases between rotations
     std::uint64_t divisor;  ///< gcd of the two sizes: number of rotations
-    std::uint64_t inverse;  ///< of |M0|/divisor modulo |Mj|/divisor
+    std::uint64_t inverse;  ///< inverse of |M0|/divisor modulo |Mj|/divisor
   };
 
   [[nodiscard]] std::uint64_t from_largest(std::uint32_t sender, std::uint32_t to, std::uint32_t receiver) const;

@@ -1,4 +1,4 @@
-/// What MPI libraries do without knowing the network; kept for comparison.
+/// All-to-all algorithms that MPI libraries use without knowing the network; kept for comparison.
 #include <bit>
 
 #include "core/algorithms/registry.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-/// What MPI libraries do themselves, as schedules to be simulated: nothing that a scheduler would make.
+/// The algorithms of MPI libraries as schedules for simulation; they are not candidates for plans.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,7 +13,7 @@ namespace hocket {
 /// An algorithm of a collective, and how its messages follow each other.
 struct LibraryCall {
   Pattern pattern;
-  std::string_view name;  ///< as in "native:NAME"
+  std::string_view name;  ///< NAME in "native:NAME"
   FlowControl flow;
   std::string_view source;
   /// Empty if the algorithm serves so many ranks, else the reason why not.

@@ -23,7 +23,8 @@ class RingPhases {
   /// Phase δ: everybody sends to its coordinate + δ.
   explicit RingPhases(std::uint32_t side) : side_(side) {}
 
-  /// The same pairs with both directions of the ring at work in each phase, and links loaded evenly:
+  /// Phases with the same pairs as the plain shifts, but with both directions of the ring in use in each phase and
+  /// links loaded evenly:
   ///
   /// - Even sides: even coordinates send to + δ, odd ones to − δ. A shift by an even δ keeps even and odd
   ///   coordinates apart and one by an odd δ exchanges them, so this is a permutation. A channel that

@@ -1,5 +1,5 @@
 #pragma once
-/// What messages claim while they run with tokens: parts of channels, for as long as they take.
+/// Claims of messages that run with tokens: the parts of channels that they occupy, and for how long.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,7 +21,7 @@ class Claims {
   Claims(const Network& network, const Workload& work);
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(seconds_.size()); }
-  /// Of a message at the speed that its shares give it.
+  /// Duration of a message at the speed that its shares give it.
   [[nodiscard]] double seconds(std::uint32_t message) const { return seconds_[message]; }
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t message) const {
     return {kinds_.data() + begin_[message], kinds_.data() + begin_[message + 1]};
@@ -32,7 +32,7 @@ class Claims {
   [[nodiscard]] std::uint32_t amount(std::uint32_t kind) const { return kind_[kind].amount; }
 
   [[nodiscard]] std::uint32_t resources() const { return static_cast<std::uint32_t>(whole_.size()); }
-  /// What there is of a resource.
+  /// The whole of a resource, in the units of claims.
   [[nodiscard]] std::uint32_t whole(std::uint32_t resource) const { return whole_[resource]; }
   [[nodiscard]] std::span<const std::uint32_t> kinds_of(std::uint32_t resource) const { return kinds_of_[resource]; }
   /// Per resource: seconds until it is through with its messages, if it is never idle.

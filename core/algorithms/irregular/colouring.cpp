@@ -25,7 +25,7 @@ constexpr std::uint32_t none = ~std::uint32_t{0};
 /// colouring of this graph is one of the other. No two vertices in a row fit together, so that there are less
 /// than 4 × messages / degree + 2.
 BipartiteGraph merged(const TrafficMatrix& matrix) {
-  // Of each rank on either side: first its degree, then its vertex.
+  // Per side and rank: first its degree, then its vertex.
   std::array<std::vector<std::uint32_t>, 2> sides;
   for (auto& side : sides) side.assign(matrix.ranks(), 0);
   matrix.each([&](Rank src, Rank dst, std::uint64_t) { ++sides[0][src], ++sides[1][dst]; });

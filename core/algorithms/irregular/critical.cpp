@@ -13,9 +13,9 @@ namespace hocket::algorithms {
 namespace {
 
 constexpr double close_enough = 1.08;  ///< times the bound; beyond that finer cuts are tried
-// As if a phase cost this share of a message of mean length: from coarse to fine, or once only.
+// Assumed cost of a phase as a share of the mean message's time: from coarse to fine, or a single value.
 constexpr double coarsest = 1, finest = 0.125, only = 0.25;
-constexpr std::uint32_t most_messages_tried = 8192;  ///< of more than that the cuts are chosen once
+constexpr std::uint32_t most_messages_tried = 8192;  ///< with more messages than these only one share is tried
 
 /// True where every message takes as long as any other; those within a host take no time.
 bool even(const Workload& work) {

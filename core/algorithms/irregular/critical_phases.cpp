@@ -17,7 +17,7 @@ namespace hocket::algorithms {
 namespace {
 
 constexpr int lengths = 8;             ///< a phase is as long as one of so many quantiles of the messages left
-constexpr int most_passes = 4;         ///< of the local search
+constexpr int most_passes = 4;         ///< passes of the local search
 constexpr std::uint32_t choice = 256;  ///< messages considered in a phase per resource and unit of its capacity
 
 /// Some messages, counted anew, and what they need: in memory in this order.
@@ -97,7 +97,7 @@ class Selection {
  private:
   struct Places {
     std::uint32_t capacity, used = 0;
-    std::uint64_t first;  ///< of its slots
+    std::uint64_t first;  ///< index of the first of its slots
     [[nodiscard]] bool full() const { return used == capacity; }
   };
   struct Scored {
@@ -130,8 +130,8 @@ class Selection {
     order_.swap(sorted_);
   }
 
-  /// Of every full resource among `needs` the user with the lowest score; stops once these score as much as
-  /// `score`.
+  /// Finds the user with the lowest score of each full resource among `needs`; stops once their scores add up to
+  /// `score`. Returns the sum.
   double find_in_the_way(double score, std::span<const std::uint32_t> needs) {
     in_the_way_.clear();
     double sum = 0;
@@ -335,7 +335,7 @@ class Cutter {
   std::vector<double> weight_, left_;      ///< per message; seconds
   std::vector<std::uint64_t> bytes_left_;  ///< per message
   Messages open_, candidates_;
-  std::vector<std::array<std::uint32_t, 2>> scarce_;  ///< of an open message the resources with most load
+  std::vector<std::array<std::uint32_t, 2>> scarce_;  ///< per open message: its two most loaded resources
   std::vector<std::uint32_t> local_, chosen_;
   std::size_t waiting_ = 0;                                     ///< messages of `open_` that are not through
   std::vector<std::uint32_t> offered_;                          ///< per resource: candidates that need it

@@ -16,7 +16,7 @@ struct Part {
 /// Phase p is [begin[p], begin[p + 1]) of `parts`; no resource is overfull in it. The parts of a message
 /// follow each other in the order of its bytes.
 struct CutPhases {
-  double seconds = 0;  ///< of all phases, one after the other
+  double seconds = 0;  ///< all phases, one after the other
   std::vector<std::uint64_t> begin{0};
   std::vector<Part> parts;
 

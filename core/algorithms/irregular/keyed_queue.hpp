@@ -14,7 +14,7 @@ struct Keyed {
 
   Keyed(double value, std::uint32_t of) : key(std::bit_cast<std::uint64_t>(value)), number(of) {}
   [[nodiscard]] double value() const { return std::bit_cast<double>(key); }
-  /// Of equal keys the lesser number comes first.
+  /// Ascending keys; entries with equal keys by ascending number.
   bool operator<(const Keyed& other) const {
     const int equal = key == other.key, smaller = key < other.key, before = number < other.number;
     return (smaller | (equal & before)) != 0;
@@ -72,8 +72,8 @@ class KeyedHeap {
   std::vector<Keyed> entries_;
 };
 
-/// The same order, for long queues whose latest entries mostly leave first: these lie in a small heap, the others
-/// sorted.
+/// A queue in the order of KeyedHeap, for long queues whose latest entries mostly leave first: these lie in a small
+/// heap, the others sorted.
 class KeyedQueue {
  public:
   [[nodiscard]] bool empty() const { return latest_.empty() && sorted_.empty(); }

@@ -37,9 +37,9 @@ class LinkRoom {
     return {routes_.data() + begin_[message], routes_.data() + begin_[message + 1]};
   }
 
-  std::vector<std::uint32_t> capacity_, room_;  ///< of channel i at i + 1; number 0 is never taken
+  std::vector<std::uint32_t> capacity_, room_;  ///< channel i is at i + 1; number 0 is never taken
   std::vector<std::uint64_t> begin_{0};
-  std::vector<std::uint32_t> routes_;  ///< of all messages, one after the other; channels counted from 1
+  std::vector<std::uint32_t> routes_;  ///< concatenated routes of all messages; channels counted from 1
 };
 
 }  // namespace hocket::algorithms

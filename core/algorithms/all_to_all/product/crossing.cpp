@@ -14,7 +14,7 @@ bool contains(const std::vector<std::uint32_t>& set, std::uint32_t part) {
   return part != none && std::binary_search(set.begin(), set.end(), part);
 }
 
-/// What the structure of the sets allows. A type is known by `label`.
+/// Structure of the sets, on which the closed forms depend. `label` tells types of one structure apart.
 enum class Form { single, missing, cyclic, other };
 
 struct Structure {
@@ -204,7 +204,7 @@ Group compose(const Group& left, const PartSets& left_targets, const Group& righ
   std::vector<std::vector<std::uint32_t>> onward(right.nodes);
   for (std::uint32_t part = 0; part < right.parts(); ++part)
     for (const Move& move : right.part(part)) onward[move.from].push_back(move.to);
-  std::vector<std::uint32_t> place(right.parts());  // of a part in the set of the row at hand
+  std::vector<std::uint32_t> place(right.parts());  // position of each part in the set of the current row
 
   Group plane;
   plane.nodes = left.nodes * right.nodes;

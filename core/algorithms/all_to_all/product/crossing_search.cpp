@@ -13,7 +13,7 @@ namespace {
 using algorithms::Random;
 
 constexpr std::uint64_t most_steps = 150'000;                                    // per attempt
-constexpr double stretches[] = {1, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2, 3};  // of the bound
+constexpr double stretches[] = {1, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2, 3};  // phases tried, times the bound
 constexpr std::uint64_t attempts = 2;                                            // per number of phases
 
 struct Meeting {
@@ -23,7 +23,7 @@ struct Meeting {
 /// Which part a line uses in a phase, and for the sake of which meetings.
 struct Slot {
   std::uint32_t part = none;
-  std::uint64_t weight = 0;  ///< of all its meetings
+  std::uint64_t weight = 0;  ///< sum over its meetings
   std::vector<std::uint32_t> meetings;
 };
 

@@ -10,7 +10,7 @@ namespace hocket::product {
 /// Pairs of moves, types told apart, beyond which no search is made.
 inline constexpr std::size_t most_meetings = 4000;
 
-/// As few phases as a bounded, deterministic search finds (`fires` is left open); empty if it finds none.
+/// The fewest phases that a bounded, deterministic search finds (`fires` is not set); empty if it finds none.
 [[nodiscard]] std::vector<CrossPhase> search_crossing(const PartSets& left, const PartSets& right);
 
 }  // namespace hocket::product

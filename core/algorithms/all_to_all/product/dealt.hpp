@@ -11,10 +11,10 @@ namespace hocket::product {
 using Dealt = std::vector<std::vector<Group>>;  ///< per dimension
 
 [[nodiscard]] std::vector<Line> lines_of(const Network& network);
-/// What the product scheduler tries first: everyone's rest in one phase where the ports set the bound, else closed
-/// forms and short searches. Empty: not found.
+/// First attempt of the product algorithm: all messages of ranks to themselves in one phase where the ports set the
+/// bound, otherwise closed forms and short searches. Empty if neither finds groups.
 [[nodiscard]] Dealt deal_quickly(const std::vector<Line>& lines);
-/// Whether schedules of so many phases are taken without a comparison with packing.
+/// True if a schedule of so many phases is accepted without comparing it with packing.
 [[nodiscard]] bool taken_at_once(std::uint64_t messages, std::uint64_t phases, std::uint64_t bound);
 
 }  // namespace hocket::product

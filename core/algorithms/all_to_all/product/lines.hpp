@@ -1,5 +1,5 @@
 #pragma once
-/// How the moves of a line are dealt out to groups.
+/// Division of a line's moves into groups.
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace hocket::product {
 /// deterministic search of at most so many attempts (fractions of a second each).
 [[nodiscard]] std::vector<Group> deal(const Line& line, const std::vector<GroupSize>& sizes, std::uint32_t attempts);
 
-/// The same for `side` permutations of one part each, the first of which is everyone to itself.
+/// Groups as of deal(), for `side` permutations of one part each, the first of which is the identity.
 [[nodiscard]] std::vector<Group> deal_with_rest(const Line& line);
 
 }  // namespace hocket::product

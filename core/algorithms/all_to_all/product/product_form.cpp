@@ -5,7 +5,7 @@
 namespace hocket::rows {
 namespace {
 
-constexpr std::uint32_t longest_line = 256;  // who takes which channel when: a table that grows with its cube
+constexpr std::uint32_t longest_line = 256;  // limits the table of channel users, which grows with the cube of the side
 
 bool is_permutation(const product::Group& group) {
   std::vector<bool> from(group.nodes, false), to(group.nodes, false);

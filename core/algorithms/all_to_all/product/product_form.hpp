@@ -52,7 +52,8 @@ class ProductForm final : public ClosedForm {
   void add_dimension(const product::Line& line, const std::vector<product::Group>& groups);
   [[nodiscard]] Small coordinate(Rank rank, std::size_t d) const { return coordinates_[rank * dimensions_.size() + d]; }
   [[nodiscard]] std::uint64_t combination(Rank src, Rank dst) const;
-  /// What the combination is that goes on, and what the parts of its moves add up to, mod parts.
+  /// State in a phase: the current combination of groups, and the sum of the parts of its moves modulo the number of
+  /// parts.
   struct Now {
     std::uint32_t group[most_dimensions];
     std::uint64_t sum;

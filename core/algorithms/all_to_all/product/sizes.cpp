@@ -81,7 +81,7 @@ bool closed_form(const std::vector<GroupSize>& sizes) {
   return split[0].moves + 1 == split[0].parts || (split.size() == 2 && split[0].moves == 2);
 }
 
-/// How many different sets of parts the nodes of a line can have.
+/// Number of different sets of parts that the nodes of a line can have.
 double types(GroupSize size, std::uint32_t side) {
   if (size.moves == 1 || size.moves + 1 == size.parts) return size.parts;
   return side;
