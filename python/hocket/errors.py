@@ -51,7 +51,7 @@ class TableError(HocketError):
 
 
 class ReportError(HocketError):
-    """What a rank has told of its calls, damaged or of another version."""
+    """A rank's report on its calls is damaged, or of another version."""
 
 
 class ArrayError(HocketError):

@@ -70,7 +70,7 @@ def parse_rate(text: str) -> float:
 
 
 def parse_link_rate(text: str) -> float:
-    """The same, for what can be the rate of a link: 8 kbit/s to 80 Tbit/s."""
+    """Parse the rate of a link, 8 kbit/s to 80 Tbit/s, in bytes/s. Raises UsageError."""
     rate = parse_rate(text)
     if not MIN_RATE <= rate <= MAX_RATE:
         remedy = "give 8kbit/s to 80Tbit/s; a capital B means bytes"

@@ -216,7 +216,7 @@ def _start(
 
 
 def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:
-    """What makes the ranks follow schedules, if there is a network."""
+    """Environment with which the ranks follow schedules; empty without a network."""
     from hocket.launch.environment import scheduled_environment
     from hocket.network import read_network
 

@@ -82,7 +82,7 @@ def _with_hosts(islands: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, 
 
 
 def _comment(known: KnownNetwork, hosts: str | None) -> str:
-    """What the file was made of; an assumption stays one for whoever reads it."""
+    """Comment with the file's source and the provenance of its rates, so that assumptions stay visible."""
     from hocket.network.source import shown
 
     of = f"From {shown(known.description.source, 200)}" + (f", hosts {shown(hosts, 200)}" if hosts else "")

@@ -174,7 +174,7 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
 
 
 def _unknown_hosts(job: str, network: Network) -> tuple[list[str], int]:
-    """Those of Slurm's list that the network does not have, and how many the list has."""
+    """Hosts of Slurm's list that the network does not have, and the length of the list."""
     from hocket.errors import NetworkError
     from hocket.network.hostlist import expand
     from hocket.network.source import Source

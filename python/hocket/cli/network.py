@@ -177,7 +177,7 @@ class _Picture:
 
 
 def _routes(net: Network) -> str:
-    """What the routes follow, where that is the network's to choose."""
+    """Routing of the network as text; empty if its shape leaves no choice."""
     from hocket import _core
 
     if net.shape == _core.Shape.torus:

@@ -204,7 +204,7 @@ def irregular(
 def _forecast(
     planned: PlannedExchange, known: KnownNetwork, calibration: str | None, quiet: bool
 ) -> Forecast | None:
-    """What the candidates of a run will take."""
+    """Predict the times of a run's candidates."""
     from hocket.planning.candidates import forecast_of
 
     return with_spinner("predicting", lambda: forecast_of(planned, calibration, known.description), quiet)

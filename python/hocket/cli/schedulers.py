@@ -62,7 +62,7 @@ def _whole(entry: Scheduler) -> str:
 
 
 def _table(entries: list[Scheduler]) -> str:
-    """As wide as the terminal; what does not fit is continued below."""
+    """Table as wide as the terminal; longer texts are continued below."""
     from rich.console import Console
     from rich.table import Table
 

@@ -173,7 +173,7 @@ def simulate(
     figures = exchange.figures
     sizes = _size_text(demand)
     title = f"{demand.pattern} by {name}, {sizes}"
-    # What an all-to-all carries is given, so its picture shows the bound with all that the wire carries.
+    # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
     least = bound_seconds if demand.pattern != ALL_TO_ALL else None
     drawings = _drawings(result, schedule, network, title, flow, least)
     asked = (("picture", picture), ("throughput", throughput), ("heat", heat))
@@ -234,7 +234,7 @@ def _check_options(path: str | None, pattern: str, bundles: str | None) -> None:
 
 
 def _demand(network: Network, pattern: str, size: str, traffic: str | None, quiet: bool) -> Demand:
-    """What the options ask for."""
+    """Demand that the options state. Raises UsageError."""
     if pattern != IRREGULAR:
         return equal_demand(pattern, network, size)
     if traffic is None:
@@ -326,7 +326,7 @@ def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
 def _drawings(
     result: Simulation, schedule: Schedule, network: Network, title: str, flow: str, bound: float | None
 ) -> dict[str, Callable[[Any, Path], object]]:
-    """What each kind of picture is drawn by, given the module of pictures and a file."""
+    """Functions that draw each kind of picture, given the module of pictures and a file."""
 
     def gantt(plots: Any, path: Path) -> object:
         return plots.gantt(result, schedule, network, path, title=f"{title}, {flow}", bound=bound)

@@ -129,7 +129,8 @@ def sort(
 def _check(
     source: str, output: str, field: str | None, payload: tuple[str, str] | None
 ) -> list[tuple[ArrayFile, str]]:
-    """What is written where: files like these, at those paths."""
+    """Check the options. Returns the files whose types the outputs take, each with its output path. Raises
+    UsageError."""
     from hocket.sorting.files import ArrayFile, check_keys
 
     keys = ArrayFile.open(source)
@@ -160,7 +161,8 @@ def _environment(
     defaults: Defaults,
     options: RuntimeOptions,
 ) -> dict[str, str]:
-    """What makes the ranks follow schedules, if there is a network. Compiles what sorts if need be."""
+    """Environment with which the ranks follow schedules; empty without a network. Compiles the sort library
+    if needed."""
     from hocket.launch.environment import scheduled_environment
     from hocket.launch.runtime import find_sort
     from hocket.network.chosen import job_hosts

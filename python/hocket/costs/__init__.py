@@ -1,1 +1,1 @@
-"""What messages and memory cost: measured before and kept, or assumed."""
+"""Costs of messages and memory: measured before and kept, or assumed."""

@@ -25,7 +25,7 @@ class Figure:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Self:
-        """Of at least one measured time."""
+        """Median and spread of one or more measured times."""
         middle = median(values)
         low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else (middle,) * 3
         return cls(middle, (high - low) / 2 / middle if middle > 0 else 0.0)
@@ -65,7 +65,7 @@ class Class:
         return max((b.seconds.median - a.seconds.median) / (b.bytes - a.bytes), 1e-15)
 
     def seconds(self, bytes: int) -> float:
-        """Of a message of any size: on straight lines between those that were measured."""
+        """Seconds of a message of any size, by linear interpolation between measured sizes."""
         known = self.transfers
         at = next((i for i in range(1, len(known)) if bytes <= known[i].bytes), len(known) - 1)
         a, b = known[at - 1], known[at]
@@ -85,7 +85,7 @@ class Flows:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What one run has measured. Times in seconds, rates in bytes per second."""
+    """Measurements of one calibration. Times in seconds, rates in bytes per second."""
 
     date: str
     mpi: str
@@ -129,7 +129,7 @@ class Calibration:
         return parts[0], parts[1], parts[2], parts[3]
 
     def as_json(self) -> dict[str, Any]:
-        """What the file holds: every field, and what follows from them for readers."""
+        """Contents of the file: every field, and figures that follow from them for readers."""
         plain = asdict(self)
         for shown, one in zip(plain["classes"], self.classes, strict=True):
             shown["name"] = one.name

@@ -22,8 +22,8 @@ _RATES_AGREE: Final = 0.01
 
 
 def kept_path(description: NetworkDescription | None) -> Path:
-    """Of this network, or where none was named of the hosts that a job on this one has. Raises HocketError if
-    there is no safe cache."""
+    """Path of the calibration kept for this network or, without a network, for this host. Raises HocketError
+    if there is no safe cache."""
     from hocket.network.measured import wiring_digest
 
     name = platform.node() if description is None else wiring_digest(description)

@@ -16,7 +16,7 @@ OUTSTANDING: Final = _FALLBACKS["HOCKET_MAX_OUTSTANDING_SEGMENTS"]
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What predictions rest on: a calibration, or an assumed profile."""
+    """Costs that predictions use: a calibration, or an assumed profile."""
 
     calibration: Calibration | None
     profile: _core.CostProfile | None
@@ -43,8 +43,8 @@ class Costs:
         early_release: int = 0,
         segment: int = SEGMENT,
     ) -> _core.ModelParameters:
-        """For messages of about ``bytes``; ``segmented``: they are cut into ``segment`` bytes, as those of schedules
-        are."""
+        """Parameters of the model for messages of about ``bytes``; ``segmented``: they are cut into
+        ``segment`` bytes, as messages of schedules are."""
         if self.calibration is None:
             assert self.profile is not None
             return _assumed(self.profile, early_release)
@@ -100,7 +100,8 @@ def _measured(
 
 
 def _latencies(one: Calibration) -> list[float]:
-    """By the links of a route. In between on straight lines; below the nearest one as there."""
+    """Latencies by the number of links of a route, by linear interpolation; below the shortest measured route
+    as on it."""
     known = {c.links: c.latency for c in one.classes if c.links is not None}
     flat = next((c.latency for c in one.classes if c.links is None), None)
     if flat is not None:

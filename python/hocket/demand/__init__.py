@@ -18,7 +18,7 @@ __all__ = ["READERS", "Reader", "Source", "Traffic", "read_demand", "read_traffi
 
 
 def read_traffic(path: str) -> Traffic:
-    """What a file of traffic says; ``FILE:CALL`` names one call of recorded traffic.
+    """Read a file of traffic; ``FILE:CALL`` names one call of recorded traffic.
 
     Raises :class:`hocket.errors.DemandError`, and nothing else, when the file is none.
     """

@@ -1,4 +1,4 @@
-"""What can be planned: the core's descriptors by name, and the patterns that their demands have.
+"""Collectives that can be planned: the core's descriptors by name, and the patterns of their demands.
 
 A collective is a row of the core's table (``core/demand/collective.cpp``); commands and choices follow from it.
 """
@@ -23,7 +23,7 @@ GATHER: Final = "gather"
 SCATTER: Final = "scatter"
 
 COLLECTIVES: Final[dict[str, _core.Collective]] = {entry.name: entry for entry in _core.collectives()}
-# Those of which a name and a size say everything.
+# Collectives that a name and a size describe completely.
 EQUAL: Final = tuple(entry for entry in COLLECTIVES.values() if not entry.by_matrix)
 # Plan files that a launcher makes; other collectives are planned by the ranks when they are first called.
 PLANNED_FOR_JOBS: Final = (ALL_TO_ALL, ALL_GATHER)
@@ -50,7 +50,7 @@ def call_of(demand: _core.Demand) -> tuple[str, int] | None:
 
 
 def some_call_follows(demand: _core.Demand) -> bool:
-    """Whether there are calls that can follow a plan of this demand, whatever their size."""
+    """Return true if any calls can follow a plan of this demand, whatever their size."""
     return call_of(demand) is not None or any(entry.can_follow(demand) for entry in EQUAL if not entry.rooted)
 
 
@@ -63,7 +63,7 @@ def _possible_roots(demand: _core.Demand) -> list[int]:
 
 
 def takes_contributions(entry: _core.Collective) -> bool:
-    """Whether every rank's block may have a size of its own."""
+    """Return true if every rank's block may have a size of its own."""
     return bool(entry.forwards and entry.name == entry.pattern) and entry.name != ALL_REDUCE
 
 
@@ -73,8 +73,8 @@ def scheduled_as(entry: _core.Collective) -> str:
 
 
 def library_calls(demand: _core.Demand) -> list[_core.LibraryCall]:
-    """What MPI libraries may do for it. None where contributions differ by more than the blocks of a vector do: then
-    libraries have other ways."""
+    """Algorithms that MPI libraries may use for a demand. Empty if contributions differ by more than one
+    byte: libraries have other algorithms for those."""
     least, most = min(demand.contributions, default=0), max(demand.contributions, default=0)
     if most - least > 1:
         return []

@@ -43,7 +43,8 @@ def read(source: Source) -> Traffic:
 
 
 def _header(source: Source) -> tuple[str, bool]:
-    """Whether ``coordinate`` or ``array``, and whether symmetric."""
+    """Format (``coordinate`` or ``array``) and symmetry (``general`` or ``symmetric``). Raises
+    DemandError."""
     words = source.text().partition("\n")[0].lower().split()
     if len(words) != 5 or words[:2] != [_BANNER, "matrix"] or words[2] not in ("coordinate", "array"):
         raise source.error("a Matrix Market matrix does not begin like this", 1, _FORM)

@@ -19,7 +19,7 @@ _READERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What an array is, and how many bytes of the file come before it."""
+    """Type and shape of an array, and its offset in the file, in bytes."""
 
     shape: tuple[int, ...]
     column_major: bool
@@ -28,7 +28,7 @@ class Header:
 
     @property
     def nbytes(self) -> int:
-        """Of the array."""
+        """Size of the array, in bytes."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 

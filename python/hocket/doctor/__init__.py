@@ -38,7 +38,8 @@ CHECKS: Final[tuple[tuple[str, Callable[[Case], Iterator[Finding]]], ...]] = (
 
 
 def examine(case: Case) -> Iterator[Finding]:
-    """What the checks find, as they find it. One that cannot go on says why; the next do what they can."""
+    """Yield the findings of all checks as they are made. A check that fails says why; the following ones
+    still run."""
     for topic, check in CHECKS:
         try:
             yield from check(case)

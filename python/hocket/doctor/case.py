@@ -1,4 +1,4 @@
-"""What is examined, and what the checks before have found out about it."""
+"""The case under examination, and what earlier checks have found out about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hocket.network import Defaults
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """What a rank of the probe tells."""
+    """One rank's answer to the probe."""
 
     rank: int
     right: bool

@@ -1,4 +1,4 @@
-"""What an examination says, one thing at a time."""
+"""Findings of an examination, one thing each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether each rank has a host of the network, by the rule of the runtime."""
+"""Check that each rank has a host of the network, by the rule of the runtime."""
 
 from __future__ import annotations
 

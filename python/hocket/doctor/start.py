@@ -38,7 +38,7 @@ def rank_count(case: Case) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What ranks have printed."""
+    """Output that the ranks have printed."""
 
     stdout: str
     stderr: str

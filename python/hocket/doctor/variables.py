@@ -34,7 +34,7 @@ def _preloads(case: Case) -> Iterator[Finding]:
 
 
 def _hocket_variables(case: Case) -> Iterator[Finding]:
-    """By the same rules as the runtime."""
+    """Check every ``HOCKET_*`` variable by the runtime's own rules."""
     ours = [
         f"{name}={value}" for name, value in sorted(case.environment.items()) if name.startswith("HOCKET_")
     ]

@@ -34,7 +34,7 @@ _PAIR_WISE: Final = [
 
 @dataclass(frozen=True, slots=True)
 class RoutineOptions:
-    """What the routine is called and what holds its messages back."""
+    """Name of the routine, and the flow control of its messages."""
 
     function: str = "MPI_Alltoall"
     flow: str = "token"
@@ -66,7 +66,7 @@ class RoutineOptions:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What the header says of one collective and not of another."""
+    """Parts of the header's comment that differ among collectives."""
 
     title: str
     collective: str

@@ -1,4 +1,4 @@
-"""What messages carry of the ranks' blocks, and which of them must have come before one is sent."""
+"""Pieces of the ranks' blocks that each message carries, and the receives that must precede each send."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """What a collective's routine replaces, and how it is written."""
+    """Call that a collective's routine replaces, and the templates that it is written with."""
 
     replaced: str  # the call of the MPI library
     template: str
@@ -132,7 +132,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
 
 
 def _root_of_blocks(rows: list[Row]) -> int:
-    """Of a gather or scatter: the rank to or from which all messages are."""
+    """Root of a gather or scatter: the rank to or from which all messages go."""
     return max(range(len(rows)), key=lambda rank: max(len(rows[rank].sends), len(rows[rank].receives)))
 
 
@@ -145,7 +145,8 @@ def _check_whole(planned: PlannedExchange) -> None:
 
 
 def _root_and_size(planned: PlannedExchange) -> tuple[int | None, int]:
-    """Of a collective with a root; and its --bytes."""
+    """Root of a collective (None without one), and its --bytes. Raises UsageError for unequal or empty
+    contributions."""
     demand, rooted = planned.demand, planned.collective in (BROADCAST, REDUCE)
     if demand.bytes == 0 or (demand.contributions and not rooted):
         raise UsageError(
@@ -162,7 +163,7 @@ def _blocks(
     rows: list[Row],
     options: RoutineOptions,
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """What routines with pieces of blocks have more: values of names, and parts of the templates."""
+    """Additional values and template parts of routines that carry pieces of blocks."""
     reduces = planned.collective in (REDUCE_SCATTER, ALL_REDUCE, REDUCE)
     pieces = carry(planned.schedule, programs, rows, reduces)
     values = {

@@ -111,7 +111,7 @@ class _Tables(ABC):
 
 
 class TokenTables(_Tables):
-    """Who waits for whom: tokens before each send, releases after each receive."""
+    """Tables of tokens: those awaited before each send, and those released after each receive."""
 
     template = "tokens.c.in"
     send_fields = (

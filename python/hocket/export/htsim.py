@@ -60,8 +60,8 @@ def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
 
 
 def _causes(plan: Transfers) -> list[list[int]]:
-    """Of each transfer those that must have arrived: what a send before it, of which it is only known to have
-    started, waits for is in it, too."""
+    """Transfers that must have arrived before each transfer begins. They include those that the previous send
+    waits for, since that send is only known to have started."""
     causes: list[list[int]] = []
     for number, (before, over) in enumerate(zip(plan.before, plan.over, strict=True)):
         own = plan.started[number]
@@ -86,7 +86,8 @@ def _matrix(plan: Transfers) -> _Matrix:
 
 
 def _fire(plan: Transfers, matrix: _Matrix, cause: int, waiting: list[int]) -> None:
-    """Those that wait begin at the end of ``cause``: one by its sender, one by its receiver, others by tokens."""
+    """Start the waiting transfers at the end of ``cause``: one by its sender, one by its receiver, others by
+    tokens."""
     flow, flows = matrix.flows[cause], matrix.flows
     of_sender = [number for number in waiting if plan.transfers[number].src == flow.src]
     if of_sender:

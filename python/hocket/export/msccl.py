@@ -70,7 +70,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Gpu:
-    """What a GPU does so far, and which steps have last written and read each chunk."""
+    """Program of a GPU so far, and the steps that last wrote and read each chunk."""
 
     blocks: dict[tuple[str, int], _Block] = field(default_factory=dict)
     written: dict[tuple[str, int], _Step] = field(default_factory=dict)
@@ -221,7 +221,7 @@ class _Algorithm:
         return place, place
 
     def _channel(self, transfer: Transfer) -> int:
-        """The same for both ends, and few enough peers of each on a channel."""
+        """Channel number that both ends compute alike, with few enough peers of each end on a channel."""
         return ((transfer.dst - transfer.src) % self.plan.ranks - 1) // BLOCKS_OF_A_CHANNEL
 
     def _send(self, number: int, transfer: Transfer) -> None:

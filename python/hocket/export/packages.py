@@ -39,7 +39,7 @@ if(NOT TARGET Hocket::{name})
 endif()
 """
 
-# As CMake's SameMajorVersion, for which a tool would have to be run.
+# Same rules as CMake's SameMajorVersion, whose generator would need CMake to run.
 _CMAKE_VERSION: Final = """\
 # {about}; printed by hocket config --cmake-version.
 set(PACKAGE_VERSION {version})

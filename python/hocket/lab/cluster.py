@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a program ended: exit code (124 after a timeout), seconds, its output if captured."""
+    """Result of a program: exit code (124 after a timeout), seconds, its output if captured."""
 
     exit_code: int
     seconds: float
@@ -207,7 +207,7 @@ class Lab:
 
     @property
     def ranks(self) -> int:
-        """How many ranks the hosts hold."""
+        """Number of ranks that the hosts hold."""
         return sum(host.ranks for host in self.state.hosts)
 
     def host_command(self, host: str, argv: Sequence[str]) -> list[str]:
@@ -215,7 +215,7 @@ class Lab:
         return [str(AGENT), host, shlex.join(argv)]
 
     def environment(self) -> dict[str, str]:
-        """What the agent needs to find this lab."""
+        """Environment by which the agent finds this lab."""
         return self.state.environment()
 
     def run(

@@ -1,4 +1,4 @@
-"""What a lab is made with."""
+"""Options of a lab."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_RANKS = 1024  # processes of one machine
 
 @dataclass(frozen=True, slots=True)
 class LabOptions:
-    """How the emulated wires behave.
+    """Parameters of the emulated links.
 
     ``rate``: bytes/s of every link, or None for the rates of the network. ``uplink_rate`` and
     ``oversubscription``: of links between switches, as in :class:`hocket.network.Defaults`.
@@ -64,7 +64,8 @@ class LabOptions:
 
 
 def check_ranks(ranks: int | None, held: int) -> int:
-    """How many ranks to start on hosts that hold ``held``. Raise :class:`UsageError` if it cannot be."""
+    """Number of ranks to start on hosts that hold ``held``. Raises :class:`UsageError` if that is
+    impossible."""
     count = held if ranks is None else ranks
     most = min(held, MOST_RANKS)
     if 1 <= count <= most:

@@ -1,4 +1,4 @@
-"""What is remembered of a lab outside its process, so that it can be removed by anyone.
+"""State of a lab, kept outside its process so that anyone can remove the lab.
 
 A lab's directory (``/run/hocket/ID``) is written before the first namespace is made and
 deleted after the last is gone.
@@ -67,7 +67,7 @@ class LabState:
         return [self.net(node) for node in self.nodes]
 
     def environment(self) -> dict[str, str]:
-        """What a process of the lab is started with: the agent finds the lab by it."""
+        """Environment of the lab's processes, by which the agent finds the lab."""
         return {"HOCKET_LAB": str(self.directory)}
 
     def processes(self) -> list[int]:
@@ -94,7 +94,7 @@ class LabState:
             make_folders(Path(self.tmp) / host.name)
 
     def is_stale(self) -> bool:
-        """Whether the process that owns the lab is gone."""
+        """Return true if the process that owns the lab is gone."""
         return self.owner is not None and start_time(self.owner[0]) != self.owner[1]
 
 

@@ -41,8 +41,8 @@ _PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOptions:
-    """What a user may say about a run; None: nothing was said, and what the variable of the same name says
-    (``HOCKET_MIN_BYTES`` for ``min_bytes``) counts, then the runtime's own choice.
+    """User's settings for a run. None: not set; then the variable of the same name counts
+    (``HOCKET_MIN_BYTES`` for ``min_bytes``), then the runtime's default.
 
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
@@ -118,7 +118,7 @@ class RuntimeOptions:
         return self.scheduler
 
     def where_ranks_are(self, network: _core.Network, ranks: int) -> str:
-        """What HOCKET_PLACEMENT says when this many ranks start: nothing, a rule, or a file of host names.
+        """Value of HOCKET_PLACEMENT for this many ranks: nothing, a rule, or a file of host names.
 
         Coordinates become names, in a file of the cache.
         """
@@ -157,7 +157,7 @@ def _check_variable(name: str, value: str) -> None:
 
 
 def is_disabled(environment: Mapping[str, str]) -> bool:
-    """Whether HOCKET_DISABLE passes every call of these ranks on to the MPI library.
+    """Return true if HOCKET_DISABLE passes every call of these ranks on to the MPI library.
 
     Raises UsageError for a value that says neither.
     """
@@ -230,8 +230,8 @@ def trunks_to_measure(known: KnownNetwork) -> Path | None:
 def _given_plans(
     plans: Sequence[Path], network: _core.Network, given: str, measured: bool
 ) -> dict[str, Path]:
-    """By pattern, calls with a root by their root, too. Raises PlanError for one that is not for this network or
-    does not hold."""
+    """Plan files by pattern; calls with a root by their root, too. Raises PlanError for a plan that is made
+    for another network or is invalid."""
     paths: dict[str, Path] = {}
     for path in plans:
         plan = read_plan(path)
@@ -278,7 +278,8 @@ def read_plan(path: Path) -> _core.Plan:
 
 
 def run_demand(network: _core.Network, pattern: str) -> _core.Demand:
-    """What a plan for a run is chosen for: nobody knows yet how large messages will be."""
+    """Demand for which a run's plan is chosen. It has a reference size, since message sizes are not known
+    yet."""
     return COLLECTIVES[pattern].demand(network.ranks, _core.REFERENCE_BYTES)
 
 

@@ -28,7 +28,7 @@ Tell = Callable[[dict[str, Any]], None]
 
 MARK: Final = "hocket-job:"
 
-# What launchers set in each rank. A batch script of Slurm has a SLURM_PROCID, too, but is no step.
+# Variables that launchers set in each rank. A batch script of Slurm has a SLURM_PROCID, too, but is no step.
 _RANK_VARIABLES: Final = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 
 
@@ -125,7 +125,7 @@ def run_as_rank(work: Callable[[MPI.Intracomm, dict[str, Any], Tell], Any]) -> N
 
 
 def in_a_job(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a launcher has started this process as a rank."""
+    """Return true if a launcher has started this process as a rank."""
     if any(environment.get(name) for name in _RANK_VARIABLES):
         return True
     return bool(environment.get("SLURM_PROCID")) and environment.get("SLURM_STEP_ID", "").isdecimal()

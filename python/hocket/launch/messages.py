@@ -1,4 +1,4 @@
-"""What ranks that were started say on standard output, which every launcher brings here."""
+"""Messages of started ranks on standard output, which every launcher forwards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hocket.errors import HocketError
 
 
 def lines(process: subprocess.Popen[str], patience: float) -> Iterator[str]:
-    """What it prints. Raises HocketError if nothing comes for ``patience`` seconds."""
+    """Lines that a process prints. Raises HocketError if nothing comes for ``patience`` seconds."""
     heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -52,13 +52,13 @@ def messages(process: subprocess.Popen[str], mark: str, verbose: bool) -> Iterat
 
 
 def how_it_ended(code: int, said: IO[bytes], before: str) -> str:
-    """Of ranks that have not done what they were to do, with the last words, which tend to say why."""
+    """Text on ranks that ended too early, with their last line of error output, which tends to say why."""
     words = "".join(f": {line}" for line in error_lines(said)[-1:])
     return f"the ranks ended with exit code {code if code >= 0 else 128 - code} before {before}{words}"
 
 
 def error_lines(said: IO[bytes]) -> list[str]:
-    """What the ranks or the launcher have said on standard error, without lines that have no words."""
+    """Lines that the ranks or the launcher printed on standard error, without those that have no letters."""
     said.seek(0)
     told = [line.strip() for line in said.read().decode(errors="replace").splitlines()]
     return [line for line in told if any(map(str.isalpha, line))]

@@ -22,8 +22,9 @@ SCHEDULER_LAUNCHERS = ("srun", "flux", "aprun", "jsrun", "prun", "lrun", "ibrun"
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi")
 # Within a job of a batch system launchers start ranks on the job's hosts.
 JOB_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
-# For more ranks than cores: in four collectives MPICH's ranks of one host wait without ever giving up their core,
-# unless the algorithms are those for several hosts. MPIR_CVAR_ENABLE_HEAVY_YIELD would make all-to-alls slower.
+# Variables for more ranks than cores. In four collectives MPICH's ranks of one host wait without ever giving
+# up their core, unless the algorithms are those for several hosts. MPIR_CVAR_ENABLE_HEAVY_YIELD would make
+# all-to-alls slower.
 GIVE_WAY = {
     f"MPIR_CVAR_{call}_POSIX_INTRA_ALGORITHM": "mpir" for call in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")
 }
@@ -39,7 +40,7 @@ class MpiFamily(Enum):
 
 
 class Abi(Enum):
-    """How a program and its MPI library agree on handles and constants."""
+    """Agreement of a program and its MPI library on handles and constants."""
 
     NATIVE = "native"  # the MPI family's own
     STANDARD = "standard"  # that of MPI 5
@@ -65,7 +66,7 @@ class Mpi:
 
     @property
     def prrte(self) -> bool:
-        """Whether its launcher is that of Open MPI 5 and later."""
+        """True if its launcher is that of Open MPI 5 or later."""
         return self.family is MpiFamily.OPENMPI and not 0 < self.major < _NEW_OPEN_MPI
 
 
@@ -232,7 +233,7 @@ def launch_command(
 
 
 def slots() -> float:
-    """How many ranks have a core of their own, and Open MPI starts without being told to oversubscribe."""
+    """Number of ranks that Open MPI starts without being told to oversubscribe."""
     for tasks in (os.environ.get(name, "") for name in ("SLURM_NTASKS", "NSLOTS")):  # Slurm's, Grid Engine's
         if tasks.isascii() and tasks.isdigit():
             return int(tasks)
@@ -257,7 +258,8 @@ def _exports(mpi: Mpi, env: Mapping[str, str]) -> list[str]:
 
 
 def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
-    """What makes mpi4py's wheel take the library of this MPI: it serves several and looks for MPICH first.
+    """Environment in which mpi4py's wheel loads the library of this MPI: it serves several and looks for
+    MPICH first.
 
     Nothing where the user has chosen one, or where ``mpicc`` does not tell.
     """

@@ -138,7 +138,7 @@ class _Grid:
         return node_at(coordinates, self.sides)
 
     def _free_places(self) -> str:
-        """How a message goes on about the places that no line has taken."""
+        """Continue an error message with the places that no line has taken."""
         free = [node for node, places in enumerate(self.free) if places]
         if not free:
             return f"; no place of the {self.kind} is free, so start at most {self.network.ranks} ranks"

@@ -107,7 +107,8 @@ def attached(
 def exit_code(
     command: Sequence[str], environment: Mapping[str, str] | None = None, seconds: float | None = None
 ) -> int:
-    """As ``attached``, but 128 + N where signal N came to us: for what is left to do after the job."""
+    """Run as ``attached``, but return 128 + N if signal N arrived: for callers with work left after the
+    job."""
     try:
         return attached(command, environment, seconds)
     except (KeyboardInterrupt, Terminated) as error:
@@ -188,7 +189,7 @@ def _is_over(pid: int) -> bool:
 
 
 def _has_members(group: int) -> bool:
-    """Whether a process of it lives. Zombies may have nobody to wait for them."""
+    """Return true if a process of the group lives. Zombies do not count: maybe nobody waits for them."""
     import psutil
 
     for pid in psutil.pids():

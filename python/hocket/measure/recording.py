@@ -34,7 +34,7 @@ class Run:
 
 @dataclass(slots=True)
 class RankRecord:
-    """What one rank wrote down."""
+    """Record of one rank's calls."""
 
     rank: int
     ranks: int

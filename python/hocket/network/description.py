@@ -1,4 +1,4 @@
-"""What a reader hands over: nodes and links in the order of the file, each with its place.
+"""Output of a reader: nodes and links in the order of the file, each with its place.
 
 Readers only translate a file format into this; every check on the network itself
 (cycles, unconnected parts, hosts wired twice, rates) is made once, by the core, when

@@ -1,4 +1,4 @@
-"""What the core refuses, told in the words of the file: which lists differ, which hosts nobody has wired."""
+"""Errors of the core in the terms of the file: the lists that differ, the hosts that are not wired."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AS_GRAPH: Final = (
 def explained(
     nodes: Sequence[Node], links: Sequence[Link], shape: Shape, message: str, node: int, link: int
 ) -> tuple[str, str]:
-    """What is wrong and what to do, for the core's ``message`` on a node and a link (-1: on none)."""
+    """Problem and remedy for the core's ``message`` on a node and a link (-1: on none)."""
     if shape == "tree" and link >= 0 and message.endswith("closes a cycle"):
         differing = _differing(nodes, links)
         if differing:

@@ -20,7 +20,7 @@ _NAME: Final = "the graph"
 
 
 def description_of(graph: Any, defaults: Defaults) -> NetworkDescription:
-    """What a ``networkx.Graph`` or ``MultiGraph`` says. Hosts are numbered in the order of its nodes.
+    """Read a ``networkx.Graph`` or ``MultiGraph``. Hosts are numbered in the order of its nodes.
 
     ``ranks`` of a node: 1 or more make it a host, 0 or nothing a switch. If no node has ``ranks``, those with
     at most one link are hosts. ``rate`` and ``latency`` of an edge: bytes/s and seconds, or text with a unit.

@@ -1,4 +1,4 @@
-"""What readers say about tori and meshes: sides, ties, and which host sits where."""
+"""Common parts of readers of tori and meshes: sides, ties, and the host at each coordinate."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _REMEDY: Final = "say --oversubscription or --uplink-rate, or let 'hocket run' m
 
 @dataclass(frozen=True, slots=True)
 class Uplinks(KnownRates):
-    """Of the links between switches.
+    """Provenance of the rates of inter-switch links.
 
     ``provenance`` is that of the least known link; ``none`` where no two switches are wired, or nothing is known of
     links between switches and no two hosts share one. ``trunks``: how many links are of that provenance.
@@ -44,26 +44,27 @@ class KnownNetwork:
 
     @property
     def assumed(self) -> bool:
-        """Whether capacities are compared of which some are only assumed: hosts' alone cancel out of that."""
+        """Return true if some of the rates compared are assumed. Assumed rates of hosts alone do not count:
+        they cancel out."""
         return self.uplinks.assumed
 
     @property
     def is_measured(self) -> bool:
-        """Whether some rates are those that a run has found: a plan made before then has others."""
+        """Return true if some rates were measured by a run, so that plans made earlier have other rates."""
         return "measured" in (self.host_rates.provenance, self.uplinks.provenance)
 
     @property
     def warnings(self) -> list[str]:
-        """What of the cache was not taken, each once."""
+        """Reasons why kept measurements were not used, each once."""
         return list(dict.fromkeys(filter(None, (self.host_rates.warning, self.uplinks.warning))))
 
     @property
     def text(self) -> str:
-        """How rates are known, a line each for hosts and uplinks."""
+        """Provenance of the rates, one line for hosts and one for uplinks."""
         return f"{self.host_rates.text}\n{self.uplinks.text}"
 
     def rates_as_json(self) -> dict[str, Any]:
-        """For reports: ``host_rates`` and ``uplinks``."""
+        """Provenance of the rates for JSON reports: ``host_rates`` and ``uplinks``."""
         return {"host_rates": self.host_rates.as_json(), "uplinks": self.uplinks.as_json()}
 
 
@@ -89,7 +90,7 @@ def read_network(source: str, defaults: Defaults | None = None) -> Network:
 def known_network(
     description: NetworkDescription, defaults: Defaults, hosts: Collection[str] = ()
 ) -> KnownNetwork:
-    """The same of a network that is described already."""
+    """Make the known network of a description that has been read already."""
     return _known(island_with(islands_of(description), hosts), defaults)
 
 

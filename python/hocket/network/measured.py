@@ -35,7 +35,8 @@ _DATE: Final = re.compile(r"(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """What an uplink carries, in links of a host. ``at_least``: it carried all that was sent."""
+    """Capacity of an uplink, in host links. ``at_least``: it carried all that was sent, so it may be
+    wider."""
 
     value: float
     pairs: int
@@ -63,7 +64,7 @@ def kept_path(description: NetworkDescription) -> Path:
 
 
 def wiring_digest(description: NetworkDescription) -> str:
-    """What is wired to what, in 16 digits: names, which of them are hosts, links; no rates, no order."""
+    """Digest of the wiring, in 16 digits: names, which nodes are hosts, links; without rates and order."""
     if description.wiring is not None:  # still not made: nobody has asked for links
         spec = description.wiring.make()
         nodes = sorted([name, ranks > 0] for name, ranks in zip(spec.names, spec.ranks, strict=True))
@@ -77,7 +78,7 @@ def wiring_digest(description: NetworkDescription) -> str:
 
 
 def read_measured(description: NetworkDescription) -> tuple[Measured | None, str]:
-    """What was measured of this network, or nothing; and why a file that is there was not taken.
+    """Measurements kept for this network, or None; and why an existing file was not used.
 
     Nothing in the file is trusted: whatever is wrong with it, it is left alone.
     """

@@ -26,8 +26,8 @@ _WHOLE: Final = "give the files of the switches, too, or of one part alone"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the user says that frames do not: ``hosts`` (empty: the nodes that do not forward), the ``interface`` of
-    hosts to plan for (a shell pattern), nodes to leave out."""
+    """User's statements about what frames do not tell: ``hosts`` (empty: the nodes that do not forward), the
+    ``interface`` of hosts to plan for (a shell pattern), nodes to leave out."""
 
     hosts: Collection[str] = ()
     interface: str = "*"
@@ -71,7 +71,7 @@ def merge(
 
 
 def _heard_by(state: _Merge) -> dict[str, list[Heard]]:
-    """What each node hears, by the node's name, of nodes by their names: one neighbour an interface."""
+    """Neighbours that each node hears, by the node's name: one neighbour an interface."""
     for record in state.records:
         if record.own is not None:
             _know(state, record.own)
@@ -210,7 +210,8 @@ def _cables(state: _Merge, heard: dict[str, list[Heard]]) -> list[_Cable]:
 
 
 def _names(own: Heard | None, other: Heard | None) -> frozenset[str]:
-    """What an end may be called: as its node does, if that has told, else as the other has heard it."""
+    """Possible names of an end: its node's own name for it, if known, else the names that the other end has
+    heard."""
     if own is not None:
         return frozenset({own.interface})
     return other.ports if other is not None else frozenset()
@@ -405,7 +406,7 @@ def _check_hosts(links: dict[tuple[str, str], list[_Cable]], hosts: set[str]) ->
 
 
 def _tell(state: _Merge, links: dict[tuple[str, str], list[_Cable]], hosts: set[str], usual: float) -> None:
-    """What was chosen: wider links, speeds that nobody told, nodes without names."""
+    """Note what was decided: wider links, unknown speeds, nodes without names."""
     wide = [(ends, own) for ends, own in links.items() if len(own) > 1]
     if wide:
         loose = [f"{a} - {b}" for (a, b), own in wide if not any(cable.bundled for cable in own)]

@@ -1,4 +1,4 @@
-"""What networks are described by: hosts, switches, links, grids, routes, tables; and what they get by default."""
+"""Parts of network descriptions (hosts, switches, links, grids, routes, tables) and their defaults."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GridKind = Literal["torus", "mesh", "hypercube"]
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What a link or host gets when its file does not say, and what the user says of uplinks.
+    """Defaults for a link or host whose file states nothing, and the user's statements about uplinks.
 
     Uplinks are the links between two switches. ``uplink_rate`` (bytes/s) is the rate of each.
     ``oversubscription`` is what the links below a switch carry over what its uplinks carry, all of them
@@ -154,7 +154,7 @@ class Forwarding:
 
 @dataclass(slots=True)
 class Fabric:
-    """How a subnet manager numbers an InfiniBand network; its forwarding tables are written in these numbers.
+    """Numbering of an InfiniBand network by its subnet manager; forwarding tables use these numbers.
 
     ``switches``: node of each guid. ``ports``: the channel that leaves by a port, by (node, port). ``lids``: host
     and guid of the port that has this (base) lid, 0 where none was given; ``host_lids``: the lid of each host.

@@ -1,4 +1,4 @@
-"""How rates of a network are known."""
+"""Provenance of a network's rates."""
 
 from __future__ import annotations
 

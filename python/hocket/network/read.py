@@ -9,7 +9,7 @@ from hocket.network.source import Source, load
 
 
 def read_network_description(source: str, defaults: Defaults | None = None) -> NetworkDescription:
-    """What a network file or short form says. ``source`` is a path, or for example ``star:24``.
+    """Read a network file or short form. ``source`` is a path, or for example ``star:24``.
 
     ``defaults`` fill in what the source leaves open (for Slurm files: all rates and latencies).
     Raises :class:`hocket.errors.NetworkError`, and nothing else, when the source is no network.

@@ -134,7 +134,8 @@ def _levels(
 def _by_distance(
     description: NetworkDescription, links: Sequence[tuple[str, str, Link]]
 ) -> list[tuple[str, str, Link]] | None:
-    """The same links, that end first which is farther from the hosts; None if both are equally far."""
+    """Turn each link so that the end farther from the hosts comes first; None if both ends of any are equally
+    far."""
     near: dict[str, list[str]] = {}
     for link in description.links:
         near.setdefault(link.a, []).append(link.b)

@@ -1,4 +1,4 @@
-"""How busy channels are over time, and the colours of that share."""
+"""Channel utilisation over time, and the colours that show it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def busy_shares(
     channels: Sequence[int],
     slots: int,
 ) -> NDArray[np.float64]:
-    """For each channel the share, 0 to 1, of each of so many equal slots of time in which it carries any
-    message; shape (channels, slots)."""
+    """Share of time, 0 to 1, in which each channel carries any message, in each of ``slots`` equal intervals;
+    shape (channels, slots)."""
     start, end = np.asarray(simulation.start), np.asarray(simulation.end)
     edges = np.linspace(0, simulation.seconds, slots + 1)
     shares = np.zeros((len(channels), slots))
@@ -51,7 +51,7 @@ def _covered(
     """Up to each time, how long any of the intervals has lasted."""
     order = np.argsort(start, kind="stable")
     start, end = start[order], np.maximum.accumulate(end[order])
-    # What an interval adds to those before it.
+    # Each interval counts only where those before it have ended.
     start = np.maximum(start, np.concatenate([[start[0]], end[:-1]]))
     points = np.stack([start, end], -1).ravel()
     length = np.repeat(np.cumsum(end - start), 2)

@@ -137,7 +137,7 @@ def share_out(network: Network, simulation: Simulation, most: int) -> list[Row]:
 
 
 def counts(rows: list[Row]) -> str:
-    """How many channels in how many rows."""
+    """Number of channels and of rows, as text."""
     channels = sum(len(row.channels) for row in rows)
     return f"{channels:,} channel{'s' * (channels != 1)} in {len(rows):,} row{'s' * (len(rows) != 1)}"
 

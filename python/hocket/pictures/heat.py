@@ -166,8 +166,8 @@ def mean_of_blocks(cells: NDArray[np.float64], rows: int) -> NDArray[np.float64]
 
 
 def heats(panels: Sequence[Panel], path: str | Path, *, title: str) -> Path:
-    """The same for several schedules side by side, in the same colours. Their networks have the same
-    channels; routes may differ."""
+    """Draw several schedules side by side, in the same colours. Their networks have the same channels; routes
+    may differ."""
     path = style.check(path)
     if not panels:
         raise UsageError("no schedule to draw", remedy="give at least one")

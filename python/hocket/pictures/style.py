@@ -85,7 +85,7 @@ def footnote(figure: Figure, left: float, *notes: str) -> None:
 
 
 def time_unit(seconds: float) -> tuple[float, str]:
-    """What to multiply seconds by, and the unit, so that numbers stay short."""
+    """Factor that makes a number of seconds short, and the unit of the product."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
         if seconds * factor >= 1:
             return factor, unit

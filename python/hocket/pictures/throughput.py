@@ -29,7 +29,7 @@ TOP, PLOT, BETWEEN, BOTTOM = 1.2, 1.5, 0.95, 0.75
 
 
 class Simulated(Protocol):
-    """What any model of a schedule's time answers."""
+    """Times of transfers, as every model of a schedule returns them."""
 
     @property
     def seconds(self) -> float: ...

@@ -1,4 +1,4 @@
-"""How busy each channel was: bytes carried over what it could have carried in the whole time."""
+"""Utilisation of each channel: bytes carried over its capacity in the whole time."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Plan:
 
     @property
     def predicted_seconds(self) -> float:
-        """What the model says of this plan, waits included."""
+        """Predicted seconds of the plan by the model, waits included."""
         return self._exchange.predicted_seconds
 
     @property
@@ -109,9 +109,9 @@ class Plan:
 
     @property
     def ratio(self) -> float:
-        """What the plan takes over the least possible, 1.0 is optimal. Of an all-to-all phases over
-        ``bound_phases``; of an all-gather seconds over ``bound_seconds``; of an irregular exchange the time of
-        its phases one after the other over the bound. ``predicted_seconds / bound_seconds`` also counts
+        """Ratio of the plan to its lower bound; 1.0 is optimal. For an all-to-all: phases over
+        ``bound_phases``; for an all-gather: seconds over ``bound_seconds``; for an irregular exchange: the
+        sum of its phases' times over the bound. ``predicted_seconds / bound_seconds`` also counts
         latencies."""
         return self._exchange.figures.ratio
 

@@ -17,7 +17,7 @@ MOST_BYTES: Final = 2**50
 
 @contextmanager
 def typed() -> Iterator[None]:
-    """What the core refuses, as an error of Hocket's."""
+    """Convert the core's input errors to UsageError."""
     try:
         yield
     except _core.InputError as problem:

@@ -44,16 +44,16 @@ class BundledPlan:
 
     @property
     def kind(self) -> str:
-        """For people."""
+        """Kind of aggregation, as text for people."""
         return f"combined by radix {self.radix}" if self.radix else "direct"
 
     @property
     def scheduler(self) -> str:
-        """Of the messages between hosts."""
+        """Name of the scheduler of the messages between hosts."""
         return "bruck" if self.planned is None else self.planned.scheduler
 
     def report(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Figures of the two-level exchange, for ``--json``."""
         took = self.time
         return {
             "kind": COMBINED if self.radix else DIRECT,
@@ -128,7 +128,8 @@ def plan_bundles(
 
 
 def runs_bundle(network: _core.Network, demand: _core.Demand) -> bool:
-    """Whether runs can bundle the exchange. Broadcasts and the like are not bundled."""
+    """Return true if runs can aggregate the exchange on two levels. Exchanges with one contributing rank
+    (broadcasts and the like) are not aggregated."""
     one_giver = sum(1 for each in demand.contributions if each) == 1
     return demand.pattern in PATTERNS and not one_giver and not why_not(network, demand)
 
@@ -137,7 +138,8 @@ def seconds_of(
     network: _core.Network, demand: _core.Demand, costs: Costs, steps: int, kind: str = DIRECT,
     window: int | None = None,
 ) -> float | None:  # fmt: skip
-    """What the exchange takes in bundles; None where that is not known."""
+    """Predicted seconds of the two-level exchange; None if they are unknown or the verifier refuses the
+    plan."""
     one = plan_bundles(network, demand, costs, kind=kind, window=window, steps=steps)
     return float(one.time.seconds) if one.time is not None and one.certificate.ok else None
 
@@ -146,14 +148,14 @@ def verified(
     network: _core.Network, exchange: _core.BundledExchange, waits: _core.Waits, ports: _core.PortModel,
     bound: int = MEMORY,
 ) -> _core.BundleCertificate:  # fmt: skip
-    """What the verifier finds in both levels. ``network``: one rank a host."""
+    """Verify both levels of the exchange. ``network``: one rank a host."""
     return _core.verify_bundles(network, exchange, waits, bound, ports)
 
 
 def memory_seconds(
     between: _core.Network, exchange: _core.BundledExchange, waits: _core.Waits
 ) -> _core.BundleTime:
-    """What the memory of hosts takes; between hosts as on an ideal machine."""
+    """Predicted time with the hosts' memory as measured and an ideal network between hosts."""
     from hocket.costs.memory import read_profile
 
     return _core.bundle_seconds(between, exchange, waits, _core.ModelParameters(), read_profile(), 1 << 62)
@@ -162,7 +164,8 @@ def memory_seconds(
 def rank_by_rank_seconds(
     network: _core.Network, demand: _core.Demand, costs: Costs, steps: int
 ) -> float | None:
-    """The same exchange with a message for every two ranks, under the faster of the usual windows."""
+    """Predicted seconds of the same exchange with one message for every two ranks, under the faster of the
+    usual windows."""
     planned = plan_demand(network, demand)
     parameters = costs.parameters(network, demand.bytes, segmented=True)
     found = []
@@ -202,8 +205,9 @@ def crossing(network: _core.Network, name: str, costs: Costs, steps: int) -> int
 
 
 def demand_of_ranks(network: _core.Network, between: _core.Demand) -> _core.Demand:
-    """Of the ranks of ``network``, what a plan of one rank a host bundles: its blocks shared out among them, or as
-    many bytes a message as its bundles have room for. Raises PlanError for what does not say who has what."""
+    """Demand of the ranks of ``network`` that a plan of one rank a host aggregates: its blocks divided among
+    the ranks, or as many bytes a message as its aggregated messages hold. Raises PlanError if the plan does
+    not say which rank has what."""
     groups = _core.groups_of(network)
     if between.pattern == IRREGULAR:
         raise PlanError(
@@ -223,7 +227,7 @@ def demand_of_ranks(network: _core.Network, between: _core.Demand) -> _core.Dema
 
 
 def find_demand(name: str, ranks: int, bytes: int) -> _core.Demand:
-    """Of a collective without a root."""
+    """Demand of a collective without a root."""
     from hocket.demand.collectives import find
 
     return find(name).demand(ranks, bytes, 0)

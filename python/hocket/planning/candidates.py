@@ -1,4 +1,4 @@
-"""What each candidate of a run will take by the simulator, and what the algorithms of MPI libraries would."""
+"""Simulated times of the candidates of a run, and of the algorithms of MPI libraries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a run should cut messages, and release the next sender; of measured costs."""
+    """Settings of a run that follow from measured costs: segment size and release threshold, in bytes."""
 
     segment: int
     release_threshold: int
@@ -43,7 +43,8 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run chooses from, the fastest first; the library's own algorithms; and what all rests on."""
+    """Candidates of a run, the fastest first; the library's own algorithms; and the costs that predictions
+    use."""
 
     costs: Costs
     candidates: tuple[Candidate, ...]
@@ -51,7 +52,7 @@ class Forecast:
     settings: Settings | None
 
     def as_json(self) -> dict[str, Any]:
-        """For reports."""
+        """The forecast as an object for JSON reports."""
         chosen = None
         if self.settings is not None:
             chosen = {"segment": self.settings.segment, "release_threshold": self.settings.release_threshold}
@@ -64,7 +65,7 @@ class Forecast:
         }
 
     def lines(self) -> list[str]:
-        """For people."""
+        """The forecast as lines of text for people."""
         lines = [f"costs       {self.costs.origin}", f"candidates  {_told(self.candidates)}"]
         if self.library:
             lines.append(f"library     {_told(self.library)}")
@@ -98,8 +99,8 @@ def _fastest_first(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
 
 
 def costs_of(network: _core.Network, path: str | None, description: NetworkDescription) -> Costs:
-    """By the calibration in a file, the one kept of the network, or an assumed profile. Raises HocketError for a file
-    that cannot be used."""
+    """Costs by the calibration in a file, by the one kept for the network, or by an assumed profile. Raises
+    HocketError for a file that cannot be used."""
     from hocket.costs.kept import read_calibration
 
     calibration, source = read_calibration(path, description, network.host_rate)
@@ -109,8 +110,8 @@ def costs_of(network: _core.Network, path: str | None, description: NetworkDescr
 
 
 def forecast_of(planned: Exchange, path: str | None, description: NetworkDescription) -> Forecast | None:
-    """By the costs of costs_of(). None where there is nothing to compare, or too much of it unless the user has named
-    a file. Raises HocketError for a file that cannot be used."""
+    """Forecast by the costs of costs_of(). None if there is nothing to compare, or if there are too many
+    messages and the user has named no file. Raises HocketError for a file that cannot be used."""
     costs = costs_of(planned.network, path, description)
     few = len(planned.schedule) <= MOST_MESSAGES
     if planned.demand.pattern == IRREGULAR or not (path is not None or few):
@@ -120,7 +121,8 @@ def forecast_of(planned: Exchange, path: str | None, description: NetworkDescrip
 
 
 def _candidates(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
-    """Those that a run is offered by default settings, but the library's own call: nobody knows what that does."""
+    """Candidates that default settings offer to a run, without the library's own call, whose algorithm is
+    unknown."""
     network, demand = planned.network, planned.demand
     bundled = bundling.runs_bundle(network, demand)
     usual = _core.run_window(demand)
@@ -137,7 +139,8 @@ def _candidates(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
 
 
 def _all_lead(network: _core.Network, demand: _core.Demand) -> bool:
-    """Whether every rank of a host can carry some of its bundles."""
+    """Return true if every host has several ranks, each of which can carry some of its aggregated
+    messages."""
     return demand.pattern == ALL_TO_ALL and all(len(ranks) > 1 for ranks in _core.groups_of(network).ranks)
 
 

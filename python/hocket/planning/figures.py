@@ -1,4 +1,4 @@
-"""What every report says of a schedule, in one object."""
+"""Figures of a schedule that every report shows, in one object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hocket.demand.collectives import IRREGULAR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Irregular:
-    """What an irregular exchange adds."""
+    """Additional figures of an irregular exchange."""
 
     largest_bytes: int
     total_bytes: int
@@ -63,7 +63,7 @@ class Figures:
         bound_seconds: float,
         predicted_seconds: float,
     ) -> Self:
-        """Those of a whole schedule."""
+        """Compute the figures of a whole schedule."""
         time_ratio = ratio(predicted_seconds, bound_seconds)
         irregular = None
         if demand.pattern == IRREGULAR:

@@ -1,4 +1,4 @@
-"""Whether a plan belongs to a network, and what its header states to its demand."""
+"""Checks that a plan was made for this network, and that its header agrees with its demand."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _least_phases(header: _core.PlanHeader, network: _core.Network, bounds: _cor
 def compare_networks(
     made_for: _core.Network, network: _core.Network, where: str, given: str, measured: bool = False
 ) -> None:
-    """The same, given the network that the plan was made for."""
+    """Check the given network against the one that the plan was made for. Raises PlanError."""
     remedy = f"plan again with --network {given}"
     if measured and made_for.links == network.links and _hosts(made_for) == _hosts(network):
         rates = [(_rate(made_for, link), _rate(network, link)) for link in range(len(network.links))]

@@ -64,14 +64,15 @@ class Exchange:
 
     @cached_property
     def figures(self) -> Figures:
-        """What reports say of it."""
+        """Figures of the exchange that reports show."""
         return Figures.of(
             self.network, self.demand, self.scheduler, self.schedule, self.waits, self.bounds,
             self.bound_phases, self.bound_seconds, self.predicted_seconds,
         )  # fmt: skip
 
     def prove(self) -> _core.Certificate:
-        """What a plan is accepted by, whoever asks: the verifier's findings under the port model of its scheduler."""
+        """Verify the plan under the port model of its scheduler. Every caller accepts plans by this
+        certificate."""
         ports = ports_of(self.scheduler, self.demand.pattern)
         return check(self.network, self.demand, self.schedule, self.waits, ports)
 
@@ -95,7 +96,8 @@ class PlannedExchange(Exchange):
         return float(_core.token_seconds(self.network, self.schedule))
 
     def library_seconds(self) -> dict[str, float]:
-        """What orders of MPI libraries take on this network, by name: step after step, by the wires alone."""
+        """Seconds that the algorithms of MPI libraries take on this network, by name: step after step, by
+        link rates alone."""
         calls = [call for call in library_calls(self.demand) if call.flow == "steps"]
         made = ((call.name, call.make(self.network, self.demand)) for call in calls)
         return {name: float(_core.lockstep_seconds(self.network, schedule)) for name, schedule in made}
@@ -205,7 +207,7 @@ def _plan(
 def of_choice(
     network: _core.Network, demand: _core.Demand, chosen: _core.ChosenSchedule, seconds: float
 ) -> Exchange:
-    """What the core has chosen, and is predicted to take ``seconds``."""
+    """Make an exchange of the schedule that the core has chosen, with ``seconds`` as its predicted time."""
     return Exchange(
         network, demand, chosen.scheduler.name, chosen.schedule, chosen.waits, chosen.bounds,
         chosen.bound_phases, chosen.bound_seconds, seconds,

@@ -85,7 +85,7 @@ class ArrayFile:
         return self.rows * self.row_bytes
 
     def header(self) -> bytes:
-        """As it stands in the file."""
+        """Header of the file, as bytes."""
         with Path(self.path).open("rb") as file:
             return file.read(self.offset)
 

@@ -12,7 +12,7 @@ from hocket.launch.mpi import Mpi
 
 @dataclass(frozen=True, slots=True)
 class FileSort:
-    """What to sort, and where to; ``outputs`` are files with their headers, and of their full size.
+    """Input and output of a sort; ``outputs`` are files with their headers, and of their full size.
 
     ``payload``: a file whose rows move with the keys. ``field``: of records, which then are the payload.
     ``memory``: bytes that may be used on each host; None: what is free.
@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a sort did. ``bytes``: of keys and payload. ``imbalance``: most rows on a rank over the mean."""
+    """Result of a sort. ``bytes``: of keys and payload. ``imbalance``: most rows on a rank over the mean."""
 
     method: str
     ranks: int

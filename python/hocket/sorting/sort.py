@@ -75,7 +75,7 @@ class SortStep:
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """What a sort has made on this rank, and how."""
+    """Result of a sort on this rank, with the method and the times of its steps."""
 
     keys: Array
     payload: Array | None  #: None if there was none
@@ -140,7 +140,7 @@ def sort_report(
     seed: int = 1,
     progress: Progress | None = None,
 ) -> Sorted:
-    """The same as :func:`sort`, and what it did: method, times of the steps, imbalance."""
+    """Sort as :func:`sort` does, and also return the method, the times of the steps and the imbalance."""
     library = load_sort_library(comm)
     given: _Given | None = None
     options = _Options()
@@ -240,7 +240,7 @@ class _Given:
 
     @property
     def description(self) -> str:
-        """What must be the same on all ranks, beyond what the library compares."""
+        """Description that must be equal on all ranks, beyond what the library compares."""
         if self.payload is None:
             return f"keys of type {self.key_dtype}, no payload"
         row = f" {self.payload.shape[1:]}" if self.payload.ndim > 1 else ""

@@ -1,4 +1,4 @@
-"""What each rank of ``hocket sort`` does: reads its rows, sorts with the others, writes what it has got."""
+"""Work of each rank of ``hocket sort``: read its rows, sort with the others, write its part of the result."""
 
 from __future__ import annotations
 

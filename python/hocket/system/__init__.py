@@ -1,1 +1,1 @@
-"""What the operating system gives: files, the user's cache, text for a terminal, signals, memory."""
+"""Services of the operating system: files, the user's cache, text for a terminal, signals, memory."""

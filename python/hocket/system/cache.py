@@ -62,7 +62,7 @@ def cache_dir() -> Path:
 
 
 def _home() -> Path:
-    """Of an empty HOME Path.home() makes the root directory."""
+    """Home directory. With an empty HOME, Path.home() would be the root directory."""
     return Path(pwd.getpwuid(os.getuid()).pw_dir) if os.environ.get("HOME") == "" else Path.home()
 
 
@@ -130,7 +130,8 @@ def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], No
 
 
 def _whole(home: Path, files: Sequence[str]) -> bool:
-    """Whether all is there as it was built. Some milliseconds, most of them for the checksum of 5 MB."""
+    """Return true if all files are as they were built. Takes some milliseconds, mostly for the checksum of 5
+    MB."""
     paths = [home, *(home / file for file in (*files, _WHOLE))]
     if not all(path.exists() for path in paths):
         return False
@@ -191,7 +192,7 @@ def workplace(cache: Path, prefix: str = _WORK) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _taken(left: Path) -> Iterator[bool]:
-    """Whether the builder of this is dead; no other clears it up meanwhile."""
+    """Yield true if the builder of this directory is dead, and keep others from removing it meanwhile."""
     old = time.time() - left.lstat().st_mtime > _DEAD_SECONDS
     with contextlib.ExitStack() as stack:
         try:

@@ -121,7 +121,8 @@ def close_to_others(folder: Path) -> None:
 
 
 def beside(target: Path) -> str:
-    """How the name of a file begins that takes the place of ``target``, whose own may be as long as names can be."""
+    """Beginning of the name of a temporary file that replaces ``target``, whose own name may be as long as
+    possible."""
     return f".{target.name[:_MOST_OF_NAME]}."
 
 

@@ -1,4 +1,4 @@
-"""How much memory there is on this host, limits of batch systems and containers included."""
+"""Memory available on this host, within the limits of batch systems and containers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def available_memory() -> int:
 
 
 def left_by_groups(root: Path, membership: str) -> list[int]:
-    """What each control group above a process leaves of its limit; ``membership``: its /proc/PID/cgroup."""
+    """Bytes that each control group above a process leaves of its limit; ``membership``: its
+    /proc/PID/cgroup."""
     left = []
     for line in membership.splitlines():
         _, controllers, path = line.split(":", 2)

@@ -1,4 +1,4 @@
-"""What is printed. Names of files, hosts and commands may hold anything; a terminal obeys nothing of it."""
+"""Output to a terminal. Names of files, hosts and commands may hold control characters; they are escaped."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def _but_styles(found: re.Match[str]) -> str:
 
 
 def for_programs(text: str) -> str | bytes:
-    """What shells and build systems read: bytes of paths that are not UTF-8 stay, unless a terminal shows them."""
+    """Text for shells and build systems: bytes of paths that are not UTF-8 stay, unless a terminal shows
+    them."""
     return text if sys.stdout.isatty() else os.fsencode(text)
 
 

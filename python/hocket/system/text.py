@@ -11,8 +11,9 @@ from hocket.errors import Where
 SHOWN_PATH: Final = 4096
 LONGEST_WORD: Final = 120  # of a message
 
-# What moves the cursor, colours or hides: control characters but tab and line feed, separators of lines, what turns
-# the direction of writing; and what no encoding has: bytes of names that are not UTF-8.
+# Characters that move the cursor, colour or hide: control characters except tab and line feed, line
+# separators, marks that change the direction of writing; and bytes of names that are not UTF-8, which no
+# encoding has.
 UNPRINTABLE: Final = "[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 _UNPRINTABLE: Final = re.compile(UNPRINTABLE)
 _LONG_WORD: Final = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")

@@ -74,9 +74,9 @@ def _others_can_write(status: os.stat_result) -> bool:
 
 @functools.cache
 def _is_private(gid: int, trusted: frozenset[int]) -> bool:
-    """Whether a group is a user's own, as most distributions give every user one, under whose name ~/.cache may have
-    been made with a umask of 002: it has the name of somebody trusted, and no other member is known. Where
-    users cannot be listed (some directory services), the name alone tells."""
+    """Return true if a group is a user's own. Most distributions give every user one, and ~/.cache may have
+    been made under it with a umask of 002. Such a group has the name of a trusted user and no other known
+    member. Where users cannot be listed (some directory services), the name alone decides."""
     try:
         group = grp.getgrgid(gid)
     except KeyError:

@@ -1,1 +1,1 @@
-"""What several commands share: options, output, errors."""
+"""Common parts of commands: options, output, errors."""

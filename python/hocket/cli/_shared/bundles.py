@@ -29,7 +29,7 @@ _STEPS = 20_000_000  # of each simulation
 
 
 def bundles_options(command: Any) -> Any:
-    """What ``plan`` and ``simulate`` can be told of bundles."""
+    """Add the options of ``plan`` and ``simulate`` for two-level exchanges."""
     radix: Decorator = click.option(
         "--radix", type=Whole(2), metavar="R",
         help="Of combined bundles: hosts pass them on by the digits of the distance to this base. [predicted]",
@@ -60,7 +60,7 @@ def plan_bundles(
     window: int | None,
     quiet: bool,
 ) -> tuple[bundling.BundledPlan, Costs]:
-    """By the costs that are known of the network."""
+    """Plan a two-level exchange by the costs known for the network, which are returned, too."""
     from hocket.planning.candidates import costs_of
 
     costs = costs_of(known.network, calibration, known.description)
@@ -173,7 +173,7 @@ def describe(
 
 
 def memory_line(time: _core.BundleTime | None, exchange: _core.BundledExchange) -> str:
-    """What the memory of hosts adds."""
+    """Line on the memory that a host needs, and on the time of copying into and out of its messages."""
     took = (
         ""
         if time is None
@@ -193,7 +193,8 @@ def check_bundled(plan: _core.Plan, network: _core.Network, where: str) -> None:
 
 
 def exchange_of(plan: _core.Plan, network: _core.Network) -> _core.BundledExchange:
-    """What runs make of a plan of one rank a host: its schedule carries the bundles of the network's ranks."""
+    """Two-level exchange as runs make it of a plan of one rank a host, whose schedule carries all ranks'
+    messages."""
     from hocket import _core
 
     demand = bundling.demand_of_ranks(network, plan.header.demand)

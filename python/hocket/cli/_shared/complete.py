@@ -16,7 +16,7 @@ from hocket.errors import UsageError
 
 _FILES: Final = re.compile(r".*\bFILE\b.*|\[?(NETWORK|PLAN)\]?|.*\.npy|network|program|command")
 _FLOWS: Final = ("token", "barrier", "window:2", "free")
-# By metavar: the words, and whether a file may stand there, too.
+# Completions by metavar: the words, and whether a file may stand there, too.
 _WORDS: Final[dict[str, tuple[tuple[str, ...], bool]]] = {
     "FLOW": (_FLOWS, False),
     "token|barrier|window:K|free": (_FLOWS, False),
@@ -68,5 +68,5 @@ def _may_be_empty(parameter: click.Parameter) -> bool:
 
 
 def _plain(parameter: Any) -> bool:
-    """Whether its value is a text of which click knows nothing."""
+    """Return true if the parameter takes plain text, for which click offers no completions."""
     return parameter.type in (click.STRING, click.UNPROCESSED) and not getattr(parameter, "is_flag", False)

@@ -1,4 +1,4 @@
-"""What each rank contributes to an all-gather, read from a file."""
+"""Read each rank's contribution to an all-gather from a file."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from hocket.cli._shared.usage import one_line
 from hocket.errors import HocketError
 from hocket.system.text import printable, shortened
 
-# What can be done about an error of the system that no other place has explained.
+# Remedies for errors of the operating system that no other place has explained.
 _REMEDIES: Final = {
     errno.ENOSPC: "make room or write elsewhere",
     errno.EDQUOT: "make room or write elsewhere",

@@ -21,7 +21,7 @@ def pages() -> dict[str, Path]:
 
 
 def title(page: Path) -> str:
-    """What the first line says."""
+    """Title of a page, from its first line."""
     with page.open(encoding="utf-8") as lines:
         return lines.readline().lstrip("# ").strip()
 

@@ -31,7 +31,8 @@ seed_option = click.option(
 
 
 def traffic_of(network: Network, path: str, quiet: bool) -> Traffic:
-    """What the file ``path`` says; raises where it is of other ranks than ``network``'s."""
+    """Read the traffic in the file ``path``. Raises DemandError if its number of ranks is not the
+    network's."""
     from hocket.demand import read_traffic
 
     traffic = with_spinner(f"reading {path}", lambda: read_traffic(path), quiet)

@@ -66,7 +66,7 @@ def _bytes(_context: click.Context, option: click.Parameter, size: str | None) -
     return named(option.opts[0], parse_bytes, size) if size else None
 
 
-# How exchanges follow the network.
+# Options for how exchanges follow the network.
 scheduling_options = options(
     click.option(
         "--placement",
@@ -94,7 +94,7 @@ def need_network(source: str | None, **scheduling: str | None) -> None:
 choose_option = click.option("--choose", metavar="HOW", cls=_OfVariable)
 
 
-# What of a program is scheduled, and how loudly.
+# Options for which calls of a program are scheduled, and for how much is printed.
 program_options = options(
     choose_option,
     *(
@@ -108,7 +108,7 @@ program_options = options(
 
 
 def runtime_options(*, verbose: int, **said: Any) -> RuntimeOptions:
-    """What the options above mean."""
+    """Convert the values of the options above to RuntimeOptions."""
     from hocket.launch.environment import RuntimeOptions
 
     return RuntimeOptions(log=min(verbose, 2), **said)

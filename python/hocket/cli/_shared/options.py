@@ -33,7 +33,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 
 def defaults_options(function: F) -> F:
-    """What files leave open, as one argument ``defaults``; Slurm's know no rates."""
+    """Add the options for what network files leave open, as one argument ``defaults``. Slurm's files state no
+    rates."""
 
     @functools.wraps(function)
     def with_defaults(
@@ -212,7 +213,7 @@ def load_network(
 
 
 def load_islands(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetwork]:
-    """The same for every island of a network; most networks have one."""
+    """Load every connected component of a network; most networks have one."""
     from hocket.network import read_islands
 
     islands = with_spinner(f"reading {source}", lambda: read_islands(source, defaults), quiet)
@@ -228,7 +229,7 @@ def tell_notes(known: KnownNetwork) -> None:
 
 
 def island_line(islands: Sequence[KnownNetwork], number: int) -> str:
-    """What heads an island where there are several."""
+    """Heading of a component, for networks with several."""
     network = islands[number].network
     first, last = (network.names[network.hosts[place]] for place in (0, -1))
     names = first if first == last else f"{first} to {last}"
@@ -261,7 +262,8 @@ def load_plan(path: str, quiet: bool) -> Plan:
 def equal_demand(
     name: str, network: Network, size: str | None, contributions: str | None = None, root: int = 0
 ) -> Demand:
-    """What a collective of SIZE per message or rank, or of what the file of contributions says, asks for."""
+    """Demand of a collective with SIZE bytes per message or rank, or with the contributions in a file. Raises
+    UsageError."""
     from hocket.cli._shared.contributions import read_contributions
 
     if size is not None and contributions is not None:

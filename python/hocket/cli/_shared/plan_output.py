@@ -1,4 +1,4 @@
-"""What ``hocket plan`` writes and says: plan file, schedule as CSV, report, one rank's row."""
+"""Output of ``hocket plan``: plan file, schedule as CSV, report, one rank's program."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _library(seconds: dict[str, float], bound: float) -> str:
 def tell_islands(
     islands: Sequence[KnownNetwork], plan: Callable[[Network], PlannedExchange], as_json: bool
 ) -> None:
-    """What is planned for each island on its own. Exit code 1 where the verifier refuses one."""
+    """Plan each component on its own, and print the results. Exit code 1 if the verifier refuses one."""
     reports, refused = [], False
     for number, known in enumerate(islands):
         planned = plan(known.network)

@@ -28,7 +28,7 @@ BY_ROW = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is known of the whole schedule: a line, what lines it found, and fields of the report."""
+    """Result of verifying the whole schedule: one line, the findings, and fields of the report."""
 
     ok: bool
     text: str

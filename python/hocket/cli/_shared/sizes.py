@@ -29,7 +29,7 @@ def parse_size(size: str, least: int = 1, option: str = "--bytes") -> int:
 
 
 def size_text(demand: Demand) -> str:
-    """Of one message, one block or all blocks."""
+    """Size of one message, one block or all blocks, as text."""
     if demand.pattern == IRREGULAR:
         if demand.messages == 0:
             return "nothing"

@@ -33,7 +33,7 @@ class _StandardOutput(io.FileIO):
 
 
 class _StandardError(io.FileIO):
-    """What it cannot take is lost: there is nowhere to say so."""
+    """Standard error that ignores failed writes: there is nowhere to report them."""
 
     def write(self, data: Any, /) -> int | None:  # type: ignore[override]
         try:

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Decorator(Protocol):
-    """What ``click.option`` makes."""
+    """Type of the decorators that ``click.option`` returns."""
 
     def __call__(self, function: F, /) -> F: ...
 
@@ -34,7 +34,8 @@ def options(*each: Decorator) -> Decorator:
 
 
 def _oddly_written(value: Any) -> bool:
-    """Whether int() and float() might take what is no number to others: digits of all scripts, underscores, blanks."""
+    """Return true if int() and float() might accept a text that is not plainly a number: digits of other
+    scripts, underscores, blanks."""
     return isinstance(value, str) and re.search(r"[^!-~]|_", value) is not None
 
 
@@ -48,7 +49,7 @@ class Whole(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """The same for any number: neither infinite nor NaN, which no comparison refuses."""
+    """Number that is finite: comparisons with limits let NaN and infinity pass."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if _oddly_written(value):
@@ -119,7 +120,7 @@ def _bad_value(error: click.BadParameter, parameter: click.Parameter) -> str:
 
 
 def _wanted(kind: click.ParamType[Any]) -> str | None:
-    """What a parameter of this type may be; None where click's message says it."""
+    """Expected values of a parameter of this type; None if click's own message names them."""
     if isinstance(kind, click.Choice):
         return f"one of {', '.join(map(str, kind.choices))}"
     if isinstance(kind, (click.IntRange, click.FloatRange)):

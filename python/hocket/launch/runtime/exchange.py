@@ -61,7 +61,7 @@ class Exchange:
 
     @classmethod
     def load(cls, comm: MPI.Comm, prefix: str | os.PathLike[str]) -> Self:
-        """What :meth:`save` has written, on as many ranks; collective.
+        """Load a table that :meth:`save` has written, on as many ranks; collective.
 
         Raises TableError on all ranks if a file is damaged, or made for other ranks or another network, or if
         the files do not belong together. :meth:`check` tells whether it fits what is to be sent.
@@ -96,7 +96,7 @@ class Exchange:
         """Writes this rank's table to ``PREFIX.RANK``, whole or not at all."""
         self._call("hocket_save", self._table, os.fsencode(prefix))
 
-    # What the table says
+    # Contents of the table
 
     def _describe(self) -> None:
         self._info = Info()
@@ -146,12 +146,12 @@ class Exchange:
 
     @property
     def seed(self) -> int:
-        """What schedulers that draw lots began with."""
+        """Random seed of the scheduler."""
         return int(self._info.seed)
 
     @property
     def digest(self) -> int:
-        """Of the tables of all ranks: equal on all of them."""
+        """Digest of the tables of all ranks: equal on all of them."""
         return int(self._info.digest)
 
     @property

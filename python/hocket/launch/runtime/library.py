@@ -100,7 +100,7 @@ class RuntimeLibrary:
         raise MPI.Exception(code)
 
     def value(self, function: str, kind: type[Any], *arguments: Any) -> Any:
-        """What a function returns that has no error code."""
+        """Call a function that returns a value instead of an error code."""
         target = self._library[function]
         target.restype = kind
         return target(*arguments)

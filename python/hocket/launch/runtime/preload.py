@@ -1,4 +1,4 @@
-"""What ``LD_PRELOAD`` names: libraries that the user or a tool preloads, and the shim of Hocket."""
+"""Contents of ``LD_PRELOAD``: libraries that the user or a tool preloads, and Hocket's shim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SEPARATORS: Final = re.compile(r"[:\s]+")  # as ld.so has them: no path in the 
 
 
 def others() -> list[str]:
-    """What is preloaded beside Hocket, in its order."""
+    """Libraries preloaded beside Hocket, in their order."""
     entries = _SEPARATORS.split(os.environ.get(VARIABLE, ""))
     return [entry for entry in entries if entry and Path(entry).name != SHIM]
 

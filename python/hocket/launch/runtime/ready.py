@@ -38,7 +38,7 @@ _OLDEST_MPICH, _OPEN_MPI, _STANDARD = 5, 5, 1
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What an MPI library says of itself: hocket.launch.runtime.probe.look."""
+    """Properties of an MPI library, as hocket.launch.runtime.probe.look finds them."""
 
     version: str
     abi: int

@@ -1,4 +1,4 @@
-"""What a compiler wrapper (``mpicc``) tells of the MPI behind it."""
+"""Properties of the MPI behind a compiler wrapper (``mpicc``)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from hocket.errors import MissingToolError
 
-# By the macros of its mpi.h: how MPI_Get_library_version begins in a process that uses this MPI, up to the
-# major version, and the MPI's name for people. What is derived from MPICH first: some keep MPICH's macro.
+# MPI libraries by the macros of mpi.h: the beginning of MPI_Get_library_version in a process that uses this
+# MPI, up to the major version, and the MPI's name for people. Derivatives of MPICH come first, since some
+# keep MPICH's macro.
 _LIBRARIES = {
     "I_MPI_VERSION": ("Intel(R) MPI Library {}", "Intel MPI"),
     "CRAY_MPICH_VERSION": ("MPI VERSION: CRAY MPICH version {}.", "Cray MPICH"),
@@ -45,7 +46,7 @@ class Wrapper:
 
     @property
     def functions(self) -> frozenset[str]:
-        """Those that mpi.h declares; macros in their place are none."""
+        """Functions that mpi.h declares; macros in their place do not count."""
         declared = re.sub(r"^#.*", "", self.headers, flags=re.MULTILINE)
         return frozenset(re.findall(r"\bP?MPI_\w+(?=\s*\()", declared))
 
@@ -83,7 +84,8 @@ def find_compiler() -> str:
 
 
 def _ask(path: str, options: list[str], environment: dict[str, str]) -> tuple[str, str]:
-    """What it says to a program that includes mpi.h, and what it complains of."""
+    """Output and error output of the wrapper for a program that includes mpi.h. Raises MissingToolError if it
+    does not run."""
     try:
         done = subprocess.run([path, *options], input="#include <mpi.h>\n", capture_output=True,
                               text=True, errors="replace", timeout=_SECONDS, env=environment, check=False)  # fmt: skip

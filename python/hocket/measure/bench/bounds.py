@@ -1,4 +1,4 @@
-"""What no schedule of a measured exchange can beat on a network."""
+"""Lower bounds of a measured exchange on a network."""
 
 from __future__ import annotations
 

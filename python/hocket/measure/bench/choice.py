@@ -1,4 +1,4 @@
-"""What the engine that chooses makes of measured times."""
+"""Choice that the selection engine makes from measured times."""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ class Exchange(ABC):
         """The collective call."""
 
     def target(self) -> int:
-        """Of what comes in, as its sender names it."""
+        """Target of incoming messages, as their senders name it."""
         return self.rank
 
     def expected(self, source: int, size: int) -> Bytes:
-        """What must come in of a block."""
+        """Expected content of an incoming block."""
         return message(source, self.target(), 0, size)
 
     def poison(self) -> None:
@@ -151,7 +151,7 @@ class Scatter(Exchange):
 
 
 class Sum(Exchange):
-    """Of bytes without carry: what must come out does not depend on the order."""
+    """Reduction of bytes without carry (exclusive or), whose result does not depend on the order."""
 
     def __init__(
         self, comm: MPI.Intracomm, sent: list[tuple[int, int]], received: list[tuple[int, int]]

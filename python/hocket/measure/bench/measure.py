@@ -1,4 +1,4 @@
-"""What each rank of a measured exchange does. Needs mpi4py; every function is collective."""
+"""Work of each rank in a measured exchange. Needs mpi4py; every function is collective."""
 
 from __future__ import annotations
 

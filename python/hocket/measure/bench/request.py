@@ -1,4 +1,4 @@
-"""What is to be measured; needs no MPI."""
+"""Request for a measurement; needs no MPI."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EQUAL_CALLS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to measure. ``sizes``: bytes of a message; ``seconds``: for each size, of both together.
+    """Measurement to make. ``sizes``: bytes of a message; ``seconds``: for each size, of both together.
 
     ``candidates``: all that calls are chosen from. ``density`` and ``seed``: of irregular exchanges.
     ``network``: for the bound; else that of the job's plan.

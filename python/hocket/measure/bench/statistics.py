@@ -29,7 +29,7 @@ class Times:
 
     @classmethod
     def of(cls, seconds: Sequence[float]) -> Self:
-        """Of at least one call."""
+        """Compute the statistics of one or more calls, given in seconds."""
         p10, median, p90, p99 = (float(x) for x in np.percentile(seconds, (10, 50, 90, 99)))
         return cls(median, p10, p90, p99, float(min(seconds)), float(max(seconds)), len(seconds))
 
@@ -74,7 +74,7 @@ def paired_ratio(native: Sequence[float], scheduled: Sequence[float]) -> float:
 
 
 def served_by(scheduled: int, calls: int) -> By:
-    """By how many of the calls were scheduled."""
+    """Server of a size's calls, by how many of them were scheduled."""
     if scheduled == 0:
         return PASSED_ON
     return SCHEDULED if scheduled == calls else PARTLY

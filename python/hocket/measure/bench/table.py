@@ -1,4 +1,4 @@
-"""What was measured: as the table that users of OSU's benchmarks know, as CSV, as JSON."""
+"""Results of a measurement: as a table like that of the OSU benchmarks, as CSV, as JSON."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _scheduled(row: Row) -> Times | None:
 
 
 def _candidate_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Of a table with the time of every candidate."""
+    """Columns of a table with the time of every candidate."""
 
     def median_of(name: str) -> Callable[[Row], float | None]:
         return _of(lambda row: row.candidates.get(name), "median")
@@ -92,12 +92,12 @@ COLUMNS: Final = (
 
 
 def columns_of(header: Mapping[str, Any]) -> tuple[Column, ...]:
-    """Of the table that a header begins."""
+    """Columns of the table that a header begins."""
     return _candidate_columns(header["Candidates"].split()) if header.get("Candidates") else COLUMNS
 
 
 def comment_lines(header: Mapping[str, Any]) -> list[str]:
-    """What was measured where, behind ``#``."""
+    """Lines with the circumstances of a measurement, behind ``#``."""
     wide = max(map(len, header))
     return [f"# {name:<{wide}}  {value}" for name, value in header.items() if value is not None]
 

@@ -1,4 +1,4 @@
-"""What every rank does under ``hocket calibrate network``. Needs mpi4py; every function is collective."""
+"""Work of every rank under ``hocket calibrate network``. Needs mpi4py; every function is collective."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ class Rank:
         return [max(float(value) / (len(task.leaders) if mean else 1), _LEAST_SECONDS) for value in agreed]
 
     def repeated(self, task: Task, share: float) -> tuple[list[float], int]:
-        """As often as fits into ``share`` seconds; and how many messages each flow had."""
+        """Repeat a task as often as fits into ``share`` seconds. Returns the times, and the messages of each
+        flow."""
         self.times(task, 1)  # may set up connections
         once, count = self.times(task, 1)[0], 1
         if task.what == What.UNEXPECTED:
@@ -221,13 +222,14 @@ def _class_of(places: Places, found: tuple[Class, ...]) -> Class:
 
 
 def _beyond(steps: list[float], known: float) -> Figure:
-    """What a step takes longer than is known."""
+    """Time that a step takes beyond the known time."""
     rest = [min(max(value - known, 0.0), MOST_SECONDS) for value in steps]
     return Figure.of(rest or [0.0])
 
 
 def _loaded(steps: dict[int, list[float]], of: Class) -> tuple[Figure, float]:
-    """Of a line through two sizes of a step: what a token takes while all exchange, and what a byte takes."""
+    """Fit a line through two sizes of a step. Returns the cost of a token while all exchange, and seconds per
+    byte."""
     sizes = sorted(size for size in steps if size > 1)
     if len(sizes) < 2:
         return _beyond(steps.get(1, []), of.seconds(1)), of.per_byte

@@ -1,4 +1,4 @@
-"""What is to be measured, given where the ranks are: decided by one rank, done by all."""
+"""Tasks of a calibration, given where the ranks are: decided by one rank, done by all."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _BUSY: Final = 0.05  # of the figures do not agree: the machine had other things
 
 
 def agree(seconds: Sequence[float]) -> bool:
-    """Whether the two least are near each other."""
+    """Return true if the two least are near each other."""
     least = sorted(seconds)[:2]
     return len(least) == 2 and least[1] <= _NEAR * least[0]
 
@@ -50,13 +50,13 @@ def doubtful(taken: Mapping[Shape, Sequence[float]]) -> list[Shape]:
 
 
 def was_busy(differing: int, figures: int) -> bool:
-    """Whether so many figures differ between measurements that the machine cannot have been idle."""
+    """Return true if so many figures differ between measurements that the machine cannot have been idle."""
     return differing > _BUSY * figures
 
 
 def slower(times: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, float]:
-    """Of each sort the seconds by a profile and, in turn, by the built-in one: how many times as long those take
-    that the profile makes slower."""
+    """Sorts that the profile makes slower, each with the ratio of its time to that by the built-in profile;
+    the two took turns."""
     ratios = {
         case: median(a / b for a, b in zip(own, built_in, strict=True))
         for case, (own, built_in) in times.items()

@@ -1,4 +1,4 @@
-"""How long measuring may take, whatever the machine's load: the same decision on all ranks."""
+"""Time limit of measuring, whatever the machine's load: all ranks decide alike."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Budget:
 
 
 def repeats(first: float, share: float) -> int:
-    """How often a kernel that took ``first`` seconds is repeated if its figure may take ``share`` seconds."""
+    """Number of repetitions of a kernel that took ``first`` seconds, if its figure may take ``share``
+    seconds."""
     wanted = min(max(math.ceil(_SECONDS / max(first, 1e-7)), _LEAST_REPEATS), _MOST_REPEATS)
     return max(min(wanted, int(share / max(first, 1e-7)) - 1), 0)
 

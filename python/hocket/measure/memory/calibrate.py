@@ -33,7 +33,8 @@ _PATIENCE = 600.0  # seconds without a figure; compiling the runtime comes befor
 
 
 def usable_memory(ranks: int, quick: bool) -> int:
-    """What a rank works on: large enough to be out of the caches, small enough for all ranks of the host.
+    """Bytes that a rank works on: large enough to be out of the caches, small enough for all ranks of the
+    host.
 
     A rank needs three times as much, a third of it shared.
     """
@@ -110,7 +111,8 @@ def made_slower(mpi: Mpi, ranks: int, memory: int, path: str) -> dict[str, float
 
 
 def _last(mpi: Mpi, ranks: int, arguments: list[str], report: Callable[[Any], None]) -> Any:
-    """What rank 0 of a module's job says last; what it says on the way is reported."""
+    """Last message of rank 0 of a module's job; messages before it are reported. Raises HocketError if there
+    is none."""
     command = launch_command(mpi, ranks, (), {}, [sys.executable, "-m", *arguments])
     last = None
     with tempfile.TemporaryFile() as said, started(command, stderr=said) as process:

@@ -1,4 +1,4 @@
-"""What every rank runs under ``hocket calibrate memory``: all do the same at the same time.
+"""Work of every rank under ``hocket calibrate memory``: all do the same at the same time.
 
 Rank 0 prints a line of JSON before each figure, and at the end one with all figures.
 """
@@ -166,7 +166,8 @@ class Rank:
         )
 
     def _pull(self, shape: Shape) -> tuple[Kernel, int]:
-        """As many runs from each rank's part, which it has just written round the caches, as a sort does."""
+        """Copy as many runs from each rank's part, which it has just written past the caches, as a sort
+        does."""
         run, ranks = shape.parts, self.comm.Get_size()
         of_each = max(min(shape.bytes // run, _MOST_ELEMENTS // 4) // ranks, 1)
         runs = np.arange(of_each, dtype=np.uint64) * np.uint64(run)
@@ -320,7 +321,7 @@ def _private(size: int) -> Bytes:
 
 
 def _first_touch(fresh: Bytes) -> float:
-    """What writing fresh memory takes longer than writing it again."""
+    """Additional seconds of the first write to fresh memory."""
     begin = time.perf_counter()
     fresh.fill(1)
     between = time.perf_counter()

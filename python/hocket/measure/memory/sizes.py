@@ -73,7 +73,7 @@ def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:
 
 
 def _anywhere(memory: int, ranks: int, widths: tuple[int, ...], quick: bool) -> Iterator[Shape]:
-    """What depends on how much memory is reached."""
+    """Shapes whose cost depends on how much memory is reached."""
     reach = [size for size in (256 * KIB, 4 * MIB, 32 * MIB) if size < memory] + [memory]
     if quick and len(reach) > 2:
         reach = [reach[0], reach[-1]]

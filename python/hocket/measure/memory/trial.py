@@ -1,4 +1,5 @@
-"""What every rank runs after ``hocket calibrate memory``: some sorts by the new profile and the built-in one, in turn.
+"""Trial of every rank after ``hocket calibrate memory``: some sorts by the new profile and the built-in one,
+in turn.
 
     python -m hocket.measure.memory.trial ELEMENTS OWN BUILT_IN
 

@@ -1,1 +1,1 @@
-"""What runs have learned about their calls: reading it, and telling MPI libraries of it."""
+"""Results that runs have learned about their calls: read them, and pass them on to MPI libraries."""

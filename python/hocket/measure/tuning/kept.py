@@ -33,7 +33,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is known of one call at one place."""
+    """Kept timings of one call at one place."""
 
     evidence: _core.choose.Evidence
 
@@ -61,7 +61,7 @@ class Choice:
 
     @property
     def gain(self) -> float | None:
-        """What the winner saves of the library's own time; None where that is not known."""
+        """Share of the library's own time that the winner saves, at most 1; None if unknown."""
         native, winner = self.candidate(NATIVE), self.candidate(self.evidence.winner)
         if native is None or winner is None or native.seconds <= 0:
             return None
@@ -73,7 +73,7 @@ class Choice:
         return sum(candidate.calls for candidate in self.evidence.candidates)
 
     def cells(self) -> list[str]:
-        """For people, by COLUMNS."""
+        """Cells of a table for people, by COLUMNS."""
         one, winner, gain = self.evidence, self.candidate(self.evidence.winner), self.gain
         return [
             one.place,

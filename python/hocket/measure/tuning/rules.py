@@ -17,8 +17,8 @@ from typing import Any, Final
 from hocket.errors import HocketError
 from hocket.measure.tuning.kept import Choice
 
-# By Open MPI's names (ompi_info --param coll tuned --level 9): the collective's number in a rules file, what a message
-# size there is in terms of ours, and the algorithms' numbers.
+# Collectives by Open MPI's names (ompi_info --param coll tuned --level 9): the number in a rules file, what a
+# message size there is in terms of ours, and the algorithms' names by number.
 OPENMPI: Final[Mapping[str, tuple[int, bool, tuple[str, ...]]]] = {
     "allgather": (0, True, ("linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc", "sparbit")),
     "allreduce": (2, False, ("basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring",
@@ -118,14 +118,14 @@ def openmpi_json(made: Sequence[Rule]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mpich:
-    """What a library of MPICH decides by."""
+    """Selection rules and algorithms built into an MPICH library."""
 
     selection: dict[str, Any]
     algorithms: frozenset[str]
 
     @staticmethod
     def of(library: Path) -> Mpich:
-        """Of a libmpi.so. Raises HocketError for what is none of MPICH, or older than 4."""
+        """Read a libmpi.so. Raises HocketError for a library that is not MPICH, or is older than 4."""
         try:
             with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 algorithms = {name.decode() for name in re.findall(rb"algorithm=(MPIR_\w+)\0", data)}

@@ -59,7 +59,7 @@ def read_tables(source: Source, network: NetworkDescription) -> Forwarding:
 
 @dataclass(slots=True)
 class _Table:
-    """Of one switch; ``node`` is None for a switch that no message of the hosts comes to."""
+    """Forwarding table of one switch; ``node`` is None for a switch that no message of the hosts passes."""
 
     node: int | None
     name: str

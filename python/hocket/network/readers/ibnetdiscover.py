@@ -259,7 +259,8 @@ def _check_adapters(source: Source, name: str, adapters: list[_Node]) -> None:
 
 
 def _name_switches(switches: list[_Node], hosts: dict[str, _Port]) -> None:
-    """By their descriptions; those that share one, or have a host's name, by description and id."""
+    """Name switches by their descriptions; by description and id where it is shared or equals a host's
+    name."""
     count: dict[str, int] = dict.fromkeys(hosts, 1)
     for node in switches:
         count[node.description] = count.get(node.description, 0) + 1

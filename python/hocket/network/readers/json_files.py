@@ -12,7 +12,7 @@ _ANEW: Final = "write it anew, whole"
 
 
 def parse(source: Source, again: str = _ANEW) -> Any:
-    """What a file holds that has one JSON document. ``again``: how it is had anew.
+    """Parse a file that has one JSON document. ``again``: how to make the file anew.
 
     Raises :class:`hocket.errors.NetworkError` for what is not JSON, with its line."""
     (_, value), *others = _documents(source, again)
@@ -24,7 +24,7 @@ def parse(source: Source, again: str = _ANEW) -> Any:
 
 
 def documents(source: Source, again: str = _ANEW) -> list[Any]:
-    """What a file holds that has several JSON documents one after the other. Raises as :func:`parse`."""
+    """Parse a file that has several JSON documents one after the other. Raises as :func:`parse`."""
     return [value for _, value in _documents(source, again)]
 
 

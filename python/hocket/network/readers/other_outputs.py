@@ -1,4 +1,4 @@
-"""What the tools behind the readers print besides what is read: which option prints that."""
+"""Outputs of known tools that no reader reads: errors name the option that prints the right one."""
 
 from __future__ import annotations
 

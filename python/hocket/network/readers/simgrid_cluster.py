@@ -20,7 +20,7 @@ _TOPOLOGIES: Final = ("FLAT", "FAT_TREE", "TORUS")
 
 @dataclass(slots=True)
 class Cluster:
-    """What a ``<cluster>`` element says; ``bb_rate`` is 0 without a backbone."""
+    """Attributes of a ``<cluster>`` element; ``bb_rate`` is 0 without a backbone."""
 
     element: Element
     name: str
@@ -36,7 +36,7 @@ class Cluster:
 
     @property
     def is_star(self) -> bool:
-        """Whether nothing is shared but the hosts' own links."""
+        """Return true if the hosts share nothing but their own links."""
         wide = self.bb_rate == 0 or self.bb_policy == "FATPIPE" or self.bb_rate >= self.rate * len(self.hosts)
         return self.topology == "FLAT" and wide and self.policy != "SHARED"
 
@@ -128,7 +128,7 @@ def _torus(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
 
 
 def _ties(sides: list[int]) -> list[str]:
-    """What SimGrid's TorusZone does half-way round: up, but down from the coordinate in the middle."""
+    """Tie-breaking of SimGrid's TorusZone half-way round: up, but down from the coordinate in the middle."""
     return [
         "+" * (side // 2) + "-" + "+" * (side // 2 - 1) if side > 2 and side % 2 == 0 else ""
         for side in sides

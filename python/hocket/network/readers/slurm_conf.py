@@ -37,7 +37,7 @@ _SPEED: Final = re.compile(r"\d{1,18}", re.ASCII)
 _SIDES: Final = re.compile(r"(\d{1,7})x(\d{1,7})x(\d{1,7})", re.ASCII)
 _NO_LIST: Final = ("", "(null)")
 
-# What a line tells of, by the key that names it, and what it may say.
+# Kind of a line by the key that names it, and its other keys.
 _LINES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "SwitchName": ("switches", ("Nodes", "Switches", "LinkSpeed", "Level")),
     "BlockName": ("blocks", ("Nodes", "BlockIndex", "BlockSize")),

@@ -100,7 +100,8 @@ def _unknown(source: Source, line: int, name: str, known: Iterable[str]) -> Netw
 
 
 def _cable(source: Source, line: int, fields: list[str], channels: list[int]) -> int:
-    """Of several cables between two nodes the first, or the one that the fourth field counts from 1."""
+    """Channel of the cable between two nodes: the first of several, or the one that the fourth field counts
+    from 1."""
     if len(fields) < 4 or not fields[3]:
         return channels[0]
     text = fields[3]

@@ -287,7 +287,7 @@ def _parse(source: Source) -> dict[str, Any]:
 
 
 def _headers(text: str) -> dict[str, list[tuple[int, dict[str, int]]]]:
-    """For each table name, the lines of its headers and of the keys under each."""
+    """Lines of each table's headers and of the keys under each, by the table's name."""
     found: dict[str, list[tuple[int, dict[str, int]]]] = {}
     keys: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), 1):

@@ -1,4 +1,4 @@
-"""What runs have learned of their calls: the files that ``hocket tune show`` reads."""
+"""Choices that runs have learned: the files that ``hocket tune show`` reads."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ from hocket.report.page.parts import COLOURS, Figure, Section, escaped, paragrap
 from hocket.report.page.run_part import diagonal, log_axes
 
 MOST_FIGURES: Final = 12
-# By the names of columns: what is compared, how large, how long.
+# Column names by their role: candidate, size, time.
 _CANDIDATES: Final = ("candidate", "arm", "algorithm", "scheme", "method")
 _SIZES: Final = ("bytes", "size", "message_bytes", "n", "hosts")
 _SECONDS: Final = ("seconds", "smpi_seconds", "plan_seconds")
 _PREDICTED: Final = ("predicted", "predicted_seconds")
-# What repeats a measurement, and what follows from others.
+# Columns that number repetitions, or that follow from other columns.
 _REPEATED: Final = frozenset(
     ["job", "pair", "calls", "repetition", "bound", "ratio", "error", "reason", "ours", "rank", "seed"]
 )
@@ -37,7 +37,7 @@ class Measured:
 
 
 def looks_like(text: str) -> bool:
-    """Whether a text is a table with a line of names, after lines with ``#``."""
+    """Return true if a text is a table: a line of column names, after lines with ``#``."""
     for line in text.split("\n", 200)[:200]:
         if line and not line.startswith("#"):
             names = line.split(",")
@@ -100,7 +100,7 @@ def measured_sections(title: str, found: Measured) -> Iterator[Section]:
 
 
 def _bench(found: Measured) -> Iterator[Section]:
-    """Of ``hocket bench``: microseconds by size."""
+    """Sections for a table of ``hocket bench``: microseconds by size."""
     names = [
         name.removesuffix("_us") for name in found.columns if name.endswith("_us") and name.count("_") == 1
     ]

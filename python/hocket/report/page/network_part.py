@@ -40,7 +40,7 @@ _SAME: Final = 1 - 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """What each channel carries in one exchange, and how long it takes at its full rate."""
+    """Bytes that each channel carries in one exchange, and how long that takes at its full rate."""
 
     carried: NDArray[np.float64]  # bytes
     seconds: NDArray[np.float64]
@@ -258,7 +258,8 @@ def _lines(drawn: Picture, lines: list[Line], colour: str, width: float) -> dict
 
 
 def _middles(network: Network, drawn: Picture, share: list[float], loads: Loads) -> dict[str, Any]:
-    """What the pointer reads of a link; they carry the scale of the colours, too."""
+    """Invisible marks in the middle of links, which show text under the pointer and carry the colour
+    scale."""
     x, y, texts = [], [], []
     for line in drawn.lines:
         a, b = drawn.marks[line.a], drawn.marks[line.b]

@@ -1,4 +1,4 @@
-"""What pages are made of: text, tables and figures. All text from files is escaped here."""
+"""Parts of pages: text, tables and figures. All text from files is escaped here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hocket.pictures import style
 
 FONT: Final = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
-# Of things that a reader must tell apart, after Okabe and Ito.
+# Colours that a reader can tell apart, after Okabe and Ito.
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6670", "#8a6d00")
 MOST_ROWS: Final = 400  # of a table
 _SHADES: Final = 12
@@ -133,6 +133,6 @@ def shades(name: str, low: float, high: float) -> list[list[float | str]]:
 
 # Where a legend of many lines does not cover the figure.
 BESIDE: Final = {"x": 1.02, "y": 1, "orientation": "v"}
-# As plots.gantt and plots.busy have them.
+# Same colour scales as in plots.gantt and plots.busy.
 PHASE_SCALE: Final = shades("viridis", 0.12, 0.93)
 BUSY_SCALE: Final = shades("YlGnBu", 0.2, 1.0)

@@ -22,7 +22,7 @@ _STUB: Final = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What stands for one node, or for all hosts of a leaf switch."""
+    """Mark for one node, or for all hosts of a leaf switch."""
 
     x: float
     y: float

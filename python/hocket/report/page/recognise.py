@@ -1,4 +1,4 @@
-"""What a file is, by its content, and the sections that tell of it."""
+"""Recognise the type of a file by its content, and make its sections."""
 
 from __future__ import annotations
 

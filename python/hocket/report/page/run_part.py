@@ -1,4 +1,4 @@
-"""What became of the calls of a run: the JSON of ``hocket run --report``."""
+"""Sections for the calls of a run: the JSON of ``hocket run --report``."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Times:
 
     @property
     def scale(self) -> tuple[float, str]:
-        """What to multiply times by, and the name of the axis."""
+        """Factor of times, and the title of the axis."""
         if not self.simulated:
             return 1.0, "phase"
         factor, unit = style.time_unit(self.last)
@@ -73,7 +73,7 @@ Lane = tuple[str, str, "NDArray[np.int64]"]  # kind of row, its name, its messag
 def channel_parts(
     network: Network, schedule: Schedule, simulation: Simulation | None, bound: float
 ) -> list[Html | Figure]:
-    """What links carry. ``bound``: seconds that no schedule beats."""
+    """Timeline of the channels. ``bound``: seconds, a lower bound of every schedule."""
     times = Times.of(schedule, simulation)
     if network.channels <= MOST_ROWS:
         users = _core.transfers_on(network, schedule, list(range(network.channels)))
@@ -89,7 +89,7 @@ def channel_parts(
 def sender_parts(
     network: Network, schedule: Schedule, simulation: Simulation | None, bound: float
 ) -> list[Html | Figure]:
-    """What ranks send; of many ranks those whose sends are spread over all."""
+    """Timeline of the ranks' sends; of many ranks a sample at equal distances."""
     times = Times.of(schedule, simulation)
     src = np.array(schedule.hops(), dtype=np.int64).reshape(-1, 2)[:, 0]
     shown = np.unique(np.linspace(0, network.ranks - 1, min(network.ranks, MOST_ROWS // 2)).astype(int))
@@ -274,7 +274,7 @@ def _shared(
 
 
 def _by_phase(network: Network, schedule: Schedule, slots: int) -> Callable[[Row], NDArray[np.float64]]:
-    """Of each channel the share of a slot's phases in which it carries a message, as far as it has room for them."""
+    """Share of a slot's phases in which each channel carries messages, relative to the channel's capacity."""
     edges = np.linspace(0, schedule.phases, slots + 1).astype(int)
     capacity = np.maximum([network.capacity(c) for c in range(network.channels)], 1)
     busy = np.empty((slots, network.channels), dtype=np.float32)

@@ -1,1 +1,1 @@
-"""What became of the collective calls of a program: ``hocket run --report``."""
+"""Report on the collective calls of a program: ``hocket run --report``."""

@@ -1,4 +1,4 @@
-"""What a user can do about calls that the MPI library served."""
+"""Advice about calls that the MPI library served."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hocket.units import format_bytes
 _NOTEWORTHY: Final = 0.05  # of the time in all calls
 _LEAST_WORTH_TRYING: Final = 1024  # bytes; the time of smaller messages is that of their way, not their bytes
 
-# What `why` in a report means, for the column of the table.
+# Values of `why` in a report, as the column of the table shows them.
 REASONS: Final = {
     "small": "small",
     "few_ranks": "few ranks or one host",

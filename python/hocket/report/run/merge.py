@@ -38,13 +38,13 @@ class Line:
 
     @property
     def over_bound(self) -> float | None:
-        """How many times the bound it took."""
+        """Mean time over the bound."""
         return self.mean / self.bound if self.bound else None
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What the ranks have told."""
+    """Reports of all ranks, merged."""
 
     lines: tuple[Line, ...]  # the longest time first
     told: int  # processes

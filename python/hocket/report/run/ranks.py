@@ -58,7 +58,8 @@ class RankRow:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceRow:
-    """What was found out about the calls of one kind and size on one communicator, told by its first rank."""
+    """Results of the trials for calls of one kind and size on one communicator, as its first rank reports
+    them."""
 
     collective: str  # all-to-all
     candidate: str  # native, or the schedule that serves them by now
