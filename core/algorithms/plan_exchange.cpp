@@ -14,12 +14,13 @@
 namespace hocket {
 namespace {
 
-/// What comes by one way may go back by another.
+/// True if the way back between two hosts may differ from the way there.
 bool has_other_ways_back(const Network& network) {
   return network.shape() == Shape::graph || network.shape() == Shape::routed;
 }
 
-/// Of those that serve, the first that is not far from the bound, else the last.
+/// The first algorithm that serves the demand and is not far from the bound, else the last one that serves it. Throws
+/// InputError if none does.
 const Scheduler& first_choice(const Network& network, const Demand& demand, const Bounds& bounds) {
   std::string reasons;
   const Scheduler* fallback = nullptr;
@@ -72,8 +73,8 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
   return a.schedule.phases() < b.schedule.phases();
 }
 
-/// Of the candidates, the one that takes least time as it will run; no more than two schedules are in memory. What
-/// takes `enough` ends the search.
+/// The candidate with the least predicted run time; a prediction of at most `enough` seconds ends the search. No more
+/// than two schedules are in memory at a time.
 template <class Make>
 ChosenSchedule fastest(const Network& network, const Demand& demand, const std::vector<const Scheduler*>& tried,
                        const SchedulerOptions& costs, std::uint32_t window, double enough, Make make) {
@@ -141,7 +142,7 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   const std::vector<const Scheduler*> tried =
       options.scheduler.empty() ? candidates(made_for, forward, of_forward, costs.startup)
                                 : std::vector<const Scheduler*>{&named(options.scheduler, made_for, forward)};
-  std::optional<ChannelSharing> sharing;  // of all-to-alls: whatever the schedule, the same messages
+  std::optional<ChannelSharing> sharing;  // all-to-alls: shared by all schedules, which have the same messages
   if (tried.size() > 1 && demand.pattern == Pattern::all_to_all)
     costs.sharing = &sharing.emplace(network, each_pair(network, demand.bytes));
   const double bound = least_seconds(network, demand, bounds, costs.startup);

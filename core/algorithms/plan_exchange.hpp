@@ -11,7 +11,7 @@
 
 namespace hocket {
 
-/// What besides network and demand decides on a schedule.
+/// Options of planning besides network and demand.
 struct ScheduleOptions {
   std::string scheduler = {};  ///< a name of the registry; empty: chosen
   SchedulerOptions for_scheduler = {};
@@ -25,9 +25,9 @@ struct ChosenSchedule {
   Bounds bounds;
   std::uint64_t bound_phases;  ///< no schedule of the scheduler's port model has fewer
   double bound_seconds;        ///< no schedule takes less time, startups counted
-  /// If predictions were compared: of this schedule with its waits.
+  /// Prediction for this schedule with its waits, if predictions were compared.
   std::optional<Prediction> prediction = {};
-  std::optional<Waits> waits = {};  ///< the same; plan_exchange() takes them
+  std::optional<Waits> waits = {};  ///< these waits, if predictions were compared; plan_exchange() moves them out
 };
 
 /// The schedule that serves the demand best (docs/decisions/0021-one-choice-of-schedule.md). The sizes of the demand
@@ -64,7 +64,7 @@ struct PlannedExchange {
   Waits waits;
 };
 
-/// The same with its waits.
+/// Chooses a schedule like choose_schedule(), and adds its waits.
 [[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand,
                                             const ScheduleOptions& options = {});
 

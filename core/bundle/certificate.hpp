@@ -1,5 +1,5 @@
 #pragma once
-/// What the verifier has found in an exchange in two levels.
+/// Findings of the verifier in a two-level exchange.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hocket {
 
-/// What is wrong with copies in the memory of hosts.
+/// Faults of copies in the memory of hosts.
 enum class MemoryFault : std::uint8_t {
   misplaced,      ///< a rank is on no host, on two, or named where there is none
   beyond_memory,  ///< a copy ends behind the memory of its host, or that is larger than allowed

@@ -11,7 +11,7 @@
 namespace hocket {
 namespace {
 
-/// What ports and channels carry, phase by phase.
+/// Use of ports and channels, phase by phase.
 class Room {
  public:
   explicit Room(const Network& network) : network_(network) {}
@@ -49,7 +49,7 @@ Schedule combined_all_to_all(const Network& network, const Demand& demand, std::
   if (radix < 2) throw InputError("a radix of " + std::to_string(radix) + ": at least 2");
   if (demand.by_blocks() || demand.ranks != n || network.hosts().size() != n)
     throw InputError("bundles are combined in all-to-alls of one rank a host");
-  std::vector<Rank> order;  // by switch
+  std::vector<Rank> order;  // hosts of one switch next to each other
   for (const Node host : algorithms::host_ring(network)) order.push_back(network.first_rank(host));
 
   Room room(network);

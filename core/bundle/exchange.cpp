@@ -51,7 +51,8 @@ Demand messages_between(const HostGroups& groups, const Demand& demand) {
   return irregular(TrafficMatrix(hosts, std::move(messages)));
 }
 
-/// The same transfers, each with the bytes of its bundle.
+/// The same transfers, each with the bytes of its two-level message; those of 0 bytes are left out of irregular
+/// exchanges. A schedule of pieces is returned unchanged.
 Schedule with_sizes(const Schedule& schedule, const Demand& between) {
   if (!schedule.direct()) return schedule;
   if (!between.by_matrix()) {

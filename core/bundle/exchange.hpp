@@ -30,20 +30,20 @@ struct LocalSum {
   bool operator==(const LocalSum&) const = default;
 };
 
-/// What a message moves from the memory of one host into that of another.
+/// One range of bytes that a message moves from the memory of one host into that of another.
 struct Carry {
   std::uint64_t from = 0, to = 0, length = 0;
   bool operator==(const Carry&) const = default;
 };
 
 struct BundledExchange {
-  Demand demand;                      ///< of the ranks
-  HostGroups groups;                  ///< of these ranks
+  Demand demand;                      ///< between ranks
+  HostGroups groups;                  ///< the ranks by host
   std::vector<std::uint64_t> memory;  ///< bytes of each host
   std::vector<LocalCopy> puts;
   std::vector<LocalSum> sums;                 ///< reductions
-  Demand between;                             ///< of the hosts, one rank each
-  Schedule schedule{0, 0};                    ///< of that
+  Demand between;                             ///< between hosts, one rank each
+  Schedule schedule{0, 0};                    ///< schedule of `between`
   std::vector<std::uint64_t> carry_begin{0};  ///< transfer i moves [carry_begin[i], carry_begin[i + 1]) of `carries`
   std::vector<Carry> carries;
   std::vector<LocalCopy> takes;
@@ -56,12 +56,12 @@ struct BundledExchange {
 /// Empty if exchanges of this demand can be bundled, else the reason why not.
 [[nodiscard]] std::string_view why_not_bundled(const HostGroups& groups, const Demand& demand);
 
-/// What the hosts exchange for their ranks: irregular where bundles differ in size. An all-reduce's vector is cut into
-/// a block for each host. Throws InputError if the demand cannot be bundled.
+/// The demand between hosts, summed over their ranks: irregular where two-level messages differ in size. An
+/// all-reduce's vector is cut into a block for each host. Throws InputError if the demand has no two-level form.
 [[nodiscard]] Demand demand_between(const HostGroups& groups, const Demand& demand);
 
-/// What is scheduled for it: equal all-to-alls stay such where hosts differ, as the order of their messages does not
-/// depend on sizes.
+/// The demand for which a schedule is made: for an all-to-all always an equal all-to-all, even if hosts differ in
+/// ranks, as the order of its messages does not depend on sizes; otherwise demand_between().
 [[nodiscard]] Demand scheduled_between(const HostGroups& groups, const Demand& demand);
 
 /// `schedule`: of demand_between() or scheduled_between(); of direct messages each takes the bytes of its bundle. What

@@ -10,16 +10,16 @@
 namespace hocket {
 
 struct HostGroups {
-  /// Of each host with ranks, in the order of the network: its ranks. The first is its leader.
+  /// Per host with ranks, in the order of the network: its ranks. The first is its leader.
   std::vector<std::vector<Rank>> ranks;
-  std::vector<std::uint32_t> host_of;   ///< of a rank
-  std::vector<std::uint32_t> local_of;  ///< of a rank: its place among the ranks of its host
+  std::vector<std::uint32_t> host_of;   ///< per rank
+  std::vector<std::uint32_t> local_of;  ///< per rank: its place among the ranks of its host
 
   [[nodiscard]] std::size_t count() const { return ranks.size(); }
   [[nodiscard]] Rank leader(std::size_t host) const { return ranks[host].front(); }
   /// Ranks on the fullest host.
   [[nodiscard]] std::size_t most() const;
-  /// Whether all hosts have as many ranks.
+  /// True if all hosts have the same number of ranks.
   [[nodiscard]] bool equal() const { return most() * count() == host_of.size(); }
   /// Hosts by the rank of their leader: in this order bundles lie in memory.
   [[nodiscard]] std::vector<std::size_t> by_leader() const;
@@ -31,7 +31,7 @@ struct HostGroups {
 /// The ranks of a network as it numbers them.
 [[nodiscard]] HostGroups groups_of(const Network& network);
 
-/// The same network with one rank on every host: rank h is host h of groups_of().
+/// A copy of the network with one rank on every host: rank h is host h of groups_of().
 [[nodiscard]] Network one_rank_a_host(const Network& network);
 
 }  // namespace hocket

@@ -13,16 +13,16 @@
 
 namespace hocket {
 
-/// Of an all-to-all or an irregular exchange; bytes from the beginning of the memory of a call.
+/// Memory layout of an all-to-all or an irregular exchange; offsets in bytes from the beginning of a call's memory.
 class BundleLayout {
  public:
   BundleLayout(const HostGroups& groups, const Demand& demand);
 
-  /// From one rank to another, also to itself.
+  /// Bytes from one rank to another, or to itself.
   [[nodiscard]] std::uint64_t block(Rank src, Rank dst) const {
     return demand_->by_matrix() ? demand_->matrix.size(src, dst) : demand_->bytes;
   }
-  /// From one host to another.
+  /// Bytes from one host to another.
   [[nodiscard]] std::uint64_t bytes(std::size_t src, std::size_t dst) const { return bytes_[src * hosts_ + dst]; }
   [[nodiscard]] std::uint64_t going_out(std::size_t here, std::size_t there) const {
     return out_[here * hosts_ + there];
@@ -39,24 +39,24 @@ class BundleLayout {
   std::vector<std::uint64_t> bytes_, out_, in_, memory_;
 };
 
-/// Of an all-gather: the contributions of all ranks in the order of the leaders of their hosts, those of a host in the
-/// order of its ranks. The same on all hosts.
+/// Memory layout of an all-gather: the contributions of all ranks in the order of the leaders of their hosts, those of
+/// a host in the order of its ranks. It is the same on all hosts.
 struct GatherLayout {
   GatherLayout(const HostGroups& groups, const Demand& demand);
 
   std::vector<std::uint64_t> of_rank;     ///< where its contribution begins
   std::vector<std::uint64_t> of_host;     ///< where those of the host begin
-  std::vector<std::uint64_t> host_bytes;  ///< of all its contributions
+  std::vector<std::uint64_t> host_bytes;  ///< bytes of all its contributions
   std::uint64_t memory = 0;
 };
 
-/// Of an all-reduce: a vector for each rank of the host, then their sum, each from a cache line on.
+/// Memory layout of an all-reduce: a vector for each rank of the host, then their sum, each starting on a cache line.
 struct SumLayout {
   static constexpr std::uint64_t line = 64;
 
   /// `bytes`: of the vector.
   explicit SumLayout(std::uint64_t bytes) : stride((bytes + line - 1) / line * line) {}
-  /// Of a rank of the host, by its place there; of as many ranks as there are, the sum.
+  /// Offset of a rank's vector by the rank's place on its host; the place after the last rank's is that of the sum.
   [[nodiscard]] std::uint64_t vector_of(std::size_t local) const { return local * stride; }
   [[nodiscard]] std::uint64_t memory(std::size_t ranks) const { return (ranks + 1) * stride; }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the memory of hosts holds, place by place, and where it came from.
+/// Contents of the hosts' memory, place by place, with the origin of each.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ class MemoryTrace {
 
   /// `stage`: 0 before anything is carried; phase + 1 by a message. A piece that a rank put.
   void put(std::uint32_t host, std::uint64_t at, const Piece& piece, std::uint64_t stage = 0);
-  /// Of a message: from the memory of `src`.
+  /// Records the bytes that a message brings from the memory of `src`.
   void carry(std::uint32_t src, std::uint32_t dst, const Carry& carry, std::uint64_t stage);
   /// All is written. Finds what was written twice.
   void close();
@@ -27,7 +27,7 @@ class MemoryTrace {
   bool trace(std::uint32_t host, std::uint64_t at, std::uint64_t length, std::uint64_t stage, Visit visit) const {
     return trace_from(host, at, length, stage, at, visit);
   }
-  /// Whether all of it was written before `stage`.
+  /// True if all of the range was written before `stage`.
   [[nodiscard]] bool written(std::uint32_t host, std::uint64_t at, std::uint64_t length, std::uint64_t stage) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace hocket {
 namespace {
 
-/// Of the slowest rank: what it copies, by the lengths of its runs.
+/// Copy time of the ranks, by the lengths of the runs that they copy; the slowest rank counts.
 class Copying {
  public:
   Copying(const HostGroups& groups, const MemoryProfile& memory)

@@ -1,5 +1,5 @@
 #pragma once
-/// How long an exchange in two levels takes.
+/// Time of a two-level exchange.
 #include <optional>
 
 #include "core/bundle/exchange.hpp"

@@ -75,7 +75,7 @@ void each_carry(const BundledExchange& x, Visit visit) {
     }
 }
 
-/// What a message carries is as long as the schedule has it.
+/// Checks that a message moves as many bytes as the schedule has for it.
 struct Lengths {
   const BundledExchange& x;
   BundleCertificate& certificate;
@@ -179,7 +179,7 @@ class CopyCheck {
   const BundledExchange& x_;
   BundleCertificate& certificate_;
   MemoryTrace memory_;
-  std::map<std::pair<Rank, Rank>, Ranges> taken_;  ///< by rank and origin
+  std::map<std::pair<Rank, Rank>, Ranges> taken_;  ///< ranges that a rank has taken, by rank and origin
 };
 
 /// All-reduces: sums are made within hosts, then between them, then taken.
@@ -220,7 +220,7 @@ class SumCheck {
   struct Sum {
     bool known = false;
     std::uint64_t base = 0;  ///< where byte 0 of the vector lies
-    Ranges all;              ///< of the vector, added up
+    Ranges all;              ///< ranges of the vector that are summed
   };
 
   void check_sum(const LocalSum& sum) {

@@ -48,7 +48,7 @@ inline constexpr int most_ranks_for_windows = 512;
 
 /// A call, as far as it decides on its candidates.
 struct CallFacts {
-  std::size_t bytes = 0;  ///< of a message
+  std::size_t bytes = 0;  ///< size of a message
   int ranks = 0;
   std::uint32_t usual_window = 0;  ///< run_window()
   std::size_t segment = 0;         ///< bytes of the segments of messages
@@ -57,7 +57,7 @@ struct CallFacts {
   bool goes_rank_by_rank = true;   ///< otherwise only bundled: irregular calls, whose own schedules are made for them
 };
 
-/// Whether the candidate can serve the call as far as that says; bundles need hosts with several ranks, besides.
+/// True if the candidate can serve a call of these facts; two-level messages also need hosts with several ranks.
 [[nodiscard]] constexpr bool is_offered(const Candidate& candidate, const CallFacts& facts) {
   const bool is_native = candidate.window == 0 && !candidate.bundled;
   if (is_native) return true;
@@ -68,7 +68,7 @@ struct CallFacts {
   return facts.goes_rank_by_rank && (facts.ranks <= most_ranks_for_windows || is_usual);
 }
 
-/// Of sums that are not timed, on hosts with several ranks.
+/// The candidate for sums on hosts with several ranks if calls are not timed.
 inline constexpr const Candidate& bundled_sums = all_candidates[10];
 
 }  // namespace hocket

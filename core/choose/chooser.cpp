@@ -63,7 +63,8 @@ double Chooser::noise_of(std::size_t candidate) const {
   return beliefs_[candidate].timed > 0 ? noise_ : spread::first_call * spread::first_call;
 }
 
-/// What a measured call of `candidate` lets expect to gain over the better of itself and `other`, as a part of that.
+/// Gain to be expected from one measured call of `candidate`, over the better of itself and `other`, as a fraction of
+/// the cost.
 double Chooser::gain(std::size_t candidate, std::size_t other) const {
   const double variance = covariance(candidate, candidate);
   const double learned = std::abs(variance - covariance(candidate, other)) / std::sqrt(variance + noise_of(candidate));

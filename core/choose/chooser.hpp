@@ -1,5 +1,5 @@
 #pragma once
-/// Who serves the next call of one key: the MPI library or one of the schedules. Knows no clock and no MPI.
+/// Choice of who serves the next call of one key: the MPI library or one of the schedules. Uses no clock and no MPI.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,21 +15,21 @@ inline constexpr double prediction = 0.5;  ///< a prediction, wrong alike for al
 inline constexpr double candidate = 0.15;  ///< besides, of one candidate beside the others
 inline constexpr double first_call = 0.4;  ///< a first call, which may open connections
 inline constexpr double call = 0.2;        ///< one call beside the next, until calls show their own
-inline constexpr double least = 0.03;      ///< of that, whatever calls show
+inline constexpr double least = 0.03;      ///< lower limit of `call`, whatever calls show
 inline constexpr double kept = 0.2;        ///< a typical cost that an earlier job has measured
-inline constexpr double drift = 0.01;      ///< what a call adds to what is not known of the others
+inline constexpr double drift = 0.01;      ///< growth per call of each candidate's uncertainty
 }  // namespace spread
 
-/// Of the time spent, what timing calls may take that try nothing.
+/// Largest share of the time for timing calls that explore nothing.
 inline constexpr double timing_share = 0.01;
 /// The first calls by a candidate give up their order after this many times the library's cost.
 inline constexpr double patience = 1.25;
 inline constexpr std::uint64_t calls_cut = 2;
 
-/// What can be the duration of a call, seconds.
+/// True if the value can be the duration of a call, in seconds.
 [[nodiscard]] inline bool is_cost(double seconds) { return seconds >= 1e-12 && seconds <= 1e9; }
 
-/// Who serves a call.
+/// The candidate that serves a call, and how.
 struct Decision {
   std::size_t candidate = 0;
   bool timed = false;                                      ///< its duration is wanted: learn() before the next decision
@@ -37,12 +37,12 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
-/// What is believed of one candidate.
+/// Estimate of one candidate.
 struct Belief {
   double seconds = std::numeric_limits<double>::quiet_NaN();  ///< expected
   double spread = spread::unknown;                            ///< standard deviation of its logarithm
-  std::uint64_t calls = 0;                                    ///< that it has served
-  std::uint64_t timed = 0;                                    ///< of those, whose costs are known
+  std::uint64_t calls = 0;                                    ///< calls served
+  std::uint64_t timed = 0;                                    ///< calls served whose costs are known
 };
 
 /// The choice between candidates of one key (place, call, size class); candidate 0 is the library's own call.
@@ -69,7 +69,7 @@ class Chooser {
   /// `calls` calls were made by `candidate` before the first decision; one, the last, took `seconds`.
   void seen(std::size_t candidate, std::uint64_t calls, double seconds);
 
-  /// Who serves the next call.
+  /// Decides which candidate serves the next call.
   [[nodiscard]] Decision next();
 
   /// The agreed cost of the last timed call, seconds; what is no cost counts for nothing.
@@ -93,8 +93,8 @@ class Chooser {
   [[nodiscard]] double covariance(std::size_t a, std::size_t b) const { return covariance_[a * beliefs_.size() + b]; }
 
   std::vector<Belief> beliefs_;
-  std::vector<double> mean_, covariance_;  ///< of logarithms of seconds
-  std::vector<bool> outliers_;             ///< whether a candidate's last call was far off what was believed
+  std::vector<double> mean_, covariance_;  ///< logarithms of seconds
+  std::vector<bool> outliers_;             ///< per candidate: its last call was far from the estimate
   double agree_seconds_, setup_seconds_;
   double noise_ = spread::call * spread::call;  ///< variance of calls
   double spent_ = 0, agreeing_ = 0;             ///< seconds, as expected: in calls, in agreeing on costs

@@ -1,5 +1,5 @@
 #pragma once
-/// What a run has learned about the candidates of a choice, as it is kept for the next one.
+/// Timings of the candidates of a choice that a run has measured, kept for the next one.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,12 +12,12 @@ namespace hocket {
 struct CandidateEvidence {
   std::string name;
   std::uint64_t calls = 0;  // measured; 0: nothing is known
-  double seconds = 0;       // of a typical call
+  double seconds = 0;       // duration of a typical call
   double spread = 0;        // standard deviation of its logarithm
   friend bool operator==(const CandidateEvidence&, const CandidateEvidence&) = default;
 };
 
-/// What was learned under one key.
+/// Kept timings under one key.
 struct Evidence {
   std::string place;             // digest of what measurements depend on: network, MPI, distribution of ranks
   std::string call;              // such as "alltoall"

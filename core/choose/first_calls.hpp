@@ -1,5 +1,5 @@
 #pragma once
-/// What decides, before anything is planned, whether the library's calls are worth finding out about.
+/// Criteria, before anything is planned, of whether it is worth finding out about the library's calls.
 #include <cstdint>
 
 #include "core/choose/simulated.hpp"
@@ -19,13 +19,13 @@ namespace hocket {
 /// Calls as short as an agreement that planning takes. Where ranks outnumber cores that is most of it.
 inline constexpr double agreements_of_planning = 16;
 
-/// The same where agreeing on something takes `agreement` seconds.
+/// Seconds to set a schedule up, where agreeing on something takes `agreement` seconds.
 [[nodiscard]] constexpr double setup_seconds(int ranks, double agreement) {
   return planning_seconds(ranks) + agreements_of_planning * agreement;
 }
 
-/// Whether a call may have opened connections, so that it says nothing of later ones. `wire_seconds`: what the link of
-/// a host needs for what one rank sends.
+/// True if a call may have opened connections, so that it says nothing of later ones. `wire_seconds`: the time that a
+/// host's link needs for the bytes that one rank sends.
 [[nodiscard]] constexpr bool may_open_connections(double seconds, int ranks, double wire_seconds) {
   constexpr double opening = 10e-3;      // for each other rank, at most
   constexpr double over_the_wires = 16;  // times as long: no order of messages is as slow as that

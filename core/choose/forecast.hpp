@@ -1,5 +1,5 @@
 #pragma once
-/// What a call will take by a schedule, from what is known of the place.
+/// Predicted time of a call with a schedule, from measured costs of the configuration.
 #include <cstdint>
 
 namespace hocket {
@@ -9,11 +9,11 @@ struct ScheduleCost {
   std::uint64_t phases = 0;
   double wire_seconds = 0;     ///< its bytes on the busiest wire: no order of messages is faster
   std::uint32_t window = 1;    ///< messages of a rank in flight, at least 1
-  std::uint64_t segments = 1;  ///< of a message, at least 1
+  std::uint64_t segments = 1;  ///< segments per message, at least 1
   bool rendezvous = false;     ///< the MPI library sends them when the receiver has answered
 };
 
-/// What was found out about the place.
+/// Measured costs of a configuration (network, MPI library, distribution of ranks).
 struct PlaceCost {
   double step_seconds = 0;    ///< a message without bytes and the token that answers it
   double native_seconds = 0;  ///< the library's own call, measured; 0: not yet

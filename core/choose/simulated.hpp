@@ -1,5 +1,5 @@
 #pragma once
-/// What calls will take by a candidate whose schedule is known, by simulation.
+/// Predicted time of calls with a candidate whose schedule is known, by simulation.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

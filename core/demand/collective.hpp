@@ -15,13 +15,13 @@ struct Collective {
   std::string_view name;       ///< "all-gather"
   std::string_view mpi_calls;  ///< the blocking MPI calls, by commas
   std::string_view asks;       ///< one sentence, in which SIZE stands for `bytes`
-  Pattern pattern;             ///< of its demands: their bound, their postcondition, their schedulers
+  Pattern pattern;             ///< pattern of its demands, which decides on bound, postcondition and algorithms
   bool rooted;                 ///< one rank is the root; elsewhere `root` has no meaning
   /// Among `ranks` ranks, `bytes` bytes a message or contribution. Null: a traffic matrix must say who sends what.
   Demand (*demand)(std::uint32_t ranks, std::uint64_t bytes, Rank root);
 
-  /// Whether calls with this root, of any size, can follow a plan of `demand`: it is theirs at some size, and leaves no
-  /// part out that a larger one has.
+  /// True if calls with this root, of any size, can follow a plan of `demand`: it is their demand at some size, and
+  /// leaves no part out that a larger size has.
   [[nodiscard]] bool can_follow(const Demand& demand, Rank root) const;
 
   /// Ranks pass on what they get.

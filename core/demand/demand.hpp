@@ -1,5 +1,5 @@
 #pragma once
-/// Who must send how many bytes to whom.
+/// Demand of a collective: the bytes that each rank must send to each other one.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -42,7 +42,7 @@ struct Demand {
   Pattern pattern = Pattern::all_to_all;
   std::uint32_t ranks = 0;
   std::uint64_t bytes = 1;
-  std::vector<std::uint64_t> contributions = {};  ///< of each rank's block; empty: `bytes` each
+  std::vector<std::uint64_t> contributions = {};  ///< bytes of each rank's block; empty: `bytes` each
   TrafficMatrix matrix = {};                      ///< irregular
 
   [[nodiscard]] bool by_blocks() const { return hocket::by_blocks(pattern); }

@@ -29,7 +29,7 @@ namespace {
 constexpr double enough = 1.01;                   ///< times the bound
 constexpr std::uint64_t most_needs = 40'000;      ///< looked at before no further try is made
 constexpr std::uint64_t most_simulated = 60'000;  ///< messages of all tries together
-constexpr double most_noise = 0.4, lateness = 4;  ///< what a try adds to the factors of late messages
+constexpr double most_noise = 0.4, lateness = 4;  ///< for late messages: most random increase, weight of lateness
 
 Starts best_starts(const Claims& work, const SchedulerOptions& costs) {
   Random random(costs.seed);
@@ -88,7 +88,7 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Sch
   std::vector<double> factor(work.size(), 1);
   std::optional<ChannelSharing> made;
   const ChannelSharing* sharing = costs.sharing;
-  std::vector<Claims> claims;  // by way to claim; where links are equal there is only one
+  std::vector<Claims> claims;  // one per way to claim; only one where links are equal
   if (network.equal_rates()) {
     claims.emplace_back(network, work);
   } else {
@@ -167,7 +167,7 @@ constinit const Scheduler list{
     .rank = 7,
 };
 
-/// By the clock of `list`. Cutting many messages would take long.
+/// Uses the estimated time of `list`. False where there are too many messages to cut: cutting them would take long.
 static bool list_is_far(const Network& network, const Demand& demand, const Bounds& bounds) {
   return demand.messages() <= limits::most_messages_cut &&
          list_seconds(network, demand, {}) > limits::near_enough_uncut * bounds.one_port_seconds();

@@ -1,5 +1,5 @@
 #pragma once
-/// How long an irregular exchange takes by the scheduler `list`.
+/// Estimated time of an irregular exchange by the algorithm `list`.
 #include "core/algorithms/algorithm.hpp"
 #include "core/demand/demand.hpp"
 #include "core/network/network.hpp"

@@ -143,14 +143,14 @@ class ListRun {
     double end;
     std::uint32_t amount;
   };
-  /// What is asked of a resource time and again.
+  /// State of a resource that is read often.
   struct State {
-    std::uint32_t room = 0;        ///< what is left of it
-    std::vector<Running> running;  ///< what holds the rest, by end
-    double power = 0;              ///< what it adds to urgencies
-    std::uint64_t round = 0;       ///< that of the power; 0: there is none
+    std::uint32_t room = 0;        ///< the part that no running message claims
+    std::vector<Running> running;  ///< the claims on the rest, by their end
+    double power = 0;              ///< its addition to urgencies
+    std::uint64_t round = 0;       ///< round in which `power` was computed; 0: never
   };
-  using End = std::pair<double, std::uint32_t>;  ///< of a message
+  using End = std::pair<double, std::uint32_t>;  ///< end and number of a message
 
   const Claims& work_;
   const Urgency urgency_;
@@ -167,7 +167,7 @@ class ListRun {
   std::vector<std::uint32_t> postponed_;  ///< kinds with room whose messages were not all looked at
   KeyedHeap with_room_;                   ///< kinds by the urgency of what queues first
   std::priority_queue<End, std::vector<End>, std::greater<>> running_;
-  std::uint64_t round_ = 1;  ///< of advances
+  std::uint64_t round_ = 1;  ///< advances of the clock so far, and one
   double now_ = 0;
   Steps steps_{"listing messages", work_.size()};
   Starts starts_;

@@ -8,10 +8,10 @@
 
 namespace hocket::algorithms {
 
-/// What makes a message urgent: the seconds of work that its resources have left.
+/// Measure of a message's urgency, from the seconds of work that its resources have left.
 enum class Urgency : std::uint8_t {
-  largest,  ///< of its most loaded resource
-  sum,      ///< of all its resources, steeply weighted
+  largest,  ///< that of its most loaded resource
+  sum,      ///< sum over its resources, steeply weighted
 };
 
 struct Starts {

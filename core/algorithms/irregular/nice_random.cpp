@@ -115,7 +115,7 @@ class RandomPhases {
   Cut cut_;
   PhaseWriter writer_;
   std::vector<Choice> chosen_;
-  std::vector<std::uint64_t> sizes_, lengths_;  ///< of those chosen: bytes left, bytes sent
+  std::vector<std::uint64_t> sizes_, lengths_;  ///< per chosen message: bytes left, bytes sent
 };
 
 }  // namespace

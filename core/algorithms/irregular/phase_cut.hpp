@@ -1,5 +1,5 @@
 #pragma once
-/// How long a phase of messages of different sizes should last.
+/// Duration of a phase of messages of different sizes.
 #include <cstdint>
 #include <vector>
 

@@ -33,7 +33,7 @@ inline constexpr std::uint32_t no_phase = ~std::uint32_t{0};
 /// The phases that a rank has free, to send in or to receive in.
 class FreePhases {
  public:
-  /// What others are told: phase p is bit p % 64 of word p / 64.
+  /// Bit set of free phases, as it is sent to other ranks: phase p is bit p % 64 of word p / 64.
   using Words = std::vector<std::uint64_t>;
   static constexpr std::uint32_t word_bits = 64;
 
@@ -66,7 +66,8 @@ class Proposer {
   std::span<const std::uint32_t> propose(std::uint32_t round, std::span<const std::uint64_t* const> told);
   /// Some receiver has nothing free that this rank has: the last proposals.
   [[nodiscard]] bool short_of_phases() const { return short_of_phases_; }
-  /// How the proposals ended; `taken(i)`: whether open()[i] has taken its own. Those that have are no longer open.
+  /// Takes over the outcome of the proposals. `taken(i)`: true if receiver open()[i] accepted the phase proposed to it.
+  /// Receivers that accepted are no longer open.
   template <class Taken>
   void settle(Taken taken) {
     std::size_t kept = 0;

@@ -86,7 +86,7 @@ bool ShopPhases::possible(std::uint64_t length) {
   return find_work_for_all();
 }
 
-/// How long a phase with the present matching may last.
+/// The longest possible duration of a phase with the present matching.
 std::uint64_t ShopPhases::limit() const {
   std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();
   for (std::uint32_t vertex = 0; vertex < shop_.vertices(); ++vertex)

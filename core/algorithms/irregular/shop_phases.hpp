@@ -34,7 +34,8 @@ class Shop {
   [[nodiscard]] std::uint64_t done(std::uint32_t job) const { return size_[job] - left_[job]; }
   /// Units that a vertex may stay idle.
   [[nodiscard]] std::uint64_t slack(std::uint32_t vertex) const { return time_ - load_[vertex]; }
-  /// How long a phase may last in which the job runs: until it is done and an end has no more slack.
+  /// The longest possible duration of a phase in which the job runs: until it is done and one of its ends has no more
+  /// slack.
   [[nodiscard]] std::uint64_t lasts(std::uint32_t job) const {
     const auto [a, b] = ends_[job];
     return left_[job] + std::min(slack(a), slack(b));

@@ -19,7 +19,7 @@ class Workload {
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(messages_.size()); }
   [[nodiscard]] const Message& message(std::uint32_t i) const { return messages_[i]; }
-  /// Of a message alone on its route: bytes / slowest rate; 0 between ranks of one host.
+  /// Seconds of a message alone on its route: bytes / slowest rate; 0 between ranks of one host.
   [[nodiscard]] double seconds(std::uint32_t i) const { return seconds_[i]; }
   [[nodiscard]] std::span<const std::uint32_t> needs(std::uint32_t i) const {
     return {needs_.data() + begin_[i], needs_.data() + begin_[i + 1]};

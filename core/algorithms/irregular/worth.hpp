@@ -7,8 +7,8 @@
 
 namespace hocket {
 
-/// As how many equal flows messages of different sizes count: (sum of sizes)² / sum of squares. Where few
-/// large ones hold most of the bytes, the others are soon gone and collide with nothing.
+/// Effective number of equal flows among messages of different sizes: (sum of sizes)² / sum of squares. Where few large
+/// ones hold most of the bytes, the others are soon gone and collide with nothing.
 struct Flows {
   double bytes = 0, squares = 0;
   void add(std::uint64_t length) {
@@ -19,14 +19,14 @@ struct Flows {
   [[nodiscard]] double number() const { return squares > 0 ? bytes * bytes / squares * (1 + 1e-9) : 0; }
 };
 
-/// From where on a schedule is worth its tokens: messages are large enough, and so many of them share a
-/// wire, or make for one host, that posted all at once they would collide. Messages count as Flows.
+/// Limits above which a schedule is worth its tokens: messages are large enough, and so many of them share a wire, or
+/// make for one host, that posted all at once they would collide. Messages count as Flows.
 struct WorthLimits {
-  std::uint64_t message_bytes = 16384;  ///< of a message, on average
+  std::uint64_t message_bytes = 16384;  ///< mean size of a message
   std::uint64_t flows = 96;             ///< messages on the most loaded channel, per unit of its capacity
   std::uint64_t senders = 16;           ///< messages from other hosts into the host that gets most
 
-  /// Whether so many flows or senders, counted in the same way, are enough.
+  /// True if so many flows or senders, counted in the same way, are enough.
   [[nodiscard]] bool reached(double by_flows, double by_senders) const {
     return by_flows >= static_cast<double>(flows) || by_senders >= static_cast<double>(senders);
   }

@@ -148,7 +148,7 @@ class GrowingTrees {
   std::vector<Node> queue_;
 };
 
-/// How many trees there are.
+/// Number of trees: the narrowest cut between the root and a host, at most `most_trees`.
 std::uint32_t narrowest_cut(const Network& network, const std::vector<Arc>& arcs, Node root) {
   std::vector<std::uint32_t> in(network.nodes(), 0), out(network.nodes(), 0);
   for (const Arc& arc : arcs) ++out[arc.from], ++in[arc.to];
@@ -183,7 +183,7 @@ std::vector<std::vector<Growth>> grow(const Network& network, std::vector<Arc> a
   };
   for (std::uint32_t tree = 0; tree < trees; ++tree) reach(tree, root, 0);
   for (std::uint64_t left = std::uint64_t{trees} * (network.hosts().size() - 1); left > 0;) {
-    if (next.empty()) {  // what was refused may be possible since others have grown
+    if (next.empty()) {  // refused growths may be possible now that other trees have grown
       for (const Growth& growth : refused) next.push(growth);
       refused.clear();
     }

@@ -18,25 +18,25 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr std::uint32_t most_members = 64;  ///< of a group: a rank's partners
+constexpr std::uint32_t most_members = 64;  ///< members of a group, which limits a rank's partners
 
 /// A relay within a group, by places after the member that a piece comes to.
 struct Step {
   std::uint32_t from, to, age;
 };
 
-/// How a piece spreads in a group of 2^q whose first member sends it on at age 1. Member h is at position h − t in
-/// phase t; a piece that comes in phase t comes to position 0. Who gets it at age a sends at all ages after a, to q +
-/// 1: at positions one below the other. Those of all members are laid out side by side round the positions, so that
-/// nobody sends twice in a phase; then the positions at which members receive differ as well, and their places do,
-/// since the beginning of each stretch is the end of another.
+/// Relays that spread a piece in a group of 2^q members, the first of which sends it on at age 1. Member h is at
+/// position h − t in phase t; a piece that comes in phase t comes to position 0. A member that gets it at age a sends
+/// at all ages after a, to q + 1: at positions one below the other. The stretches of all members are laid out side by
+/// side round the positions, so that nobody sends twice in a phase. Then the positions at which members receive differ
+/// as well, and their places do, since the beginning of each stretch is the end of another.
 std::vector<Step> doubling(std::uint32_t members) {
   const auto last = static_cast<std::uint32_t>(std::bit_width(members));  // q + 1
   const auto round = [&](std::uint32_t value) { return value & (members - 1); };
   std::vector<std::uint32_t> having{0};     // places
   std::vector<bool> taken(members, false);  // positions of members that send
   std::uint32_t position = 0;
-  std::vector<std::uint32_t> positions;  // of those that get the piece at the ages 2 to q
+  std::vector<std::uint32_t> positions;  // positions of those that get the piece at the ages 2 to q
   for (std::uint32_t age = 2, stretch = last, getting = 1; age < last; ++age, getting *= 2) {
     for (std::uint32_t i = 0; i < getting; ++i) {
       taken[position] = true;
@@ -88,7 +88,7 @@ class Ordering {
  private:
   [[nodiscard]] bool alone(Node node) const { return network_.spec().ranks[node] == 1; }
 
-  /// Of a switch first the hosts of one rank, then those of several, then the branches.
+  /// Visits at a switch first the hosts of one rank, then those of several, then the branches.
   void depth_first(Node root) {
     std::vector<std::pair<Node, Node>> stack{{root, root}};  // node and where it was come from
     while (!stack.empty()) {
@@ -194,7 +194,7 @@ class GroupChain {
 
   const Network& network_;
   std::vector<std::vector<Rank>> groups_;
-  std::vector<std::vector<Step>> steps_;  ///< of groups of 1, 2, 4, …
+  std::vector<std::vector<Step>> steps_;  ///< steps in groups of 1, 2, 4, … members
   Pipeline pipeline_;
   bool free_ = true;
 };

@@ -22,8 +22,7 @@ std::string_view one_giver_why_not(const Network& network, const Demand& demand)
 std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline, const SchedulerOptions& costs) {
   const double bytes = static_cast<double>(demand.contribution(demand.only_block().value())) / pipeline.lanes;
   const double fill = pipeline.depth - 1;
-  const double sends =
-      std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // of a piece in each lane
+  const double sends = std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // one piece in each lane
   double pieces = std::clamp(many_relays / sends, worst_share * fill, fill_share * fill);
   pieces = std::min({pieces, bytes / static_cast<double>(smallest_piece), most_relays / sends});
   const double startup = costs.startup * pipeline.sends_at_once;

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t smallest_piece = 1024;  ///< bytes: less is all h
 /// Empty if the demand is an all-gather to which exactly one rank contributes.
 [[nodiscard]] std::string_view one_giver_why_not(const Network& network, const Demand& demand);
 
-/// Whether the schedule takes so much more than the bound that others are tried first.
+/// True if the schedule takes so much more time than the bound that other algorithms are tried first.
 [[nodiscard]] bool is_far_piped(const Network& network, const Bounds& bounds, const Schedule& schedule);
 
 /// One send of a piece, so many phases after the piece's first one.
@@ -24,12 +24,12 @@ struct Relay {
   std::uint32_t age = 0;
 };
 
-/// What decides on how many pieces there are.
+/// Shape of a pipeline, on which the number of pieces depends.
 struct Pipeline {
   std::uint32_t lanes = 1;          ///< equal shares of the contribution, under way at the same time
   std::uint32_t depth = 1;          ///< phases that a piece takes
   std::uint32_t sends_at_once = 1;  ///< the most that a rank has in one phase
-  double rate = 1;                  ///< of the slowest channel that is used, bytes/s
+  double rate = 1;                  ///< rate of the slowest channel in use, bytes/s
 };
 
 /// Pieces of each lane; K of them take K + depth − 1 phases. With startup α, (K + D)·(α + B / (K·rate)) is least at

@@ -1,5 +1,5 @@
 #pragma once
-/// What the algorithms of a pattern do not serve, whichever it is.
+/// Reasons why an algorithm does not serve a demand that hold for all algorithms of a pattern.
 #include <string_view>
 
 #include "core/algorithms/algorithm.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-/// Who meets whom in which round, if each meets each other once: the circle method.
+/// Round-robin tournament, in which each meets each other once: the circle method.
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -13,7 +13,7 @@ class Tournament {
   explicit Tournament(std::uint32_t teams) : teams_(teams), odd_(teams % 2 == 0 ? teams - 1 : teams) {}
 
   [[nodiscard]] std::uint32_t rounds() const { return odd_; }
-  /// Of a round.
+  /// Pairs of one round.
   [[nodiscard]] std::uint32_t pairs() const { return teams_ / 2; }
 
   struct Place {
