@@ -1,6 +1,6 @@
 #pragma once
-/// What a library that is loaded beside the runtime (sort/mpi) uses of it: what a process has one of. Of all else it
-/// has a copy. Only C passes between them, as each has a C++ library of its own: nothing is thrown.
+/// The C interface to the runtime's per-process state, for a library loaded beside it (sort/mpi), which has its own
+/// copy of everything else. Each links its own C++ library, so no exception may cross it.
 #include <mpi.h>
 
 #include <cstdint>

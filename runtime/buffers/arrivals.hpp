@@ -1,5 +1,5 @@
 #pragma once
-/// How much is still to come for the bytes of a call.
+/// A count of messages still to arrive for each byte of a call's buffers.
 #include <cstdint>
 #include <map>
 
@@ -12,7 +12,7 @@ class Arrivals {
  public:
   void expect(const Span& span) { add(span, 1); }
   void arrived(const Span& span) { add(span, -1); }
-  /// Whether no byte of the span waits for more than `missing` messages.
+  /// True if no byte of the span waits for more than `missing` messages.
   [[nodiscard]] bool lack_at_most(const Span& span, int missing) const;
 
  private:

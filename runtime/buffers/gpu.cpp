@@ -9,7 +9,7 @@ namespace hocket::runtime {
 
 bool gpu_runtime_loaded() {
   constexpr std::array functions{"cuPointerGetAttribute", "hipPointerGetAttributes"};
-  // What is linked statically with CUDA's runtime opens the driver's library for itself: no name of it is global.
+  // Programs linked statically with the CUDA runtime load the driver library locally, so its symbols are not global.
   constexpr std::array libraries{"libcuda.so.1", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"};
   return std::ranges::any_of(functions, [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }) ||
          std::ranges::any_of(libraries, [](const char* name) {

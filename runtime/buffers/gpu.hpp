@@ -1,10 +1,10 @@
 #pragma once
-/// Whether buffers may be in the memory of a GPU.
+/// Detection of GPU runtimes, where buffers may be in device memory.
 
 namespace hocket::runtime {
 
-/// Whether the runtime of CUDA or HIP is in this process: pointers that a program hands to MPI may be of a device, and
-/// schedules copy with the processor. Local.
+/// True if the CUDA or HIP runtime is loaded in this process. Pointers that the program passes to MPI may then be
+/// device pointers, which schedules cannot serve because they copy by CPU. Local.
 [[nodiscard]] bool gpu_runtime_loaded();
 
 }  // namespace hocket::runtime

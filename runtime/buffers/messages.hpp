@@ -43,7 +43,7 @@ class Cursor {
 
  private:
   std::span<const Span> left_;
-  std::size_t within_ = 0;  ///< of the first span left
+  std::size_t within_ = 0;  ///< offset in the first span left
 };
 
 /// A span as a range of addresses.

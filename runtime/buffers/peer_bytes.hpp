@@ -1,5 +1,5 @@
 #pragma once
-/// How much a rank sends to whom and gets from whom: its row and its column of the traffic matrix.
+/// A rank's row and column of the traffic matrix: bytes sent to and received from each peer.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@ struct Volume {
   bool operator==(const Volume&) const = default;
 };
 
-/// By ascending peer; only what is not empty, nothing with itself.
+/// Lists sorted by peer, without empty messages and without messages to the rank itself.
 struct PeerBytes {
   std::vector<Volume> sends, receives;
   bool operator==(const PeerBytes&) const = default;

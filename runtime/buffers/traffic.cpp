@@ -61,7 +61,7 @@ Traffic reduction_traffic(const Planned& planned, const std::vector<Span>& block
   combining.phases = combining_phases(planned.demand.pattern, planned.phases);
   combining.element = element;
   combining.combine = std::move(combine);
-  // What is sent in these phases is of foreign blocks: the later phases bring it once.
+  // Blocks of other ranks, which are sent in these phases, are replaced once by the later phases.
   combining.replacing = combining.phases < planned.phases ? 1 : 0;
   for (std::size_t receive = 0; receive < traffic.receives.size(); ++receive)
     for (const Span& span : traffic.receives.spans(receive)) combining.arrivals.expect(span);

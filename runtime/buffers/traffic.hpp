@@ -17,12 +17,12 @@ using Combine = std::function<void(const std::byte* in, std::byte* inout, std::s
 
 /// Messages that carry partial results (hocket/schedule/turned.hpp).
 struct Combining {
-  std::uint64_t phases = 0;  ///< what comes in earlier than in this one is combined with what is there
+  std::uint64_t phases = 0;  ///< data of earlier phases is combined with the buffer, later data replaces it
   std::size_t element = 1;   ///< bytes; no segment is cut within one
   Combine combine;
-  Arrivals arrivals;  ///< what the receives of all phases bring
-  /// Of the messages for a byte, those that replace its partial result: a partial result is complete when only they
-  /// are still to come.
+  Arrivals arrivals;  ///< counts the receives of all phases
+  /// Number of messages per byte that replace its partial result: a partial result is complete when only these are
+  /// still to arrive.
   int replacing = 0;
 };
 
@@ -33,10 +33,9 @@ struct Traffic {
   /// in. None: everything that is sent is there from the beginning, or the traffic combines.
   std::optional<Ranges> held;
   std::optional<Combining> combining;
-  /// Whether a message may be shorter than its receiver expects, as MPI libraries let it pass: nobody else gets
-  /// something for which its bytes are needed.
+  /// True if a message may be shorter than its receiver expects, as MPI allows: no rank forwards or combines its bytes.
   bool may_be_short = false;
-  /// What is to be sent is already known to be wrong.
+  /// True if the data to send is already known to be invalid.
   bool spoilt = false;
 };
 
@@ -52,8 +51,8 @@ struct Traffic {
 /// must give the same lengths.
 [[nodiscard]] Traffic all_gather_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t rank);
 
-/// What this rank contributes to the result of rank i lies in blocks[i], in elements of `element` bytes. There the
-/// result of this rank comes to lie, and in an all-reduce all results. All ranks must give the same lengths.
+/// blocks[i] holds this rank's contribution to the result of rank i, in elements of `element` bytes. The result of this
+/// rank, or all results of an all-reduce, are written to the same blocks. All ranks must give the same lengths.
 [[nodiscard]] Traffic reduction_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t element,
                                         Combine combine);
 

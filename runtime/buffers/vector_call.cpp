@@ -13,7 +13,7 @@ namespace {
 /// No memory holds longer messages, and sums of so many bytes do not overflow.
 constexpr std::uint64_t longest_message = std::uint64_t{1} << 48;
 
-/// What recognition needs to know of a datatype.
+/// The properties of a datatype that message_bytes() needs.
 struct KnownType {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Count size = 0;

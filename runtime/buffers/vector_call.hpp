@@ -17,8 +17,8 @@
 
 namespace hocket::runtime {
 
-/// What a program says of each of its messages: in an array, of int or (large counts) of 64 bits, which is read
-/// where it lies; or without one.
+/// Counts or displacements, one per message: a view of the program's array (of int or, for large counts, of 64-bit
+/// integers), or an arithmetic sequence without an array.
 class Numbers {
  public:
   template <std::integral T>
@@ -33,7 +33,7 @@ class Numbers {
     if (without_) return first_ + step_ * static_cast<std::int64_t>(i);
     return wide_ ? element<std::int64_t>(i) : element<int>(i);
   }
-  /// Of the very same array, or the same numbers without one.
+  /// Equal if both view the same array or are the same sequence.
   bool operator==(const Numbers&) const = default;
 
  private:
@@ -111,7 +111,7 @@ struct VectorSizes {
 struct VectorCall {
   VectorSide send, receive;
   MPI_Comm comm = MPI_COMM_NULL;
-  bool in_place = false;  ///< what goes out lies where something else comes in
+  bool in_place = false;  ///< send and receive buffers coincide
 
   /// The neighbours must outlive it. MPI_IN_PLACE, where it is allowed, sends what the receive side describes.
   VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours, MPI_Comm communicator);

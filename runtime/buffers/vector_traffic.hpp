@@ -20,7 +20,7 @@ class PeerMessages {
 
  private:
   std::vector<Rank> peers_;         ///< ascending
-  std::vector<std::size_t> begin_;  ///< of each peer's spans
+  std::vector<std::size_t> begin_;  ///< index of each peer's first span
   std::vector<Span> spans_;
 };
 

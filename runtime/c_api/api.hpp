@@ -1,5 +1,5 @@
 #pragma once
-/// What the functions of hocket.h have in common.
+/// Error handling shared by the functions of hocket.h.
 #include <mpi.h>
 
 #include <string>
@@ -17,9 +17,9 @@ struct ApiError {
   std::string text;
 };
 
-/// What a code of hocket.h means; null if it is none.
+/// The meaning of a code of hocket.h; null if it is none.
 [[nodiscard]] const char* meaning(int code);
-/// Of a code of MPI's.
+/// The MPI library's text for an MPI error code.
 [[nodiscard]] std::string what_mpi_says(int code);
 
 /// Keeps the error for hocket_error_string(); returns its code.

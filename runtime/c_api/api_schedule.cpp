@@ -27,7 +27,7 @@ void check_pending_setup(const PendingSetup& pending_setup, const PrivateComm& c
   if (least[0] != ~least[1]) throw ApiError{HOCKET_ERR_ARGUMENT, "ranks differ in scheduler or seed"};
 }
 
-/// Who sends to `rank`, which keeps so many bytes itself.
+/// The senders to `rank`, which keeps `kept` bytes for itself.
 Partners sources_of(const hocket::TrafficMatrix& matrix, hocket::Rank rank, std::uint64_t kept) {
   Partners sources;
   for (hocket::Rank src = 0; src < matrix.ranks(); ++src)

@@ -9,7 +9,7 @@ class NestedExchange final : public ScheduledOperation {
  public:
   /// Both must outlive the operation; the exchange runs the program of the table.
   NestedExchange(const Exchange& exchange, const PhaseTable& table) : ScheduledOperation(exchange), table_(table) {}
-  /// What begin() sends from and receives into, in the order of targets and sources; the arrays must last until it
+  /// Sets the buffers of the next begin(), in the order of targets and sources. The arrays must live until begin()
   /// returns.
   void use(const void* const* send, void* const* receive) {
     send_ = send;

@@ -26,7 +26,7 @@ struct Partners {
 
 struct PhaseTable {
   std::uint32_t ranks = 0;
-  Rank rank = 0;  ///< whose table this is; of the communicator, like all ranks here
+  Rank rank = 0;  ///< owner of this table; a communicator rank, like all ranks here
   std::string scheduler;
   std::uint64_t seed = 0;
   std::uint64_t phases = 0;
@@ -34,15 +34,15 @@ struct PhaseTable {
   double lockstep_seconds = 0, bound_seconds = 0;  ///< 0: unknown
   std::uint64_t place = 0;                         ///< digest of the network and of where the ranks are in it
   std::uint64_t whole = 0;                         ///< sum of the digests of all ranks' parts
-  Partners targets;                                ///< as given: may hold the rank itself and messages of no bytes
-  Partners sources;                                ///< ascending; no message of no bytes
-  RankProgram program;                             ///< one piece per send and receive
+  Partners targets;     ///< as given by the caller: may hold the rank itself and empty messages
+  Partners sources;     ///< ascending; no message of no bytes
+  RankProgram program;  ///< one piece per send and receive
 };
 
 /// The rows of figure 8.
 [[nodiscard]] std::vector<hocket_phase> rows_of(const PhaseTable& table);
 
-/// Of everything but `whole`. The sum over the ranks of an exchange tells tables that belong together from a mixture.
+/// Digest of everything but `whole`. Its sum over all ranks distinguishes tables of one exchange from a mixture.
 [[nodiscard]] std::uint64_t part_digest(const PhaseTable& table);
 
 /// Throws InputError unless each is one of the ranks, given once, with a number of bytes.

@@ -11,9 +11,9 @@ namespace hocket::runtime {
 
 struct Site {
   Network network;              ///< its ranks are those of the communicator, in host order
-  Numbering numbering;          ///< of them
-  std::uint64_t digest;         ///< of all this; the same on all ranks
-  bool machines_differ = true;  ///< as in Places
+  Numbering numbering;          ///< numbering of these ranks
+  std::uint64_t digest;         ///< digest of network and numbering; the same on all ranks
+  bool machines_differ = true;  ///< see Places
 };
 
 /// Collective. The network of the plans, restricted to the hosts of these ranks; without plans every rank is a host of

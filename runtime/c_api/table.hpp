@@ -1,5 +1,5 @@
 #pragma once
-/// What a hocket_table of the public interface is made of.
+/// The definition of the public interface's opaque hocket_table.
 #include <mpi.h>
 
 #include <memory>
@@ -32,5 +32,5 @@ struct hocket_table {
 
  private:
   void collect();
-  hocket::runtime::NestedExchange* operation_;  ///< of `served`
+  hocket::runtime::NestedExchange* operation_;  ///< owned by `served`
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// How long a call took, as all ranks know it.
+/// The duration of a call, agreed among all ranks.
 #include <mpi.h>
 
 #include <chrono>
@@ -15,8 +15,8 @@ namespace hocket::runtime {
 /// each other anyway.
 class AgreedCost {
  public:
-  /// What a call cost, of its durations on the ranks. Not the least: a rank that a lost message holds up comes last to
-  /// the next call, finds everything there, and is done at once, while the others have waited.
+  /// The way to combine the ranks' durations into a cost. The minimum would be wrong: a rank that a lost message holds
+  /// up comes last to the next call, finds everything there, and is done at once, while the others have waited.
   enum class Of : std::uint8_t {
     mean,  ///< calls that follow each other: together they take what the ranks spend in them
     most,  ///< calls in which all that is sent begins or ends at one rank: others may be done long before
@@ -27,7 +27,7 @@ class AgreedCost {
   void begin();
   /// It has ended. One that never ends, by an error on this rank, has no cost here.
   void end();
-  /// Whether a call was timed that the ranks have not agreed on.
+  /// True if a call was timed on whose cost the ranks have not agreed yet.
   [[nodiscard]] bool is_open() const { return own_.has_value(); }
   /// Seconds of that call, infinity where not known because it failed on some rank; and of `besides`, likewise.
   /// Collective.

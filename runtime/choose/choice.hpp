@@ -1,5 +1,5 @@
 #pragma once
-/// Which way the calls of one kind and size go, found out while they are made.
+/// The state of selecting a candidate for the calls of one kind and size.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,14 +21,14 @@ struct Choice {
     fixed,     ///< always the same candidate: nothing can be scheduled, or a prediction has chosen
   };
   CallKind kind;
-  std::size_t bytes = 0;  ///< of a message in the first call
-  Evidence known;         ///< of earlier runs; no candidates: there is none
+  std::size_t bytes = 0;  ///< message size in the first call
+  Evidence known;         ///< timings from earlier runs; no candidates: there are none
   Stage stage = Stage::watched;
   std::uint64_t calls = 0;
-  AgreedCost look;                   ///< of a call that is watched
+  AgreedCost look;                   ///< cost of the watched call
   std::uint32_t looks = 0;           ///< calls of the present look whose cost is known
   double native_seconds = 0;         ///< of the library's call while it was watched; 0: not known yet
-  double bound_seconds = 0;          ///< of a schedule, by the rates of the network as described
+  double bound_seconds = 0;          ///< lower bound for a schedule, by the described rates
   bool outruns_wires = false;        ///< it takes less than the links as described need: no schedule is faster
   std::size_t candidate = 0;         ///< but for Stage::selected: its place in the table
   std::vector<std::size_t> offered;  ///< candidates to select from: their places in the table

@@ -48,14 +48,15 @@ AgreedCost::Of cost_of(CallKind kind) {
   return around_root ? AgreedCost::Of::most : AgreedCost::Of::mean;
 }
 
-/// Whether hosts are machines of their own. A call that outruns the wires shows there that they are faster than
-/// described; elsewhere, that memory is.
+/// True if hosts are separate machines. A call faster than the described link rates then shows that these are too low;
+/// otherwise it shows only that shared memory is fast.
 bool has_real_hosts() { return settings().placement != "order"; }
 
 /// 0 for what is not known.
 double known_seconds(double seconds) { return std::isfinite(seconds) ? seconds : 0; }
 
-/// Of the offered candidates: the fastest by prediction, if it saves a tenth of the library's own time; else that one.
+/// The offered candidate with the best prediction, if that saves a tenth of the library's time; else 0, the library's
+/// call.
 std::size_t best_predicted(const Choice& choice) {
   constexpr double worth_it = 0.9;
   const auto best = std::ranges::min_element(choice.predicted);
@@ -182,8 +183,8 @@ bool Choices::is_long(std::size_t bytes) const {
   return bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
 }
 
-/// Whether a call is timed that the library serves. Short ones are looked at later: that costs about as much as they
-/// do.
+/// True if this call, served by the library, is timed. Timing costs about as much as a short call, so short ones are
+/// first timed later.
 bool Choices::looks_at(const Choice& choice) const {
   const int first = is_long(choice.bytes) ? 0 : 6, step = choice.outruns_wires ? 6 : 3,
             power = std::bit_width(choice.calls) - 1;
@@ -191,7 +192,7 @@ bool Choices::looks_at(const Choice& choice) const {
   return std::has_single_bit(choice.calls) && power >= first && (power - first) % step == 0;
 }
 
-/// What earlier jobs have kept serves from the first call on: then the ranks meet at once.
+/// Makes the ranks meet at the first call if earlier jobs have kept timings, so that these apply from the start.
 void Choices::look_for_kept(MPI_Comm comm, const Choice& choice) {
   if (met_ || settings().choose != Choose::learn || !is_long(choice.bytes) || std::exchange(looked_for_kept_, true))
     return;
@@ -256,7 +257,7 @@ bool Choices::pays(const Choice& choice, double seconds) const {
   return timing_share * spent_ + credit() * choice.native_seconds >= seconds;
 }
 
-/// Whether a schedule serves another size for the first time, and what it has cost is not known yet.
+/// True if a schedule serves another size for the first time and its cost is not known yet.
 bool Choices::is_tried_elsewhere(const Choice& choice) const {
   return std::ranges::any_of(choices_, [&](const Choice& other) {
     if (other.kind != choice.kind || !other.selection) return false;

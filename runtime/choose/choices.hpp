@@ -1,5 +1,5 @@
 #pragma once
-/// Who serves the calls of one communicator: the MPI library or a schedule, and which.
+/// Selection of a candidate for the calls of one communicator: the MPI library or one of the schedules.
 ///
 /// The library serves the first call of a size. If that lasts long enough to pay for a plan, the candidate that is
 /// expected to cost least serves the next one (hocket/choose/chooser.hpp).
@@ -27,7 +27,7 @@ class Choices final : public Keeper {
  public:
   struct Place {
     int hosts = 0;
-    std::string digest;  ///< of what evidence depends on; the same on all ranks
+    std::string digest;  ///< digest of everything that timings depend on; the same on all ranks
   };
   /// The communicator's ranks, and what makes schedules and its private communicator: see Team.
   struct Members {
@@ -35,7 +35,7 @@ class Choices final : public Keeper {
     /// The ranks agree on where they are. Nothing of a place: nothing can be scheduled.
     std::function<Place(MPI_Comm)> meet;
     std::function<Exchange*(MPI_Comm, CallKind, const Candidate&)> exchange;  ///< null: cannot be scheduled
-    /// Whether an exchange by a bundled candidate takes messages of so many bytes.
+    /// Returns true if messages of this size fit the exchange of a two-level candidate.
     std::function<bool(CallKind, std::size_t)> bundles;
     std::function<MPI_Comm(MPI_Comm)> private_comm;  ///< MPI_COMM_NULL: there are too many
     /// Bytes per second of a host's link, measured; 0: it cannot be. Collective, the same on all ranks.
@@ -72,9 +72,10 @@ class Choices final : public Keeper {
   /// For calls whose result depends on who serves them: the candidate that serves all of the kind and size, found out
   /// before the first of them; null: they go as they were planned. Collective.
   [[nodiscard]] const Candidate* settled(MPI_Comm comm, CallKind kind, std::size_t bytes);
-  /// The same for a call whose ranks wait for nobody: local. The ranks have met().
+  /// The overload for nonblocking calls, which wait for no other rank. Requires met(). Local.
   [[nodiscard]] const Candidate* settled(CallKind kind, std::size_t bytes);
-  /// Whether nonblocking calls like that are scheduled: as the first was, when its communicator was `ready` or not.
+  /// True if nonblocking calls of this kind and size are scheduled. The first of them decides for all: it is if its
+  /// communicator was `ready`.
   [[nodiscard]] bool is_scheduled_later(CallKind kind, std::size_t bytes, bool ready) {
     return later_.try_emplace({kind, size_class(bytes)}, ready).first->second;
   }
@@ -103,7 +104,7 @@ class Choices final : public Keeper {
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
   [[nodiscard]] double agreement_seconds(MPI_Comm comm);
   void open(MPI_Comm comm, Choice& choice);
-  /// Whether bundles of all messages of the size class fit into the memory of the hosts. Collective.
+  /// True if two-level messages of the whole size class fit the shared memory of the hosts. Collective.
   [[nodiscard]] bool offers_bundles(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const;
   /// Seconds of the offered candidates; `exchanges`: theirs, null of the library's own. Collective over `own`.
   [[nodiscard]] std::vector<double> predictions(MPI_Comm own, const Choice& choice,
@@ -111,7 +112,7 @@ class Choices final : public Keeper {
   [[nodiscard]] double simulated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
   [[nodiscard]] double estimated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
   [[nodiscard]] double within_host_seconds(const Exchange& exchange, const Choice& choice) const;
-  /// What one message of the exchange carries.
+  /// Bytes per message of the exchange.
   [[nodiscard]] static std::size_t carried_bytes(const Exchange& exchange, const Choice& choice);
   [[nodiscard]] bool is_tried_elsewhere(const Choice& choice) const;
   [[nodiscard]] double prediction_error(const Choice& choice) const;
@@ -125,8 +126,8 @@ class Choices final : public Keeper {
   bool met_ = false, looked_for_kept_ = false;
   Place place_;
   std::string mpi_;
-  std::vector<Evidence> evidence_;                     ///< of the place, from earlier runs
-  std::optional<SmallCosts> small_, between_leaders_;  ///< of all ranks; of those that carry for their hosts
+  std::vector<Evidence> evidence_;                     ///< timings from earlier runs in this configuration
+  std::optional<SmallCosts> small_, between_leaders_;  ///< measured among all ranks, and among leaders
   double spent_ = 0;                                   ///< seconds in watched calls
   std::optional<double> agreement_seconds_;
   bool rates_doubted_ = false;

@@ -30,7 +30,7 @@ std::string rate_text(double bytes_per_second) {
 
 }  // namespace
 
-/// What the link of a host needs for what one rank sends.
+/// Seconds that a host's link needs for the data that one rank sends.
 double Choices::wire_seconds(const Choice& choice) const {
   const PlanStore& plans = PlanStore::instance();
   if (!plans.has_network()) return 0;
@@ -44,7 +44,7 @@ double Choices::bound_seconds(const Planned& planned, std::size_t bytes) {
   return planned.figures.bound * static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
 }
 
-/// What contradicts the rates of the network has them measured, once, and what was expected by them is expected anew.
+/// Measures the link rates once if timings contradict the described ones; predictions are then recomputed.
 void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
   constexpr double measuring_seconds = 30e-3, worth_measuring = 50;  // times as long, in calls
   constexpr double plausible = 10;                                   // times the bound: what schedules gain
@@ -100,8 +100,8 @@ double Choices::simulated(const Exchange& exchange, const Choice& choice, const 
   return seconds ? *seconds + within_host_seconds(exchange, choice) : 0;
 }
 
-/// What the ranks of a host do before and after one of them carries for all: they wait for each other twice and copy at
-/// the same time, at a rate that is assumed.
+/// Seconds that the ranks of a host spend before and after the exchange between leaders: two barriers, and concurrent
+/// copies at an assumed rate.
 double Choices::within_host_seconds(const Exchange& exchange, const Choice& choice) const {
   constexpr double copy_rate = 2e9;  // bytes a second
   const HostTeam* const together = exchange.host_team();
@@ -115,7 +115,7 @@ std::size_t Choices::carried_bytes(const Exchange& exchange, const Choice& choic
   return together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
 }
 
-/// By closed form, where nothing is simulated.
+/// Closed-form prediction, used where no simulation is possible.
 double Choices::estimated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const {
   const Planned& planned = exchange.planned();
   const HostTeam* const together = exchange.host_team();
@@ -126,7 +126,8 @@ double Choices::estimated(const Exchange& exchange, const Choice& choice, const 
   if (together != nullptr && candidate.window == 0) {
     cost.window = 1;
     const Hosts& hosts = together->hosts;
-    // As short messages go in the library; of all leaders each has a share, and all meet once more.
+    // Phases as in the library's algorithm for short messages; where all ranks lead, each has a share of the hosts,
+    // plus one more barrier.
     cost.phases = candidate.all_lead ? 1 + (hosts.count() - 1) / hosts.fewest : std::bit_width(hosts.count() - 1);
     // Between leaders the library's order is as good or bad as between all.
     cost.wire_seconds = std::sqrt(wire * std::max(wire, choice.native_seconds));
@@ -135,7 +136,8 @@ double Choices::estimated(const Exchange& exchange, const Choice& choice, const 
          forecast(cost, {(together != nullptr ? between_leaders_ : small_)->step_seconds, choice.native_seconds});
 }
 
-/// By what factor schedules of the nearest size that was measured have taken longer than predicted.
+/// The ratio of measured to predicted time of schedules (geometric mean) at the nearest size that was measured; 1 if
+/// none was.
 double Choices::prediction_error(const Choice& choice) const {
   const auto distance = [&](const Choice& other) {
     return std::abs(static_cast<int>(size_class(other.bytes)) - static_cast<int>(size_class(choice.bytes)));

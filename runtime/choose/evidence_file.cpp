@@ -44,7 +44,8 @@ std::vector<Evidence> read(const std::string& path) {
   }
 }
 
-/// Of irregular exchanges, which are of so many kinds, those that this run knows nothing of.
+/// Drops timings of irregular exchanges in excess of a limit, since there are many classes of these, but none that this
+/// run has measured.
 void forget_some(std::vector<Evidence>& all, std::span<const Evidence> learned) {
   constexpr std::ptrdiff_t most_irregular = 500;
   auto too_many = std::ranges::count(all, irregular_call, &Evidence::call) - most_irregular;
@@ -81,7 +82,7 @@ class Lock {
 
 std::string eight_digits(const ByteWriter& out) { return digits_of(checksum(out.bytes())).substr(8); }
 
-/// What a rank knows of a place without asking others.
+/// The local part of a configuration's digest, which needs no communication.
 std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
   ByteWriter out;
   out.fixed(wiring_digest);

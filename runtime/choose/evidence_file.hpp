@@ -1,5 +1,5 @@
 #pragma once
-/// What runs have learned, kept for later ones: a file for each place in the directory of HOCKET_CHOICES.
+/// Timings kept for later runs: a file for each configuration, in the directory HOCKET_CHOICES.
 #include <mpi.h>
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace hocket::runtime {
 
-/// What irregular exchanges of any call are kept as; their layout names the class of the demand.
+/// The call name under which the timings of all irregular exchanges are kept; their layout names the class of the
+/// demand.
 inline constexpr std::string_view irregular_call = "irregular";
 
 /// "alltoall".
@@ -27,14 +28,14 @@ inline constexpr std::string_view irregular_call = "irregular";
 /// exchanges, which a rank knows alone; eight for hosts and the order of ranks.
 [[nodiscard]] std::string place_digest(std::uint64_t wiring_digest, const Numbering& numbering);
 
-/// Whether something is kept of places that are like this one as far as a rank knows alone. Local.
+/// True if timings are kept for a configuration whose local part of the digest matches this one. Local.
 [[nodiscard]] bool is_anything_kept(int ranks);
 
 /// "mpich-5.0.2"; "unknown".
 [[nodiscard]] std::string mpi_name();
 
-/// What is known of a place; the same on all ranks. A file that cannot be read, or holds what this would not have
-/// written, counts as empty, with one warning. Collective.
+/// Reads the timings kept for a configuration; the result is the same on all ranks. An unreadable or invalid file
+/// counts as empty, with one warning. Collective.
 [[nodiscard]] std::vector<Evidence> kept_evidence(MPI_Comm comm, const std::string& place);
 
 /// Adds to it. Jobs that do so at once lose nothing of each other's. Of irregular exchanges some hundreds are kept:

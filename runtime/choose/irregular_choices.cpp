@@ -11,10 +11,10 @@
 namespace hocket::runtime {
 namespace {
 
-/// Of the bound: what irregular exchanges take on wires (bench/results/lab-vector.md).
+/// Usual ratio of the time of a scheduled irregular exchange to its bound (bench/results/lab-vector.md).
 constexpr double usual_time = 1.15;
 
-constexpr std::size_t most_known = 1000;  // of a communicator: what is known of more is not kept
+constexpr std::size_t most_known = 1000;  // exchanges per communicator whose timings are kept
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Who serves the irregular exchanges of a communicator, and what is kept of that.
+/// Selection of candidates for the irregular exchanges of a communicator, and the timings kept.
 #include <mpi.h>
 
 #include <functional>
@@ -15,9 +15,9 @@
 
 namespace hocket::runtime {
 
-/// What evidence about an irregular exchange is kept under.
+/// The key under which timings of an irregular exchange are kept.
 struct DemandClass {
-  std::uint64_t digest = 0;  ///< of who sends to whom messages of which size class
+  std::uint64_t digest = 0;  ///< digest of senders, receivers and size classes of all messages
   std::uint64_t mean_bytes = 0;
 };
 [[nodiscard]] DemandClass class_of(const Demand& demand);
@@ -33,23 +33,23 @@ class IrregularChoices final : public Keeper {
   IrregularChoices& operator=(const IrregularChoices&) = delete;
   ~IrregularChoices() { end(); }
 
-  /// Of an exchange that was planned just now, for which no schedule takes less than `bound` seconds (0: not known).
-  /// What earlier runs have found out about exchanges of its class counts. Collective.
+  /// Starts the selection for a newly planned exchange, using timings that earlier runs kept for its class. `bound`:
+  /// lower bound of any schedule in seconds; 0: not known. Collective.
   [[nodiscard]] std::shared_ptr<Selection> begin(MPI_Comm comm, DemandClass demand_class, double bound,
                                                  AgreedCost::Of of);
 
  private:
   struct Known {
-    std::string layout;  ///< of the evidence: the class
+    std::string layout;  ///< Evidence::layout, the class of the demand
     std::uint64_t mean_bytes;
     std::shared_ptr<Selection> selection;
   };
   void keep() const override;
 
   Members members_;
-  std::optional<std::vector<Evidence>> kept_;  ///< of earlier runs, once it was asked for
+  std::optional<std::vector<Evidence>> kept_;  ///< timings from earlier runs, read on first use
   std::string place_, mpi_;
-  std::vector<Known> known_;  ///< also of exchanges that nobody remembers any more
+  std::vector<Known> known_;  ///< includes exchanges dropped from the schedule cache
 };
 
 }  // namespace hocket::runtime

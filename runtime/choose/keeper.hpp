@@ -1,5 +1,5 @@
 #pragma once
-/// What is kept when the calls are over.
+/// A base for objects that keep results when the calls are over.
 namespace hocket::runtime {
 
 /// Tells and keeps what was learned, once: when MPI ends, or before, when its communicator does. Communicators that the
@@ -14,7 +14,7 @@ class Keeper {
   void end() noexcept;
 
  protected:
-  /// Of a class that is derived from this the destructor calls end(): here it would be too late.
+  /// Derived classes must call end() in their destructor: here it would be too late.
   ~Keeper();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Who serves the calls of one key, found out while they are made.
+/// Selection of a candidate for the calls of one key by timing them as they are made.
 #include <mpi.h>
 
 #include <cstddef>
@@ -37,20 +37,20 @@ class Selection {
   void over();
 
   [[nodiscard]] const Chooser& chooser() const { return chooser_; }
-  /// Whether the library's own call costs least, and that is known of all candidates.
+  /// True if the library's own call is the fastest and all candidates have been timed.
   [[nodiscard]] bool native_stays() const;
-  /// What this job has measured: winner and candidates. Nothing: nothing.
+  /// The timings of this job: winner and candidates; empty if nothing was measured.
   [[nodiscard]] std::optional<Evidence> learned() const;
 
  private:
   struct Measured {
     std::uint64_t calls = 0;
-    double logarithms = 0;  ///< of seconds, all together
+    double logarithms = 0;  ///< sum of logarithms of seconds
   };
   void measured(std::size_t candidate, double seconds);
 
   std::vector<std::string_view> names_;
-  std::vector<Measured> measured_;  ///< by this job, each candidate
+  std::vector<Measured> measured_;  ///< timings of this job, per candidate
   Chooser chooser_;
   AgreedCost cost_;
   Decision decision_;

@@ -1,5 +1,5 @@
 #pragma once
-/// What messages without bytes cost where the program runs.
+/// Measured costs of empty messages (latency) where the program runs.
 #include <mpi.h>
 
 namespace hocket::runtime {
@@ -19,8 +19,8 @@ struct SmallCosts {
 /// time. One before them does not count: it may open connections. The largest over the ranks. Collective.
 [[nodiscard]] double measure_agreement(MPI_Comm comm);
 
-/// Of messages between the ranks of `stepping`, some of those of `own`; MPI_COMM_NULL on the others. Collective over
-/// `own`; both are the runtime's alone.
+/// Measures messages between the ranks of `stepping`, a subset of `own` (MPI_COMM_NULL on other ranks). Both must be
+/// the runtime's own communicators. Collective over `own`.
 [[nodiscard]] SmallCosts measure_small_costs(MPI_Comm own, MPI_Comm stepping);
 
 }  // namespace hocket::runtime

@@ -11,12 +11,13 @@ namespace {
 constexpr std::size_t most_lanes = 32;  ///< sends under way at once
 constexpr std::uint64_t every_phase = ~std::uint64_t{0};
 
-/// As many as the settings say, in whole elements.
+/// Segment length from the settings, rounded down to whole elements.
 std::size_t segment_bytes(const Settings& settings, const Traffic& traffic) {
   return settings.segment - (traffic.combining ? settings.segment % traffic.combining->element : 0);
 }
 
-/// Of each message in the stream of segments between two ranks. `before`: Exchange::before_to_same_.
+/// The index of each message's first segment in the stream of segments between two ranks. `before`:
+/// Exchange::before_to_same_.
 template <class Segments>
 std::vector<std::size_t> begins(const std::vector<std::size_t>& before, Segments segments_of) {
   std::vector<std::size_t> begin(before.size(), 0);

@@ -69,13 +69,13 @@ class ExchangeRun {
     std::size_t next_segment = 0, done = 0;
     Cursor at;
     std::vector<Span> next;  ///< what the next segment reads
-    std::size_t held = 0;    ///< of its spans, found to be there
+    std::size_t held = 0;    ///< number of its spans that are known to have arrived
   };
   /// A rank whose messages are not as expected. What it still sends is taken as it comes, by its order.
   struct Stray {
     Rank from = 0;
     std::vector<std::size_t> left;  ///< receives that are not over
-    std::size_t over = 0;           ///< of them
+    std::size_t over = 0;           ///< receives in `left` that have ended
     std::size_t bytes = 0;          ///< that have come in for the first of the others
     Cursor at;                      ///< in it
     std::vector<std::byte> staging;
@@ -93,9 +93,10 @@ class ExchangeRun {
   [[nodiscard]] bool signals() const { return settings_.flow_control != Flow::barrier; }
   [[nodiscard]] bool tokens() const { return settings_.flow_control == Flow::token; }
   [[nodiscard]] bool is_self(Rank rank) const { return static_cast<int>(rank) == owner_.rank_; }
-  /// Whether what this rank still sends is wrong. Then its messages end where they are, which their receivers notice.
+  /// True if data that this rank still has to send is invalid. Its messages then end early, which their receivers
+  /// detect.
   [[nodiscard]] bool ends_early() const { return traffic_.spoilt || (mismatch_ && (held_ || missing_)); }
-  /// Whether the messages of a phase carry partial results.
+  /// True if the messages of a phase carry partial results.
   [[nodiscard]] bool combines(std::uint64_t phase) const {
     return traffic_.combining && phase < traffic_.combining->phases;
   }
@@ -155,8 +156,8 @@ class ExchangeRun {
   const Settings& settings_;
   const Traffic& traffic_;
   std::size_t segment_;              ///< bytes of one
-  std::optional<Ranges> held_;       ///< what has come in so far, and what was there
-  std::optional<Arrivals> missing_;  ///< what is still to come, where partial results do
+  std::optional<Ranges> held_;       ///< addresses whose data has arrived or was present at the start
+  std::optional<Arrivals> missing_;  ///< messages still to arrive per address, where messages carry partial results
   Stage stage_ = Stage::messages;
   std::uint64_t moves_ = 0;
   std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
@@ -171,7 +172,7 @@ class ExchangeRun {
   std::optional<std::chrono::steady_clock::time_point> next_look_;
   std::chrono::milliseconds until_look_{};
 
-  std::vector<Slot> slots_;            ///< of receives, those of each send_slot, those added by post_remaining()
+  std::vector<Slot> slots_;  ///< slots of receives, then of each send slot, then those added by post_remaining()
   std::vector<MPI_Request> requests_;  ///< one per slot
   std::vector<int> finished_;
   std::uint64_t posted_ = 0;
@@ -187,7 +188,7 @@ class ExchangeRun {
   std::vector<SendSlot> send_slots_;
   std::vector<std::size_t> free_send_slots_, active_;  ///< active: in the order of the program
   std::size_t next_send_ = 0, started_ = 0, sends_done_ = 0;
-  std::size_t partial_sends_left_ = 0;     ///< of partial results, not complete
+  std::size_t partial_sends_left_ = 0;     ///< incomplete sends of partial results
   std::vector<std::size_t> send_begin_;    ///< per send: segments to the same rank before it
   std::vector<bool> handed_;               ///< per send: all of it is with MPI
   std::vector<std::uint32_t> own_tokens_;  ///< per send: given so far by this rank

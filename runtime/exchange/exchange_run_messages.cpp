@@ -1,4 +1,4 @@
-/// How a pass receives and sends.
+/// The receives and sends of ExchangeRun.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -318,7 +318,7 @@ bool ExchangeRun::collect_completions() {
   check(PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(),
                       MPI_STATUSES_IGNORE));
   if (count == MPI_UNDEFINED || count == 0) return false;
-  // Of two messages from one rank, the first is acknowledged first.
+  // Two messages from one rank must be acknowledged in the order of posting.
   std::sort(finished_.begin(), finished_.begin() + count, [&](int a, int b) {
     return slots_[static_cast<std::size_t>(a)].sequence < slots_[static_cast<std::size_t>(b)].sequence;
   });

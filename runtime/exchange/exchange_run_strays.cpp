@@ -14,12 +14,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Of waiting without a move before the first look, and between two looks at most: they double.
+/// Time without progress before the first look for unexpected messages, and the longest interval between looks; the
+/// interval doubles each time.
 constexpr std::chrono::milliseconds first_look = 4ms, longest_between_looks = 128ms;
 
 }  // namespace
 
-/// Of what was taken early nothing comes any more.
+/// Returns MPI_REQUEST_NULL for a signal that was already received early, else posts its receive.
 MPI_Request ExchangeRun::expect_signal(Rank rank, int tag) {
   const auto early = std::ranges::find(early_signals_, std::pair{rank, tag});
   if (early != early_signals_.end()) {
@@ -60,7 +61,8 @@ void ExchangeRun::look_at(Rank src) {
   if (found && !moves_after_all() && all_posted_but(src, found->MPI_TAG)) leave_plan(src);
 }
 
-/// What was found may have come behind what is awaited, with it, and belong to the next exchange.
+/// Collects completions once more: the message found may belong to the next exchange and have arrived together with
+/// awaited ones. True if anything moved.
 bool ExchangeRun::moves_after_all() {
   if (!collect_completions()) return false;
   ++moves_;
@@ -171,7 +173,8 @@ bool ExchangeRun::take_next(Stray& stray) {
   return true;
 }
 
-/// As far as there is room. Of a sum nothing is right any more.
+/// Copies the segment to its destination, as far as there is room. Skipped for reductions, whose result is invalid
+/// anyway.
 void ExchangeRun::place(Stray& stray) {
   if (missing_) return;
   const std::size_t room = traffic_.receives.bytes(stray.left[stray.over]);

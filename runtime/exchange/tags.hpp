@@ -16,7 +16,7 @@ class Tags {
  public:
   /// Where MPI has tags up to `largest`; half of them are for segments.
   explicit Tags(std::size_t largest);
-  /// As the MPI library has it for this communicator; the same on all ranks.
+  /// The tags for this communicator, within its MPI_TAG_UB; the same on all ranks.
   [[nodiscard]] static Tags of(MPI_Comm comm);
 
   /// Tags of tokens: so many sends a rank may have.

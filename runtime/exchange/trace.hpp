@@ -21,7 +21,7 @@ class Trace {
     std::fprintf(file_, "%s\n", line.c_str());
   }
 
-  /// Of a call that begins: the pattern, ranks and this rank; what it is to send, and the pieces of that.
+  /// Writes the head of a call: pattern, number of ranks and this rank, then each planned send with its pieces.
   void plan(const Planned& planned, int rank);
 
   Trace(const Trace&) = delete;

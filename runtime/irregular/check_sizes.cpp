@@ -18,7 +18,7 @@ constexpr std::uint64_t digits = std::uint64_t{1} << digit_bits;
 
 /// One side of a message, as one of its ends sees it.
 struct View {
-  std::uint64_t key;  ///< by receiver, then by sender
+  std::uint64_t key;  ///< sorts by receiver, then by sender
   std::uint64_t sent, expected;
 
   [[nodiscard]] std::uint64_t disagreement() const {
@@ -42,8 +42,8 @@ std::string why_sizes_disagree(MPI_Comm comm, const PeerBytes& peer_bytes) {
   check(PMPI_Comm_size(comm, &size));
   const auto ranks = static_cast<std::uint64_t>(size);
   const std::vector<View> views = views_of(peer_bytes, static_cast<std::uint64_t>(rank), ranks);
-  // What is sent less what is expected, summed up by the first digits of the keys: of the first ones that differ, by
-  // one digit more.
+  // Search for the first mismatch, one digit of its key per step: each reduction sums marks of sent minus expected
+  // sizes per value of the next digit, and the first nonzero sum selects that digit.
   const int key_digits = (std::bit_width(ranks * ranks - 1) + digit_bits - 1) / digit_bits;
   std::uint64_t key = 0;
   for (int shift = (key_digits - 1) * digit_bits; shift >= 0; shift -= digit_bits) {

@@ -1,5 +1,6 @@
 #pragma once
-/// Whether senders and receivers of an irregular exchange agree on its messages, before any rank waits for one.
+/// A check that senders and receivers of an irregular exchange agree on message sizes, before any rank waits for a
+/// message.
 #include <mpi.h>
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace hocket::runtime {
 
-/// Of the first receiver, its first sender that sends something else than is expected, in words; empty: all agree. The
-/// same on all ranks, which know their own messages only. Collective.
+/// Describes the first mismatch by receiver, then by sender; empty if all sizes agree. Each rank gives only its own
+/// messages, and all get the same answer. Collective.
 [[nodiscard]] std::string why_sizes_disagree(MPI_Comm comm, const PeerBytes& peer_bytes);
 
 }  // namespace hocket::runtime

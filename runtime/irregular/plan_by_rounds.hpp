@@ -14,14 +14,14 @@
 
 namespace hocket::runtime {
 
-/// Whether ranks are to agree on phases with their partners: by HOCKET_SCHEDULER, or because they are too many for each
-/// of them to plan the whole. Only where nothing but their ports can be shared (only_ports_shared()): phases do not
-/// look at links, and no rank knows who else is on one.
+/// True if ranks should agree on phases with their partners: by HOCKET_SCHEDULER, or because there are too many of them
+/// for each to plan the whole exchange. Only where nothing but their ports can be shared (only_ports_shared()): phases
+/// do not look at links, and no rank knows who else is on one.
 [[nodiscard]] bool wants_rounds(std::uint32_t ranks);
 
-/// What the ranks' ports carry in an exchange.
+/// Loads of the ranks' ports in an exchange.
 struct PortLoads {
-  double most_bytes = 0;            ///< of one port: no channel is busier
+  double most_bytes = 0;            ///< largest load of a port; no channel has a larger one
   std::uint32_t most_messages = 0;  ///< that a rank sends or receives
   bool worth = false;               ///< a schedule gains: see worth_scheduling()
 };
@@ -35,9 +35,9 @@ struct PlannedByRounds {
   std::string problem = {};  ///< why nothing was planned
 };
 
-/// What this rank does. `comm`: one of the runtime's own; there must be messages. Nothing, on all ranks alike, if some
-/// rank cannot plan, which is then said. Throws InputError on all ranks alike if sizes disagree between sender and
-/// receiver. Collective.
+/// Plans this rank's program. `comm`: one of the runtime's own; the exchange must have messages. Nothing is planned, on
+/// all ranks alike, if some rank cannot plan; a warning then says why. Throws InputError on all ranks alike if sizes
+/// disagree between sender and receiver. Collective.
 [[nodiscard]] PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numbering& numbering,
                                              const PeerBytes& peer_bytes, const Extent& all, const PortLoads& loads);
 

@@ -20,7 +20,7 @@
 namespace hocket::runtime {
 namespace {
 
-/// What this rank expects against what the others say they send to it.
+/// Compares the sizes that this rank expects with those that the others send to it.
 void check_column(const PeerBytes& peer_bytes, const Demand& demand, const Numbering& numbering, Rank rank) {
   std::vector<std::uint64_t> expected(demand.ranks, 0);
   for (const Volume& volume : peer_bytes.receives) expected[numbering.network_rank[volume.peer]] = volume.bytes;

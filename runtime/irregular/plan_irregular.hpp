@@ -12,17 +12,17 @@
 
 namespace hocket::runtime {
 
-/// Which scheduler is to draw up a schedule; the same on all ranks.
+/// The algorithm to plan with; the same on all ranks.
 struct PendingSetup {
   std::string scheduler;  ///< empty: chosen for each demand
   std::uint64_t seed = 1;
 };
 
-/// What one rank does, and where that comes from.
+/// One rank's plan and its origin.
 struct Scheduled {
   Planned planned;
   std::string scheduler;
-  double lockstep_seconds = 0;  ///< of the phases, one after the other
+  double lockstep_seconds = 0;  ///< predicted time of the phases, one after the other
 };
 
 /// Plans for the ranks of one communicator. Every function is called by all of them.
@@ -38,19 +38,19 @@ class Planner {
   [[nodiscard]] const Network& part() const { return part_; }
   /// The demand of all ranks, in ranks of the network part. Collective; throws as concatenate does.
   [[nodiscard]] Demand demand(MPI_Comm comm, const PeerBytes& peer_bytes) const;
-  /// Whether a schedule gains over posting everything at once, by the settings.
+  /// True if a schedule is expected to be faster than posting all messages at once, according to the settings.
   [[nodiscard]] bool worth(const Demand& demand) const;
-  /// What this rank does; in ranks of the communicator. Collective. Nothing, on all ranks alike and
-  /// with one warning, if the exchange cannot be planned: above all when sizes disagree between sender
-  /// and receiver; then `problem`, empty before, says why.
+  /// Plans this rank's program, in communicator ranks. Collective. Nothing, on all ranks alike and with one warning, if
+  /// the exchange cannot be planned: above all when sizes disagree between sender and receiver; then `problem`, empty
+  /// before, says why.
   [[nodiscard]] std::optional<Planned> plan(MPI_Comm comm, const PeerBytes& peer_bytes, const Demand& demand,
                                             std::string& problem) const;
-  /// The same without a judgement: puts down the problem of this rank, if it has one, and goes on where
-  /// there already is one, so that all ranks make the same collective calls.
+  /// Like plan(), but without agreeing on errors: stores this rank's problem, if any, and continues even with one, so
+  /// that all ranks make the same collective calls.
   ///
-  /// All draw the first rank's schedule. Where that is not close to the bound, every rank draws one with a
-  /// seed of its own; all take the fastest, of equals that of the first rank, so that the same demand and
-  /// seed make the same schedule.
+  /// All draw the first rank's schedule. Where that is not close to the bound, every rank draws one with a seed of its
+  /// own; all take the fastest, of equals that of the first rank, so that the same demand and seed make the same
+  /// schedule.
   [[nodiscard]] Scheduled schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const;
 
  private:

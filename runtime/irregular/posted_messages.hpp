@@ -24,7 +24,7 @@ class PostedMessages {
     }
   }
 
-  /// What is received or sent must stay where it is until wait().
+  /// The buffers must stay valid until wait().
   void receive(int peer, void* at, std::size_t bytes, int tag) {
     check(
         PMPI_Irecv(at, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back(MPI_REQUEST_NULL)));

@@ -1,7 +1,7 @@
 #pragma once
 /// The rounds of the scheduler `proposals` in messages: partners agree on phases, and nobody knows the whole exchange.
-/// What is proposed and taken is the core's (schedulers/irregular/proposals.hpp), so that the phases are those that
-/// it computes from the whole matrix.
+/// Proposals and acceptances are the core's (schedulers/irregular/proposals.hpp), so that the phases are those that it
+/// computes from the whole matrix.
 #include <mpi.h>
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace hocket::runtime {
 
-/// Of one rank. Its memory grows with its partners, and with the phases for each of them; its messages with its
-/// partners and the rounds. Partners are ranks of the network, in ascending order.
+/// One rank's part. Its memory grows with the number of partners times phases, its messages with partners times rounds.
+/// Partners are ranks of the network, in ascending order.
 class ProposalRounds {
  public:
   /// `busiest`: messages that a rank sends or receives, at most. All must outlive it; nobody else uses `comm`.
@@ -28,7 +28,7 @@ class ProposalRounds {
   [[nodiscard]] std::uint32_t rounds() const { return rounds_; }
   /// The largest message of each phase, of all ranks. Leaves out the phases in which nobody sends. Collective.
   [[nodiscard]] std::vector<std::uint64_t> close_gaps();
-  /// What this rank does if messages wait for the port of their receiver alone: for the message `window` places earlier
+  /// This rank's program where a message waits only for its receiver's port: for the message `window` places earlier
   /// there. Partners tell each other which send is released, and whether it waits. Collective.
   [[nodiscard]] RankProgram program(std::uint32_t window) const;
 

@@ -1,7 +1,6 @@
 #pragma once
-/// What the ranks of a communicator remember of its irregular exchanges: which sizes they have seen and
-/// who serves them. Every rank remembers its own row and column; all learn of exchanges in the same
-/// order, so that a number means the same exchange everywhere.
+/// A cache of a communicator's irregular exchanges: their sizes and what serves them. Every rank remembers its own row
+/// and column; all learn of exchanges in the same order, so that a number means the same exchange everywhere.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -16,11 +15,11 @@
 
 namespace hocket::runtime {
 
-/// What all ranks together send in a call.
+/// Total volume of a call over all ranks.
 struct Extent {
   std::uint64_t bytes = 0, messages = 0;
 
-  /// Whether messages are large enough, on average, for a schedule to be worth a thought.
+  /// True if messages are large enough, on average, to consider a schedule.
   [[nodiscard]] bool large_enough() const;
 };
 
@@ -35,9 +34,9 @@ class ScheduleCache {
     std::uint64_t digest = 0, last_use = 0;
     Server server = Server::undecided;
     FallbackReason why = FallbackReason::new_sizes;  ///< while it is not Server::schedule
-    Extent extent;                                   ///< of all ranks
+    Extent extent;                                   ///< total over all ranks
     bool large = false;                              ///< lasts much longer than being asked about
-    std::unique_ptr<Exchange> exchange;              ///< of Server::schedule
+    std::unique_ptr<Exchange> exchange;              ///< set for Server::schedule
     std::shared_ptr<Selection> selection;            ///< where it is found out whether the library is faster
   };
 
@@ -54,11 +53,11 @@ class ScheduleCache {
   std::uint64_t uses_ = 0;
 };
 
-/// How often calls that the MPI library ends up serving are asked about. Counts answers that all ranks
-/// got, so all of them skip the same calls.
+/// Exponential back-off for checking calls that the MPI library ends up serving. It counts answers that all ranks
+/// received, so all of them skip the same calls.
 class Backoff {
  public:
-  /// Whether this call should be asked about.
+  /// True if this call should be checked.
   [[nodiscard]] bool asks() {
     if (skip_ == 0) return true;
     --skip_;

@@ -21,7 +21,7 @@ namespace {
 
 using Server = ScheduleCache::Server;
 
-/// Of this rank, cut so that the sum over all can be said.
+/// This rank's volume, clamped so that the global sum cannot overflow.
 Extent own_extent(const PeerBytes& peer_bytes, int ranks) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
   Extent own;
@@ -154,7 +154,7 @@ VectorExchanges::Made VectorExchanges::plan_own(MPI_Comm comm, const PeerBytes& 
 
 VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer_bytes) {
   try {
-    // What is thrown here is thrown on all ranks alike.
+    // Exceptions thrown here are thrown on all ranks alike.
     if (!prepare(comm)) return {};
     Made made = by_rounds_ ? plan_own(comm, peer_bytes) : plan_whole(comm, peer_bytes);
     if (made.planned && members_.rank == 0 && settings().log > 0)

@@ -1,5 +1,5 @@
 #pragma once
-/// Which schedule serves an irregular exchange of a communicator, found again with one small reduction.
+/// The schedules of a communicator's irregular exchanges, looked up with one small reduction per call.
 #include <mpi.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace hocket::runtime {
 
-/// What the ranks of a communicator have sent in a call that the library served.
+/// Total volume of a call that the library served.
 struct LookedAt {
   Extent extent;
   bool outran_wires;  ///< it took less than half of what the wires need for it, as they are described
@@ -42,7 +42,7 @@ class VectorExchanges {
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
   [[nodiscard]] bool asks() { return backoff_.asks(); }
-  /// What a call runs by. Null, on all ranks alike, if the MPI library is to serve it.
+  /// The exchange that serves a call; null, on all ranks alike, if the MPI library serves it.
   struct Found {
     const Exchange* exchange = nullptr;
     FallbackReason why = FallbackReason::erroneous;
@@ -57,7 +57,7 @@ class VectorExchanges {
     std::optional<Planned> planned;
     FallbackReason why = FallbackReason::no_plan;
     DemandClass demand_class;
-    std::uint64_t messages = 0;  ///< of all ranks
+    std::uint64_t messages = 0;  ///< messages of all ranks
     std::uint32_t rounds = 0;    ///< in which they agreed on phases; 0: every rank has planned the whole
   };
   /// A plan for a call of which nothing is remembered, made at once. Collective; nothing, on all ranks

@@ -1,5 +1,5 @@
 #pragma once
-/// What lives as an attribute of a communicator and dies with it.
+/// Objects stored as attributes of a communicator and destroyed with it.
 #include <mpi.h>
 
 #include <atomic>

@@ -18,7 +18,7 @@ struct KnownSize {
 std::size_t ask_size(MPI_Datatype type);
 }  // namespace detail
 
-/// Whether MPI defines it, as far as this thread remembers.
+/// True if `type` is known to be predefined: it is the one that this thread asked about last.
 [[nodiscard]] inline bool quickly_predefined(MPI_Datatype type) { return type == detail::last_size.type; }
 
 /// Bytes that `count` elements hold, as bytes_of(); no MPI call for the type of this thread's last call, if MPI defines

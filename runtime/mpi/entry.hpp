@@ -1,5 +1,5 @@
 #pragma once
-/// What all intercepted calls have in common.
+/// The common part of all intercepted calls.
 #include <mpi.h>
 
 #include <new>

@@ -1,5 +1,5 @@
 #pragma once
-/// With whom a rank exchanges messages.
+/// The peers with which a rank exchanges messages.
 #include <mpi.h>
 
 #include <array>
@@ -10,11 +10,11 @@
 
 namespace hocket::runtime {
 
-/// With whom a call exchanges messages.
+/// The communication pattern of a call: its peers.
 struct Reach {
   enum Kind : std::uint8_t { everybody, topology, into_root, from_root };
   Kind kind = everybody;
-  int root = 0;           ///< of a call that has one
+  int root = 0;           ///< root rank, for calls with a root
   bool in_place = false;  ///< and MPI_IN_PLACE: what the root has for itself is where it belongs
 
   [[nodiscard]] bool rooted() const { return kind == into_root || kind == from_root; }
@@ -24,7 +24,7 @@ struct Reach {
 /// The other ends of a rank's messages.
 struct Neighbours {
   std::vector<int> sources, destinations;
-  bool everybody = false;  ///< whether there is a topology or not
+  bool everybody = false;  ///< all ranks, whether or not the communicator has a topology
   /// Cartesian, with a neighbour that is one in both directions: which of two messages is meant for which side is for
   /// the MPI library to say. The same on all ranks.
   bool ambiguous = false;
@@ -33,21 +33,23 @@ struct Neighbours {
 
 /// Everybody.
 [[nodiscard]] Neighbours all_ranks(MPI_Comm comm);
-/// Those of the communicator's topology. Nothing, on all ranks alike, if it has none.
+/// The neighbours in the communicator's topology. Nothing, on all ranks alike, if it has none.
 [[nodiscard]] std::optional<Neighbours> topology_neighbours(MPI_Comm comm);
-/// Of a call with a root. At the root message i is for, or from, rank i; it has one for itself unless that is in place.
+/// The peers of a call with a root. At the root, message i is for (or from) rank i, including itself unless the call is
+/// in place.
 [[nodiscard]] Neighbours around_root(MPI_Comm comm, Reach reach);
 [[nodiscard]] std::optional<Neighbours> neighbours_of(MPI_Comm comm, Reach reach);
 
-/// Those of the calls of one communicator, found out once.
+/// A cache of the peers of one communicator's calls.
 class KnownNeighbours {
  public:
   /// Null, on all ranks alike, if it has no topology. Those of a root live until the next call of this. Local.
   [[nodiscard]] const Neighbours* find(MPI_Comm comm, Reach reach);
 
  private:
-  std::array<std::optional<std::optional<Neighbours>>, 2> all_;  ///< by Reach::Kind; asked for, and found
-  std::optional<std::pair<Reach, Neighbours>> around_root_;      ///< of the last call with a root
+  std::array<std::optional<std::optional<Neighbours>>, 2>
+      all_;                                                  ///< indexed by Reach::Kind; outer: asked for, inner: found
+  std::optional<std::pair<Reach, Neighbours>> around_root_;  ///< for the last call with a root
 };
 
 }  // namespace hocket::runtime

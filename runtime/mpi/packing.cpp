@@ -13,10 +13,11 @@
 namespace hocket::runtime {
 namespace {
 
-/// What MPI's int arguments can describe, with room to spare.
+/// A size that MPI's int arguments can describe, with a margin.
 constexpr std::size_t most_packed_bytes = std::size_t{1} << 30;
 
-/// How a datatype was made of others. The plain MPI function does not take types made with large counts.
+/// The envelope of a datatype. MPI_Type_get_envelope fails for types made with large counts, so the large-count
+/// function is used where it exists.
 struct Made {
   explicit Made(MPI_Datatype type) {
     if (PMPI_Type_get_envelope_c == nullptr) {
@@ -31,7 +32,7 @@ struct Made {
     types = static_cast<int>(of_each[3]);
   }
 
-  /// Of MPI itself, not to be freed.
+  /// True for types predefined by MPI, which must not be freed.
   [[nodiscard]] bool predefined() const {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
@@ -57,7 +58,7 @@ class Inner {
     if (derived_) PMPI_Type_free(&type_);
   }
   [[nodiscard]] MPI_Datatype get() const { return type_; }
-  /// How many of it there are in a contiguous type.
+  /// The number of elements in a contiguous type.
   [[nodiscard]] int count() const { return count_; }
 
  private:
@@ -66,8 +67,8 @@ class Inner {
   bool derived_ = false;
 };
 
-/// Whether the bytes of one element, which leave no gap, are in the order in which they are sent. What is not
-/// clear at a glance is not: such types are packed.
+/// True if the bytes of one element, which has no gaps, lie in the order in which they are sent. Types for which this
+/// is not obvious return false and are packed.
 bool in_order(MPI_Datatype type) {
   const Made how(type);
   if (how.predefined()) return true;
@@ -113,7 +114,7 @@ class Elements {
  private:
   std::byte* at_;
   MPI_Datatype type_;
-  bool made_;  ///< of the runtime's own
+  bool made_;  ///< true: a datatype that this object created and frees
 };
 
 /// Bytes as one element, however many.

@@ -9,20 +9,20 @@ namespace hocket::runtime {
 /// Bytes that `count` elements hold; the same on both sides of every message.
 [[nodiscard]] std::size_t bytes_of(MPI_Count count, MPI_Datatype type);
 
-/// Of MPI itself: nobody can free it.
+/// True for types predefined by MPI, which cannot be freed.
 [[nodiscard]] bool is_predefined(MPI_Datatype type);
 
 /// False of types that the program has made and not committed, as far as MPI tells.
 [[nodiscard]] bool committed(MPI_Datatype type);
 
-/// How the elements of a datatype lie in memory.
+/// The memory layout of a datatype's elements.
 struct Layout {
   std::size_t size = 0;     ///< bytes that one holds
   MPI_Aint extent = 0;      ///< from one to the next
   MPI_Aint true_lower = 0;  ///< where its first byte lies
   bool run = false;         ///< its bytes lie back to back, in the order in which they are sent
 
-  /// Whether `count` elements are one run, from true_lower on.
+  /// True if `count` elements are one contiguous run from true_lower on.
   [[nodiscard]] bool runs(MPI_Count count) const {
     return run && (count == 1 || extent == static_cast<MPI_Aint>(size));
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// What the MPI library takes for an error that one rank can see alone, where MPI libraries differ. It is asked.
+/// Local errors on which MPI libraries differ, found out by asking the library.
 #include <mpi.h>
 
 #include <cstdint>
@@ -20,9 +20,9 @@ enum class LibraryCall : std::uint8_t {
 /// Arguments that are in order but for these things.
 struct Doubt {
   bool loose_send = false, loose_receive = false;  ///< a datatype that was not committed
-  bool alias = false;                              ///< what is sent lies where something is received
-  bool several = false;                            ///< of an alias: more than one element, which Open MPI may let pass
-  /// Of an alias: both sides have the very same arrays, or the same numbers and type.
+  bool alias = false;                              ///< send and receive buffer overlap
+  bool several = false;                            ///< with alias: more than one element, which Open MPI may accept
+  /// With alias: both sides have the very same arrays, or the same numbers and type.
   bool same_counts = false, same_places = false, same_types = false;
 
   [[nodiscard]] constexpr std::uint8_t bits() const {
@@ -31,12 +31,12 @@ struct Doubt {
   }
 };
 
-/// Whether the MPI library refuses such a call. It is asked once, in a call of one or two elements of this rank alone:
-/// what it does not refuse there it does not refuse anywhere. Where there is nobody to ask, MPICH refuses all, others
+/// True if the MPI library refuses such a call. It is asked once, by a call with one or two elements on this rank
+/// alone; what it accepts there it accepts everywhere. Where it cannot be asked, MPICH is taken to refuse all, others
 /// nothing.
 [[nodiscard]] bool refuses(LibraryCall call, Doubt doubt);
 
-/// Whether it looks for buffers that are nowhere. Asking one that does not would end the program.
+/// True if the library refuses null buffers. It cannot be asked: a library that does not check would crash.
 #ifdef MPICH_VERSION
 inline constexpr bool refuses_nowhere = true;
 #else
@@ -50,16 +50,16 @@ inline constexpr bool null_types_of_nothing = true;
 inline constexpr bool null_types_of_nothing = false;
 #endif
 
-/// Whether MPI_IN_PLACE means the receive buffer in MPI_Reduce on ranks without a result, too. Only the root can be
-/// asked about alone.
+/// True if MPI_Reduce accepts MPI_IN_PLACE for the receive buffer also on ranks other than the root. It cannot be
+/// asked: a call on one rank alone has only a root.
 #ifdef MPICH_VERSION
 inline constexpr bool reduces_in_place_anywhere = true;
 #else
 inline constexpr bool reduces_in_place_anywhere = false;
 #endif
 
-/// Whether it compares what a rank sends to itself with what it expects from there, in calls with everybody. Those that
-/// do not find out while they copy, when others may wait for them.
+/// True if calls among all ranks check in advance that the sizes of a rank's message to itself agree. Other libraries
+/// notice only while they copy, when other ranks may be waiting.
 #ifdef OPEN_MPI
 inline constexpr bool compares_own_sizes = true;
 #else

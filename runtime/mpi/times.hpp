@@ -1,5 +1,5 @@
 #pragma once
-/// How often MPI has begun.
+/// The number of times that MPI was initialized.
 #include <cstdint>
 
 namespace hocket::runtime {

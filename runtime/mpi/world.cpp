@@ -12,7 +12,7 @@
 namespace hocket::runtime {
 namespace {
 
-/// As launchers tell it.
+/// The rank from the launcher's environment variables.
 std::optional<int> rank_in_environment() {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
     const char* value = std::getenv(name);

@@ -42,7 +42,8 @@ RecordedComm& recorded(MPI_Comm comm) {
   return Attached<RecordedComm>::attach(comm, std::make_unique<RecordedComm>(file().add_comm(recorded_ranks(comm))));
 }
 
-/// What this rank sends to each rank of the world, itself included, but for its own contribution to an all-gather.
+/// Volumes that this rank sends to each rank of MPI_COMM_WORLD, itself included, except its own contribution to an
+/// all-gather.
 std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Reach reach, const VectorSide& sends,
                            const VectorSide& receives) {
   const bool everybody = reach.kind == Reach::everybody, in_place = everybody && sends.buffer == MPI_IN_PLACE;

@@ -1,5 +1,5 @@
 #pragma once
-/// What the program's calls send, for `hocket record`.
+/// Recording of the program's traffic, for `hocket record`.
 #include <mpi.h>
 
 #include <cstdint>
@@ -14,14 +14,15 @@ namespace hocket::runtime {
 [[nodiscard]] bool only_recorded(const char* operation, MPI_Comm comm, Reach reach, const VectorSide& sends,
                                  const VectorSide& receives) noexcept;
 
-/// Whose parts of a vector go to whom, if each goes straight from the rank that has it to the one that needs it.
+/// The parts of a vector that ranks exchange, if each is sent directly from the rank that holds it to the one that
+/// needs it.
 enum class Parts : std::uint8_t {
   from_root,  ///< all of it, to every rank
   to_root,    ///< all of it, from every rank
   to_owners,  ///< from every rank to each what that one adds up
   to_all,     ///< that, and then the sums to every rank
 };
-/// The same of broadcasts and reductions. `counts`: elements of each rank's part; of the whole vector but in
+/// The overload for broadcasts and reductions. `counts`: elements of each rank's part; of the whole vector but in
 /// `to_owners`.
 [[nodiscard]] bool only_recorded(const char* operation, MPI_Comm comm, Parts parts, const Numbers& counts,
                                  MPI_Datatype type, int root) noexcept;

@@ -24,11 +24,11 @@ namespace hocket::runtime {
 struct RecordedComm {
   int number = 0;
   std::vector<int> world;      ///< ranks of its members; empty: its calls are skipped
-  std::string_view operation;  ///< of the last calls, which were alike
-  std::vector<Volume> row;     ///< what the last calls sent
+  std::string_view operation;  ///< operation of the last run of identical calls
+  std::vector<Volume> row;     ///< volumes sent in each of these calls
   std::uint64_t calls = 0;     ///< so far
-  std::uint64_t repeated = 0;  ///< of the last ones
-  off_t place = 0;             ///< of `repeated` in the file
+  std::uint64_t repeated = 0;  ///< number of these calls
+  off_t place = 0;             ///< file offset of `repeated`
 };
 
 /// Recording ends where the disk does; the program goes on.
@@ -50,7 +50,7 @@ class RecordFile {
   int file_ = -1;  ///< -1: nothing is written any more
   off_t size_ = 0;
   int comms_ = 0;
-  std::map<std::vector<int>, int> seen_;  ///< how many communicators have these members
+  std::map<std::vector<int>, int> seen_;  ///< number of communicators with these members so far
 };
 
 }  // namespace hocket::runtime

@@ -125,7 +125,7 @@ Kernel on_floating(std::size_t bytes) {
   }
 }
 
-/// As C multiplies them, infinities and all.
+/// Complex multiplication follows C, including its treatment of infinities.
 template <class Operation>
 Kernel on_complex(std::size_t bytes) {
   switch (bytes) {

@@ -53,7 +53,7 @@ const Predefined* find_operation(MPI_Op op) {
   return found != known.end() ? &found->second : nullptr;
 }
 
-/// Of those that an MPI lacks the handle is MPI_DATATYPE_NULL.
+/// The class of a predefined datatype, or null. Datatypes that the MPI library lacks have the handle MPI_DATATYPE_NULL.
 const Class* find_class(MPI_Datatype type) {
   static const std::map<MPI_Datatype, Class> known{
       {MPI_SIGNED_CHAR, Class::signed_integer},
@@ -195,7 +195,7 @@ Reducible of_mpi(const Predefined& predefined, Class elements) {
 }  // namespace
 
 Reducible reducible(MPI_Op op, MPI_Datatype type) {
-  // What MPI defines stays as it is: this thread's last answers hold.
+  // Predefined types and operations never change, so this thread's last answers can be cached.
   struct Last {
     bool known = false;
     MPI_Op op{};

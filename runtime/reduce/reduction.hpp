@@ -9,7 +9,7 @@
 
 namespace hocket::runtime {
 
-/// Of an operation and a datatype, by the classes of the standard (MPI-4.1, section 6.9.2).
+/// Reducibility of an operation and a datatype, by the classes of the MPI standard (MPI-4.1, section 6.9.2).
 struct Reducible {
   bool at_all =
       false;  ///< no: not commutative, of elements with gaps, in the order of ranks by the user's wish, or wrong
@@ -17,10 +17,10 @@ struct Reducible {
   bool exactly = false;  ///< in any order of elements the result is the same
 };
 
-/// Of arguments that all ranks give alike, and their answer is the same.
+/// Classifies a reduction. All ranks give the same arguments and get the same answer.
 [[nodiscard]] Reducible reducible(MPI_Op op, MPI_Datatype type);
 
-/// Of an operation and a type that are reducible at all.
+/// Combines partial results. Operation and type must be reducible (`at_all`).
 class Reduction {
  public:
   Reduction(MPI_Op op, MPI_Datatype type);

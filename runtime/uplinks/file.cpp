@@ -60,8 +60,8 @@ bool take(std::string_view& text, std::string_view name, Number& number) {
   return error == std::errc{};
 }
 
-/// What an earlier job has kept of this wiring. Nothing of the file is trusted: rows that this file would not have
-/// written are left out.
+/// Reads the widths that an earlier job kept for this wiring. The file is not trusted: lines that this code would not
+/// have written are skipped.
 Trunks kept_before(const Network& network, const std::string& path) {
   constexpr std::uint32_t most_pairs = 1'000'000;  // as python/hocket/network/measured.py
   std::map<std::string, std::uint32_t, std::less<>> links;

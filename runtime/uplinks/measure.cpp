@@ -32,7 +32,7 @@ class Measuring {
     if (!all_ok(comm, problem, "uplinks are not measured")) throw InputError("no memory to measure uplinks");
   }
 
-  /// How many trunks there is time for.
+  /// The number of inter-switch links that fit the time budget.
   [[nodiscard]] std::size_t most() const {
     const auto samples = static_cast<std::size_t>(budget_ / shortest);
     return std::max<std::size_t>(1, (std::max(samples, samples_of_one_pair) - samples_of_one_pair) / repetitions);
@@ -118,7 +118,7 @@ TrunkMeasurement measure_trunks(MPI_Comm comm, const Network& part, const Number
     MeasuredTrunk& trunk = found.trunks[i];
     trunk.link = wanted[i].link;
     trunk.pairs = wanted[i].hosts;
-    // Of one with another number of hosts: as much for each.
+    // A link that was not probed gets the same rate per host pair.
     if (i != of) trunk.rate = found.trunks[of].rate * wanted[i].hosts / wanted[of].hosts;
     trunk.width = static_cast<double>(trunk.rate) / static_cast<double>(found.host_rate);
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// How wide the links between switches are, found out by the hosts of a communicator.
+/// Measures the width of inter-switch links between the hosts of a communicator.
 #include <mpi.h>
 
 #include <chrono>
@@ -13,8 +13,8 @@
 namespace hocket::runtime {
 
 struct MeasuredTrunk {
-  std::uint32_t link = 0;   ///< of NetworkSpec::links
-  std::uint32_t pairs = 0;  ///< of hosts, at once
+  std::uint32_t link = 0;   ///< index in NetworkSpec::links
+  std::uint32_t pairs = 0;  ///< pairs of hosts that exchanged data at once
   std::uint64_t rate = 0;   ///< bytes per second that they got together, one way
   double width = 0;         ///< rate over that of one pair alone
 };
@@ -22,7 +22,7 @@ struct MeasuredTrunk {
 struct TrunkMeasurement {
   std::uint64_t host_rate = 0;        ///< bytes per second of one pair alone, one way; 0: nothing came through
   std::vector<MeasuredTrunk> trunks;  ///< in the order of those that were asked for
-  std::size_t probed = 0;             ///< of them; the others are like one that was
+  std::size_t probed = 0;             ///< inter-switch links measured; the others are taken to equal one of these
   double seconds = 0;                 ///< that it took
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// How fast pairs of ranks exchange bytes when they do so at once.
+/// Measures the bandwidth of pairs of ranks that exchange data at the same time.
 #include <mpi.h>
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace hocket::runtime {
 
-/// How long a sample takes, and in which messages. Equal on all ranks.
+/// Duration and message size of a sample, equal on all ranks.
 struct Sample {
   std::chrono::microseconds time;
   std::size_t message_bytes;
 
-  /// What arrives before is not counted: connections are made, rates settle.
+  /// Data that arrives earlier is not counted, since connections are opened and rates settle.
   [[nodiscard]] std::chrono::microseconds counted_from() const { return time / 4; }
   /// Nor is what arrives after: some pairs have begun earlier than others and stop earlier.
   [[nodiscard]] std::chrono::microseconds counted_to() const { return time - time / 6; }
@@ -68,12 +68,12 @@ class ProbeStream {
   const ProbeBuffers& buffers_;
   Clock::time_point begun_;
   std::array<MPI_Request, 2 * ProbeBuffers::depth> requests_;  ///< receives, then sends
-  std::array<bool, ProbeBuffers::depth> last_sent_{};          ///< of a slot: the empty message that ends it
+  std::array<bool, ProbeBuffers::depth> last_sent_{};          ///< per send slot: the empty last message was sent
   std::uint64_t counted_ = 0, moves_ = 0;
 };
 
-/// What the ranks that have partners (others: −1) get together, bytes per second in one direction. Collective over
-/// `comm`, which nobody else uses meanwhile; exactly the same on all ranks.
+/// Total bandwidth of all pairs in one direction, in bytes per second. `partner`: −1 on ranks without one. Collective
+/// over `comm`, which must not be used for anything else meanwhile; exactly the same result on all ranks.
 [[nodiscard]] std::uint64_t probe(MPI_Comm comm, int partner, Sample sample, const ProbeBuffers& buffers);
 
 }  // namespace hocket::runtime

@@ -31,7 +31,7 @@ class Knowledge {
   [[nodiscard]] std::uint64_t bits() const { return bits_; }
   [[nodiscard]] std::uint32_t pairs() const { return static_cast<std::uint32_t>(bits_ >> 32); }
   [[nodiscard]] double width() const { return settled_width(measured(), pairs()); }
-  /// Of a link with so many hosts on its smaller side: they could not find out more.
+  /// True if measuring again with `hosts` pairs, the hosts on the link's smaller side, could not add information.
   [[nodiscard]] bool does_for(std::uint32_t hosts) const {
     return pairs() > 0 && (pairs() >= hosts || !carries_all(measured(), pairs()));
   }
@@ -42,7 +42,7 @@ class Knowledge {
   std::uint64_t bits_ = 0;
 };
 
-/// Of this process, whatever the communicator.
+/// Widths known to this process, shared by all communicators.
 class KnownTrunks {
  public:
   [[nodiscard]] static KnownTrunks& instance() {

@@ -1,5 +1,5 @@
 #pragma once
-/// What is known of the widths of links between switches where the launcher only assumed them
+/// Known widths of inter-switch links where the launcher only assumed them
 /// (docs/decisions/0018-trunks-are-measured-in-the-job.md).
 #include <mpi.h>
 
